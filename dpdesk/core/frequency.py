@@ -1,0 +1,61 @@
+"""The frequency table: the engine's natural food.
+
+Distinct tuples of coded attributes with their counts, made once by a data store. The engine knows
+nothing of files or databases; it takes a :class:`FrequencySource`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.jobs import CancelToken
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyTable:
+    """Distinct tuples of some attributes, with counts.
+
+    ``domains[j]`` are the values of attribute ``j`` as text; ``codes`` has shape (tuples,
+    attributes) and dtype int32 and indexes the domains; ``counts`` has shape (tuples,), dtype int64,
+    unit rows, each at least 1. No tuple occurs twice. ``missing[j]`` are the codes of attribute
+    ``j`` that stand for missing values.
+    """
+
+    attributes: tuple[str, ...]
+    domains: tuple[tuple[str, ...], ...]
+    codes: NDArray[np.int32] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    missing: tuple[frozenset[int], ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of the source, N."""
+        return int(self.counts.sum())
+
+
+class FrequencySource(Protocol):
+    """Whatever can count distinct tuples: a data store, or a test's table."""
+
+    @property
+    def name(self) -> str:
+        """How messages call the source, for instance the file name."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, N."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names in source order."""
+        ...
+
+    def frequency_table(self, attributes: Sequence[str], token: CancelToken) -> FrequencyTable:
+        """Count the distinct tuples of ``attributes``; a domain holds the values that occur."""
+        ...

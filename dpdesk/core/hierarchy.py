@@ -1,0 +1,183 @@
+"""Value generalisation hierarchies: a tree of values whose levels are domains.
+
+Level 0 holds the raw values (leaves), the top level one single root. A hierarchy is stored as codes:
+``parents[l][c]`` is the code, at level ``l + 1``, of value ``c`` of level ``l``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.errors import InputError
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A checked hierarchy of one attribute.
+
+    ``labels[l]`` are the distinct values of level ``l``, in order of first appearance among the
+    leaves. The constructor does not check; use :meth:`from_rows`.
+    """
+
+    attribute: str
+    labels: tuple[tuple[str, ...], ...]
+    parents: tuple[Codes, ...] = field(repr=False)
+
+    @classmethod
+    def from_rows(cls, attribute: str, rows: Sequence[Sequence[str]], where: str = "") -> Hierarchy:
+        """Build and check a hierarchy from one row per leaf, columns from leaf to top.
+
+        Raises
+        ------
+        InputError
+            ``hierarchy.empty``, ``hierarchy.ragged``, ``hierarchy.duplicate-leaf``,
+            ``hierarchy.not-nested`` (a value of a level has two different parents) or
+            ``hierarchy.no-root`` (the last column holds more than one value). The sentence names
+            ``where`` (a file, or the builder), the row and the values.
+        """
+        place = where or f"hierarchy of `{attribute}`"
+        if not rows or not rows[0]:
+            raise InputError(
+                "hierarchy.empty",
+                f"{place}: the hierarchy is empty.",
+                hint="Give one row per value, from the value itself up to `*`.",
+            )
+        width = len(rows[0])
+        for number, row in enumerate(rows, start=1):
+            if len(row) != width:
+                raise InputError(
+                    "hierarchy.ragged",
+                    f"{place}, row {number}: found {len(row)} levels, expected {width} as in row 1.",
+                    details={"attribute": attribute, "row": number},
+                )
+        labels, codes = _code_levels(rows, width)
+        if len(labels[0]) != len(rows):
+            _raise_duplicate(attribute, rows, place)
+        parents = tuple(
+            _parents_of_level(attribute, rows, labels, codes, level, place)
+            for level in range(width - 1)
+        )
+        if len(labels[-1]) != 1:
+            shown = ", ".join(f"`{value}`" for value in labels[-1][:3])
+            raise InputError(
+                "hierarchy.no-root",
+                f"{place}: the last level has {len(labels[-1])} values ({shown}"
+                f"{', …' if len(labels[-1]) > 3 else ''}), expected one single root such as `*`.",
+                hint="Add a last column that holds the same value in every row.",
+                details={"attribute": attribute},
+            )
+        return cls(attribute, labels, parents)
+
+    @property
+    def height(self) -> int:
+        """Number of generalisation steps from the raw values to the root."""
+        return len(self.parents)
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The raw values, in hierarchy order."""
+        return self.labels[0]
+
+    @cached_property
+    def leaf_codes(self) -> dict[str, int]:
+        """Code of each leaf, by its text."""
+        return {value: code for code, value in enumerate(self.labels[0])}
+
+    def ancestors(self, level: int) -> Codes:
+        """Code at ``level`` of every leaf, shape (number of leaves,)."""
+        codes: Codes = np.arange(len(self.labels[0]), dtype=np.int32)
+        for step in range(level):
+            codes = self.parents[step][codes]
+        return codes
+
+    def leaves_covered(self, level: int) -> NDArray[np.int64]:
+        """Number of leaves below each value of ``level``, shape (number of values,)."""
+        return np.bincount(self.ancestors(level), minlength=len(self.labels[level])).astype(
+            np.int64
+        )
+
+    def rows(self) -> list[list[str]]:
+        """One row per leaf, columns from leaf to top: the inverse of :meth:`from_rows`."""
+        columns = [
+            [self.labels[level][code] for code in self.ancestors(level)]
+            for level in range(self.height + 1)
+        ]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def with_untouched_leaves(self, values: Sequence[str]) -> Hierarchy:
+        """The same hierarchy with further leaves that stay themselves below the top.
+
+        This is how a missing value without a leaf is treated: a category of its own.
+        Values that are leaves already are ignored.
+        """
+        extra = [value for value in values if value not in self.leaf_codes]
+        if not extra:
+            return self
+        root = self.labels[-1][0]
+        grown = [[leaf, root] for leaf in self.leaves] if self.height == 0 else self.rows()
+        steps = len(grown[0]) - 1
+        grown.extend([value] * steps + [root] for value in extra)
+        return Hierarchy.from_rows(self.attribute, grown)
+
+
+def _code_levels(
+    rows: Sequence[Sequence[str]], width: int
+) -> tuple[tuple[tuple[str, ...], ...], list[Codes]]:
+    labels: list[tuple[str, ...]] = []
+    codes: list[Codes] = []
+    for level in range(width):
+        index: dict[str, int] = {}
+        column = np.fromiter(
+            (index.setdefault(row[level], len(index)) for row in rows), np.int32, len(rows)
+        )
+        labels.append(tuple(index))
+        codes.append(column)
+    return tuple(labels), codes
+
+
+def _raise_duplicate(attribute: str, rows: Sequence[Sequence[str]], place: str) -> None:
+    first: dict[str, int] = {}
+    for number, row in enumerate(rows, start=1):
+        if row[0] in first:
+            raise InputError(
+                "hierarchy.duplicate-leaf",
+                f"{place}, row {number}: the value `{row[0]}` was given already in row "
+                f"{first[row[0]]}, expected each value once.",
+                hint="Remove one of the two rows.",
+                details={"attribute": attribute, "row": number, "value": row[0]},
+            )
+        first[row[0]] = number
+
+
+def _parents_of_level(
+    attribute: str,
+    rows: Sequence[Sequence[str]],
+    labels: tuple[tuple[str, ...], ...],
+    codes: list[Codes],
+    level: int,
+    place: str,
+) -> Codes:
+    lower, upper = codes[level], codes[level + 1]
+    parent = np.full(len(labels[level]), -1, dtype=np.int32)
+    # Later rows overwrite earlier ones, so any disagreement shows when compared back.
+    parent[lower] = upper
+    wrong = np.flatnonzero(parent[lower] != upper)
+    if wrong.size:
+        row = int(wrong[0])
+        value = labels[level][lower[row]]
+        found, other = labels[level + 1][upper[row]], labels[level + 1][parent[lower[row]]]
+        raise InputError(
+            "hierarchy.not-nested",
+            f"{place}, row {row + 1}, level {level + 1}: `{value}` belongs to `{found}` here and to "
+            f"`{other}` in another row, expected one parent.",
+            hint="Make each level a function of the level below.",
+            details={"attribute": attribute, "row": row + 1, "level": level + 1, "value": value},
+        )
+    return parent

@@ -1,0 +1,97 @@
+"""What long work says to the outside: a cancel token and typed, frozen events.
+
+The engine and the readers take a :class:`CancelToken` and a :data:`Report`; the command line prints
+the events, the window shows them, a log may keep them. Nothing here knows threads of a front end.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from dpdesk.core.errors import Cancelled
+
+
+class CancelToken:
+    """A flag that long work polls, and to which blocking calls attach an interrupt."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._lock = threading.Lock()
+        self._callbacks: dict[int, Callable[[], None]] = {}
+        self._next = 0
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether :meth:`cancel` has been called."""
+        return self._event.is_set()
+
+    def cancel(self) -> None:
+        """Ask the work to stop; safe from any thread, any number of times."""
+        with self._lock:
+            self._event.set()
+            callbacks = list(self._callbacks.values())
+        for callback in callbacks:
+            callback()
+
+    def check(self) -> None:
+        """Raise :class:`~dpdesk.core.errors.Cancelled` if the work is to stop."""
+        if self._event.is_set():
+            raise Cancelled
+
+    @contextmanager
+    def on_cancel(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Call ``callback`` (from the cancelling thread) if a cancel comes inside the block.
+
+        Used to interrupt a call that cannot poll, such as a database query. A cancel that came
+        before the block raises at once.
+        """
+        self.check()
+        with self._lock:
+            key = self._next
+            self._next += 1
+            self._callbacks[key] = callback
+        try:
+            if self._event.is_set():
+                callback()
+            yield
+        finally:
+            with self._lock:
+                self._callbacks.pop(key, None)
+
+
+@dataclass(frozen=True)
+class StepStarted:
+    """A named step of the work begins, number ``index`` (from 1) of ``count``."""
+
+    step: str
+    index: int
+    count: int
+
+
+@dataclass(frozen=True)
+class StepProgress:
+    """``done`` of ``total`` units of a step are finished; ``total`` is None when unknown."""
+
+    step: str
+    done: int
+    total: int | None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence worth showing that is no error (a default taken, a warning)."""
+
+    code: str
+    sentence: str
+
+
+Event = StepStarted | StepProgress | Note
+Report = Callable[[Event], None]
+
+
+def silent(event: Event) -> None:
+    """Discard an event: the report of callers that do not listen."""

@@ -1,0 +1,280 @@
+"""Typed parameters of methods: range, unit, help, exact values.
+
+Forms, plan checks, ``--help``, reports and the contract tests derive from these specifications; no
+front end knows a method's parameters by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import TypeAlias
+
+from dpdesk.core.errors import InputError
+
+ParameterValue: TypeAlias = "int | Fraction | str | bool | tuple[tuple[str, int], ...] | None"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value of a choice parameter, with the words that a form shows."""
+
+    value: str
+    label: str
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A parameter matters only when another parameter has one of these values."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Parameter(ABC):
+    """What every parameter says of itself.
+
+    ``key`` is its name in a plan, ``label`` in a form, ``help`` one plain sentence, ``unit`` the
+    unit of its number (empty when none). ``applies`` hides it in forms when its condition fails.
+    """
+
+    key: str
+    label: str
+    help: str
+    unit: str = ""
+    required: bool = False
+    applies: Condition | None = None
+
+    @abstractmethod
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """The exact value of ``raw`` (from a plan or a form).
+
+        Raises InputError ``parameter.invalid`` with a sentence that starts with ``where``.
+        """
+
+    @abstractmethod
+    def default_value(self) -> ParameterValue:
+        """The value when a plan does not give the key; None when there is none."""
+
+    @abstractmethod
+    def as_plain(self, value: ParameterValue) -> object:
+        """The value as a plan file or a manifest writes it (JSON types)."""
+
+    @abstractmethod
+    def range_text(self) -> str:
+        """The accepted values in words, for help texts and errors."""
+
+    def _invalid(self, where: str, raw: object) -> InputError:
+        return InputError(
+            "parameter.invalid",
+            f"{where}: `{self.key}` is {_show(raw)}, expected {self.range_text()}.",
+            details={"key": self.key},
+        )
+
+
+@dataclass(frozen=True)
+class IntegerParameter(Parameter):
+    """A whole number from ``minimum`` to ``maximum`` (None: no upper end)."""
+
+    minimum: int = 0
+    maximum: int | None = None
+    default: int | None = None
+    suggested: int | None = None
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`."""
+        number = _exact_number(raw)
+        if number is None or number.denominator != 1 or number < self.minimum:
+            raise self._invalid(where, raw)
+        if self.maximum is not None and number > self.maximum:
+            raise self._invalid(where, raw)
+        return int(number)
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return self.default
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return value
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        if self.maximum is None:
+            return f"a whole number of {self.minimum} or more"
+        return f"a whole number from {self.minimum} to {self.maximum}"
+
+
+@dataclass(frozen=True)
+class ShareParameter(Parameter):
+    """An exact share from 0 to 1; forms show it in percent."""
+
+    default: Fraction | None = None
+    suggested: Fraction | None = None
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`."""
+        number = _exact_number(raw)
+        if number is None or not 0 <= number <= 1:
+            raise self._invalid(where, raw)
+        return number
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return self.default
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """The share as a float: the shortest decimal that reads back as the given one."""
+        return None if value is None else plain_number(value)
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return "a share from 0 to 1, such as 0.02"
+
+
+@dataclass(frozen=True)
+class ChoiceParameter(Parameter):
+    """One of a few named values."""
+
+    choices: tuple[Choice, ...] = ()
+    default: str | None = None
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; names the nearest known value."""
+        known = [choice.value for choice in self.choices]
+        if isinstance(raw, str) and raw in known:
+            return raw
+        error = self._invalid(where, raw)
+        near = nearest(str(raw), known)
+        if near is None:
+            raise error
+        raise InputError(
+            error.code, error.sentence, hint=f"Did you mean `{near}`?", details=error.details
+        )
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return self.default
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return value
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return "one of " + ", ".join(f"`{choice.value}`" for choice in self.choices)
+
+
+@dataclass(frozen=True)
+class LevelsParameter(Parameter):
+    """A hierarchy level for each of some attributes, such as ``{age = 2}``; None when not given."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; sorted by attribute name."""
+        items: Iterable[tuple[object, object]]
+        if isinstance(raw, Mapping):
+            items = raw.items()
+        elif isinstance(raw, tuple):
+            items = raw
+        else:
+            raise self._invalid(where, raw)
+        levels: dict[str, int] = {}
+        for name, level in items:
+            number = _exact_number(level)
+            if not isinstance(name, str) or number is None or number.denominator != 1 or number < 0:
+                raise self._invalid(where, raw)
+            levels[name] = int(number)
+        return tuple(sorted(levels.items()))
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return dict(value) if isinstance(value, tuple) else None
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return "a table of attribute names and levels, such as { age = 2 }"
+
+
+def parse_parameters(
+    specifications: Sequence[Parameter], raw: Mapping[str, object], where: str
+) -> dict[str, ParameterValue]:
+    """Read all parameters of a method from the keys of a plan's ``[protection]``.
+
+    ``raw`` holds no ``method`` key. Unknown keys, missing required keys and values out of range
+    raise InputError; the sentences start with ``where``.
+    """
+    known = {parameter.key: parameter for parameter in specifications}
+    for key in raw:
+        if key not in known:
+            raise unknown_key(key, list(known), where)
+    values: dict[str, ParameterValue] = {}
+    for key, parameter in known.items():
+        if key in raw:
+            values[key] = parameter.parse(raw[key], where)
+        elif parameter.required:
+            raise InputError(
+                "parameter.missing",
+                f"{where}: the key `{key}` is missing, expected {parameter.range_text()}.",
+                details={"key": key},
+            )
+        else:
+            values[key] = parameter.default_value()
+    return values
+
+
+def unknown_key(key: str, known: Sequence[str], where: str) -> InputError:
+    """The error for a key that nobody knows, naming the nearest known one."""
+    near = nearest(key, known)
+    return InputError(
+        "plan.unknown-key",
+        f"{where}: unknown key `{key}`.",
+        hint=f"Did you mean `{near}`?" if near else "Known keys: " + ", ".join(known) + ".",
+        details={"key": key, "nearest": near},
+    )
+
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    """The known word closest to ``word``, or None when nothing is close."""
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return close[0] if close else None
+
+
+def plain_number(value: object) -> object:
+    """An exact number as JSON writes it: an int when whole, else the nearest float."""
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value
+
+
+def _exact_number(raw: object) -> Fraction | None:
+    if isinstance(raw, bool):
+        return None
+    if isinstance(raw, int | Fraction):
+        return Fraction(raw)
+    if isinstance(raw, float):
+        raw = repr(raw)
+    try:
+        number = Decimal(raw.strip()) if isinstance(raw, str) else raw
+    except InvalidOperation:
+        return None
+    if not isinstance(number, Decimal) or not number.is_finite():
+        return None
+    return Fraction(number)
+
+
+def _show(raw: object) -> str:
+    if isinstance(raw, str):
+        return f'"{raw}"'
+    if isinstance(raw, bool):
+        return str(raw).lower()
+    return str(raw)

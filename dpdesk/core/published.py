@@ -1,0 +1,61 @@
+"""A published table as a verifier sees it: values as text, counted by columns, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from dpdesk.core.jobs import CancelToken
+
+
+class CheckStatus(Enum):
+    """How far a claim could be checked from the files at hand."""
+
+    CONFIRMED = "re-checked from the public files"
+    FAILED = "failed"
+    NEEDS_SOURCE = "needs the source or a population file"
+    NOT_CHECKABLE = "not checkable by nature"
+
+
+@dataclass(frozen=True)
+class ClaimCheck:
+    """One claim of a release and what checking it showed; ``path`` is the file concerned."""
+
+    claim: str
+    status: CheckStatus
+    found: str
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class GroupSizes:
+    """Sizes of the groups of equal rows on some columns: groups, rows, smallest, Σ size²."""
+
+    groups: int
+    rows: int
+    smallest: int
+    sum_of_squares: int
+
+
+class PublishedTable(Protocol):
+    """The microdata of a release, read from its CSV alone."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names in file order."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """Number of data rows."""
+        ...
+
+    def group_sizes(self, columns: Sequence[str], token: CancelToken) -> GroupSizes:
+        """Group the rows by the exact text of ``columns``."""
+        ...
+
+    def value_counts(self, column: str, token: CancelToken) -> Mapping[str, int]:
+        """Rows per distinct text of one column."""
+        ...

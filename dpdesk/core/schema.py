@@ -1,0 +1,94 @@
+"""Columns of a data source, the roles a user gives them, and what a profile says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Role(Enum):
+    """What a column is for the protection (course text, attribute classification)."""
+
+    IDENTIFIER = "identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    INSENSITIVE = "insensitive"
+    WEIGHT = "weight"
+    CLUSTER = "cluster"
+
+
+class ColumnType(Enum):
+    """The type that all non-missing values of a column can be read as."""
+
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    DATE = "date"
+    BOOLEAN = "boolean"
+    TEXT = "text"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True)
+class ValueCount:
+    """A value as text, and the number of rows that hold it."""
+
+    value: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class RoleSuggestion:
+    """A role that the profile suggests, with the reason in one sentence."""
+
+    role: Role
+    reason: str
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """What one column holds; all counts are in rows.
+
+    ``distinct`` counts distinct non-missing values; ``unique`` counts values that occur in exactly
+    one row; ``minimum`` and ``maximum`` are the ends of a numeric or date column, as text.
+    ``top`` lists the most frequent values, most frequent first, ties in code-point order.
+    """
+
+    name: str
+    type: ColumnType
+    rows: int
+    missing: int
+    distinct: int
+    unique: int
+    top: tuple[ValueCount, ...]
+    suggestion: RoleSuggestion
+    minimum: str | None = None
+    maximum: str | None = None
+    label: str = ""
+
+    @property
+    def unique_share(self) -> float:
+        """Share of the rows (0 to 1) whose value nobody else has."""
+        return self.unique / self.rows if self.rows else 0.0
+
+    @property
+    def missing_share(self) -> float:
+        """Share of the rows (0 to 1) that are missing."""
+        return self.missing / self.rows if self.rows else 0.0
+
+
+@dataclass(frozen=True)
+class DataProfile:
+    """Profile of a whole source: size, columns, and how the file was read."""
+
+    name: str
+    rows: int
+    columns: tuple[ColumnProfile, ...]
+    reading: Mapping[str, object]
+
+    def column(self, name: str) -> ColumnProfile:
+        """The profile of the column ``name``; KeyError when there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)

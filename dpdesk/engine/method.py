@@ -1,0 +1,125 @@
+"""What a protection method is: one registry entry from which everything else derives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+from dpdesk.core.charts import Chart, Figure
+from dpdesk.core.frequency import FrequencySource
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.published import ClaimCheck, PublishedTable
+from dpdesk.core.recoding import Recoding
+from dpdesk.core.schema import Role
+
+
+@dataclass(frozen=True)
+class MethodInput:
+    """All that a method may see: a source of counts, roles, hierarchies, checked parameters.
+
+    ``roles`` holds every column of the source, in source order.
+    """
+
+    source: FrequencySource
+    roles: Mapping[str, Role]
+    hierarchies: Mapping[str, Hierarchy]
+    parameters: Mapping[str, ParameterValue]
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        """The columns with this role, in source order."""
+        return tuple(name for name, given in self.roles.items() if given is role)
+
+
+@dataclass(frozen=True)
+class MethodOutcome:
+    """What a run decided.
+
+    ``result`` may be published; ``internal`` adds what stays in the agency (JSON values both).
+    ``risk`` and ``utility`` are JSON values for the evidence; charts and figures are for people.
+    """
+
+    recoding: Recoding
+    guarantee: Guarantee
+    result: Mapping[str, object]
+    internal: Mapping[str, object] = field(default_factory=dict)
+    risk: Mapping[str, object] = field(default_factory=dict)
+    utility: Mapping[str, object] = field(default_factory=dict)
+    charts: tuple[Chart, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExplorationView:
+    """What the window shows for one setting of the parameters, before anything is released.
+
+    ``sentence`` answers in one line; when not ``feasible``, ``remedy`` holds parameter values (plan
+    keys, plain values) of the nearest feasible setting and ``remedy_label`` words for its button.
+    """
+
+    feasible: bool
+    sentence: str
+    charts: tuple[Chart, ...]
+    figures: tuple[Figure, ...]
+    guarantee: Guarantee | None = None
+    remedy: Mapping[str, object] | None = None
+    remedy_label: str = ""
+
+
+class Exploration(Protocol):
+    """A search whose whole outcome is at hand, so that settings can be tried live."""
+
+    def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
+        """Charts and figures for these parameters; milliseconds, callable from any thread."""
+        ...
+
+    def pick(self, point: int) -> Mapping[str, object]:
+        """Plan keys (plain values) that select the point with this id in a scatter of a view."""
+        ...
+
+
+class Method(ABC):
+    """A protection method.
+
+    ``live`` names the parameters (integer or share) that :meth:`Exploration.view` answers at once:
+    forms draw them as sliders.
+    """
+
+    id: ClassVar[str]
+    version: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    promise: ClassVar[str]
+    parameters: ClassVar[tuple[Parameter, ...]]
+    live: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """Check what can be checked without data; raise InputError starting with ``where``."""
+
+    @abstractmethod
+    def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
+        """Do the search once, so that live parameters can be tried without another."""
+
+    @abstractmethod
+    def run(self, given: MethodInput, token: CancelToken, report: Report) -> MethodOutcome:
+        """Decide the release; raise RefusedError when the data cannot meet what was asked."""
+
+    @abstractmethod
+    def verify(
+        self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+    ) -> tuple[ClaimCheck, ...]:
+        """Check each claim of a manifest against the published table.
+
+        Shares no code with :meth:`run`, and takes no number of the manifest for granted.
+        """

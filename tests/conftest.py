@@ -1,0 +1,28 @@
+"""Fixtures for all tests: no display, a private home, and the real data where it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+@pytest.fixture(autouse=True)
+def private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test has its own DPDESK_HOME, so that nothing of the user is read or written."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("DPDESK_HOME", str(home))
+    return home
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Iterator[Path]:
+    """The folder of real data, or a skip that says how to name it."""
+    folder = os.environ.get("DPDESK_TEST_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("DPDESK_TEST_DATA does not name the folder of real data")
+    return Path(folder)
