@@ -1,7 +1,7 @@
 """The one error tree of the program.
 
 Every error that a user can cause or meet carries a stable ``code``, one sentence that says what is
-wrong and where, and a hint that says what to do. Front ends show those fields; they never parse text.
+wrong and where, and a hint that says what to do. Front ends show these; they never parse text.
 
     DpdeskError
     ├── InputError      bad usage or bad input                     (exit code 2)

@@ -21,8 +21,8 @@ class FrequencyTable:
     """Distinct tuples of some attributes, with counts.
 
     ``domains[j]`` are the values of attribute ``j`` as text; ``codes`` has shape (tuples,
-    attributes) and dtype int32 and indexes the domains; ``counts`` has shape (tuples,), dtype int64,
-    unit rows, each at least 1. No tuple occurs twice. ``missing[j]`` are the codes of attribute
+    attributes) and dtype int32 and indexes the domains; ``counts`` has shape (tuples,), int64,
+    unit rows, each at least 1. No tuple comes twice. ``missing[j]`` are the codes of attribute
     ``j`` that stand for missing values.
     """
 

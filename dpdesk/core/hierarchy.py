@@ -1,7 +1,7 @@
 """Value generalisation hierarchies: a tree of values whose levels are domains.
 
-Level 0 holds the raw values (leaves), the top level one single root. A hierarchy is stored as codes:
-``parents[l][c]`` is the code, at level ``l + 1``, of value ``c`` of level ``l``.
+Level 0 holds the raw values (leaves), the top level one single root. A hierarchy is stored as
+codes: ``parents[l][c]`` is the code, at level ``l + 1``, of value ``c`` of level ``l``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Hierarchy:
             if len(row) != width:
                 raise InputError(
                     "hierarchy.ragged",
-                    f"{place}, row {number}: found {len(row)} levels, expected {width} as in row 1.",
+                    f"{place}, row {number}: found {len(row)} levels, "
+                    f"expected {width} as in row 1.",
                     details={"attribute": attribute, "row": number},
                 )
         labels, codes = _code_levels(rows, width)
@@ -175,8 +176,8 @@ def _parents_of_level(
         found, other = labels[level + 1][upper[row]], labels[level + 1][parent[lower[row]]]
         raise InputError(
             "hierarchy.not-nested",
-            f"{place}, row {row + 1}, level {level + 1}: `{value}` belongs to `{found}` here and to "
-            f"`{other}` in another row, expected one parent.",
+            f"{place}, row {row + 1}, level {level + 1}: `{value}` belongs to `{found}` here and "
+            f"to `{other}` in another row, expected one parent.",
             hint="Make each level a function of the level below.",
             details={"attribute": attribute, "row": row + 1, "level": level + 1, "value": value},
         )
