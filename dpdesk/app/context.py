@@ -1,0 +1,51 @@
+"""What every use-case needs: the private workspace and the list of methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpdesk.engine.registry import Registry
+    from dpdesk.io.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class AppContext:
+    """One running program: its home folder, its private workspace, its methods.
+
+    Open it once per process and close it at the end; closing removes every temporary file.
+    """
+
+    home: Path
+    workspace: Workspace
+    registry: Registry
+
+    @classmethod
+    def open(cls, home: Path | None = None) -> AppContext:
+        """Open the workspace below ``home`` (None: the folder that DPDESK_HOME names).
+
+        Raises StorageError when the folder cannot be made or is not private.
+        """
+        from dpdesk.engine.methods import default_registry
+        from dpdesk.io.workspace import Workspace
+
+        workspace = Workspace.open(home)
+        return cls(workspace.home, workspace, default_registry())
+
+    def close(self) -> None:
+        """Remove everything temporary that this process made."""
+        self.workspace.close()
+
+    def __enter__(self) -> AppContext:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

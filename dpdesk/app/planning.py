@@ -1,0 +1,223 @@
+"""From a plan to a run that is ready: data opened, names checked, hierarchies and keys read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.parameters import ParameterValue, nearest, parse_parameters
+from dpdesk.core.plan import AttributeSpec, HierarchyFile, Plan
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import Method, MethodInput
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.io.store import DataStore
+
+_NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
+_ROLES_WITH_HIERARCHY = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+
+
+@dataclass(frozen=True)
+class PreparedRun:
+    """A plan whose every name has been found and every key has been read.
+
+    ``given`` is what the method gets; ``notes`` are sentences on defaults that were taken.
+    ``owns_data`` says whether closing the run closes the data store.
+    """
+
+    plan: Plan
+    plan_name: str
+    base: Path
+    method: Method
+    given: MethodInput
+    data: DataStore
+    notes: tuple[str, ...] = ()
+    owns_data: bool = field(default=True, repr=False)
+
+    def close(self) -> None:
+        """Close the data store, if it was opened for this run."""
+        if self.owns_data:
+            self.data.close()
+
+    def __enter__(self) -> PreparedRun:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def prepare(
+    context: AppContext,
+    plan: Plan,
+    base: Path,
+    where: str,
+    token: CancelToken,
+    report: Report,
+    data: DataStore | None = None,
+    hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
+) -> PreparedRun:
+    """Make a plan ready to run.
+
+    ``base`` is the folder to which paths of the plan are relative; ``where`` names the plan in
+    messages. ``data`` is a store that is open already (it stays open); ``hierarchies`` are values
+    at hand that replace what the plan says for their attributes.
+
+    Raises InputError for whatever the plan gets wrong (unknown method, key, column; a value out of
+    range; a bad hierarchy) and StorageError for files that cannot be read.
+    """
+    method, parameters = check_protection(context, plan, where)
+    notes = _Notes(report)
+    _note_budget(plan, notes)
+    ready = dict(hierarchies) | _read_files(plan, base, hierarchies, token)
+    store = data or _open_data(context, plan, base, token, report)
+    try:
+        check_columns(plan, store.columns, store.name, where)
+        roles = column_roles(plan, store.columns)
+        method.check(store.columns, roles, parameters, where)
+        ready |= _make_hierarchies(plan, roles, ready, store, token, notes)
+        ordered = {name: ready[name] for name in store.columns if name in ready}
+    except BaseException:
+        if data is None:
+            store.close()
+        raise
+    given = MethodInput(store, roles, ordered, parameters)
+    return PreparedRun(
+        plan, where, base, method, given, store, tuple(notes.sentences), owns_data=data is None
+    )
+
+
+def check_protection(
+    context: AppContext, plan: Plan, where: str
+) -> tuple[Method, dict[str, ParameterValue]]:
+    """The plan's method and its parameters, exactly read; needs no data."""
+    place = f"{where}, [protection]"
+    method = context.registry.get(plan.protection.method, place)
+    return method, parse_parameters(method.parameters, plan.protection.parameters, place)
+
+
+def check_columns(plan: Plan, columns: Sequence[str], source: str, where: str) -> None:
+    """Raise InputError ``plan.unknown-column`` for an attribute that the data do not have."""
+    known = set(columns)
+    for name in plan.attributes:
+        if name in known:
+            continue
+        near = nearest(name, columns)
+        raise InputError(
+            "plan.unknown-column",
+            f"{where}, [attributes.{name}]: {source} has no column `{name}`.",
+            hint=f"Did you mean `{near}`?" if near else _columns_hint(columns),
+            details={"key": name, "nearest": near},
+        )
+
+
+def _columns_hint(columns: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in columns[:8])
+    return f"Its columns are {shown}{', …' if len(columns) > 8 else ''}."
+
+
+def column_roles(plan: Plan, columns: Sequence[str]) -> dict[str, Role]:
+    """The role of every column in source order; a column the plan is silent on is insensitive."""
+    silent_on = AttributeSpec()
+    return {name: plan.attributes.get(name, silent_on).role for name in columns}
+
+
+class _Notes:
+    """Sentences that are reported as they come and kept for the evidence."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self.sentences: list[str] = []
+
+    def add(self, code: str, sentence: str) -> None:
+        self.sentences.append(sentence)
+        self._report(Note(code, sentence))
+
+
+def _note_budget(plan: Plan, notes: _Notes) -> None:
+    if plan.budget is not None:
+        notes.add(
+            "plan.unused-budget",
+            f"The plan's [budget] is not used: the method `{plan.protection.method}` spends none.",
+        )
+
+
+def _read_files(
+    plan: Plan, base: Path, at_hand: Mapping[str, Hierarchy], token: CancelToken
+) -> dict[str, Hierarchy]:
+    """Hierarchy files of the plan, read before the data so that a bad one is told at once."""
+    from dpdesk.io.hierarchyfile import read_hierarchy
+
+    found: dict[str, Hierarchy] = {}
+    for name, spec in plan.attributes.items():
+        if name in at_hand or spec.role not in _ROLES_WITH_HIERARCHY:
+            continue
+        if isinstance(spec.hierarchy, HierarchyFile):
+            token.check()
+            found[name] = read_hierarchy(base / spec.hierarchy.path, name)
+    return found
+
+
+def _open_data(
+    context: AppContext, plan: Plan, base: Path, token: CancelToken, report: Report
+) -> DataStore:
+    from dpdesk.io.store import DataStore
+
+    return DataStore.open(plan.source, base, context.workspace, token, report)
+
+
+def _make_hierarchies(
+    plan: Plan,
+    roles: Mapping[str, Role],
+    ready: Mapping[str, Hierarchy],
+    store: DataStore,
+    token: CancelToken,
+    notes: _Notes,
+) -> dict[str, Hierarchy]:
+    made: dict[str, Hierarchy] = {}
+    for name, role in roles.items():
+        spec = plan.attributes.get(name, AttributeSpec()).hierarchy
+        if role not in _ROLES_WITH_HIERARCHY:
+            _note_unused(name, role, spec is not None, notes)
+        elif name not in ready and (spec is not None or role is Role.QUASI_IDENTIFIER):
+            token.check()
+            made[name] = _make_hierarchy(name, spec, store, token, notes)
+    return made
+
+
+def _make_hierarchy(
+    name: str, spec: object, store: DataStore, token: CancelToken, notes: _Notes
+) -> Hierarchy:
+    from dpdesk.core.plan import HierarchyBuilder
+    from dpdesk.engine.hierarchies.alignment import default_hierarchy
+    from dpdesk.engine.hierarchies.builders import build_hierarchy
+
+    table = store.frequency_table([name], token)
+    values = table.domains[0]
+    if isinstance(spec, HierarchyBuilder):
+        missing = [values[code] for code in sorted(table.missing[0])] if table.missing else []
+        return build_hierarchy(name, spec, values, missing)
+    notes.add(
+        "hierarchy.default",
+        f"`{name}` has no hierarchy: it is kept as it is or replaced by `*` as a whole.",
+    )
+    return default_hierarchy(name, values)
+
+
+def _note_unused(name: str, role: Role, has_hierarchy: bool, notes: _Notes) -> None:
+    if has_hierarchy:
+        notes.add(
+            "hierarchy.unused",
+            f"The hierarchy of `{name}` is not used, because its role is {role.value}.",
+        )

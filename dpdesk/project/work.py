@@ -1,0 +1,311 @@
+"""The state of the work, and the commands that change it.
+
+The window edits exactly what a plan file says: a :class:`WorkState` is a plan in the making. It is
+immutable; a command makes the next state. Hierarchies edited by hand are values until they are
+saved as files beside the plan.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeAlias
+
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.plan import (
+    AttributeSpec,
+    HierarchyBuilder,
+    HierarchyFile,
+    HierarchySpec,
+    Plan,
+    Protection,
+    SourceSpec,
+)
+from dpdesk.core.schema import Role
+
+HierarchyChoice: TypeAlias = "HierarchySpec | Hierarchy"
+
+_EMPTY: Mapping[str, object] = MappingProxyType({})
+
+
+def _frozen(given: Mapping[str, object]) -> Mapping[str, object]:
+    return MappingProxyType(dict(given))
+
+
+@dataclass(frozen=True)
+class WorkState:
+    """A plan in the making.
+
+    ``base`` is the folder to which the paths of ``source`` and of hierarchy files are relative.
+    ``roles`` holds the columns that were given a role (all others are insensitive);
+    ``hierarchies`` a specification or a value per column; ``parameters`` the keys of the method as
+    plain values. ``source`` is None as long as no data file has been opened.
+    """
+
+    source: SourceSpec | None = None
+    base: Path = field(default_factory=Path)
+    roles: Mapping[str, Role] = field(default_factory=lambda: MappingProxyType({}))
+    hierarchies: Mapping[str, HierarchyChoice] = field(default_factory=lambda: MappingProxyType({}))
+    method: str = ""
+    parameters: Mapping[str, object] = _EMPTY
+    title: str = ""
+    budget: Mapping[str, object] | None = None
+
+    @classmethod
+    def from_plan(cls, plan: Plan, base: Path) -> WorkState:
+        """The state that edits ``plan``, whose paths are relative to ``base``."""
+        attributes = plan.attributes.items()
+        return cls(
+            source=plan.source,
+            base=base,
+            roles=MappingProxyType({name: spec.role for name, spec in attributes}),
+            hierarchies=MappingProxyType(
+                {name: spec.hierarchy for name, spec in attributes if spec.hierarchy is not None}
+            ),
+            method=plan.protection.method,
+            parameters=_frozen(plan.protection.parameters),
+            title=plan.title,
+            budget=plan.budget,
+        )
+
+    def role(self, column: str) -> Role:
+        """The role of a column; insensitive when none was given."""
+        return self.roles.get(column, Role.INSENSITIVE)
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        """The columns that were given this role."""
+        return tuple(name for name, given in self.roles.items() if given is role)
+
+    def hand_made(self) -> dict[str, Hierarchy]:
+        """Hierarchies that exist as values only, by attribute."""
+        return {
+            name: choice
+            for name, choice in self.hierarchies.items()
+            if isinstance(choice, Hierarchy)
+        }
+
+    def to_plan(
+        self, folder: Path | None = None, files: Mapping[str, str] = MappingProxyType({})
+    ) -> Plan:
+        """The plan that this state stands for, with paths relative to ``folder`` (None: ``base``).
+
+        ``files`` names, per attribute with a hand-made hierarchy, the file that holds it, as the
+        plan shall write it; without a name it is called ``<attribute>.csv``.
+        Raises ValueError when there is no source yet.
+        """
+        if self.source is None:
+            raise ValueError("a plan needs a source")
+        target = self.base if folder is None else folder
+        names = list(self.roles) + [name for name in self.hierarchies if name not in self.roles]
+        return Plan(
+            source=replace(self.source, path=self._moved(self.source.path, target)),
+            attributes=MappingProxyType(
+                {
+                    name: AttributeSpec(self.role(name), self._spec(name, target, files))
+                    for name in names
+                }
+            ),
+            protection=Protection(self.method, _frozen(self.parameters)),
+            title=self.title,
+            budget=self.budget,
+        )
+
+    def _spec(self, name: str, target: Path, files: Mapping[str, str]) -> HierarchySpec | None:
+        choice = self.hierarchies.get(name)
+        if isinstance(choice, Hierarchy):
+            return HierarchyFile(files.get(name, f"{name}.csv"))
+        if isinstance(choice, HierarchyFile):
+            return HierarchyFile(self._moved(choice.path, target))
+        return choice
+
+    def _moved(self, path: str, target: Path) -> str:
+        """``path``, which is relative to ``base``, as it reads from the folder ``target``."""
+        if Path(path).is_absolute() or target == self.base:
+            return path
+        try:
+            return Path(os.path.relpath(self.base / path, target)).as_posix()
+        except ValueError:  # another drive has no relative path
+            return str((self.base / path).absolute())
+
+
+class Command(ABC):
+    """A change of the work. ``label`` says it in a few plain words, for the list of changes.
+
+    Successive commands with the same non-empty ``merge_key`` may count as one change (a slider that
+    is dragged).
+    """
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What was done, in a few words."""
+
+    @property
+    def merge_key(self) -> str:
+        """Equal for commands that may be merged into one; empty: never merged."""
+        return ""
+
+    @abstractmethod
+    def apply(self, state: WorkState) -> WorkState:
+        """The state after the change."""
+
+
+@dataclass(frozen=True)
+class OpenWork(Command):
+    """Start from another state: a plan or a data file was opened."""
+
+    state: WorkState
+    name: str
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        return f"Open {self.name}"
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        return self.state
+
+
+@dataclass(frozen=True)
+class SetSource(Command):
+    """Read the data from another file, or read it in another way."""
+
+    source: SourceSpec
+    base: Path | None = None
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        return f"Read {Path(self.source.path).name}"
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        return replace(state, source=self.source, base=self.base or state.base)
+
+
+@dataclass(frozen=True)
+class SetRoles(Command):
+    """Give roles to one or many columns at once."""
+
+    roles: Mapping[str, Role]
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        given = set(self.roles.values())
+        role = next(iter(given)).value if len(given) == 1 else "several roles"
+        if len(self.roles) == 1:
+            return f"{next(iter(self.roles))}: {role}"
+        return f"{len(self.roles)} columns: {role}"
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        return replace(state, roles=MappingProxyType(dict(state.roles) | dict(self.roles)))
+
+
+@dataclass(frozen=True)
+class SetHierarchy(Command):
+    """Give a column a hierarchy, or take it away (None); ``what`` says how it came about."""
+
+    attribute: str
+    choice: HierarchyChoice | None
+    what: str = ""
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        return f"Hierarchy of {self.attribute}: {self.what or _choice_words(self.choice)}"
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        left = {name: c for name, c in state.hierarchies.items() if name != self.attribute}
+        if self.choice is not None:
+            left[self.attribute] = self.choice
+        return replace(state, hierarchies=MappingProxyType(left))
+
+
+def _choice_words(choice: HierarchyChoice | None) -> str:
+    if choice is None:
+        return "none"
+    if isinstance(choice, HierarchyFile):
+        return Path(choice.path).name
+    if isinstance(choice, HierarchyBuilder):
+        return choice.kind
+    return "edited"
+
+
+@dataclass(frozen=True)
+class SetMethod(Command):
+    """Choose a method and start from these parameters."""
+
+    method: str
+    parameters: Mapping[str, object] = _EMPTY
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        return f"Method {self.method}"
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        return replace(state, method=self.method, parameters=_frozen(self.parameters))
+
+
+@dataclass(frozen=True)
+class SetParameters(Command):
+    """Change some keys of the method; None removes a key, so that its default holds."""
+
+    changes: Mapping[str, object]
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        return ", ".join(
+            f"{key} by default" if value is None else f"{key} = {_shown(value)}"
+            for key, value in self.changes.items()
+        )
+
+    @property
+    def merge_key(self) -> str:
+        """See :attr:`Command.merge_key`."""
+        return "parameters:" + ",".join(sorted(self.changes))
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        merged = dict(state.parameters) | dict(self.changes)
+        kept = {key: value for key, value in merged.items() if value is not None}
+        return replace(state, parameters=_frozen(kept))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {item}" for key, item in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+@dataclass(frozen=True)
+class SetTitle(Command):
+    """Change the title."""
+
+    title: str
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        return f"Title “{self.title}”" if self.title else "No title"
+
+    @property
+    def merge_key(self) -> str:
+        """See :attr:`Command.merge_key`."""
+        return "title"
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        return replace(state, title=self.title)
