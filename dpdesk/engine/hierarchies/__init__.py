@@ -1,0 +1,1 @@
+"""Hierarchies at work: builders, editing, previews, and their alignment with data."""
