@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TypeAlias
@@ -42,6 +42,8 @@ class Parameter(ABC):
 
     ``key`` is its name in a plan, ``label`` in a form, ``help`` one plain sentence, ``unit`` the
     unit of its number (empty when none). ``applies`` hides it in forms when its condition fails.
+    ``public`` says whether a release may show the value outside the agency: False for values that
+    depend on the data or that help an attacker.
     """
 
     key: str
@@ -50,6 +52,7 @@ class Parameter(ABC):
     unit: str = ""
     required: bool = False
     applies: Condition | None = None
+    public: bool = field(default=True, kw_only=True)
 
     @abstractmethod
     def parse(self, raw: object, where: str) -> ParameterValue:
