@@ -29,8 +29,6 @@ from dpdesk.core.schema import Role
 
 HierarchyChoice: TypeAlias = "HierarchySpec | Hierarchy"
 
-_EMPTY: Mapping[str, object] = MappingProxyType({})
-
 
 def _frozen(given: Mapping[str, object]) -> Mapping[str, object]:
     return MappingProxyType(dict(given))
@@ -51,7 +49,7 @@ class WorkState:
     roles: Mapping[str, Role] = field(default_factory=lambda: MappingProxyType({}))
     hierarchies: Mapping[str, HierarchyChoice] = field(default_factory=lambda: MappingProxyType({}))
     method: str = ""
-    parameters: Mapping[str, object] = _EMPTY
+    parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     title: str = ""
     budget: Mapping[str, object] | None = None
 
@@ -244,7 +242,7 @@ class SetMethod(Command):
     """Choose a method and start from these parameters."""
 
     method: str
-    parameters: Mapping[str, object] = _EMPTY
+    parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def label(self) -> str:

@@ -1,0 +1,96 @@
+"""Candidates: settings that were worth keeping, with what they would give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from dpdesk.core.charts import Chart, Figure
+from dpdesk.core.errors import InputError
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.schema import Role
+from dpdesk.project.work import WorkState
+
+COMPARE_AT_MOST = 6
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A release that could be made: the work as it was, and what it guarantees, costs and shows.
+
+    ``id`` is 0 until a shelf has taken the candidate; ``when`` is the time it was made.
+    """
+
+    id: int
+    name: str
+    work: WorkState = field(repr=False)
+    guarantee: Guarantee
+    figures: tuple[Figure, ...]
+    charts: tuple[Chart, ...] = field(repr=False)
+    result: Mapping[str, object] = field(repr=False)
+    when: datetime
+
+    @property
+    def scope(self) -> tuple[str, tuple[str, ...]]:
+        """What two candidates must share to be compared: the data file and the QIs."""
+        source = self.work.source
+        path = "" if source is None else str(self.work.base / source.path)
+        return path, tuple(sorted(self.work.with_role(Role.QUASI_IDENTIFIER)))
+
+
+class CandidateShelf:
+    """The candidates kept so far, in the order in which they were made."""
+
+    def __init__(self, at_most: int = COMPARE_AT_MOST) -> None:
+        self._at_most = at_most
+        self._kept: dict[int, Candidate] = {}
+        self._next = 1
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """All that are kept, oldest first."""
+        return tuple(self._kept.values())
+
+    @property
+    def full(self) -> bool:
+        """Whether another one needs one to be removed first."""
+        return len(self._kept) >= self._at_most
+
+    def add(self, candidate: Candidate) -> Candidate:
+        """Keep a candidate and give it its number and, when it has none, a name.
+
+        Raises InputError ``candidates.full`` when as many are kept as can be compared.
+        """
+        if self.full:
+            raise InputError(
+                "candidates.full",
+                f"{self._at_most} candidates are kept already, as many as can be compared.",
+                hint="Remove one of them first.",
+            )
+        name = candidate.name or f"Candidate {_letters(self._next)}"
+        kept = replace(candidate, id=self._next, name=name)
+        self._kept[kept.id] = kept
+        self._next += 1
+        return kept
+
+    def remove(self, candidate_id: int) -> None:
+        """Forget a candidate; KeyError when there is none with this number."""
+        del self._kept[candidate_id]
+
+    def rename(self, candidate_id: int, name: str) -> Candidate:
+        """Give a candidate another name; an empty one is ignored."""
+        kept = self._kept[candidate_id]
+        if name.strip():
+            kept = replace(kept, name=name.strip())
+            self._kept[candidate_id] = kept
+        return kept
+
+
+def _letters(number: int) -> str:
+    """1 → A, 26 → Z, 27 → AA, as spreadsheets count columns."""
+    text = ""
+    while number > 0:
+        number, rest = divmod(number - 1, 26)
+        text = chr(ord("A") + rest) + text
+    return text

@@ -1,0 +1,161 @@
+"""What the program remembers for its user: versioned, migrated, never a reason not to start."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from dpdesk.core.errors import StorageError
+
+SETTINGS_VERSION = 1
+RECENT_AT_MOST = 10
+THEMES = ("system", "light", "dark")
+TEXT_SIZES = (75, 300)
+_FILE = "settings.json"
+
+Plain = dict[str, object]
+Migration = Callable[[Plain], Plain]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of one user.
+
+    ``theme`` is one of :data:`THEMES`; ``text_size`` is in percent; ``geometry`` and ``layout`` are
+    texts that only the window reads; ``recent`` lists the files opened last, newest first.
+    """
+
+    theme: str = "system"
+    text_size: int = 100
+    geometry: str = ""
+    layout: str = ""
+    recent: tuple[str, ...] = ()
+    last_folder: str = ""
+
+    def with_recent(self, path: Path) -> Settings:
+        """The settings after a file has been opened; its folder becomes the last folder."""
+        text = str(path.absolute())
+        others = tuple(item for item in self.recent if item != text)
+        recent = (text, *others)[:RECENT_AT_MOST]
+        return replace(self, recent=recent, last_folder=str(path.absolute().parent))
+
+    def without_recent(self, path: str) -> Settings:
+        """The settings without one of the recent files (it is gone)."""
+        return replace(self, recent=tuple(item for item in self.recent if item != path))
+
+
+# Migration n turns the plain values of version n into those of version n + 1.
+MIGRATIONS: Mapping[int, Migration] = {}
+
+
+@dataclass(frozen=True)
+class LoadedSettings:
+    """Settings, and a sentence when the file could not be used and was set aside."""
+
+    settings: Settings
+    problem: str = ""
+
+
+def load_settings(
+    home: Path,
+    version: int = SETTINGS_VERSION,
+    migrations: Mapping[int, Migration] = MIGRATIONS,
+) -> LoadedSettings:
+    """Read the settings below ``home``; whatever is wrong with them, the program gets some.
+
+    A file that cannot be understood (damaged, of a newer version, not to be migrated) is copied
+    aside under another name first, so that nothing of it is lost.
+    """
+    path = home / _FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return LoadedSettings(Settings())
+    except (OSError, UnicodeDecodeError):
+        return _set_aside(path)
+    try:
+        return LoadedSettings(_from_plain(_migrated(json.loads(text), version, migrations)))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return _set_aside(path)
+
+
+def save_settings(settings: Settings, home: Path) -> None:
+    """Write the settings below ``home``: whole or not at all. Raises StorageError."""
+    plain: Plain = {"version": SETTINGS_VERSION}
+    plain |= {item.name: getattr(settings, item.name) for item in fields(settings)}
+    path = home / _FILE
+    partial = home / f".{_FILE}.{secrets.token_hex(4)}"
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            with partial.open("w", encoding="utf-8") as file:
+                json.dump(plain, file, indent=2, ensure_ascii=False)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(
+            "settings.not-saved",
+            f"The settings could not be saved in {path}: {error.strerror or error}.",
+        ) from error
+
+
+def _migrated(raw: object, version: int, migrations: Mapping[int, Migration]) -> Plain:
+    if not isinstance(raw, dict):
+        raise TypeError("settings are no table")
+    found = raw.get("version")
+    if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= version:
+        raise ValueError("unknown version")
+    plain = {str(key): value for key, value in raw.items() if key != "version"}
+    for step in range(found, version):
+        plain = migrations[step](plain)
+    return plain
+
+
+def _from_plain(raw: Plain) -> Settings:
+    """Settings from plain values; a value that makes no sense is replaced by its default."""
+    default = Settings()
+    recent = raw.get("recent")
+    items = recent if isinstance(recent, list) else []
+    return Settings(
+        theme=_one_of(raw.get("theme"), THEMES, default.theme),
+        text_size=_within(raw.get("text_size"), TEXT_SIZES, default.text_size),
+        geometry=_text(raw.get("geometry")),
+        layout=_text(raw.get("layout")),
+        recent=tuple(item for item in items if isinstance(item, str))[:RECENT_AT_MOST],
+        last_folder=_text(raw.get("last_folder")),
+    )
+
+
+def _one_of(raw: object, known: tuple[str, ...], default: str) -> str:
+    return raw if isinstance(raw, str) and raw in known else default
+
+
+def _within(raw: object, ends: tuple[int, int], default: int) -> int:
+    if not isinstance(raw, int) or isinstance(raw, bool) or not ends[0] <= raw <= ends[1]:
+        return default
+    return raw
+
+
+def _text(raw: object) -> str:
+    return raw if isinstance(raw, str) else ""
+
+
+def _set_aside(path: Path) -> LoadedSettings:
+    aside = path.with_name(f"settings.unreadable-{secrets.token_hex(4)}.json")
+    try:
+        path.replace(aside)
+    except OSError:
+        return LoadedSettings(
+            Settings(), f"The settings in {path} could not be read; defaults are used."
+        )
+    return LoadedSettings(
+        Settings(),
+        f"The settings could not be read; defaults are used, the old file is kept as {aside.name}.",
+    )
