@@ -1,0 +1,110 @@
+"""What a k-anonymous release promises, in words filled from the checked result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.schema import Role
+
+MODEL = "k-anonymity"
+_MOST_NAMES = 12
+
+
+def k_guarantee(
+    k: int, smallest_class: int, rows_suppressed: int, roles: Mapping[str, Role]
+) -> Guarantee:
+    """The guarantee of a release whose smallest class was counted to be ``smallest_class`` rows.
+
+    ``roles`` holds every column of the source; the quasi-identifiers among them make the claim.
+    The sentence is that of Samarati and Sweeney's k-anonymity under the prosecutor's view: the
+    attacker knows that the person is in the data and knows the quasi-identifiers only.
+
+    ValueError when ``smallest_class`` is below ``k``: no text is made for a broken promise.
+    """
+    if smallest_class < k:
+        raise ValueError(f"a class of {smallest_class} rows does not satisfy k = {k}")
+    quasi = [name for name, role in roles.items() if role is Role.QUASI_IDENTIFIER]
+    return Guarantee(
+        model=MODEL,
+        parameters={"k": k, "quasi_identifiers": quasi},
+        claim=_claim(k, smallest_class, quasi),
+        assumes=_assumptions(quasi, _named(roles, Role.SENSITIVE, Role.INSENSITIVE)),
+        not_covered=_limits(roles, rows_suppressed),
+    )
+
+
+def name_list(names: Sequence[str], most: int = _MOST_NAMES) -> str:
+    """Names in a sentence: ``age, sex and region``; beyond ``most`` it says how many more."""
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _claim(k: int, smallest: int, quasi: Sequence[str]) -> str:
+    what = f"combination of {name_list(quasi, len(quasi))}" if len(quasi) > 1 else quasi[0]
+    noun = what if len(quasi) > 1 else f"value of {what}"
+    these = "these" if len(quasi) > 1 else "this"
+    return (
+        f"Every released {noun} covers at least {k:,} rows (the smallest covers {smallest:,}); "
+        f"someone who knows only {these} of a person cannot link the person to fewer, "
+        f"so a match is right with a chance of at most 1 in {k:,}."
+    )
+
+
+def _named(roles: Mapping[str, Role], *wanted: Role) -> list[str]:
+    return [name for name, role in roles.items() if role in wanted]
+
+
+def _assumptions(quasi: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    known = f"Whoever looks for a person knows of them nothing beyond {name_list(quasi)}"
+    if others:
+        known += f"; in particular not {name_list(others)}"
+    return (
+        known + ".",
+        "Each person has one row; somebody with several rows is protected less.",
+        "This is the only release about these people; several releases can be combined.",
+    )
+
+
+def _limits(roles: Mapping[str, Role], rows_suppressed: int) -> tuple[str, ...]:
+    sensitive = _named(roles, Role.SENSITIVE) or _named(roles, Role.INSENSITIVE)
+    limits = [
+        "What a whole class shares: when all its rows hold the same value"
+        + (f" of {name_list(sensitive)}" if sensitive else "")
+        + ", that value is learnt of each of them without any link."
+    ]
+    limits += _column_limits(roles)
+    if rows_suppressed:
+        limits.append(
+            "Absence: suppressed rows had rare combinations, so somebody who is known to be in "
+            "the data and matches no released row is known to be one of them."
+        )
+    limits.append(
+        "Knowledge of the search: someone who knows how the levels were chosen may conclude "
+        "something about the rows that made a generalisation necessary (minimality attack)."
+    )
+    return tuple(limits)
+
+
+def _column_limits(roles: Mapping[str, Role]) -> list[str]:
+    limits = []
+    if insensitive := _named(roles, Role.INSENSITIVE):
+        limits.append(
+            f"Knowledge of other columns: {name_list(insensitive)} "
+            f"{'is' if len(insensitive) == 1 else 'are'} released unchanged, and whoever knows "
+            "such a value of a person may tell the rows of a class apart."
+        )
+    if clusters := _named(roles, Role.CLUSTER):
+        limits.append(
+            f"Households and other groups: {name_list(clusters)} ties rows together, so whoever "
+            "recognises one member, or knows how the group is made up, may find the others."
+        )
+    if weights := _named(roles, Role.WEIGHT):
+        limits.append(
+            f"Weights: {name_list(weights)} {'is' if len(weights) == 1 else 'are'} released "
+            "unchanged; a weight can tell the region or stratum of a row, or a rare case."
+        )
+    return limits

@@ -1,0 +1,238 @@
+"""The settings of k-anonymity: what a plan may say, and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import (
+    Choice,
+    ChoiceParameter,
+    Condition,
+    IntegerParameter,
+    LevelsParameter,
+    Parameter,
+    ParameterValue,
+    ShareParameter,
+)
+from dpdesk.core.schema import Role
+
+OPTIMAL = "optimal"
+SAMARATI = "samarati"
+OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
+
+
+@dataclass(frozen=True)
+class PlannedChoiceParameter(ChoiceParameter):
+    """A choice of which some values are known to plans but not offered by this version."""
+
+    not_yet: tuple[str, ...] = ()
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; says so when a value is only not available yet.
+
+        Raises InputError ``parameter.not-available`` for those, else ``parameter.invalid``.
+        """
+        if isinstance(raw, str) and raw in self.not_yet:
+            raise InputError(
+                "parameter.not-available",
+                f'{where}: `{self.key}` is "{raw}", which is not available in this version, '
+                f"expected {self.range_text()}.",
+                details={"key": self.key, "value": raw},
+            )
+        return super().parse(raw, where)
+
+
+_K = IntegerParameter(
+    key="k",
+    label="k, the smallest class",
+    help="Every combination of quasi-identifiers that is released covers at least this many rows.",
+    unit="rows",
+    required=True,
+    minimum=2,
+    suggested=5,
+)
+_MAX_SUPPRESSION = ShareParameter(
+    key="max_suppression",
+    label="Suppressed rows at most",
+    help="Share of the rows that may be left out so that the others keep more detail.",
+    default=Fraction(0),
+    suggested=Fraction(2, 100),
+)
+_MODEL = PlannedChoiceParameter(
+    key="model",
+    label="Model",
+    help="What is generalised and what is left out to reach k.",
+    choices=(
+        Choice(
+            "AG_TS",
+            "Whole columns generalised, rows suppressed",
+            "Each quasi-identifier is released at one level; rows in small classes are left out.",
+        ),
+    ),
+    default="AG_TS",
+    not_yet=("AG", "AG_CS", "CG", "CS", "TS", "AS"),
+)
+_ALGORITHM = PlannedChoiceParameter(
+    key="algorithm",
+    label="Search",
+    help="How the levels of the quasi-identifiers are chosen.",
+    choices=(
+        Choice(
+            OPTIMAL,
+            "Optimal: the least loss of all combinations of levels",
+            "Looks at every combination of levels and takes the best by the objective.",
+        ),
+        Choice(
+            SAMARATI,
+            "Samarati: the fewest generalisation steps",
+            "Takes the lowest height at which k is reached, then the preference.",
+        ),
+    ),
+    default=OPTIMAL,
+    not_yet=("incognito", "k-optimize", "mondrian", "top-down", "genetic"),
+)
+_OBJECTIVE = ChoiceParameter(
+    key="objective",
+    label="Objective",
+    help="What the optimal search makes as small as possible.",
+    applies=Condition("algorithm", (OPTIMAL,)),
+    choices=(
+        Choice(
+            "loss",
+            "Loss: detail lost per cell",
+            "Mean over cells of the share of the other values that each released value covers.",
+        ),
+        Choice(
+            "discernibility",
+            "Discernibility: rows that look alike",
+            "Sum of the squared class sizes, plus the whole table for each suppressed row.",
+        ),
+        Choice(
+            "average-class-size",
+            "Average class size, in multiples of k",
+            "Rows per class, divided by k.",
+        ),
+        Choice(
+            "precision",
+            "Precision: generalisation steps taken",
+            "Mean over cells of the level reached, as a share of the hierarchy's height.",
+        ),
+        Choice(
+            "entropy",
+            "Entropy: information lost, in bits",
+            "Bits needed to guess the original values back from the released ones.",
+        ),
+    ),
+    default="loss",
+)
+_PREFER = ChoiceParameter(
+    key="prefer",
+    label="Preference",
+    help="Which of the lowest solutions the Samarati search takes.",
+    applies=Condition("algorithm", (SAMARATI,)),
+    choices=(
+        Choice("minimum-absolute-distance", "Fewest steps in all"),
+        Choice("minimum-relative-distance", "Fewest steps, each as a share of its height"),
+        Choice("maximum-distribution", "Most classes"),
+        Choice("minimum-suppression", "Fewest suppressed rows"),
+    ),
+    default="minimum-absolute-distance",
+)
+_LEVELS = LevelsParameter(
+    key="levels",
+    label="Levels chosen by hand",
+    help="Release exactly these levels, one for each quasi-identifier, instead of searching.",
+)
+
+PARAMETERS: tuple[Parameter, ...] = (
+    _K,
+    _MAX_SUPPRESSION,
+    _MODEL,
+    _ALGORITHM,
+    _OBJECTIVE,
+    _PREFER,
+    _LEVELS,
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The checked parameters under their own names; ``levels`` is None when a search decides."""
+
+    k: int
+    max_suppression: Fraction
+    algorithm: str
+    objective: str
+    prefer: str
+    levels: Mapping[str, int] | None
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, ParameterValue]) -> Settings:
+        """Settings from what :func:`~dpdesk.core.parameters.parse_parameters` returned.
+
+        TypeError when a value has a type that parsing cannot give.
+        """
+        k, share = parameters["k"], parameters["max_suppression"]
+        if not isinstance(k, int) or not isinstance(share, int | Fraction):
+            raise TypeError("k and max_suppression must have been parsed")
+        levels = parameters.get("levels")
+        return cls(
+            k=int(k),
+            max_suppression=Fraction(share),
+            algorithm=str(parameters["algorithm"]),
+            objective=str(parameters["objective"]),
+            prefer=str(parameters["prefer"]),
+            levels=MappingProxyType(dict(levels)) if isinstance(levels, tuple) else None,
+        )
+
+    def allowed(self, rows: int) -> int:
+        """Rows that may be suppressed of ``rows``: floor(share · N), exactly."""
+        return int(self.max_suppression * rows)
+
+
+def check_settings(
+    columns: Sequence[str],
+    roles: Mapping[str, Role],
+    parameters: Mapping[str, ParameterValue],
+    where: str,
+) -> None:
+    """Check roles and levels against each other, before any data are read.
+
+    Raises InputError ``k-anonymity.no-quasi-identifier`` or ``k-anonymity.levels``; the sentences
+    start with ``where``.
+    """
+    quasi = [name for name in columns if roles.get(name) is Role.QUASI_IDENTIFIER]
+    if not quasi:
+        raise InputError(
+            "k-anonymity.no-quasi-identifier",
+            f"{where}: no column is a quasi-identifier, expected at least one.",
+            hint="Give the role quasi-identifier to what others may know of a person, "
+            "such as age, sex and region.",
+        )
+    levels = Settings.from_parameters(parameters).levels
+    if levels is None:
+        return
+    for name in levels:
+        if name not in quasi:
+            raise InputError(
+                "k-anonymity.levels",
+                f"{where}, levels: `{name}` is not a quasi-identifier, "
+                f"expected a level for each of {_listed(quasi)}.",
+                details={"key": "levels", "attribute": name},
+            )
+    for name in quasi:
+        if name not in levels:
+            raise InputError(
+                "k-anonymity.levels",
+                f"{where}, levels: the level of `{name}` is missing, "
+                "expected one for each quasi-identifier.",
+                details={"key": "levels", "attribute": name},
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
