@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.plain import is_sane, show
 
 ParameterValue: TypeAlias = "int | Fraction | str | bool | tuple[tuple[str, int], ...] | None"
 
@@ -76,7 +77,7 @@ class Parameter(ABC):
     def _invalid(self, where: str, raw: object) -> InputError:
         return InputError(
             "parameter.invalid",
-            f"{where}: `{self.key}` is {_show(raw)}, expected {self.range_text()}.",
+            f"{where}: `{self.key}` is {show(raw)}, expected {self.range_text()}.",
             details={"key": self.key},
         )
 
@@ -270,14 +271,6 @@ def _exact_number(raw: object) -> Fraction | None:
         number = Decimal(raw.strip()) if isinstance(raw, str) else raw
     except InvalidOperation:
         return None
-    if not isinstance(number, Decimal) or not number.is_finite():
+    if not isinstance(number, Decimal) or not is_sane(number):
         return None
     return Fraction(number)
-
-
-def _show(raw: object) -> str:
-    if isinstance(raw, str):
-        return f'"{raw}"'
-    if isinstance(raw, bool):
-        return str(raw).lower()
-    return str(raw)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import nearest, unknown_key
+from dpdesk.core.plain import MAX_DIGITS, freeze_table, odd_numbers, show, thaw
 from dpdesk.core.schema import Role
 
 PLAN_VERSION = 1
@@ -21,7 +22,10 @@ BUILDER_KINDS = ("intervals", "mask", "order", "dates", "tree")
 
 _PLAN_KEYS = ("version", "title", "source", "attributes", "protection", "budget")
 _SOURCE_KEYS = ("path", "delimiter", "encoding", "decimal", "quote", "header", "missing")
+_LATER_SOURCE_KEYS = ("table", "query", "columns", "widths")
 _ATTRIBUTE_KEYS = ("role", "hierarchy")
+_BUDGET_KEYS = ("ledger", "population", "limit")
+_EMPTY: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,13 @@ class HierarchyFile:
 
 @dataclass(frozen=True)
 class HierarchyBuilder:
-    """A hierarchy that a builder makes: its kind and its options as plain values."""
+    """A hierarchy that a builder makes: its kind and its options as frozen plain values."""
 
     kind: str
-    options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    options: Mapping[str, object] = field(default_factory=lambda: _EMPTY)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", freeze_table(self.options))
 
 
 HierarchySpec: TypeAlias = "HierarchyFile | HierarchyBuilder"
@@ -69,10 +76,13 @@ class AttributeSpec:
 
 @dataclass(frozen=True)
 class Protection:
-    """The method's id and its keys as the plan gives them (not yet checked)."""
+    """The method's id and its keys as the plan gives them: frozen plain values, not yet checked."""
 
     method: str
-    parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    parameters: Mapping[str, object] = field(default_factory=lambda: _EMPTY)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", freeze_table(self.parameters))
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,11 @@ class Plan:
     title: str = ""
     budget: Mapping[str, object] | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
+        if self.budget is not None:
+            object.__setattr__(self, "budget", freeze_table(self.budget))
+
     @classmethod
     def from_plain(cls, raw: Mapping[str, object], where: str) -> Plan:
         """Read a plan from nested plain values (as TOML or JSON give them).
@@ -93,26 +108,23 @@ class Plan:
         ``plan.unknown-key``, ``plan.missing-key``, ``plan.invalid``, ``plan.version``.
         """
         _known(raw, _PLAN_KEYS, where)
-        version = raw.get("version")
-        if version is None:
-            raise _missing("version", where, f"`version = {PLAN_VERSION}`")
-        if version != PLAN_VERSION or isinstance(version, bool):
-            raise InputError(
-                "plan.version",
-                f"{where}: `version` is {version}, expected {PLAN_VERSION}.",
-                hint="The plan was written for another version of DPDesk.",
-            )
-        budget = raw.get("budget")
+        _check_version(raw, where)
+        for key, number in odd_numbers(raw):
+            expected = f"a finite number of at most {MAX_DIGITS:,} digits"
+            raise _invalid(key, number, expected, where)
         return cls(
             source=_source(_table(raw, "source", where), where),
-            attributes=MappingProxyType(_attributes(_table(raw, "attributes", where, {}), where)),
+            attributes=_attributes(_table(raw, "attributes", where, {}), where),
             protection=_protection(_table(raw, "protection", where), where),
             title=_text(raw, "title", where, ""),
-            budget=None if budget is None else MappingProxyType(_table(raw, "budget", where)),
+            budget=None if raw.get("budget") is None else _budget(raw, where),
         )
 
-    def as_plain(self) -> dict[str, object]:
-        """The plan as nested plain values; the inverse of :meth:`from_plain`."""
+    def as_plain(self, *, exact: bool = False) -> dict[str, object]:
+        """The plan as nested plain values of JSON types; the inverse of :meth:`from_plain`.
+
+        With ``exact``, numbers that are not whole stay decimals instead of becoming floats.
+        """
         plain: dict[str, object] = {"version": PLAN_VERSION}
         if self.title:
             plain["title"] = self.title
@@ -125,13 +137,13 @@ class Plan:
             source["missing"] = list(self.source.missing)
         plain["source"] = source
         plain["attributes"] = {
-            name: _attribute_plain(spec) for name, spec in self.attributes.items()
+            name: _attribute_plain(spec, exact) for name, spec in self.attributes.items()
         }
         plain["protection"] = {"method": self.protection.method} | {
-            key: _plain(value) for key, value in self.protection.parameters.items()
+            key: thaw(value, exact=exact) for key, value in self.protection.parameters.items()
         }
         if self.budget is not None:
-            plain["budget"] = {key: _plain(value) for key, value in self.budget.items()}
+            plain["budget"] = thaw(self.budget, exact=exact)
         return plain
 
     def with_protection(self, protection: Protection) -> Plan:
@@ -139,24 +151,27 @@ class Plan:
         return replace(self, protection=protection)
 
 
-def _attribute_plain(spec: AttributeSpec) -> dict[str, object]:
+def _attribute_plain(spec: AttributeSpec, exact: bool) -> dict[str, object]:
     plain: dict[str, object] = {"role": spec.role.value}
     if isinstance(spec.hierarchy, HierarchyFile):
         plain["hierarchy"] = spec.hierarchy.path
     elif isinstance(spec.hierarchy, HierarchyBuilder):
-        options = {key: _plain(value) for key, value in spec.hierarchy.options.items()}
+        options = {key: thaw(value, exact=exact) for key, value in spec.hierarchy.options.items()}
         plain["hierarchy"] = {"kind": spec.hierarchy.kind} | options
     return plain
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
+def _check_version(raw: Mapping[str, object], where: str) -> None:
+    version = raw.get("version")
+    if version is None:
+        raise _missing("version", where, f"`version = {PLAN_VERSION}`")
+    if version != PLAN_VERSION or isinstance(version, bool):
+        raise InputError(
+            "plan.version",
+            f"{where}: `version` is {show(version)}, expected {PLAN_VERSION}.",
+            hint="The plan was written for another version of DPDesk.",
+            details={"key": "version"},
+        )
 
 
 def _known(raw: Mapping[str, object], known: tuple[str, ...], where: str) -> None:
@@ -174,9 +189,19 @@ def _missing(key: str, where: str, expected: str) -> InputError:
 
 
 def _invalid(key: str, found: object, expected: str, where: str) -> InputError:
-    shown = f'"{found}"' if isinstance(found, str) else f"{found}"
     return InputError(
-        "plan.invalid", f"{where}: `{key}` is {shown}, expected {expected}.", details={"key": key}
+        "plan.invalid",
+        f"{where}: `{key}` is {show(found)}, expected {expected}.",
+        details={"key": key},
+    )
+
+
+def _not_available(key: str, what: str, hint: str, where: str) -> InputError:
+    return InputError(
+        "plan.not-available",
+        f"{where}: {what} not available in this version.",
+        hint=hint,
+        details={"key": key},
     )
 
 
@@ -202,8 +227,7 @@ def _text(raw: Mapping[str, object], key: str, where: str, default: str | None) 
 
 def _source(raw: Mapping[str, object], where: str) -> SourceSpec:
     place = f"{where}, [source]"
-    _known(raw, _SOURCE_KEYS, place)
-    path = _text(raw, "path", place, None)
+    path = _source_path(raw, place)
     optional = {
         key: _text(raw, key, place, None)
         for key in ("delimiter", "encoding", "decimal", "quote")
@@ -227,6 +251,34 @@ def _source(raw: Mapping[str, object], where: str) -> SourceSpec:
     )
 
 
+def _source_path(raw: Mapping[str, object], place: str) -> str:
+    for key in raw:
+        if key in _LATER_SOURCE_KEYS:
+            hint = "Give a CSV or Parquet file as `path`."
+            raise _not_available(key, f"the key `{key}` is", hint, place)
+    _known(raw, _SOURCE_KEYS, place)
+    path = _text(raw, "path", place, None)
+    if not path or "\0" in path:
+        raise _invalid("path", path, "the path of a file", place)
+    if "://" in path:
+        hint = "Export the table as a CSV or Parquet file."
+        raise _not_available("path", "databases as a source are", hint, place)
+    return path
+
+
+def _budget(raw: Mapping[str, object], where: str) -> Mapping[str, object]:
+    budget = _table(raw, "budget", where)
+    place = f"{where}, [budget]"
+    _known(budget, _BUDGET_KEYS, place)
+    for key in ("ledger", "population"):
+        if key in budget:
+            _text(budget, key, place, None)
+    limit = budget.get("limit", 0)
+    if isinstance(limit, bool) or not isinstance(limit, int | float | Decimal) or limit < 0:
+        raise _invalid("limit", limit, "a number of 0 or more", place)
+    return budget
+
+
 def _attributes(raw: Mapping[str, object], where: str) -> dict[str, AttributeSpec]:
     specs: dict[str, AttributeSpec] = {}
     for name, value in raw.items():
@@ -240,41 +292,40 @@ def _attributes(raw: Mapping[str, object], where: str) -> dict[str, AttributeSpe
 
 def _role(raw: Mapping[str, object], place: str) -> Role:
     text = _text(raw, "role", place, Role.INSENSITIVE.value)
-    known = [role.value for role in Role]
+    known = tuple(role.value for role in Role)
     if text not in known:
-        error = _invalid("role", text, "one of " + ", ".join(f"`{role}`" for role in known), place)
-        near = nearest(text, known)
-        raise InputError(
-            error.code,
-            error.sentence,
-            details=error.details,
-            hint=f"Did you mean `{near}`?" if near else "",
-        )
+        raise _with_nearest(_invalid("role", text, _one_of(known), place), text, known)
     return Role(text)
+
+
+def _one_of(known: tuple[str, ...]) -> str:
+    return "one of " + ", ".join(f"`{word}`" for word in known)
+
+
+def _with_nearest(error: InputError, word: str, known: tuple[str, ...]) -> InputError:
+    near = nearest(word, known)
+    hint = f"Did you mean `{near}`?" if near else ""
+    return InputError(error.code, error.sentence, hint=hint, details=error.details)
 
 
 def _hierarchy(raw: object, place: str) -> HierarchySpec | None:
     if raw is None:
         return None
-    if isinstance(raw, str):
+    if isinstance(raw, str) and raw:
         return HierarchyFile(raw)
     if not isinstance(raw, Mapping):
-        raise _invalid(
-            "hierarchy", raw, 'a file name or a builder such as { kind = "mask" }', place
-        )
-    kind = _text(raw, "kind", f"{place}, hierarchy", None)
+        expected = 'a file name or a builder such as { kind = "mask" }'
+        raise _invalid("hierarchy", raw, expected, place)
+    where, expected = f"{place}, hierarchy", _one_of(BUILDER_KINDS)
+    if raw.get("kind") is None:
+        raise _missing("kind", where, expected)
+    kind = _text(raw, "kind", where, None)
     if kind not in BUILDER_KINDS:
-        raise _invalid(
-            "kind",
-            kind,
-            "one of " + ", ".join(f"`{k}`" for k in BUILDER_KINDS),
-            f"{place}, hierarchy",
-        )
-    options = {key: value for key, value in raw.items() if key != "kind"}
-    return HierarchyBuilder(kind, MappingProxyType(options))
+        raise _with_nearest(_invalid("kind", kind, expected, where), kind, BUILDER_KINDS)
+    return HierarchyBuilder(kind, {key: value for key, value in raw.items() if key != "kind"})
 
 
 def _protection(raw: Mapping[str, object], where: str) -> Protection:
     method = _text(raw, "method", f"{where}, [protection]", None)
     parameters = {key: value for key, value in raw.items() if key != "method"}
-    return Protection(method, MappingProxyType(parameters))
+    return Protection(method, parameters)

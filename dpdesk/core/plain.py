@@ -1,0 +1,131 @@
+"""Plain values (text, numbers, truth values, lists, tables): frozen, exact, shown to people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice
+from types import MappingProxyType
+
+# No option needs more; beyond it, an exact number would fill the memory.
+MAX_DIGITS = 1000
+_MAX_BITS = 3321
+_SHOWN = 60
+
+
+def freeze(value: object) -> object:
+    """An immutable copy with exact numbers, so that equal values compare equal.
+
+    Lists become tuples, tables read-only mappings without their None entries, floats and fractions
+    decimals (a float the shortest decimal that reads back as it), dates their ISO text.
+    """
+    if isinstance(value, Mapping):
+        return freeze_table(value)
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item) for item in value)
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    if isinstance(value, Fraction):
+        return _decimal(value)
+    if isinstance(value, date | datetime | time):
+        return value.isoformat()
+    return value
+
+
+def freeze_table(table: Mapping[str, object]) -> Mapping[str, object]:
+    """A table frozen as :func:`freeze` says; a key that holds None counts as absent."""
+    return MappingProxyType(
+        {str(key): freeze(item) for key, item in table.items() if item is not None}
+    )
+
+
+def thaw(value: object, *, exact: bool = False) -> object:
+    """Nested dicts and lists of JSON types; with ``exact`` decimals stay decimals."""
+    if isinstance(value, Mapping):
+        return {key: thaw(item, exact=exact) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [thaw(item, exact=exact) for item in value]
+    if isinstance(value, Decimal) and not exact:
+        return _number(value)
+    return value
+
+
+def odd_numbers(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """Numbers without an exact finite value of sane length, with the dotted keys leading to them.
+
+    These are NaN, the infinities, and numbers of more than :data:`MAX_DIGITS` digits.
+    """
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from odd_numbers(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from odd_numbers(item, path)
+    elif _is_odd(value):
+        yield path, value
+
+
+def _is_odd(value: object) -> bool:
+    if isinstance(value, int):
+        return value.bit_length() > _MAX_BITS
+    return isinstance(value, float | Decimal) and not is_sane(Decimal(value))
+
+
+def is_sane(number: Decimal) -> bool:
+    """Whether a decimal is finite and can be turned into an integer or a fraction safely."""
+    if not number.is_finite():
+        return False
+    exponent = number.as_tuple().exponent
+    return isinstance(exponent, int) and max(abs(exponent), abs(number.adjusted())) <= MAX_DIGITS
+
+
+def show(value: object) -> str:
+    """A found value in a sentence: short, on one line, texts in quotes."""
+    if isinstance(value, str):
+        text = " ".join(value.split()) if value.strip() else value
+        return f'"{_short(text)}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        items = (f"{key} = {show(item)}" for key, item in islice(value.items(), _SHOWN))
+        return _short("{ " + ", ".join(items) + " }") if value else "{}"
+    if isinstance(value, list | tuple):
+        return _short("[" + ", ".join(show(item) for item in value[:_SHOWN]) + "]")
+    if isinstance(value, Decimal | float):
+        return _short(str(value).lower())
+    if isinstance(value, int):
+        return (
+            _short(str(value))
+            if value.bit_length() <= _MAX_BITS
+            else "a number of very many digits"
+        )
+    return _short(str(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _decimal(value: Fraction) -> Decimal:
+    """The fraction as a decimal, exact when it has a finite expansion."""
+    digits, rest = 0, value.denominator
+    while rest % 10 == 0:
+        rest //= 10
+        digits += 1
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+            digits += 1
+    if rest != 1 or digits > MAX_DIGITS:
+        return Decimal(repr(float(value)))
+    scaled = value * 10**digits
+    sign, figures = (1, -int(scaled)) if scaled < 0 else (0, int(scaled))
+    return Decimal((sign, tuple(int(figure) for figure in str(figures)), -digits))
+
+
+def _number(value: Decimal) -> int | float:
+    if is_sane(value) and value == value.to_integral_value():
+        return int(value)
+    return float(value)

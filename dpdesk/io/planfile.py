@@ -1,0 +1,214 @@
+"""Plan files: TOML, or JSON of the same shape, with exact numbers.
+
+Reading keeps every decimal exactly as written; writing gives a file that reads back as an equal
+plan, laid out for people.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.items import Float, Item, SingleKey, Table, Trivia
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.plan import Plan
+from dpdesk.io.textfile import decode, read_bytes, write_text
+
+_LINE = 100
+_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def read_plan(path: Path) -> Plan:
+    """Read and check a plan file; JSON when the name ends in ``.json`` or the text begins with {.
+
+    Raises
+    ------
+    StorageError
+        ``plan.unreadable``.
+    InputError
+        ``plan.syntax`` (with line and column), ``plan.encoding``, ``plan.nul``, and what
+        :meth:`Plan.from_plain` raises. Each sentence starts with the path or the file's name.
+    """
+    text = decode(read_bytes(path, "plan"), path, "plan").text
+    is_json = path.suffix.lower() == ".json" or text.lstrip().startswith("{")
+    raw = (_parse_json if is_json else _parse_toml)(text, path.name)
+    return Plan.from_plain(raw, path.name)
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Write a plan, whole or not at all: JSON when the name ends in ``.json``, else TOML.
+
+    Raises StorageError ``plan.unwritable``.
+    """
+    is_json = path.suffix.lower() == ".json"
+    write_text(path, (plan_as_json if is_json else plan_as_toml)(plan), "plan")
+
+
+def plan_as_toml(plan: Plan) -> str:
+    """The text of a plan file in TOML."""
+    plain: dict[str, Any] = plan.as_plain(exact=True)
+    document = tomlkit.document()
+    for key in ("version", "title"):
+        if key in plain:
+            document.add(SingleKey(key), _inline(plain[key]))
+    document.add("source", _table(plain["source"]))
+    if plain["attributes"]:
+        attributes = tomlkit.table(is_super_table=True)
+        for name, attribute in plain["attributes"].items():
+            attributes.add(SingleKey(name), _table(attribute))
+        document.add("attributes", attributes)
+    for key in ("protection", "budget"):
+        if key in plain:
+            document.add(key, _table(plain[key]))
+    return tomlkit.dumps(document)
+
+
+def plan_as_json(plan: Plan) -> str:
+    """The text of a plan file in JSON; decimals are written with all their digits."""
+    return _json(plan.as_plain(exact=True), 0) + "\n"
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def _parse_toml(text: str, name: str) -> Mapping[str, object]:
+    def load() -> object:
+        return tomllib.loads(text, parse_float=_decimal)
+
+    raw: Mapping[str, object] = _parsed(load, name, "TOML")
+    return raw
+
+
+def _parse_json(text: str, name: str) -> Mapping[str, object]:
+    def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
+        found: dict[str, object] = {}
+        for key, value in items:
+            if key in found:
+                raise ValueError(f"the key `{key}` is given twice")
+            found[key] = value
+        return found
+
+    def load() -> object:
+        return json.loads(
+            text, parse_float=_decimal, parse_constant=Decimal, object_pairs_hook=pairs
+        )
+
+    raw = _parsed(load, name, "JSON")
+    if not isinstance(raw, Mapping):
+        raise InputError(
+            "plan.syntax", f"{name}: found a JSON list or value, expected an object in braces."
+        )
+    return raw
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"the number {text[:40]} is out of range") from None
+
+
+def _parsed(load: Callable[[], object], name: str, language: str) -> Any:
+    place, reason = name, ""
+    try:
+        return load()
+    except json.JSONDecodeError as error:
+        place, reason = f"{name}, line {error.lineno}, column {error.colno}", error.msg
+    except ValueError as error:
+        reason = str(error)
+        position = _POSITION.search(reason)
+        if position:
+            reason = reason[: position.start()]
+            line, column = position.groups()
+            place += f", line {line}, column {column}" if line else ", at the end of the file"
+        elif "integer string conversion" in reason:
+            reason = "a whole number has too many digits"
+    except RecursionError:
+        reason = "the values are nested too deeply"
+    reason = reason[:1].lower() + reason[1:]
+    raise InputError(
+        "plan.syntax",
+        f"{place}: this is not valid {language}: {reason}.",
+        hint='Texts and paths stand in quotes, such as path = "people.csv".'
+        if language == "TOML"
+        else "",
+        details={"language": language},
+    )
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def _table(plain: Mapping[str, Any]) -> Table:
+    """A table: plain keys first, then what needs a header of its own."""
+    table = tomlkit.table()
+    later: list[tuple[str, Item]] = []
+    for key, value in plain.items():
+        if _is_table_list(value):
+            array = tomlkit.aot()
+            for item in value:
+                array.append(_table(item))
+            later.append((key, array))
+        elif isinstance(value, Mapping) and len(_inline(value).as_string()) > _LINE:
+            later.append((key, _table(value)))
+        else:
+            table.add(SingleKey(key), _inline(value, width=_LINE - len(key)))
+    for key, item in later:
+        table.add(SingleKey(key), item)
+    return table
+
+
+def _is_table_list(value: object) -> bool:
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+    )
+
+
+def _inline(value: Any, width: int | None = None) -> Item:
+    """A value on one line; a list that is longer than ``width`` on several."""
+    if isinstance(value, Decimal):
+        return _float(value)
+    if isinstance(value, str):
+        return tomlkit.string(value)
+    if isinstance(value, Mapping):
+        inline = tomlkit.inline_table()
+        for key, item in value.items():
+            inline.add(SingleKey(key), _inline(item))
+        return inline
+    if isinstance(value, list):
+        array = tomlkit.array()
+        for item in value:
+            array.append(_inline(item))
+        return array.multiline(width is not None and len(array.as_string()) > width)
+    item: Item = tomlkit.item(value)
+    return item
+
+
+def _float(value: Decimal) -> Item:
+    text = str(value)
+    if not re.search(r"[.Ee]", text):
+        text += ".0"
+    return Float(float(value), Trivia(), text)
+
+
+def _json(value: Any, depth: int) -> str:
+    inner, outer = "  " * (depth + 1), "  " * depth
+    if isinstance(value, Mapping) and value:
+        lines = [
+            f"{inner}{json.dumps(key)}: {_json(item, depth + 1)}" for key, item in value.items()
+        ]
+        return "{\n" + ",\n".join(lines) + f"\n{outer}}}"
+    if isinstance(value, Mapping):
+        return "{}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_json(item, depth + 1) for item in value) + "]"
+    if isinstance(value, Decimal):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False)
