@@ -123,3 +123,17 @@ class Method(ABC):
 
         Shares no code with :meth:`run`, and takes no number of the manifest for granted.
         """
+
+    def verify_with_source(
+        self,
+        manifest: Mapping[str, object],
+        published: PublishedTable,
+        given: MethodInput,
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """All checks of :meth:`verify`, those that need the source settled with it where possible.
+
+        ``given`` comes from the plan in the release's evidence. Like :meth:`verify` it shares no
+        code with :meth:`run`. A method that can settle nothing more keeps this default.
+        """
+        return self.verify(manifest, published, token)

@@ -1,0 +1,287 @@
+"""Re-check, with the source at hand, what the public files of a k-anonymous release cannot show.
+
+Shares nothing with the search: values are generalised by looking them up, tuples are grouped by
+sorting, and the figures follow their definitions one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.frequency import FrequencySource, FrequencyTable
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
+from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.verification import (
+    MANIFEST,
+    TABLE,
+    Claimed,
+    claim_of,
+    compare,
+    merged,
+    verify_public,
+    whole_number,
+)
+
+_CONFIRMED = CheckStatus.CONFIRMED
+_FAILED = CheckStatus.FAILED
+
+
+@dataclass(frozen=True, eq=False)
+class _Generalised:
+    """The source's tuples at the claimed levels, and what became of each."""
+
+    table: FrequencyTable
+    hierarchies: tuple[Hierarchy, ...]
+    levels: tuple[int, ...]
+    labels: NDArray[np.int64]  # (tuples, attributes), codes of the labels at the levels
+    kept: NDArray[np.bool_]  # (tuples,)
+    sizes: NDArray[np.int64]  # sizes of the kept classes
+
+    @property
+    def rows(self) -> int:
+        return self.table.rows
+
+    @property
+    def suppressed(self) -> int:
+        return int(self.table.counts[~self.kept].sum())
+
+
+def verify_against_source(
+    manifest: Mapping[str, object],
+    published: PublishedTable,
+    source: FrequencySource,
+    roles: Mapping[str, Role],
+    hierarchies: Mapping[str, Hierarchy],
+    token: CancelToken,
+) -> tuple[ClaimCheck, ...]:
+    """All checks of :func:`~.verification.verify_public`, settled with the source where possible.
+
+    The table must be what comes out when the source's values are replaced by their generalisations
+    at the claimed levels and the classes below the claimed k are left out.
+    """
+    public = verify_public(manifest, published, token)
+    claimed = claim_of(manifest, published)
+    result = manifest.get("result")
+    if claimed is None or not isinstance(result, Mapping):
+        return public
+    checks = _role_checks(claimed, published, roles)
+    if any(check.status is _FAILED for check in checks):
+        return merged(public, checks)
+    try:
+        found = _generalise(claimed, result, source, hierarchies, token)
+    except InputError as error:
+        node = ClaimCheck("node", _FAILED, error.sentence, MANIFEST)
+        return merged(public, [*checks, node])
+    checks.append(_table_check(found, claimed, published, token))
+    checks += _number_checks(found, manifest, result)
+    checks += _metric_checks(found, result, token)
+    return merged(public, checks)
+
+
+def _role_checks(
+    claimed: Claimed, published: PublishedTable, roles: Mapping[str, Role]
+) -> list[ClaimCheck]:
+    quasi = [name for name, role in roles.items() if role is Role.QUASI_IDENTIFIER]
+    left_out = [name for name in quasi if name not in claimed.quasi_identifiers]
+    extra = [name for name in claimed.quasi_identifiers if name not in quasi]
+    claim = "quasi-identifiers as in the plan"
+    if left_out or extra:
+        wrong = left_out or extra
+        text = "the guarantee leaves out" if left_out else "the plan does not have"
+        check = ClaimCheck(claim, _FAILED, f"{text} {', '.join(wrong)}", MANIFEST)
+    else:
+        check = ClaimCheck(claim, _CONFIRMED, f"the same {len(quasi)} columns", MANIFEST)
+    present = [
+        name
+        for name, role in roles.items()
+        if role is Role.IDENTIFIER and name in published.columns
+    ]
+    identifiers = "identifiers are left out"
+    if present:
+        found = f"the table still has {', '.join(present)}"
+        return [check, ClaimCheck(identifiers, _FAILED, found, TABLE)]
+    return [check, ClaimCheck(identifiers, _CONFIRMED, "none is in the table", TABLE)]
+
+
+def _generalise(
+    claimed: Claimed,
+    result: Mapping[str, object],
+    source: FrequencySource,
+    hierarchies: Mapping[str, Hierarchy],
+    token: CancelToken,
+) -> _Generalised:
+    node = result.get("node")
+    table = source.frequency_table(claimed.quasi_identifiers, token)
+    labels = np.empty(table.codes.shape, dtype=np.int64)
+    used, levels = [], []
+    for position, name in enumerate(table.attributes):
+        token.check()
+        hierarchy = _extended(hierarchies, table, position)
+        level = whole_number(node.get(name)) if isinstance(node, Mapping) else None
+        if level is None or level > hierarchy.height:
+            raise InputError(
+                "verify.level",
+                f"`{name}` is at level {level}, expected 0 to {hierarchy.height}.",
+            )
+        labels[:, position] = _labels_at(hierarchy, level, table, position)
+        used.append(hierarchy)
+        levels.append(level)
+    kept, sizes = _classes(labels, table.counts, claimed.k)
+    return _Generalised(table, tuple(used), tuple(levels), labels, kept, sizes)
+
+
+def _extended(
+    hierarchies: Mapping[str, Hierarchy], table: FrequencyTable, position: int
+) -> Hierarchy:
+    """The plan's hierarchy, with a leaf of its own for each missing token (interface, plan)."""
+    name = table.attributes[position]
+    if name not in hierarchies:
+        raise InputError("verify.hierarchy", f"`{name}` has no hierarchy in the plan.")
+    missing = sorted(table.missing[position]) if table.missing else []
+    tokens = [table.domains[position][code] for code in missing]
+    return hierarchies[name].with_untouched_leaves(tokens)
+
+
+def _labels_at(
+    hierarchy: Hierarchy, level: int, table: FrequencyTable, position: int
+) -> NDArray[np.int64]:
+    leaf_of = {value: code for code, value in enumerate(hierarchy.labels[0])}
+    codes = np.empty(len(table.domains[position]), dtype=np.int64)
+    for index, value in enumerate(table.domains[position]):
+        code = leaf_of.get(value)
+        if code is None:
+            raise InputError(
+                "verify.leaf",
+                f"`{value}` of `{table.attributes[position]}` has no leaf in its hierarchy.",
+            )
+        for step in range(level):
+            code = int(hierarchy.parents[step][code])
+        codes[index] = code
+    return codes[table.codes[:, position]]
+
+
+def _classes(
+    labels: NDArray[np.int64], counts: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Which tuples stand in classes of k or more rows, and the sizes of those classes."""
+    if not len(labels):
+        return np.zeros(0, np.bool_), np.zeros(0, np.int64)
+    order = np.lexsort(labels.T)
+    ordered = labels[order]
+    starts = np.flatnonzero(np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)]))
+    sizes = np.add.reduceat(counts[order], starts)
+    lengths = np.diff(np.append(starts, len(order)))
+    kept = np.empty(len(order), dtype=np.bool_)
+    kept[order] = np.repeat(sizes >= k, lengths)
+    return kept, sizes[sizes >= k]
+
+
+def _table_check(
+    found: _Generalised, claimed: Claimed, published: PublishedTable, token: CancelToken
+) -> ClaimCheck:
+    """The released rows are the source's rows at the claimed levels, class by class."""
+    claim = "node"
+    sizes = published.group_sizes(claimed.quasi_identifiers, token)
+    expected = GroupSizes(
+        groups=len(found.sizes),
+        rows=int(found.sizes.sum()),
+        smallest=int(found.sizes.min()) if len(found.sizes) else 0,
+        sum_of_squares=int((found.sizes * found.sizes).sum()),
+    )
+    if sizes != expected:
+        text = (
+            f"the source gives {expected.groups:,} classes with {expected.rows:,} rows at these "
+            f"levels, the table has {sizes.groups:,} with {sizes.rows:,}"
+        )
+        return ClaimCheck(claim, _FAILED, text, TABLE)
+    for position, name in enumerate(claimed.quasi_identifiers):
+        token.check()
+        if _value_counts(found, position) != dict(published.value_counts(name, token)):
+            text = f"the released values of `{name}` are not those of the source at this level"
+            return ClaimCheck(claim, _FAILED, text, TABLE)
+    return ClaimCheck(claim, _CONFIRMED, "the source gives this table at these levels", TABLE)
+
+
+def _value_counts(found: _Generalised, position: int) -> dict[str, int]:
+    names = found.hierarchies[position].labels[found.levels[position]]
+    counts = np.zeros(len(names), dtype=np.int64)
+    np.add.at(counts, found.labels[found.kept, position], found.table.counts[found.kept])
+    return {names[code]: int(count) for code, count in enumerate(counts) if count}
+
+
+def _number_checks(
+    found: _Generalised, manifest: Mapping[str, object], result: Mapping[str, object]
+) -> list[ClaimCheck]:
+    checks = [compare("rows_suppressed", result.get("rows_suppressed"), found.suppressed)]
+    parameters = manifest.get("parameters")
+    share = parameters.get("max_suppression", 0) if isinstance(parameters, Mapping) else None
+    if isinstance(share, int | float) and 0 <= share <= 1:
+        allowed = int(Fraction(repr(share)) * found.rows)
+        status = _CONFIRMED if found.suppressed <= allowed else _FAILED
+        text = f"{found.suppressed:,} of {found.rows:,} rows, {allowed:,} allowed"
+        checks.append(ClaimCheck("suppression within max_suppression", status, text, TABLE))
+    return checks
+
+
+def _metric_checks(
+    found: _Generalised, result: Mapping[str, object], token: CancelToken
+) -> list[ClaimCheck]:
+    claimed = result.get("metrics")
+    if not isinstance(claimed, Mapping):
+        return []
+    attributes = range(len(found.levels))
+    token.check()
+    discernibility = int((found.sizes * found.sizes).sum()) + found.suppressed * found.rows
+    values: dict[str, float] = {
+        "discernibility": discernibility,
+        "loss": _mean([_loss(found, position) for position in attributes]),
+        "precision": 1 - _mean([_steps(found, position) for position in attributes]),
+        "entropy": math.fsum(_entropy(found, position) for position in attributes),
+    }
+    return [compare(f"metrics, {key}", claimed.get(key), value) for key, value in values.items()]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _loss(found: _Generalised, position: int) -> float:
+    """Mean over the cells of (leaves covered - 1)/(leaves - 1); suppressed cells count 1."""
+    hierarchy, level = found.hierarchies[position], found.levels[position]
+    leaves = len(hierarchy.labels[0])
+    covered = np.bincount(hierarchy.ancestors(level), minlength=len(hierarchy.labels[level]))
+    cells = covered[found.labels[found.kept, position]] - 1
+    counted = int((cells * found.table.counts[found.kept]).sum())
+    share = counted / (leaves - 1) if leaves > 1 else 0.0
+    return (share + found.suppressed) / found.rows
+
+
+def _steps(found: _Generalised, position: int) -> float:
+    """Mean over the cells of level/height; suppressed cells are at the top."""
+    height = found.hierarchies[position].height
+    share = found.levels[position] / height if height else 0.0
+    return ((found.rows - found.suppressed) * share + found.suppressed) / found.rows
+
+
+def _entropy(found: _Generalised, position: int) -> float:
+    """-sum over the cells of log2(n_raw/n_generalised); suppressed cells are at the top.
+
+    n_raw and n_generalised count rows of the whole source, so a suppressed cell costs
+    log2(N/n_raw) bits.
+    """
+    table, counts = found.table, found.table.counts
+    raw_codes = table.codes[:, position]
+    raw = np.bincount(raw_codes, weights=counts)[raw_codes]
+    labels = found.labels[:, position]
+    general = np.bincount(labels, weights=counts)[labels]
+    general = np.where(found.kept, general, float(found.rows))
+    return float(np.sum(counts * np.log2(general / raw)))

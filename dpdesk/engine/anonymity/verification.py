@@ -1,0 +1,363 @@
+"""Checks of a k-anonymous release from its published files, or against its source.
+
+Nothing here comes from the search, the metrics kernels or the risk figures: classes are counted
+from the text of the released rows, and the manifest is taken for a claim, never for a fact.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
+
+TABLE = "microdata.csv"
+MANIFEST = "manifest.json"
+
+_CONFIRMED = CheckStatus.CONFIRMED
+_FAILED = CheckStatus.FAILED
+_NEEDS_SOURCE = CheckStatus.NEEDS_SOURCE
+_NOT_CHECKABLE = CheckStatus.NOT_CHECKABLE
+
+_RESULT_KEYS = (
+    "node",
+    "rows_out",
+    "rows_suppressed",
+    "classes",
+    "smallest_class",
+    "metrics",
+    "proven_optimal",
+)
+_METRIC_KEYS = ("discernibility", "average_class_size", "loss", "precision", "entropy")
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """The claim at the heart of a manifest: k over these columns."""
+
+    k: int
+    quasi_identifiers: tuple[str, ...]
+
+
+def verify_public(
+    manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+) -> tuple[ClaimCheck, ...]:
+    """Check every claim of ``manifest`` that the published table can confirm or refute.
+
+    A manifest that is malformed gives failed checks that say what was expected; nothing is raised
+    but what reading the table raises.
+    """
+    claimed = _claimed(manifest, published)
+    if isinstance(claimed, ClaimCheck):
+        return (claimed,)
+    sizes = published.group_sizes(claimed.quasi_identifiers, token)
+    token.check()
+    checks = [_k_check(claimed, sizes), _words_check(manifest, claimed, sizes)]
+    checks += _parameter_checks(manifest, claimed)
+    checks.append(_knowledge_check(claimed, published))
+    result = manifest.get("result")
+    if not isinstance(result, Mapping):
+        checks.append(_bad("result", result, "a table of figures"))
+        return tuple(checks)
+    checks += _count_checks(result, sizes)
+    checks += _suppression_checks(manifest, result, sizes)
+    checks.append(_node_check(result, claimed))
+    checks += _metric_checks(result, claimed, sizes)
+    checks.append(_optimal_check(result))
+    checks += _unknown_checks(result)
+    return tuple(checks)
+
+
+def claim_of(manifest: Mapping[str, object], published: PublishedTable) -> Claimed | None:
+    """The claim of a well-formed manifest whose columns the table has, else None."""
+    claimed = _claimed(manifest, published)
+    return None if isinstance(claimed, ClaimCheck) else claimed
+
+
+def whole_number(value: object) -> int | None:
+    """``value`` when it is a whole number of JSON and not negative, else None."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        return None
+    return value
+
+
+def same_number(claimed: object, found: float) -> bool:
+    """Whether a JSON number equals what was recomputed: counts exactly, others up to rounding."""
+    if isinstance(claimed, bool) or not isinstance(claimed, int | float):
+        return False
+    if isinstance(found, int):
+        return isinstance(claimed, int) and claimed == found
+    try:
+        return math.isclose(claimed, found, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    except OverflowError:
+        return False
+
+
+def compare(claim: str, claimed: object, found: float) -> ClaimCheck:
+    """A check that is confirmed when the manifest's number is the recomputed one."""
+    if same_number(claimed, found):
+        return ClaimCheck(claim, _CONFIRMED, f"recomputed as {number_text(found)}", TABLE)
+    return ClaimCheck(
+        claim,
+        _FAILED,
+        f"the manifest says {shown(claimed)}, but the table gives {number_text(found)}",
+        TABLE,
+    )
+
+
+def number_text(value: float) -> str:
+    """A recomputed number as a reader compares it: whole numbers grouped, others to 10 digits."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.10g}"
+
+
+def shown(value: object) -> str:
+    """A value of a manifest in a sentence, cut when long."""
+    if value is None:
+        return "nothing"
+    if whole_number(value) is not None and isinstance(value, int) and value < 10**18:
+        return f"{value:,}"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _bad(claim: str, found: object, expected: str) -> ClaimCheck:
+    return ClaimCheck(claim, _FAILED, f"found {shown(found)}, expected {expected}", MANIFEST)
+
+
+def _claimed(manifest: Mapping[str, object], published: PublishedTable) -> Claimed | ClaimCheck:
+    guarantee = manifest.get("guarantee")
+    parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    if not isinstance(guarantee, Mapping) or not isinstance(parameters, Mapping):
+        return _bad("guarantee", guarantee, "a table with `model`, `parameters` and `claim`")
+    if guarantee.get("model") != "k-anonymity":
+        return _bad("guarantee, model", guarantee.get("model"), '"k-anonymity"')
+    k = whole_number(parameters.get("k"))
+    if k is None or k < 2:
+        return _bad("guarantee, k", parameters.get("k"), "a whole number of 2 or more")
+    names = parameters.get("quasi_identifiers")
+    if not isinstance(names, list | tuple) or not names:
+        return _bad("guarantee, quasi_identifiers", names, "a list of column names")
+    for name in names:
+        if not isinstance(name, str):
+            return _bad("guarantee, quasi_identifiers", name, "a column name")
+        if name not in published.columns:
+            return ClaimCheck(
+                "guarantee, quasi_identifiers",
+                _FAILED,
+                f"the table has no column `{name}`",
+                TABLE,
+            )
+    if len(set(names)) != len(names):
+        return _bad("guarantee, quasi_identifiers", names, "each column once")
+    return Claimed(k, tuple(names))
+
+
+def _k_check(claimed: Claimed, sizes: GroupSizes) -> ClaimCheck:
+    claim = f"k = {claimed.k:,} over {', '.join(claimed.quasi_identifiers)}"
+    if sizes.rows == 0:
+        return ClaimCheck(claim, _FAILED, "the table has no rows", TABLE)
+    if sizes.smallest < claimed.k:
+        return ClaimCheck(
+            claim,
+            _FAILED,
+            f"a combination covers only {sizes.smallest:,} of the rows, "
+            f"expected {claimed.k:,} or more",
+            TABLE,
+        )
+    return ClaimCheck(
+        claim,
+        _CONFIRMED,
+        f"counted {sizes.groups:,} combinations in {sizes.rows:,} rows; "
+        f"the smallest covers {sizes.smallest:,}",
+        TABLE,
+    )
+
+
+def _words_check(manifest: Mapping[str, object], claimed: Claimed, sizes: GroupSizes) -> ClaimCheck:
+    """The sentence may hold no other numbers than 1, k and the smallest class, and all the names.
+
+    A changed sentence over unchanged numbers would otherwise promise what nobody checked.
+    """
+    claim = "the sentence of the guarantee"
+    guarantee = manifest["guarantee"]
+    words = guarantee.get("claim") if isinstance(guarantee, Mapping) else None
+    if not isinstance(words, str):
+        return _bad(claim, words, "a sentence")
+    rest = words
+    for name in sorted(claimed.quasi_identifiers, key=len, reverse=True):
+        if name not in words:
+            return ClaimCheck(claim, _FAILED, f"it does not name `{name}`", MANIFEST)
+        rest = rest.replace(name, " ", 1)
+    numbers = {text.replace(",", "") for text in re.findall(r"\d[\d.,]*\d|\d", rest)}
+    expected = {str(claimed.k), str(sizes.smallest), "1"}
+    if str(claimed.k) not in numbers or not numbers <= expected:
+        wrong = ", ".join(sorted(numbers - expected)) or "no such number"
+        return ClaimCheck(
+            claim,
+            _FAILED,
+            f"its numbers ({wrong}) are not those of the table: k = {claimed.k:,}, "
+            f"smallest class {sizes.smallest:,}",
+            MANIFEST,
+        )
+    return ClaimCheck(claim, _CONFIRMED, "its numbers and names are those checked here", MANIFEST)
+
+
+def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[ClaimCheck]:
+    checks = []
+    if manifest.get("method") != "k-anonymity":
+        checks.append(_bad("method", manifest.get("method"), '"k-anonymity"'))
+    parameters = manifest.get("parameters")
+    if not isinstance(parameters, Mapping):
+        return [*checks, _bad("parameters", parameters, "a table of settings")]
+    if whole_number(parameters.get("k")) != claimed.k:
+        checks.append(
+            _bad("parameters, k", parameters.get("k"), f"{claimed.k:,} as in the guarantee")
+        )
+    return checks
+
+
+def _knowledge_check(claimed: Claimed, published: PublishedTable) -> ClaimCheck:
+    """Whether others know more than the named columns is a judgement; say which ones count."""
+    others = [name for name in published.columns if name not in claimed.quasi_identifiers]
+    found = (
+        "released beside them, and not counted as known: " + ", ".join(others)
+        if others
+        else "no other column is released"
+    )
+    claim = f"nobody knows more of a person than {', '.join(claimed.quasi_identifiers)}"
+    return ClaimCheck(claim, _NOT_CHECKABLE, found, TABLE)
+
+
+def _count_checks(result: Mapping[str, object], sizes: GroupSizes) -> list[ClaimCheck]:
+    return [
+        compare("rows_out", result.get("rows_out"), sizes.rows),
+        compare("classes", result.get("classes"), sizes.groups),
+        compare("smallest_class", result.get("smallest_class"), sizes.smallest),
+    ]
+
+
+def _suppression_checks(
+    manifest: Mapping[str, object], result: Mapping[str, object], sizes: GroupSizes
+) -> list[ClaimCheck]:
+    suppressed = whole_number(result.get("rows_suppressed"))
+    if suppressed is None:
+        return [_bad("rows_suppressed", result.get("rows_suppressed"), "a number of rows")]
+    counted = ClaimCheck(
+        "rows_suppressed", _NEEDS_SOURCE, f"the manifest says {suppressed:,} rows", MANIFEST
+    )
+    limit = _limit_check(manifest, suppressed, suppressed + sizes.rows)
+    return [counted, limit]
+
+
+def _limit_check(manifest: Mapping[str, object], suppressed: int, rows: int) -> ClaimCheck:
+    claim = "suppression within max_suppression"
+    parameters = manifest.get("parameters")
+    share = parameters.get("max_suppression", 0) if isinstance(parameters, Mapping) else None
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        return _bad(claim, share, "a share from 0 to 1")
+    allowed = int(Fraction(repr(share)) * rows)
+    if suppressed > allowed:
+        return ClaimCheck(
+            claim,
+            _FAILED,
+            f"{suppressed:,} of {rows:,} rows are suppressed, at most {allowed:,} were allowed",
+            MANIFEST,
+        )
+    found = f"{suppressed:,} of {rows:,} rows by the manifest's count, {allowed:,} allowed"
+    return ClaimCheck(claim, _NEEDS_SOURCE, found, MANIFEST)
+
+
+def _node_check(result: Mapping[str, object], claimed: Claimed) -> ClaimCheck:
+    node = result.get("node")
+    if (
+        not isinstance(node, Mapping)
+        or set(node) != set(claimed.quasi_identifiers)
+        or any(whole_number(level) is None for level in node.values())
+    ):
+        return _bad("node", node, "a level for each quasi-identifier")
+    text = ", ".join(f"{name} {level}" for name, level in node.items())
+    return ClaimCheck("node", _NEEDS_SOURCE, f"the manifest says {text}", MANIFEST)
+
+
+def _metric_checks(
+    result: Mapping[str, object], claimed: Claimed, sizes: GroupSizes
+) -> list[ClaimCheck]:
+    metrics = result.get("metrics")
+    if not isinstance(metrics, Mapping):
+        return [_bad("metrics", metrics, "a table of figures")]
+    checks = [_discernibility_check(metrics, result, sizes)]
+    average = sizes.rows / sizes.groups / claimed.k if sizes.groups else math.nan
+    checks.append(
+        compare("metrics, average_class_size", metrics.get("average_class_size"), average)
+    )
+    checks.extend(
+        _range_check(f"metrics, {key}", metrics.get(key), 1.0) for key in ("loss", "precision")
+    )
+    checks.append(_range_check("metrics, entropy", metrics.get("entropy"), math.inf))
+    return checks
+
+
+def _discernibility_check(
+    metrics: Mapping[str, object], result: Mapping[str, object], sizes: GroupSizes
+) -> ClaimCheck:
+    """Σ size² + suppressed · N needs the source for the suppressed rows alone."""
+    claim = "metrics, discernibility"
+    suppressed = whole_number(result.get("rows_suppressed"))
+    value = whole_number(metrics.get("discernibility"))
+    if suppressed is None or value is None:
+        return _bad(claim, metrics.get("discernibility"), "a whole number")
+    found = sizes.sum_of_squares + suppressed * (suppressed + sizes.rows)
+    if value != found:
+        return compare(claim, value, found)
+    text = f"recomputed as {found:,}, taking the number of suppressed rows from the manifest"
+    return ClaimCheck(claim, _NEEDS_SOURCE, text, TABLE)
+
+
+def _range_check(claim: str, value: object, highest: float) -> ClaimCheck:
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= highest
+    if not fits or value == math.inf:
+        expected = "a number from 0 to 1" if highest == 1 else "a number of 0 or more"
+        return _bad(claim, value, expected)
+    return ClaimCheck(claim, _NEEDS_SOURCE, f"the manifest says {value}", MANIFEST)
+
+
+def _optimal_check(result: Mapping[str, object]) -> ClaimCheck:
+    value = result.get("proven_optimal")
+    if not isinstance(value, bool):
+        return _bad("proven_optimal", value, "true or false")
+    if not value:
+        return ClaimCheck("proven_optimal", _NOT_CHECKABLE, "no optimum is claimed", MANIFEST)
+    found = "running the plan again on the source repeats the search"
+    return ClaimCheck("proven_optimal", _NEEDS_SOURCE, found, MANIFEST)
+
+
+def _unknown_checks(result: Mapping[str, object]) -> list[ClaimCheck]:
+    metrics = result.get("metrics")
+    unknown = [f"result, {key}" for key in result if key not in _RESULT_KEYS]
+    if isinstance(metrics, Mapping):
+        unknown += [f"metrics, {key}" for key in metrics if key not in _METRIC_KEYS]
+    return [
+        ClaimCheck(key, _NOT_CHECKABLE, "this version does not know this claim", MANIFEST)
+        for key in unknown
+    ]
+
+
+def merged(first: Sequence[ClaimCheck], second: Sequence[ClaimCheck]) -> tuple[ClaimCheck, ...]:
+    """``first`` with the checks that ``second`` settles in their place, the others after them.
+
+    A failed check is never replaced by a confirmed one.
+    """
+    settled = {check.claim: check for check in second}
+    result = []
+    for check in first:
+        other = settled.pop(check.claim, None)
+        keep = other is None or (check.status is _FAILED and other.status is not _FAILED)
+        result.append(check if keep or other is None else replace(other))
+    return (*result, *settled.values())
