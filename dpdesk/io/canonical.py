@@ -1,0 +1,122 @@
+"""JSON in one form only: what is hashed can be written again, byte for byte.
+
+Canonical form: UTF-8 without BOM, keys sorted by code point, two spaces of indentation, one LF at
+the end, no escapes but those that JSON requires, numbers as Python writes them (the shortest
+decimal that reads back as the same float).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+from dpdesk.core.parameters import plain_number
+
+LARGEST_JSON = 256 * 1024 * 1024
+
+
+class UnreadableJsonError(ValueError):
+    """The bytes are not one canonical JSON object; the message is the reason in words."""
+
+
+def canonical_json(value: Mapping[str, object]) -> bytes:
+    """The canonical bytes of ``value``.
+
+    Tuples become lists, exact fractions numbers, numpy scalars Python numbers. Raises TypeError for
+    anything that JSON cannot hold, and ValueError for NaN and infinities.
+    """
+    text = json.dumps(
+        to_plain(value), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False
+    )
+    return (text + "\n").encode("utf-8")
+
+
+def to_plain(value: object) -> object:
+    """``value`` with JSON types only; see :func:`canonical_json`."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Fraction | Decimal):
+        return plain_number(Fraction(value))
+    if isinstance(value, Mapping):
+        return {_key(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted((to_plain(item) for item in value), key=str)
+    item = getattr(value, "item", None)
+    if callable(item):  # a numpy scalar
+        return to_plain(item())
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def read_canonical(path: Path) -> dict[str, object]:
+    """Read a canonical JSON object.
+
+    Raises
+    ------
+    UnreadableJsonError
+        With the reason: too large, not UTF-8, a BOM, not JSON, a key twice, a number out of range,
+        not an object, or not in canonical form (so bytes were changed outside DPDesk).
+    OSError
+        When the file cannot be read.
+    """
+    if path.stat().st_size > LARGEST_JSON:
+        raise UnreadableJsonError(f"larger than {LARGEST_JSON:,} bytes, which no release needs")
+    return parse_canonical(path.read_bytes())
+
+
+def parse_canonical(data: bytes) -> dict[str, object]:
+    """Parse canonical bytes; see :func:`read_canonical`."""
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise UnreadableJsonError("starts with a byte order mark, expected none")
+    try:
+        value = json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_no_duplicates,
+            parse_constant=_no_constants,
+            parse_float=_finite,
+        )
+        same = canonical_json(value) == data if isinstance(value, dict) else False
+    except UnreadableJsonError:
+        raise
+    except UnicodeError as error:
+        raise UnreadableJsonError("not valid UTF-8 text") from error
+    except RecursionError as error:
+        raise UnreadableJsonError("nested too deeply") from error
+    except ValueError as error:
+        raise UnreadableJsonError(f"not valid JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise UnreadableJsonError("holds no JSON object")
+    if not same:
+        raise UnreadableJsonError("not in the form that DPDesk writes: its bytes were changed")
+    return value
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"a key is {type(key).__name__}, expected a text")
+    return key
+
+
+def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise UnreadableJsonError(f"the key {key[:80]!r} comes twice")
+        found[key] = value
+    return found
+
+
+def _no_constants(text: str) -> object:
+    raise UnreadableJsonError(f"holds {text}, which is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise UnreadableJsonError(f"the number {text[:40]} is out of range")
+    return number

@@ -1,0 +1,327 @@
+"""What lies in a release folder, and whether it is what the manifest and the seal say.
+
+Nothing here raises because of what a folder holds: whatever is changed, missing, unparsable or
+unexpected becomes a :class:`~dpdesk.core.release.Failure`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.release import Failure, ReleaseFacts
+from dpdesk.io.canonical import UnreadableJsonError, canonical_json, read_canonical
+from dpdesk.io.release_folder import (
+    EVIDENCE,
+    FORMAT,
+    INTERNAL,
+    MANIFEST,
+    PUBLIC,
+    PUBLIC_FILES,
+    SEAL,
+    SEALED_INTERNAL,
+    commitment,
+)
+from dpdesk.io.safewrite import hash_file
+
+_HEX = re.compile(r"[0-9a-f]{64}")
+_LARGEST_COUNT = 2**63
+_MISSING, _LINK = "is missing", "is a link, expected a folder"
+_WRONG_KIND = "is a link, a folder or a device, expected a file"
+_TEXTS = ("dpdesk", "created", "title", "method", "commitment")
+_TABLES = ("parameters", "guarantee", "result", "files")
+
+
+@dataclass
+class ReleaseFiles:
+    """What was found in a release folder; ``internal`` is None for a public part alone.
+
+    ``manifest`` and ``evidence`` are None when they are missing or unreadable.
+    """
+
+    root: Path
+    public: Path
+    internal: Path | None
+    manifest: dict[str, object] | None = None
+    evidence: dict[str, object] | None = None
+    failures: list[Failure] = field(default_factory=list)
+    sealed: bool = False
+
+    def fail(self, path: Path, reason: str) -> None:
+        """Note what is wrong with a file, once."""
+        failure = Failure(_shown(path.relative_to(self.root).as_posix()), reason)
+        if failure not in self.failures:
+            self.failures.append(failure)
+
+    def public_name(self, name: str) -> str:
+        """How failures call a file of the public part."""
+        return (self.public / name).relative_to(self.root).as_posix()
+
+    def facts(self) -> ReleaseFacts:
+        """Manifest and evidence as values; empty where they could not be read."""
+        return ReleaseFacts(self.public, self.internal, self.manifest or {}, self.evidence or {})
+
+
+def locate(path: Path) -> ReleaseFiles:
+    """Which folder is meant: a release folder, or its public part alone.
+
+    Raises InputError ``release.missing`` when there is no such folder.
+    """
+    if not path.is_dir():
+        found = "is a file" if path.exists() else "does not exist"
+        raise InputError(
+            "release.missing", f"{path}: {found}, expected a release folder or its public part."
+        )
+    if any(os.path.lexists(path / name) for name in (PUBLIC, INTERNAL)):
+        return ReleaseFiles(path, path / PUBLIC, path / INTERNAL)
+    return ReleaseFiles(path, path, None)
+
+
+def check_files(path: Path, token: CancelToken) -> ReleaseFiles:
+    """Check names, kinds, hashes, seal and commitment of a release folder.
+
+    Raises InputError ``release.missing`` when there is no such folder, and Cancelled.
+    """
+    found = locate(path)
+    if found.internal is None:
+        _check_public(found, token)
+        return found
+    _names(found, path, folders={PUBLIC, INTERNAL})
+    if _is_folder(found.public):
+        _check_public(found, token)
+    if _is_folder(found.internal):
+        _check_internal(found, token)
+    return found
+
+
+def read_release(path: Path) -> ReleaseFacts:
+    """What a release says of itself, unchecked.
+
+    Raises InputError ``release.missing`` when there is no such folder, ``release.unreadable`` when
+    its manifest (or the evidence of a whole release) cannot be read.
+    """
+    found = locate(path)
+    found.manifest = _read_object(found, found.public / MANIFEST)
+    if found.internal is not None:
+        found.evidence = _read_object(found, found.internal / EVIDENCE)
+    if found.failures:
+        failure = found.failures[0]
+        raise InputError("release.unreadable", f"{path / failure.path}: {failure.reason}.")
+    return found.facts()
+
+
+def _check_public(found: ReleaseFiles, token: CancelToken) -> None:
+    manifest = _read_object(found, found.public / MANIFEST)
+    listed: dict[str, object] = {}
+    if manifest is not None:
+        found.manifest = _check_manifest(found, manifest)
+        files = manifest.get("files")
+        listed = dict(files) if isinstance(files, Mapping) else {}
+    expected = {name for name in listed if name in PUBLIC_FILES} | set(PUBLIC_FILES)
+    _names(found, found.public, files={MANIFEST} | expected)
+    for name in sorted(listed):
+        _check_listed(found, name, listed[name], token)
+    if manifest is not None:
+        for name in sorted(expected - set(listed)):
+            found.fail(found.public / MANIFEST, f"does not list {name}")
+
+
+def _check_listed(found: ReleaseFiles, name: str, entry: object, token: CancelToken) -> None:
+    place = found.public / MANIFEST
+    if name not in PUBLIC_FILES:
+        found.fail(place, f"lists `{_shown(name)[:200]}`, which is no file of such a release")
+        return
+    wanted = entry.get("sha256") if isinstance(entry, Mapping) else None
+    size = entry.get("bytes") if isinstance(entry, Mapping) else None
+    if not _is_hash(wanted) or not _is_count(size):
+        found.fail(place, f"gives no hash and size for {name}")
+        return
+    path = found.public / name
+    actual = _hash(found, path, token)
+    if actual is None:
+        return
+    if actual != (wanted, size):
+        found.fail(path, "was changed: its bytes are not those that the manifest names")
+
+
+def _check_manifest(found: ReleaseFiles, manifest: dict[str, object]) -> dict[str, object] | None:
+    """The manifest when its shape is right, else None; each fault is noted."""
+    place = found.public / MANIFEST
+    before = len(found.failures)
+    version = manifest.get("format")
+    if version != FORMAT or isinstance(version, bool | float):
+        found.fail(place, f"`format` is {_brief(version)}, expected {FORMAT}")
+    for key in _TEXTS:
+        if not isinstance(manifest.get(key), str):
+            found.fail(place, f"`{key}` is {_brief(manifest.get(key))}, expected a text")
+    for key in _TABLES:
+        if not isinstance(manifest.get(key), Mapping):
+            found.fail(place, f"`{key}` is {_brief(manifest.get(key))}, expected a table")
+    if not _is_date(manifest.get("created")):
+        found.fail(place, f"`created` is {_brief(manifest.get('created'))}, expected a date")
+    if not _is_hash(manifest.get("commitment")):
+        found.fail(place, "`commitment` is no SHA-256 code")
+    return manifest if len(found.failures) == before else None
+
+
+def _check_internal(found: ReleaseFiles, token: CancelToken) -> None:
+    internal = found.root / INTERNAL
+    _names(found, internal, files=SEALED_INTERNAL | {SEAL})
+    evidence = _read_object(found, internal / EVIDENCE)
+    if evidence is not None:
+        found.evidence = evidence
+        _check_evidence(found, evidence, internal / EVIDENCE)
+    seal = _read_object(found, internal / SEAL)
+    if seal is not None:
+        _check_seal(found, seal, internal / SEAL, token)
+
+
+def _check_seal(
+    found: ReleaseFiles, seal: dict[str, object], place: Path, token: CancelToken
+) -> None:
+    before = len(found.failures)
+    if seal.get("format") != FORMAT or set(seal) != {"format", "files", "self"}:
+        found.fail(place, "is no seal of this format")
+        return
+    emptied = hashlib.sha256(canonical_json({**seal, "self": ""})).hexdigest()
+    if seal["self"] != emptied:
+        found.fail(place, "was changed: its own hash is another")
+    files = seal["files"]
+    wanted = {f"{PUBLIC}/{MANIFEST}"} | {f"{INTERNAL}/{name}" for name in SEALED_INTERNAL}
+    if not isinstance(files, Mapping) or set(files) != wanted:
+        found.fail(place, "does not cover exactly the files that it must cover")
+        return
+    for name in sorted(wanted):
+        path = found.root / name
+        actual = _hash(found, path, token) if path.exists() else None
+        if actual is not None and actual[0] != files[name]:
+            found.fail(path, "was changed: its hash is not the one in the seal")
+    found.sealed = len(found.failures) == before
+
+
+def _check_evidence(found: ReleaseFiles, evidence: dict[str, object], place: Path) -> None:
+    source = evidence.get("source")
+    digest = source.get("sha256") if isinstance(source, Mapping) else None
+    key = evidence.get("commitment_key")
+    if not isinstance(digest, str) or not _is_hash(digest):
+        found.fail(place, "gives no SHA-256 of the source")
+    elif not isinstance(key, str) or not _is_hash(key):
+        found.fail(place, "gives no commitment key of 32 bytes")
+    elif found.manifest is not None and not hmac.compare_digest(
+        commitment(digest, key), str(found.manifest["commitment"])
+    ):
+        found.fail(place, "source and key do not give the commitment of the manifest")
+    if found.manifest is not None:
+        _compare_results(found, evidence, place)
+
+
+def _compare_results(found: ReleaseFiles, evidence: dict[str, object], place: Path) -> None:
+    manifest = found.manifest or {}
+    for key in ("method", "title", "created", "guarantee"):
+        if evidence.get(key) != manifest[key]:
+            found.fail(place, f"`{key}` is not the one of the manifest")
+    whole, public = evidence.get("result"), manifest["result"]
+    if not isinstance(whole, Mapping) or not isinstance(public, Mapping):
+        found.fail(place, "`result` is no table")
+    elif any(key not in whole or whole[key] != value for key, value in public.items()):
+        found.fail(place, "`result` is not the one of the manifest")
+
+
+def _names(
+    found: ReleaseFiles,
+    folder: Path,
+    files: frozenset[str] | set[str] = frozenset(),
+    folders: frozenset[str] | set[str] = frozenset(),
+) -> None:
+    """Note what a folder lacks, what it holds too much, and what is not of the right kind."""
+    try:
+        with os.scandir(folder) as entries:
+            present = {entry.name: entry.stat(follow_symlinks=False).st_mode for entry in entries}
+    except OSError as error:
+        found.fail(folder, f"cannot be read ({error.strerror or type(error).__name__})")
+        return
+    for name in sorted(present.keys() | files | folders):
+        path = folder / name
+        if name not in present:
+            found.fail(path, _MISSING)
+        elif name not in files and name not in folders:
+            found.fail(path, "is unexpected: no file of a release has this name")
+        elif stat.S_ISLNK(present[name]):
+            found.fail(path, _LINK if name in folders else _WRONG_KIND)
+        elif name in files and not stat.S_ISREG(present[name]):
+            found.fail(path, _WRONG_KIND)
+        elif name in folders and not stat.S_ISDIR(present[name]):
+            found.fail(path, "is no folder")
+
+
+def _read_object(found: ReleaseFiles, path: Path) -> dict[str, object] | None:
+    if not _is_file(path):
+        found.fail(path, _WRONG_KIND if os.path.lexists(path) else _MISSING)
+        return None
+    try:
+        return read_canonical(path)
+    except UnreadableJsonError as error:
+        found.fail(path, str(error))
+    except OSError as error:
+        found.fail(path, f"cannot be read ({error.strerror or type(error).__name__})")
+    return None
+
+
+def _hash(found: ReleaseFiles, path: Path, token: CancelToken) -> tuple[str, int] | None:
+    if not _is_file(path):
+        return None
+    try:
+        return hash_file(path, token)
+    except OSError as error:
+        found.fail(path, f"cannot be read ({error.strerror or type(error).__name__})")
+        return None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and _HEX.fullmatch(value) is not None
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST_COUNT
+
+
+def _is_date(value: object) -> bool:
+    if not isinstance(value, str) or len(value) != len("2000-01-01"):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _brief(value: object) -> str:
+    return "missing" if value is None else _shown(repr(value)[:60])
+
+
+def _shown(text: str) -> str:
+    """A text that any terminal can print: what cannot be printed is escaped."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "replace").decode("ascii")
+        for char in text
+    )

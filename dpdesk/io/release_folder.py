@@ -1,0 +1,226 @@
+"""The release folder: its two parts, its manifest, its seal, and how it appears whole.
+
+``public/`` is what is published, ``internal/`` what stays in the agency. A plain hash of the source
+in ``public/`` would let anyone who knows all rows but one test guesses about the last one, so the
+public manifest carries a commitment instead: HMAC-SHA-256 over the *hexadecimal text* of the
+source's SHA-256 (64 lower-case ASCII characters) under a fresh random key of 32 bytes that stays in
+``internal/evidence.json``. Times of files in ``public/`` are set to the release date, so that they
+do not tell how long the run took.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import hmac
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.io.canonical import canonical_json
+from dpdesk.io.failures import storage_error
+from dpdesk.io.safewrite import (
+    PartialKeeper,
+    hash_file,
+    make_parents,
+    remove_empty,
+    remove_partial,
+    sync_file,
+    sync_folder,
+    write_new,
+)
+
+FORMAT = 1
+PUBLIC, INTERNAL = "public", "internal"
+MANIFEST, MICRODATA, ABOUT = "manifest.json", "microdata.csv", "about.html"
+EVIDENCE, REPORT, SEAL, REVIEW = "evidence.json", "report.html", "seal.json", "review.json"
+PUBLIC_FILES = frozenset({MICRODATA, ABOUT})
+SEALED_INTERNAL = frozenset({EVIDENCE, REPORT})
+
+
+def fresh_key() -> str:
+    """A new commitment key, 32 random bytes as hexadecimal text; one for each release."""
+    return secrets.token_hex(32)
+
+
+def commitment(source_sha256: str, key: str) -> str:
+    """HMAC-SHA-256 (hex) of the hexadecimal text of the source's hash under the key (hex)."""
+    return hmac.new(bytes.fromhex(key), source_sha256.encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def public_files(public: Path, token: CancelToken) -> dict[str, dict[str, object]]:
+    """``files`` of a manifest: hash and size of every file of ``public/`` but the manifest."""
+    found: dict[str, dict[str, object]] = {}
+    for path in sorted(public.iterdir()):
+        if path.name != MANIFEST:
+            digest, size = hash_file(path, token)
+            found[path.name] = {"sha256": digest, "bytes": size}
+    return found
+
+
+def seal_bytes(release: Path, token: CancelToken) -> bytes:
+    """The bytes of ``internal/seal.json`` for a release folder that is complete but for it.
+
+    ``files`` gives the SHA-256 of ``public/manifest.json`` and of every internal file but the seal
+    and the review. ``self`` is the SHA-256 of the canonical bytes of the seal in which ``self`` is
+    the empty text.
+    """
+    names = [f"{PUBLIC}/{MANIFEST}"] + [
+        f"{INTERNAL}/{path.name}"
+        for path in sorted((release / INTERNAL).iterdir())
+        if path.name not in (SEAL, REVIEW)
+    ]
+    files = {name: hash_file(release / name, token)[0] for name in names}
+    return sealed({"format": FORMAT, "files": files})
+
+
+def sealed(seal: Mapping[str, object]) -> bytes:
+    """Canonical bytes of a seal with its field ``self`` filled; an old one is replaced."""
+    emptied = canonical_json({**seal, "self": ""})
+    return canonical_json({**seal, "self": hashlib.sha256(emptied).hexdigest()})
+
+
+def check_out(out: Path) -> Path:
+    """The folder to release to, with links resolved.
+
+    Raises InputError ``out.not-empty`` or ``out.not-folder`` unless it is absent or empty.
+    """
+    target = Path(os.path.abspath(out))
+    try:
+        target = target.resolve()
+        if not target.exists():
+            return target
+        if not target.is_dir():
+            raise InputError(
+                "out.not-folder", f"{out}: is a file, expected a folder that is absent or empty."
+            )
+        with os.scandir(target) as entries:
+            found = next(iter(entries), None)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
+        raise _unreadable(out, error) from error
+    if found is not None:
+        raise InputError(
+            "out.not-empty",
+            f"{out}: the folder holds `{found.name}`, expected an absent or empty folder.",
+            hint="Choose another folder; a release is never written over anything.",
+        )
+    return target
+
+
+def _unreadable(out: Path, error: Exception) -> StorageError:
+    if isinstance(error, OSError):
+        return storage_error(error, out, "reach")
+    return StorageError("storage.failed", f"{out}: the folder cannot be reached (a loop of links).")
+
+
+class ReleaseBuilder:
+    """A release that is being written, beside its place; :meth:`commit` puts it there.
+
+    Use as a context manager: whatever goes wrong, the target is as it was and nothing remains.
+    ``internal/`` is private to the user (0700, files 0600), ``public/`` is as the umask says.
+    Disk errors raise StorageError.
+    """
+
+    def __init__(self, out: Path, keeper: PartialKeeper) -> None:
+        self.out = check_out(out)
+        self._keeper = keeper
+        self._made: list[Path] = []
+        self._partial: Path | None = None
+
+    def __enter__(self) -> ReleaseBuilder:
+        self._made = make_parents(self.out)
+        try:
+            self._partial = self._keeper.partial_beside(self.out)
+            self.public.mkdir()
+            self.internal.mkdir(mode=0o700)
+            self.internal.chmod(0o700)
+        except OSError as error:
+            self._discard()
+            raise storage_error(error, self.out, "write") from error
+        except BaseException:
+            self._discard()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._discard()
+        if isinstance(error, OSError):
+            raise storage_error(error, self.out, "write") from error
+
+    @property
+    def folder(self) -> Path:
+        """Where the release is being written."""
+        if self._partial is None:
+            raise ValueError("the release is not being written")
+        return self._partial
+
+    @property
+    def public(self) -> Path:
+        """The part that is published."""
+        return self.folder / PUBLIC
+
+    @property
+    def internal(self) -> Path:
+        """The part that stays in the agency."""
+        return self.folder / INTERNAL
+
+    def write_public(self, name: str, data: bytes) -> None:
+        """Write a file of the public part."""
+        write_new(self.public / name, data)
+
+    def write_internal(self, name: str, data: bytes) -> None:
+        """Write a file of the internal part, readable by the user alone."""
+        write_new(self.internal / name, data, mode=0o600)
+
+    def commit(self, created: datetime.date) -> Path:
+        """Sync everything and put the release in its place; returns the folder."""
+        folder, target = self.folder, self.out
+        existed = target.exists()
+        mode = stat.S_IMODE((target if existed else self.public).stat().st_mode)
+        self._settle(created)
+        folder.chmod(mode)
+        if existed and os.name == "nt":  # elsewhere a rename takes the place of an empty folder
+            target.rmdir()
+        try:
+            os.rename(folder, target)
+        except OSError:
+            if existed:
+                target.mkdir(exist_ok=True)
+            raise
+        self._partial, self._made = None, []
+        with contextlib.suppress(OSError):  # the release is there; only a power cut could undo it
+            sync_folder(target.parent)
+        self._keeper.forget_partial(folder)
+        return target
+
+    def _settle(self, created: datetime.date) -> None:
+        midnight = datetime.datetime.combine(created, datetime.time(), datetime.UTC).timestamp()
+        for path in _files(self.folder):
+            sync_file(path)
+        for path in self.public.iterdir():
+            os.utime(path, (midnight, midnight))
+        for folder in (self.public, self.internal, self.folder):
+            sync_folder(folder)
+        os.utime(self.public, (midnight, midnight))
+
+    def _discard(self) -> None:
+        if self._partial is not None:
+            remove_partial(self._partial, self._keeper)
+            self._partial = None
+        remove_empty(self._made)
+        self._made = []
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file())

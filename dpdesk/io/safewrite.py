@@ -1,0 +1,154 @@
+"""Files that appear whole or not at all, and what they hash to."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.io.failures import storage_error
+
+_PIECE = 1 << 20
+
+
+class PartialKeeper(Protocol):
+    """Whoever makes hidden folders beside a target and removes them after a crash."""
+
+    def partial_beside(self, target: Path) -> Path:
+        """Make an empty 0700 folder beside ``target``."""
+        ...
+
+    def forget_partial(self, path: Path) -> None:
+        """The folder has been renamed or removed."""
+        ...
+
+
+def hash_file(path: Path, token: CancelToken) -> tuple[str, int]:
+    """SHA-256 (hex) and size in bytes of a regular file, read as a stream.
+
+    Symbolic links are not followed: OSError.
+    """
+    digest = hashlib.sha256()
+    size = 0
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as stream:
+        while piece := stream.read(_PIECE):
+            token.check()
+            digest.update(piece)
+            size += len(piece)
+    return digest.hexdigest(), size
+
+
+def write_new(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Write a file that must not exist, with these permissions less the umask, and sync it."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def sync_file(path: Path) -> None:
+    """Make sure that the bytes of a file are on the disk."""
+    handle = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_folder(path: Path) -> None:
+    """Make sure that the names in a folder are on the disk (where the platform can)."""
+    if os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def replacing(target: Path, keeper: PartialKeeper) -> Iterator[Path]:
+    """Give a path to write to; when the block ends well the file takes the place of ``target``.
+
+    On any error ``target`` is as it was and nothing is left beside it.
+
+    Raises
+    ------
+    InputError
+        ``out.folder``: ``target`` is a folder.
+    StorageError
+        The disk refused.
+    """
+    if target.is_dir():
+        raise InputError("out.folder", f"{target}: is a folder, expected the name of a file.")
+    made = make_parents(target)
+    partial: Path | None = None
+    try:
+        partial = keeper.partial_beside(target)
+        fresh = partial / target.name
+        yield fresh
+        fresh.chmod(_plain_mode(partial))
+        sync_file(fresh)
+        fresh.replace(target)
+        sync_folder(target.parent)
+        made = []
+    except OSError as error:
+        raise storage_error(error, target, "write") from error
+    finally:
+        if partial is not None:
+            remove_partial(partial, keeper)
+        remove_empty(made)
+
+
+def _plain_mode(folder: Path) -> int:
+    probe = folder / ".mode"
+    probe.touch(0o666)
+    mode = stat.S_IMODE(probe.stat().st_mode)
+    probe.unlink()
+    return mode
+
+
+def make_parents(target: Path) -> list[Path]:
+    """Make the folders above ``target`` that are missing; those made, innermost first.
+
+    Raises StorageError when one cannot be made; those made before it are removed again.
+    """
+    missing = [folder for folder in target.parents if not folder.exists()]
+    made: list[Path] = []
+    for folder in reversed(missing):
+        try:
+            folder.mkdir()
+        except OSError as error:
+            remove_empty(made)
+            raise storage_error(error, target, "write") from error
+        made.insert(0, folder)
+    return made
+
+
+def remove_empty(folders: list[Path]) -> None:
+    """Remove folders, innermost first, as far as they are empty."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def remove_partial(partial: Path, keeper: PartialKeeper) -> None:
+    """Remove a half-written folder; when that fails it stays journalled for the next start."""
+    import shutil
+
+    shutil.rmtree(partial, ignore_errors=True)
+    if not partial.exists():
+        keeper.forget_partial(partial)
