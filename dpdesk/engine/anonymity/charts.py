@@ -1,0 +1,320 @@
+"""Pictures of risk and loss: each answers one question in one sentence, with a table twin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    BarSeries,
+    Cell,
+    Look,
+    PointSeries,
+    ScatterChart,
+    format_figure,
+    table_from,
+)
+from dpdesk.engine.anonymity.risk import RiskSummary
+from dpdesk.engine.anonymity.utility import AttributeUtility, GroupSuppression
+
+MOST_POINTS = 20_000
+_GRID = (256, 128)
+_HASH = np.uint64(2654435761)
+
+
+def share_text(share: float) -> str:
+    """A share from 0 to 1 in percent, for sentences."""
+    return format_figure(share, "share")
+
+
+def rows_text(rows: int) -> str:
+    """A number of rows in words."""
+    return f"{rows:,} row" if rows == 1 else f"{rows:,} rows"
+
+
+def risk_chart(before: RiskSummary, after: RiskSummary | None = None) -> BarChart:
+    """Rows by class size, the original as outlines, the release filled, the line at k.
+
+    Shares are of the original's rows in both series, so what is missing was suppressed. Both
+    summaries are for the same k. Without ``after`` the original stands alone.
+    """
+    rows = max(before.rows, 1)
+    limit = next(index for index, each in enumerate(before.bins) if each.lowest == before.k)
+    series = [_size_series("Original", before, rows, Look.REFERENCE, outline=True)]
+    if after is not None:
+        series.append(_size_series("Release", after, rows, Look.FIRST, outline=False))
+    return BarChart(
+        id="risk",
+        question="How risky is it now?",
+        answer=_risk_answer(before, after),
+        category_axis=Axis("Rows that share their quasi-identifiers (class size)", "rows"),
+        value_axis=Axis("Rows", "% of the original", percent=True, minimum=0.0),
+        categories=tuple(each.label for each in before.bins),
+        series=tuple(series),
+        table=table_from(*_risk_table(before, after)),
+        hatched=frozenset(range(limit)),
+        threshold_before=limit,
+        threshold_label=f"k = {before.k:,}",
+    )
+
+
+def _size_series(
+    name: str, summary: RiskSummary, rows: int, look: Look, *, outline: bool
+) -> BarSeries:
+    values = tuple(each.rows / rows for each in summary.bins)
+    return BarSeries(name, values, look, outline=outline)
+
+
+def _risk_answer(before: RiskSummary, after: RiskSummary | None) -> str:
+    text = (
+        f"In the original, {before.exposed:,} of {rows_text(before.rows)} "
+        f"({share_text(before.exposed_share)}) stand in classes smaller than k = {before.k:,}, "
+        f"{before.uniques:,} of them alone"
+    )
+    if after is None:
+        return text + "."
+    if not after.rows:
+        return text + "; the release would have no rows."
+    if after.exposed:
+        return text + f"; in the release {after.exposed:,} still do."
+    return (
+        f"{text}; in the release none does: the smallest class has {rows_text(after.smallest)}, "
+        f"so a match is right with a chance of at most {share_text(after.highest)}."
+    )
+
+
+def _risk_table(
+    before: RiskSummary, after: RiskSummary | None
+) -> tuple[list[str], list[list[Cell]]]:
+    columns = ["Class size", "Rows before", "Rows before (%)"]
+    rows: list[list[Cell]] = [
+        [each.label, each.rows, _percent(each.rows, before.rows)] for each in before.bins
+    ]
+    if after is not None:
+        columns += ["Rows after", "Rows after (% of the original)"]
+        for row, each in zip(rows, after.bins, strict=True):
+            row += [each.rows, _percent(each.rows, before.rows)]
+    return columns, rows
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 2) if whole else 0.0
+
+
+def loss_chart(attributes: Sequence[AttributeUtility], total: float, suppressed: float) -> BarChart:
+    """Loss per attribute; ``total`` is the mean loss of all cells, ``suppressed`` a share of rows.
+
+    Suppressed cells count as lost completely, so no bar is shorter than the suppressed share.
+    """
+    worst = max(attributes, key=lambda each: each.loss)
+    untouched = sum(each.level == 0 for each in attributes)
+    return BarChart(
+        id="loss",
+        question="What did I lose?",
+        answer=(
+            f"{share_text(total)} of the detail is lost, most in {worst.attribute} "
+            f"({share_text(worst.loss)}); {untouched} of {len(attributes)} quasi-identifiers keep "
+            f"their original values, and {share_text(suppressed)} of the rows are suppressed."
+        ),
+        category_axis=Axis("Quasi-identifier"),
+        value_axis=Axis(
+            "Detail lost", "% of the cells' detail", percent=True, minimum=0.0, maximum=1.0
+        ),
+        categories=tuple(each.attribute for each in attributes),
+        series=(BarSeries("Loss", tuple(each.loss for each in attributes)),),
+        table=table_from(
+            ["Quasi-identifier", "Level", "Of", "Loss (%)", "Distribution distance (%)"],
+            [
+                [
+                    each.attribute,
+                    each.level,
+                    each.height,
+                    round(100 * each.loss, 2),
+                    round(100 * each.distance, 2),
+                ]
+                for each in attributes
+            ],
+        ),
+        horizontal=True,
+    )
+
+
+def suppression_chart(groups: Sequence[GroupSuppression], overall: float) -> BarChart | None:
+    """Whom suppression hit most; None when nothing was suppressed among common values."""
+    if not groups:
+        return None
+    worst = groups[0]
+    return BarChart(
+        id="suppression",
+        question="Whom does suppression hit most?",
+        answer=(
+            f"{share_text(overall)} of all rows are suppressed; of the rows with "
+            f"{worst.attribute} = {worst.value or '(empty)'} it is {share_text(worst.share)}, the "
+            "most among values that at least 1 % of the rows hold."
+        ),
+        category_axis=Axis("Original value"),
+        value_axis=Axis("Rows suppressed", "% of the rows with the value", percent=True, minimum=0),
+        categories=tuple(f"{each.attribute} = {each.value or '(empty)'}" for each in groups),
+        series=(BarSeries("Suppressed", tuple(each.share for each in groups)),),
+        table=table_from(
+            ["Quasi-identifier", "Value", "Rows", "Suppressed", "Suppressed (%)"],
+            [
+                [
+                    each.attribute,
+                    each.value,
+                    each.rows,
+                    each.suppressed,
+                    round(100 * each.share, 2),
+                ]
+                for each in groups
+            ],
+        ),
+        horizontal=True,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class NodeCloud:
+    """Every known node of a lattice at one k.
+
+    ``loss`` (0 to 1) and ``suppressed`` (share of the rows) have shape (nodes,), ``levels`` (nodes,
+    attributes); ``ids`` name the nodes for picking. ``whole`` says whether no node is left out.
+    """
+
+    attributes: tuple[str, ...]
+    levels: NDArray[np.integer] = field(repr=False)
+    loss: NDArray[np.float64] = field(repr=False)
+    suppressed: NDArray[np.float64] = field(repr=False)
+    feasible: NDArray[np.bool_] = field(repr=False)
+    ids: NDArray[np.int64] = field(repr=False)
+    whole: bool = True
+
+    def pareto(self) -> NDArray[np.int64]:
+        """Positions of the nodes that no other node beats in both loss and suppression.
+
+        In ascending loss; of nodes equal in both, the first in lattice order stands for all.
+        """
+        order = np.lexsort((np.arange(len(self.loss)), self.suppressed, self.loss))
+        values = self.suppressed[order]
+        best = np.minimum.accumulate(values)
+        first = np.ones(len(order), dtype=np.bool_)
+        first[1:] = values[1:] < best[:-1]
+        return order[first]
+
+
+def node_chart(
+    cloud: NodeCloud, chosen: int | None, limit: float, k: int, *, optimal: bool = False
+) -> ScatterChart:
+    """Every node by loss and suppressed rows; ``chosen`` is a position in the cloud.
+
+    ``limit`` is the share of rows that may be suppressed; ``optimal`` says that the chosen node is
+    proven best for the objective. The twin lists the steps of the front and the chosen node.
+    """
+    front = cloud.pareto()
+    drawn = _thinned(cloud, front, chosen)
+    feasible = drawn[cloud.feasible[drawn]]
+    infeasible = drawn[~cloud.feasible[drawn]]
+    series = [
+        _points("Too many rows suppressed", cloud, infeasible, Look.REFERENCE),
+        _points("Feasible", cloud, feasible, Look.FIRST),
+        _points("Best trade-off", cloud, front, Look.SECOND, stepped=True),
+    ]
+    if chosen is not None:
+        place = np.array([chosen], dtype=np.int64)
+        series.append(_points("Chosen", cloud, place, Look.THIRD, emphasis=True))
+    return ScatterChart(
+        id="nodes",
+        question="Which lattice node?",
+        answer=_node_answer(cloud, chosen, k, len(drawn), optimal=optimal),
+        x_axis=Axis("Loss", "% of the detail", percent=True, minimum=0.0, maximum=1.0),
+        y_axis=Axis("Rows suppressed", "%", percent=True, minimum=0.0, maximum=1.0),
+        series=tuple(series),
+        table=table_from(*_node_table(cloud, front, chosen, optimal=optimal)),
+        y_limit=limit,
+        y_limit_label=f"at most {share_text(limit)}",
+    )
+
+
+def _points(
+    name: str,
+    cloud: NodeCloud,
+    places: NDArray[np.int64],
+    look: Look,
+    *,
+    stepped: bool = False,
+    emphasis: bool = False,
+) -> PointSeries:
+    return PointSeries(
+        name=name,
+        x=cloud.loss[places],
+        y=cloud.suppressed[places],
+        ids=cloud.ids[places],
+        look=look,
+        stepped=stepped,
+        emphasis=emphasis,
+    )
+
+
+def _thinned(cloud: NodeCloud, front: NDArray[np.int64], chosen: int | None) -> NDArray[np.int64]:
+    """Positions to draw: all when few; else the front, one per grid cell, and an even sample.
+
+    The sample is drawn by a fixed hash of the position: counting steps would favour some levels,
+    since levels repeat regularly along the lattice.
+    """
+    nodes = len(cloud.loss)
+    if nodes <= MOST_POINTS:
+        return np.arange(nodes)
+    x = np.minimum((cloud.loss * _GRID[0]).astype(np.int64), _GRID[0] - 1)
+    y = np.minimum((cloud.suppressed * _GRID[1]).astype(np.int64), _GRID[1] - 1)
+    cell = (x * _GRID[1] + y) * 2 + cloud.feasible
+    hashed = (np.arange(nodes, dtype=np.uint64) * _HASH) & np.uint64(0xFFFFFFFF)
+    sample = np.flatnonzero(hashed < np.uint64(MOST_POINTS // 2 * 2**32 // nodes))
+    keep = [np.unique(cell, return_index=True)[1], sample, front]
+    if chosen is not None:
+        keep.append(np.array([chosen]))
+    return np.unique(np.concatenate(keep)).astype(np.int64)
+
+
+def _node_answer(cloud: NodeCloud, chosen: int | None, k: int, drawn: int, *, optimal: bool) -> str:
+    nodes, feasible = len(cloud.loss), int(cloud.feasible.sum())
+    kind = "combinations of levels" if cloud.whole else "combinations of levels looked at"
+    text = f"{feasible:,} of {nodes:,} {kind} reach k = {k:,} within the limit"
+    if chosen is not None:
+        named = "the best of them" if optimal else "the chosen one"
+        text += (
+            f"; {named} loses {share_text(float(cloud.loss[chosen]))} of the detail and "
+            f"{share_text(float(cloud.suppressed[chosen]))} of the rows"
+        )
+    if drawn < nodes:
+        text += f" ({drawn:,} of the {nodes:,} points are drawn)"
+    return text + "."
+
+
+def _node_table(
+    cloud: NodeCloud, front: NDArray[np.int64], chosen: int | None, *, optimal: bool
+) -> tuple[list[str], list[list[Cell]]]:
+    places = front.tolist()
+    if chosen is not None and chosen not in places:
+        places.append(chosen)
+        places.sort(key=lambda place: (cloud.loss[place], cloud.suppressed[place]))
+    rows: list[list[Cell]] = [
+        [
+            levels_text(cloud.attributes, cloud.levels[place].tolist()),
+            "yes" if cloud.feasible[place] else "no",
+            round(100 * float(cloud.loss[place]), 2),
+            round(100 * float(cloud.suppressed[place]), 2),
+            ("optimal" if optimal else "chosen") if place == chosen else "",
+        ]
+        for place in places
+    ]
+    return ["Levels", "Feasible", "Loss (%)", "Rows suppressed (%)", "Optimal?"], rows
+
+
+def levels_text(attributes: Sequence[str], levels: Sequence[int]) -> str:
+    """A node in words: ``age 1, sex 0``."""
+    return ", ".join(f"{name} {level}" for name, level in zip(attributes, levels, strict=True))
