@@ -137,17 +137,3 @@ class Method(ABC):
         code with :meth:`run`. A method that can settle nothing more keeps this default.
         """
         return self.verify(manifest, published, token)
-
-    def verify_against_source(
-        self,
-        manifest: Mapping[str, object],
-        published: PublishedTable,
-        given: MethodInput,
-        token: CancelToken,
-    ) -> tuple[ClaimCheck, ...]:
-        """All checks of :meth:`verify`, settled with the source where that is possible.
-
-        ``given`` holds the source, the roles and hierarchies of the release's evidence. Methods
-        that the source cannot help keep this default.
-        """
-        return self.verify(manifest, published, token)
