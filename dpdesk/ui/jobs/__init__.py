@@ -1,0 +1,24 @@
+"""Background work of the window.
+
+``JobHub``      submits work, delivers exactly one outcome per job in the main thread
+``JobChannel``  one request at a time per channel: a new one supersedes the old
+``JobState``    what a job says of itself while it runs: step, n of N, time left
+``GcKeeper``    keeps garbage collection in the main thread
+"""
+
+from dpdesk.ui.jobs.gc_keeper import GcKeeper
+from dpdesk.ui.jobs.hub import JobChannel, JobHub
+from dpdesk.ui.jobs.outcomes import JobCancelled, JobDone, JobFailed, JobOutcome, JobState
+from dpdesk.ui.jobs.warmup import warm_up
+
+__all__ = [
+    "GcKeeper",
+    "JobCancelled",
+    "JobChannel",
+    "JobDone",
+    "JobFailed",
+    "JobHub",
+    "JobOutcome",
+    "JobState",
+    "warm_up",
+]

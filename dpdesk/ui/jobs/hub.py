@@ -1,0 +1,333 @@
+"""The hub of background jobs: one per window, living in the main thread.
+
+Use::
+
+    hub.query("Counting classes", work, done=self._on_counted, failed=self._on_failed)
+    hub.mutate("Writing the release", work, done=...)            # one after the other
+    hub.latest("protect.explore").query("Searching", work, done=...)   # newest request wins
+
+``work(token, report)`` is plain Python; it runs on a pool thread, must touch no Qt object, polls
+``token`` and returns a value. ``done``, ``failed`` and ``cancelled`` are **bound methods**; they
+are kept weakly, are called in the main thread with one frozen value (:class:`JobDone`,
+:class:`JobFailed`, :class:`JobCancelled`), and are dropped when their owner is gone. Every job has
+exactly one outcome, also announced by :attr:`JobHub.finished`.
+
+Cancelling sets the token at once and announces ``cancelling``; the outcome comes when the work
+ends. A query that returns a value after its cancel counts as cancelled. A mutation that returns
+after its cancel is *done*: what it changed is changed, and saying otherwise would be wrong.
+A superseded job calls no callback; ``finished`` still announces it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import shiboken6
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from dpdesk.core.errors import Cancelled
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.ui.jobs.outcomes import JobCancelled, JobDone, JobFailed, JobOutcome, JobState, failure
+from dpdesk.ui.jobs.progress import ProgressFold
+
+Work: TypeAlias = Callable[[CancelToken, Report], object]
+DoneCallback: TypeAlias = Callable[[JobDone], object]
+FailedCallback: TypeAlias = Callable[[JobFailed], object]
+CancelledCallback: TypeAlias = Callable[[JobCancelled], object]
+
+DRAIN_MS = 50
+
+
+@dataclass
+class _Job:
+    id: int
+    title: str
+    token: CancelToken
+    fold: ProgressFold
+    mutation: bool
+    done: weakref.WeakMethod[Any] | None
+    failed: weakref.WeakMethod[Any] | None
+    cancelled: weakref.WeakMethod[Any] | None
+    channel: str = ""
+    superseded: bool = False
+    future: Future[None] | None = None
+
+
+class JobHub(QObject):
+    """Runs work on threads and brings every outcome home to the main thread.
+
+    Signals: ``started(JobState)``, ``progressed(JobState)`` (at most 20 a second per job),
+    ``finished(JobOutcome)``, ``idle()`` whenever the last job has ended.
+    """
+
+    started = Signal(object)
+    progressed = Signal(object)
+    finished = Signal(object)
+    idle = Signal()
+    _arrived = Signal(object)
+
+    def __init__(self, parent: QObject | None = None, workers: int | None = None) -> None:
+        super().__init__(parent)
+        threads = workers or max(2, min(4, os.cpu_count() or 2))
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="dpdesk-query")
+        self._lane = ThreadPoolExecutor(1, thread_name_prefix="dpdesk-change")
+        self._ids = itertools.count(1)
+        self._live: dict[int, _Job] = {}
+        self._channels: dict[str, int] = {}
+        self._closed = False
+        self._drain = QTimer(self)
+        self._drain.setInterval(DRAIN_MS)
+        self._drain.timeout.connect(self._on_drain)
+        self._arrived.connect(self._on_arrived, Qt.ConnectionType.QueuedConnection)
+
+    def query(
+        self,
+        title: str,
+        work: Work,
+        *,
+        done: DoneCallback | None = None,
+        failed: FailedCallback | None = None,
+        cancelled: CancelledCallback | None = None,
+        quiet: bool = False,
+    ) -> int:
+        """Run work that changes nothing; several run side by side. Returns the job's number.
+
+        ``quiet`` jobs (pages of a table) are left out of the activity list. Returns 0 and does
+        nothing when the hub is closing.
+        """
+        return self._submit(title, work, done, failed, cancelled, quiet=quiet, mutation=False)
+
+    def mutate(
+        self,
+        title: str,
+        work: Work,
+        *,
+        done: DoneCallback | None = None,
+        failed: FailedCallback | None = None,
+        cancelled: CancelledCallback | None = None,
+    ) -> int:
+        """Run work that changes something; one after the other, in order of submission."""
+        return self._submit(title, work, done, failed, cancelled, quiet=False, mutation=True)
+
+    def latest(self, channel: str) -> JobChannel:
+        """The channel of this name, in which a new query supersedes the one before."""
+        return JobChannel(self, channel)
+
+    def cancel(self, job: int) -> None:
+        """Ask a job to stop; safe when it has ended."""
+        found = self._live.get(job)
+        if found is None:
+            return
+        found.fold.mark_cancelling()
+        state = found.fold.take()
+        if state is not None:
+            self.progressed.emit(state)
+        self._stop(found)
+
+    def cancel_all(self) -> None:
+        """Ask every job to stop."""
+        for job in tuple(self._live):
+            self.cancel(job)
+
+    @property
+    def states(self) -> tuple[JobState, ...]:
+        """All live jobs, oldest first."""
+        return tuple(job.fold.state for job in self._live.values())
+
+    @property
+    def busy(self) -> bool:
+        """Whether any job has not had its outcome yet."""
+        return bool(self._live)
+
+    @property
+    def closed(self) -> bool:
+        """Whether new jobs are refused."""
+        return self._closed
+
+    def close(self) -> None:
+        """Refuse new jobs and cancel all; returns at once, ``idle`` says when all have ended.
+
+        ``idle`` is emitted in any case, from the event loop.
+        """
+        self._closed = True
+        self.cancel_all()
+        if not self._live:
+            QTimer.singleShot(0, self._on_empty)
+
+    def _submit(
+        self,
+        title: str,
+        work: Work,
+        done: DoneCallback | None,
+        failed: FailedCallback | None,
+        cancelled: CancelledCallback | None,
+        *,
+        quiet: bool,
+        mutation: bool,
+        channel: str = "",
+    ) -> int:
+        if self._closed:
+            return 0
+        number = next(self._ids)
+        state = JobState(number, title, quiet)
+        job = _Job(
+            number,
+            title,
+            CancelToken(),
+            ProgressFold(state),
+            mutation,
+            _weak(done),
+            _weak(failed),
+            _weak(cancelled),
+            channel,
+        )
+        self._live[number] = job
+        if not self._drain.isActive():
+            self._drain.start()
+        self.started.emit(state)
+        lane = self._lane if mutation else self._pool
+        job.future = lane.submit(self._run, job, work)
+        return number
+
+    def _supersede(self, channel: str) -> None:
+        job = self._live.get(self._channels.get(channel, 0))
+        if job is not None:
+            job.superseded = True
+            self._stop(job)
+
+    def _stop(self, job: _Job) -> None:
+        job.token.cancel()
+        if job.future is not None and job.future.cancel():
+            self._post(JobCancelled(job.id, job.title, job.superseded))
+
+    def _run(self, job: _Job, work: Work) -> None:
+        """On a worker: run, then post exactly one outcome."""
+        outcome: JobOutcome
+        try:
+            job.token.check()
+            value = work(job.token, job.fold.add)
+            if not job.mutation:
+                job.token.check()
+            outcome = JobDone(job.id, job.title, value, job.fold.state.notes)
+        except Cancelled:
+            outcome = JobCancelled(job.id, job.title)
+        except BaseException as error:  # noqa: BLE001 - a job without outcome would hang the window
+            if job.token.cancelled:
+                outcome = JobCancelled(job.id, job.title)
+            else:
+                outcome = failure(job.id, job.title, error)
+        self._post(outcome)
+
+    def _post(self, outcome: JobOutcome) -> None:
+        if shiboken6.isValid(self):
+            self._arrived.emit(outcome)
+
+    @Slot(object)
+    def _on_arrived(self, outcome: JobOutcome) -> None:
+        job = self._live.pop(outcome.job, None)
+        if job is None:
+            return
+        if self._channels.get(job.channel) == job.id:
+            del self._channels[job.channel]
+        outcome = _as_seen(outcome, job)
+        try:
+            self._deliver(job, outcome)
+        finally:
+            self.finished.emit(outcome)
+            if not self._live:
+                self._on_empty()
+
+    @Slot()
+    def _on_empty(self) -> None:
+        if self._live:
+            return
+        self._drain.stop()
+        if self._closed:
+            self._pool.shutdown(wait=False)
+            self._lane.shutdown(wait=False)
+        self.idle.emit()
+
+    @Slot()
+    def _on_drain(self) -> None:
+        for job in tuple(self._live.values()):
+            state = job.fold.take()
+            if state is not None:
+                self.progressed.emit(state)
+
+    @staticmethod
+    def _deliver(job: _Job, outcome: JobOutcome) -> None:
+        if job.superseded:
+            return
+        if isinstance(outcome, JobDone):
+            reference = job.done
+        elif isinstance(outcome, JobFailed):
+            reference = job.failed
+        else:
+            reference = job.cancelled
+        callback = reference() if reference is not None else None
+        if callback is None:
+            return
+        owner = callback.__self__
+        if isinstance(owner, QObject) and not shiboken6.isValid(owner):
+            return
+        callback(outcome)
+
+
+class JobChannel:
+    """A named place in which only the newest query counts."""
+
+    def __init__(self, hub: JobHub, name: str) -> None:
+        self._hub = hub
+        self._name = name
+
+    def query(
+        self,
+        title: str,
+        work: Work,
+        *,
+        done: DoneCallback | None = None,
+        failed: FailedCallback | None = None,
+        cancelled: CancelledCallback | None = None,
+        quiet: bool = False,
+    ) -> int:
+        """As :meth:`JobHub.query`; the channel's earlier query is stopped and never heard of."""
+        hub = self._hub
+        hub._supersede(self._name)
+        number = hub._submit(
+            title, work, done, failed, cancelled, quiet=quiet, mutation=False, channel=self._name
+        )
+        if number:
+            hub._channels[self._name] = number
+        return number
+
+    def cancel(self) -> None:
+        """Stop the channel's query, if any; its ``cancelled`` callback is called."""
+        self._hub.cancel(self._hub._channels.get(self._name, 0))
+
+    @property
+    def busy(self) -> bool:
+        """Whether a query of the channel is under way."""
+        return self._name in self._hub._channels
+
+
+def _as_seen(outcome: JobOutcome, job: _Job) -> JobOutcome:
+    """What the main thread knows better: a query cancelled after its value was posted."""
+    if job.superseded:
+        return JobCancelled(job.id, job.title, superseded=True)
+    if job.token.cancelled and not job.mutation:
+        return JobCancelled(job.id, job.title)
+    return outcome
+
+
+def _weak(callback: Callable[..., object] | None) -> weakref.WeakMethod[Any] | None:
+    if callback is None:
+        return None
+    if getattr(callback, "__self__", None) is None:
+        raise TypeError("job callbacks are bound methods: functions and lambdas keep objects alive")
+    return weakref.WeakMethod(callback)
