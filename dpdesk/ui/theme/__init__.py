@@ -1,0 +1,30 @@
+"""How the window looks: palette tokens, sizes, icons, and the switch between light and dark.
+
+``ThemeManager`` (one per application) holds the current :class:`Theme`, follows the system, and
+emits ``changed(Theme)``. Widgets that only use style sheets need not listen; what paints itself
+(charts, icons) takes the manager by constructor and connects a bound method.
+
+Style properties that panels may set on plain widgets (``set_look(widget, "answer")``):
+labels ``headline``, ``section``, ``answer``, ``note``, ``fail``, ``caution``, ``ok``, ``mono``;
+frames ``card``, ``sunken``, ``band-*``; buttons ``primary``, ``quiet``, ``link``.
+"""
+
+from dpdesk.ui.theme.icons import ICON_NAMES, icon, pixmap
+from dpdesk.ui.theme.manager import Theme, ThemeManager
+from dpdesk.ui.theme.qss import set_look
+from dpdesk.ui.theme.tokens import DARK, LIGHT, SPACE, Tokens, look_colour, mix
+
+__all__ = [
+    "DARK",
+    "ICON_NAMES",
+    "LIGHT",
+    "SPACE",
+    "Theme",
+    "ThemeManager",
+    "Tokens",
+    "icon",
+    "look_colour",
+    "mix",
+    "pixmap",
+    "set_look",
+]

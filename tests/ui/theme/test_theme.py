@@ -1,0 +1,110 @@
+"""Light and dark, live; contrast as promised; text sizes that reach every control."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from dpdesk.ui.theme import DARK, ICON_NAMES, LIGHT, ThemeManager, Tokens, mix, pixmap, set_look
+
+
+def luminance(colour: str) -> float:
+    def linear(part: float) -> float:
+        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+    value = QColor(colour)
+    red, green, blue = (linear(part) for part in value.getRgbF()[:3])
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: str, second: str) -> float:
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_reaches_four_and_a_half_to_one(tokens: Tokens) -> None:
+    for ground in (tokens.window, tokens.surface, tokens.sunken, tokens.selection, tokens.hover):
+        assert contrast(tokens.text, ground) >= 4.5
+        assert contrast(tokens.muted, ground) >= 4.5
+    for colour in (tokens.caution, tokens.fail, tokens.accent):
+        assert contrast(colour, tokens.surface) >= 4.5
+        assert contrast(colour, tokens.wash(colour)) >= 4.5
+    assert contrast(tokens.on_accent, tokens.accent) >= 4.5
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_marks_and_focus_reach_three_to_one(tokens: Tokens) -> None:
+    for colour in (*tokens.series, tokens.reference, tokens.border, tokens.accent):
+        assert contrast(colour, tokens.surface) >= 3.0
+
+
+def test_switching_reaches_the_application_at_once(theme: ThemeManager, qtbot: QtBot) -> None:
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    with qtbot.waitSignal(theme.changed):
+        theme.set_mode("dark")
+    assert theme.tokens is DARK
+    window = application.palette().color(QPalette.ColorRole.Window)
+    assert window.name().upper() == DARK.window
+    with qtbot.waitSignal(theme.changed):
+        theme.set_mode("light")
+    assert DARK.surface not in application.styleSheet()
+
+
+def test_an_unknown_scheme_is_read_from_the_palette(qapp: QApplication) -> None:
+    before = qapp.palette()
+    dark = QPalette(before)
+    dark.setColor(QPalette.ColorRole.Window, QColor("#101010"))
+    dark.setColor(QPalette.ColorRole.WindowText, QColor("#f0f0f0"))
+    qapp.setPalette(dark)
+    manager = ThemeManager(qapp, mode="system")
+    assert manager.tokens is DARK
+    manager.detach()
+    qapp.setPalette(before)
+
+
+def test_twice_the_text_size_makes_taller_controls(theme: ThemeManager, qtbot: QtBot) -> None:
+    button = QPushButton("Run")
+    qtbot.addWidget(button)
+    button.show()
+    normal = button.sizeHint().height()
+    theme.set_text_size(200)
+    assert button.sizeHint().height() > normal * 1.4
+    assert theme.theme.row >= 40
+
+
+def test_controls_are_at_least_28_pixels_high(theme: ThemeManager, qtbot: QtBot) -> None:
+    button = QPushButton("Run")
+    qtbot.addWidget(button)
+    button.show()
+    assert button.sizeHint().height() >= 28
+
+
+def test_a_look_changes_the_font_of_a_label(theme: ThemeManager, qtbot: QtBot) -> None:
+    label = QLabel("Data")
+    qtbot.addWidget(label)
+    label.show()
+    set_look(label, "headline")
+    assert label.font().pointSizeF() == 18
+    set_look(label, "note")
+    assert label.font().pointSizeF() == 10
+
+
+@pytest.mark.parametrize("name", ICON_NAMES)
+def test_every_icon_draws_something(name: str, qapp: QApplication) -> None:
+    image = pixmap(name, "#000000").toImage()
+    drawn = {image.pixelColor(x, y).alpha() for x in range(40) for y in range(40)}
+    assert max(drawn) > 100
+
+
+def test_an_unknown_mode_is_refused(theme: ThemeManager) -> None:
+    with pytest.raises(ValueError, match="sepia"):
+        theme.set_mode("sepia")
+
+
+def test_mixing_ends_at_its_ends() -> None:
+    assert mix("#000000", "#ffffff", 0) == "#000000"
+    assert mix("#000000", "#ffffff", 1) == "#ffffff"
