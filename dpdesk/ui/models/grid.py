@@ -1,0 +1,116 @@
+"""A table view for tables of any length.
+
+Row heights are fixed, nothing is resized by content over all rows, and "select all" is refused:
+each of these would ask the model for every row.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from PySide6.QtCore import QAbstractItemModel, QItemSelectionRange, QModelIndex, Qt, Slot
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from dpdesk.ui.theme import Theme, ThemeManager
+
+MAX_COPIED = 50_000
+SAMPLE_ROWS = 30
+MIN_EMS, MAX_EMS = 7, 32
+
+
+class DataGrid(QTableView):
+    """A read-only table; Ctrl+C copies the chosen block as tab-separated text."""
+
+    def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._fitted = False
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setDefaultAlignment(
+            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        )
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setHighlightSections(False)
+        self.verticalHeader().setDefaultAlignment(
+            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        )
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self.verticalHeader().setDefaultSectionSize(theme.row)
+        self.verticalHeader().setMinimumWidth(theme.ems(5))
+        self.fit_columns()
+
+    def setModel(self, model: QAbstractItemModel | None) -> None:
+        """Show a model and give its columns sensible widths."""
+        super().setModel(model)
+        if model is not None:
+            model.modelReset.connect(self._on_reset)
+            model.dataChanged.connect(self._on_data)
+            self._on_reset()
+
+    @Slot()
+    def _on_reset(self) -> None:
+        self._fitted = False
+        self.fit_columns()
+
+    @Slot(QModelIndex, QModelIndex)
+    def _on_data(self, first: QModelIndex, last: QModelIndex) -> None:
+        if first.row() == 0 and not self._fitted:
+            self._fitted = True
+            self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Widths by heading and the first rows."""
+        model: QAbstractItemModel | None = self.model()
+        if model is None:
+            return
+        theme, metrics = self._theme.theme, self.fontMetrics()
+        rows = min(SAMPLE_ROWS, model.rowCount())
+        for column in range(model.columnCount()):
+            texts = [model.headerData(column, Qt.Orientation.Horizontal)]
+            texts += [model.index(row, column).data() for row in range(rows)]
+            widest = max(metrics.horizontalAdvance(str(text or "")) for text in texts)
+            # Headings are bold, cells have a padding on both sides.
+            width = round(widest * 1.12) + 28
+            self.setColumnWidth(column, min(max(width, theme.ems(MIN_EMS)), theme.ems(MAX_EMS)))
+
+    def selectAll(self) -> None:
+        """Do nothing: it would touch every row of the table."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy on Ctrl+C; everything else as usual."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_selection()
+            return
+        super().keyPressEvent(event)
+
+    def copy_selection(self) -> None:
+        """Put the chosen block on the clipboard, at most MAX_COPIED cells."""
+        model, block = self.model(), self._chosen()
+        if block is None:
+            return
+        columns = range(block.left(), block.right() + 1)
+        rows = range(block.top(), block.bottom() + 1)[: MAX_COPIED // max(1, len(columns))]
+        lines = (
+            "\t".join(str(model.index(row, column).data() or "") for column in columns)
+            for row in rows
+        )
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def _chosen(self) -> QItemSelectionRange | None:
+        chosen = self.selectionModel()
+        if not chosen or not chosen.hasSelection():
+            return None
+        return cast("list[QItemSelectionRange]", chosen.selection())[0]

@@ -1,0 +1,232 @@
+"""Tables of any length: pages come from background jobs, few are kept.
+
+A :class:`RowSource` is anything with ``columns``, ``count`` and ``page(start, count)``; ``page`` is
+called on a worker thread. While a page is on its way its cells show a placeholder; when it arrives
+``dataChanged`` is emitted for that block. A new source resets the model; answers for an old source
+are dropped.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+
+from dpdesk.core.charts import Cell
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
+from dpdesk.ui.models.formatting import alignment, format_cell
+from dpdesk.ui.models.guard import guarded
+
+PLACEHOLDER = "…"
+PAGE_ROWS = 256
+MAX_PAGES = 64
+WANTED_AT_MOST = 4
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+
+
+class RowSource(Protocol):
+    """Rows that can be fetched by number."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Headings."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        ...
+
+    def page(self, start: int, count: int) -> Sequence[Sequence[Cell]]:
+        """Rows ``start`` to ``start + count``, fewer at the end; called on a worker thread."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Page:
+    generation: int
+    number: int
+    rows: tuple[Sequence[Cell], ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class _FetchPage:
+    source: RowSource
+    generation: int
+    number: int
+    size: int
+
+    def __call__(self, token: CancelToken, report: Report) -> object:
+        rows = self.source.page(self.number * self.size, self.size)
+        return _Page(self.generation, self.number, tuple(rows))
+
+
+class TableModel(QAbstractTableModel):
+    """A model over a :class:`RowSource`.
+
+    ``failed(JobFailed)`` is emitted once for a page that could not be fetched; its cells then show
+    a dash. Row headings count from 1.
+    """
+
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        hub: JobHub,
+        parent: QObject | None = None,
+        page_rows: int = PAGE_ROWS,
+        max_pages: int = MAX_PAGES,
+    ) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._page_rows = page_rows
+        self._max_pages = max_pages
+        self._source: RowSource | None = None
+        self._columns: tuple[str, ...] = ()
+        self._count = 0
+        self._generation = 0
+        self._pages: OrderedDict[int, tuple[Sequence[Cell], ...]] = OrderedDict()
+        self._broken: set[int] = set()
+        self._wanted: list[int] = []
+        self._fetching: int | None = None
+
+    def set_source(self, source: RowSource | None) -> None:
+        """Show the rows of another source, or none."""
+        self.beginResetModel()
+        self._generation += 1
+        self._source = source
+        self._columns = tuple(source.columns) if source is not None else ()
+        self._count = source.count if source is not None else 0
+        self._pages.clear()
+        self._broken.clear()
+        self._wanted.clear()
+        self._fetching = None
+        self.endResetModel()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Headings."""
+        return self._columns
+
+    @property
+    def pages_held(self) -> int:
+        """Number of pages in memory."""
+        return len(self._pages)
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """Number of rows of the source."""
+        return 0 if parent.isValid() else self._count
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Number of columns."""
+        return 0 if parent.isValid() else len(self._columns)
+
+    @guarded
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Text of a cell, or the placeholder while its page is on its way."""
+        if not index.isValid() or role not in (
+            Qt.ItemDataRole.DisplayRole,
+            Qt.ItemDataRole.TextAlignmentRole,
+            Qt.ItemDataRole.AccessibleTextRole,
+        ):
+            return None
+        row = self._row(index.row())
+        if row is None:
+            broken = index.row() // self._page_rows in self._broken
+            text = format_cell(None) if broken else PLACEHOLDER
+            return text if role != Qt.ItemDataRole.TextAlignmentRole else alignment("")
+        value = row[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return alignment(value)
+        text = format_cell(value)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{self._columns[index.column()]}: {text}"
+        return text
+
+    @guarded
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Headings, and row numbers from 1."""
+        if orientation is Qt.Orientation.Vertical:
+            return f"{section + 1:,}" if role == Qt.ItemDataRole.DisplayRole else None
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return self._columns[section] if 0 <= section < len(self._columns) else None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return alignment("")
+        return None
+
+    def _row(self, number: int) -> Sequence[Cell] | None:
+        page, offset = divmod(number, self._page_rows)
+        rows = self._pages.get(page)
+        if rows is None:
+            self._want(page)
+            return None
+        self._pages.move_to_end(page)
+        return rows[offset] if offset < len(rows) else None
+
+    def _want(self, page: int) -> None:
+        if page in self._broken or page == self._fetching:
+            return
+        if page in self._wanted:
+            self._wanted.remove(page)
+        # The newest wish comes first; wishes of places scrolled past are forgotten.
+        self._wanted.append(page)
+        del self._wanted[:-WANTED_AT_MOST]
+        self._fetch_next()
+
+    def _fetch_next(self) -> None:
+        if self._fetching is not None or not self._wanted or self._source is None:
+            return
+        page = self._wanted.pop()
+        work = _FetchPage(self._source, self._generation, page, self._page_rows)
+        job = self._hub.query(
+            self.tr("Reading rows"),
+            work,
+            done=self._on_page,
+            failed=self._on_failed,
+            cancelled=self._on_cancelled,
+            quiet=True,
+        )
+        self._fetching = page if job else None
+
+    def _on_page(self, outcome: JobDone) -> None:
+        page = outcome.value
+        if not isinstance(page, _Page) or page.generation != self._generation:
+            return
+        self._pages[page.number] = page.rows
+        while len(self._pages) > self._max_pages:
+            self._pages.popitem(last=False)
+        self._fetching = None
+        self._announce(page.number)
+        self._fetch_next()
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        page, self._fetching = self._fetching, None
+        if page is not None:
+            self._broken.add(page)
+            self._announce(page)
+        self.failed.emit(outcome)
+        self._fetch_next()
+
+    def _on_cancelled(self, outcome: JobCancelled) -> None:
+        self._fetching = None
+
+    def _announce(self, page: int) -> None:
+        first = page * self._page_rows
+        last = min(first + self._page_rows, self._count) - 1
+        if last >= first and self._columns:
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(self._columns) - 1))

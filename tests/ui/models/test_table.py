@@ -1,0 +1,187 @@
+"""Long tables: pages come from jobs, few are held, the window never waits for rows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from dpdesk.core.errors import StorageError
+from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.models import PLACEHOLDER, DataGrid, ListModel, TableModel
+from dpdesk.ui.theme import ThemeManager
+
+TIMEOUT = 10_000
+
+
+class Numbers:
+    """Rows of their own number and its double, counting the pages asked for."""
+
+    def __init__(self, count: int, *, held: bool = False, broken: bool = False) -> None:
+        self.columns: Sequence[str] = ("number", "text")
+        self.count = count
+        self.asked: list[tuple[int, int]] = []
+        self.threads: set[int] = set()
+        self.gate = threading.Event()
+        self.broken = broken
+        if not held:
+            self.gate.set()
+
+    def page(self, start: int, count: int) -> Sequence[Sequence[int | str]]:
+        self.asked.append((start, count))
+        self.threads.add(threading.get_ident())
+        assert self.gate.wait(10)
+        if self.broken:
+            raise StorageError("data.gone", "people.csv is gone.")
+        return [(number, f"r{number}") for number in range(start, min(start + count, self.count))]
+
+
+class Changes(QObject):
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks: list[tuple[int, int]] = []
+
+    def note(self, first: object, last: object) -> None:
+        self.blocks.append((first.row(), last.row()))  # type: ignore[attr-defined]
+
+
+def text(model: TableModel, row: int, column: int = 0) -> object:
+    return model.index(row, column).data()
+
+
+def test_a_cell_shows_a_placeholder_until_its_page_arrives(hub: JobHub, qtbot: QtBot) -> None:
+    model, source, changes = TableModel(hub, page_rows=10), Numbers(95, held=True), Changes()
+    model.dataChanged.connect(changes.note)
+    model.set_source(source)
+    assert text(model, 42) == PLACEHOLDER
+    with qtbot.waitSignal(model.dataChanged, timeout=TIMEOUT):
+        source.gate.set()
+    assert text(model, 42) == "42"
+    assert text(model, 49, 1) == "r49"
+    assert changes.blocks == [(40, 49)]
+    assert threading.get_ident() not in source.threads
+
+
+def test_scrolling_past_places_does_not_fetch_them_all(hub: JobHub, qtbot: QtBot) -> None:
+    model, source = TableModel(hub, page_rows=10), Numbers(10_000, held=True)
+    model.set_source(source)
+    for row in range(0, 10_000, 10):
+        text(model, row)
+    source.gate.set()
+    qtbot.waitUntil(lambda: text(model, 9_990) == "9,990" and not hub.busy, timeout=TIMEOUT)
+    assert len(source.asked) <= 6
+
+
+def test_at_most_the_given_number_of_pages_is_held(hub: JobHub, qtbot: QtBot) -> None:
+    model, source = TableModel(hub, page_rows=10, max_pages=3), Numbers(1_000)
+    model.set_source(source)
+    for row in range(0, 200, 10):
+        qtbot.waitUntil(lambda row=row: text(model, row) != PLACEHOLDER, timeout=TIMEOUT)
+    assert model.pages_held == 3
+
+
+def test_answers_for_an_old_source_are_dropped(hub: JobHub, qtbot: QtBot) -> None:
+    model, old = TableModel(hub, page_rows=10), Numbers(30, held=True)
+    model.set_source(old)
+    text(model, 0)
+    qtbot.waitUntil(lambda: bool(old.asked), timeout=TIMEOUT)
+    model.set_source(Numbers(5))
+    old.gate.set()
+    qtbot.waitUntil(lambda: text(model, 4) == "4" and not hub.busy, timeout=TIMEOUT)
+    assert model.rowCount() == 5
+    assert model.pages_held == 1
+
+
+def test_a_page_that_cannot_be_read_says_so_once(hub: JobHub, qtbot: QtBot) -> None:
+    model, source = TableModel(hub, page_rows=10), Numbers(30, broken=True)
+    model.set_source(source)
+    with qtbot.waitSignal(model.failed, timeout=TIMEOUT) as caught:
+        text(model, 0)
+    (outcome,) = caught.args
+    assert isinstance(outcome, JobFailed)
+    assert outcome.code == "data.gone"
+    assert text(model, 0) == "–"
+    assert len(source.asked) == 1
+
+
+def test_the_model_keeps_qt_s_contract(
+    hub: JobHub, qtbot: QtBot, qtmodeltester: ModelTester
+) -> None:
+    model = TableModel(hub, page_rows=10)
+    model.set_source(Numbers(25))
+    qtmodeltester.check(model)
+    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+
+
+def test_a_grid_of_ten_million_rows_asks_for_what_it_shows(
+    hub: JobHub, qtbot: QtBot, theme: ThemeManager
+) -> None:
+    source, model = Numbers(10_000_000), TableModel(hub)
+    grid = DataGrid(theme, "Rows")
+    qtbot.addWidget(grid)
+    grid.setModel(model)
+    model.set_source(source)
+    grid.resize(600, 400)
+    with qtbot.waitExposed(grid):
+        grid.show()
+    grid.selectAll()
+    grid.scrollToBottom()
+    qtbot.waitUntil(lambda: text(model, 9_999_999) == "9,999,999", timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+    assert len(source.asked) < 10
+
+
+def test_the_chosen_block_is_copied_as_text(hub: JobHub, qtbot: QtBot, theme: ThemeManager) -> None:
+    grid = DataGrid(theme, "Rows")
+    qtbot.addWidget(grid)
+    model = ListModel(("a", "b"), ((1_000, "x"), (None, "y")))
+    grid.setModel(model)
+    grid.setCurrentIndex(model.index(0, 0))
+    selection = grid.selectionModel()
+    selection.select(model.index(1, 1), selection.SelectionFlag.Select)
+    selection.select(model.index(0, 0), selection.SelectionFlag.ClearAndSelect)
+    grid.copy_selection()
+    assert QGuiApplication.clipboard().text() == "1,000"
+
+
+def test_small_tables_group_digits_and_align_numbers_right(qtmodeltester: ModelTester) -> None:
+    model = ListModel(("size", "rows"), (("1", 45_222), ("2", 0.12345), ("3", None)))
+    qtmodeltester.check(model)
+    assert [model.index(row, 1).data() for row in range(3)] == ["45,222", "0.1235", "–"]
+    right = model.index(0, 1).data(Qt.ItemDataRole.TextAlignmentRole)
+    assert right & Qt.AlignmentFlag.AlignRight
+    left = model.index(0, 0).data(Qt.ItemDataRole.TextAlignmentRole)
+    assert left & Qt.AlignmentFlag.AlignLeft
+
+
+def test_a_table_of_the_same_shape_changes_without_reset(qtbot: QtBot) -> None:
+    model = ListModel(("size", "rows"), (("1", 10),))
+    with qtbot.assertNotEmitted(model.modelReset), qtbot.waitSignal(model.dataChanged):
+        model.set_table(("size", "rows"), (("1", 11),))
+    with qtbot.waitSignal(model.modelReset):
+        model.set_table(("size", "rows"), (("1", 11), ("2", 4)))
+
+
+def test_a_faulty_cell_is_reported_once_and_shows_nothing(qtbot: QtBot) -> None:
+    class Faulty:
+        columns = ("a",)
+        count = 3
+
+        def page(self, start: int, count: int) -> Sequence[Sequence[int]]:
+            return [(), (), ()]
+
+    hub = JobHub()
+    model = TableModel(hub)
+    model.set_source(Faulty())
+    text(model, 0)
+    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+    with qtbot.captureExceptions() as caught:
+        assert text(model, 0) is None
+        assert text(model, 1) is None
+    assert len(caught) == 1
+    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+        hub.close()
