@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import InputError
 
 Codes = NDArray[np.int32]
+_ROOT = "*"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,29 +39,17 @@ class Hierarchy:
         ------
         InputError
             ``hierarchy.empty``, ``hierarchy.ragged``, ``hierarchy.duplicate-leaf``,
-            ``hierarchy.not-nested`` (a value of a level has two different parents) or
-            ``hierarchy.no-root`` (the last column holds more than one value). The sentence names
-            ``where`` (a file, or the builder), the row and the values.
+            ``hierarchy.empty-label`` (a value has no label above it), ``hierarchy.not-nested`` (a
+            value of a level has two different parents) or ``hierarchy.no-root`` (the last column
+            holds more than one value). The sentence names ``where`` (a file, or the builder), the
+            row and the values.
         """
         place = where or f"hierarchy of `{attribute}`"
-        if not rows or not rows[0]:
-            raise InputError(
-                "hierarchy.empty",
-                f"{place}: the hierarchy is empty.",
-                hint="Give one row per value, from the value itself up to `*`.",
-            )
-        width = len(rows[0])
-        for number, row in enumerate(rows, start=1):
-            if len(row) != width:
-                raise InputError(
-                    "hierarchy.ragged",
-                    f"{place}, row {number}: found {len(row)} levels, "
-                    f"expected {width} as in row 1.",
-                    details={"attribute": attribute, "row": number},
-                )
+        width = _checked_width(attribute, rows, place)
         labels, codes = _code_levels(rows, width)
         if len(labels[0]) != len(rows):
             _raise_duplicate(attribute, rows, place)
+        _check_labels(attribute, rows, labels, place)
         parents = tuple(
             _parents_of_level(attribute, rows, labels, codes, level, place)
             for level in range(width - 1)
@@ -115,17 +104,71 @@ class Hierarchy:
     def with_untouched_leaves(self, values: Sequence[str]) -> Hierarchy:
         """The same hierarchy with further leaves that stay themselves below the top.
 
-        This is how a missing value without a leaf is treated: a category of its own.
-        Values that are leaves already are ignored.
+        This is how a missing value without a leaf is treated: a category of its own, unless a
+        level has a group of the same label, which it then joins. Values that are leaves already
+        are ignored. A hierarchy of one single value gains the top ``*``.
         """
-        extra = [value for value in values if value not in self.leaf_codes]
+        extra = [value for value in dict.fromkeys(values) if value not in self.leaf_codes]
         if not extra:
             return self
-        root = self.labels[-1][0]
-        grown = [[leaf, root] for leaf in self.leaves] if self.height == 0 else self.rows()
-        steps = len(grown[0]) - 1
-        grown.extend([value] * steps + [root] for value in extra)
-        return Hierarchy.from_rows(self.attribute, grown)
+        if self.height == 0:
+            grown = [[leaf, _ROOT] for leaf in (*self.leaves, *extra)]
+            return Hierarchy.from_rows(self.attribute, grown)
+        labels = [self.labels[0] + tuple(extra)]
+        parents: list[Codes] = []
+        for level, steps in enumerate(self.parents):
+            index = {label: code for code, label in enumerate(self.labels[level + 1])}
+            added = labels[level][len(steps) :]
+            if level + 1 == self.height:
+                targets = [0] * len(added)
+            else:
+                # A label that the level has already is the same published value: it is joined.
+                targets = [index.setdefault(value, len(index)) for value in added]
+            parents.append(np.concatenate([steps, np.array(targets, dtype=np.int32)]))
+            labels.append(tuple(index))
+        return Hierarchy(self.attribute, tuple(labels), tuple(parents))
+
+
+def _checked_width(attribute: str, rows: Sequence[Sequence[str]], place: str) -> int:
+    if not rows or not rows[0]:
+        raise InputError(
+            "hierarchy.empty",
+            f"{place}: the hierarchy is empty, expected one row per value.",
+            hint="Give one row per value, from the value itself up to `*`.",
+            details={"attribute": attribute},
+        )
+    width = len(rows[0])
+    for number, row in enumerate(rows, start=1):
+        if len(row) != width:
+            raise InputError(
+                "hierarchy.ragged",
+                f"{place}, row {number} (`{row[0] if row else ''}`): found {len(row)} "
+                f"{'level' if len(row) == 1 else 'levels'}, expected {width} as in row 1.",
+                hint="Give every value the same number of levels.",
+                details={"attribute": attribute, "row": number},
+            )
+    return width
+
+
+def _check_labels(
+    attribute: str,
+    rows: Sequence[Sequence[str]],
+    labels: tuple[tuple[str, ...], ...],
+    place: str,
+) -> None:
+    """An empty label is an empty value that stays itself, never the name of a group."""
+    for level in range(1, len(labels)):
+        if "" not in labels[level]:
+            continue
+        for number, row in enumerate(rows, start=1):
+            if row[level] == "" and (row[level - 1] != "" or level == len(labels) - 1):
+                raise InputError(
+                    "hierarchy.empty-label",
+                    f"{place}, row {number}, level {level}: found nothing above "
+                    f"`{row[level - 1]}`, expected a label.",
+                    hint="Fill the field, or remove the delimiter at the end of every line.",
+                    details={"attribute": attribute, "row": number, "level": level},
+                )
 
 
 def _code_levels(
@@ -174,10 +217,12 @@ def _parents_of_level(
         row = int(wrong[0])
         value = labels[level][lower[row]]
         found, other = labels[level + 1][upper[row]], labels[level + 1][parent[lower[row]]]
+        same = (lower == lower[row]) & (upper == parent[lower[row]])
+        there = int(np.flatnonzero(same)[0]) + 1
         raise InputError(
             "hierarchy.not-nested",
             f"{place}, row {row + 1}, level {level + 1}: `{value}` belongs to `{found}` here and "
-            f"to `{other}` in another row, expected one parent.",
+            f"to `{other}` in row {there}, expected one parent.",
             hint="Make each level a function of the level below.",
             details={"attribute": attribute, "row": row + 1, "level": level + 1, "value": value},
         )

@@ -187,8 +187,8 @@ def _inline(value: Any, width: int | None = None) -> Item:
         for item in value:
             array.append(_inline(item))
         return array.multiline(width is not None and len(array.as_string()) > width)
-    item: Item = tomlkit.item(value)
-    return item
+    plain: Item = tomlkit.item(value)
+    return plain
 
 
 def _float(value: Decimal) -> Item:

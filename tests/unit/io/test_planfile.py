@@ -125,7 +125,7 @@ def test_a_syntax_error_is_one_sentence_with_its_place(
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999999999", "1e-999999999"])
 def test_a_number_that_is_not_finite_or_absurdly_long_is_named(tmp_path: Path, number: str) -> None:
     text = EXAMPLE.replace("0.020", number)
-    with pytest.raises(InputError, match="plan.toml: `protection.max_suppression` is") as caught:
+    with pytest.raises(InputError, match=r"plan\.toml: `protection.max_suppression` is") as caught:
         read_plan(save(tmp_path, text))
     assert caught.value.code == "plan.invalid"
 
