@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.plain import freeze_table
 from dpdesk.core.plan import (
     AttributeSpec,
     HierarchyBuilder,
@@ -28,10 +29,6 @@ from dpdesk.core.plan import (
 from dpdesk.core.schema import Role
 
 HierarchyChoice: TypeAlias = "HierarchySpec | Hierarchy"
-
-
-def _frozen(given: Mapping[str, object]) -> Mapping[str, object]:
-    return MappingProxyType(dict(given))
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ class WorkState:
                 {name: spec.hierarchy for name, spec in attributes if spec.hierarchy is not None}
             ),
             method=plan.protection.method,
-            parameters=_frozen(plan.protection.parameters),
+            parameters=freeze_table(plan.protection.parameters),
             title=plan.title,
             budget=plan.budget,
         )
@@ -97,27 +94,50 @@ class WorkState:
         """
         if self.source is None:
             raise ValueError("a plan needs a source")
-        target = self.base if folder is None else folder
-        names = list(self.roles) + [name for name in self.hierarchies if name not in self.roles]
+        moved = self if folder is None else self.based_on(folder)
+        names = [*self.roles, *(name for name in self.hierarchies if name not in self.roles)]
         return Plan(
-            source=replace(self.source, path=self._moved(self.source.path, target)),
-            attributes=MappingProxyType(
-                {
-                    name: AttributeSpec(self.role(name), self._spec(name, target, files))
-                    for name in names
-                }
-            ),
-            protection=Protection(self.method, _frozen(self.parameters)),
+            source=moved.source or self.source,
+            attributes={
+                name: AttributeSpec(self.role(name), moved._spec(name, files)) for name in names
+            },
+            protection=Protection(self.method, self.parameters),
             title=self.title,
             budget=self.budget,
         )
 
-    def _spec(self, name: str, target: Path, files: Mapping[str, str]) -> HierarchySpec | None:
+    def based_on(self, folder: Path) -> WorkState:
+        """The same work with its paths relative to another folder."""
+        return replace(
+            self,
+            base=folder,
+            source=self.source and replace(self.source, path=self._moved(self.source.path, folder)),
+            hierarchies=MappingProxyType(
+                {
+                    name: HierarchyFile(self._moved(choice.path, folder))
+                    if isinstance(choice, HierarchyFile)
+                    else choice
+                    for name, choice in self.hierarchies.items()
+                }
+            ),
+        )
+
+    def with_columns(self, columns: tuple[str, ...] | None) -> WorkState:
+        """The work without roles and hierarchies of columns that are not there (None: all are)."""
+        if columns is None:
+            return self
+        known = set(columns)
+        kept = {name: choice for name, choice in self.hierarchies.items() if name in known}
+        return replace(
+            self,
+            roles=MappingProxyType({n: role for n, role in self.roles.items() if n in known}),
+            hierarchies=MappingProxyType(kept),
+        )
+
+    def _spec(self, name: str, files: Mapping[str, str]) -> HierarchySpec | None:
         choice = self.hierarchies.get(name)
         if isinstance(choice, Hierarchy):
             return HierarchyFile(files.get(name, f"{name}.csv"))
-        if isinstance(choice, HierarchyFile):
-            return HierarchyFile(self._moved(choice.path, target))
         return choice
 
     def _moved(self, path: str, target: Path) -> str:
@@ -171,10 +191,14 @@ class OpenWork(Command):
 
 @dataclass(frozen=True)
 class SetSource(Command):
-    """Read the data from another file, or read it in another way."""
+    """Read the data from another file, or read it in another way.
+
+    With ``columns``, what was said of columns that the data do not have any more is forgotten.
+    """
 
     source: SourceSpec
     base: Path | None = None
+    columns: tuple[str, ...] | None = None
 
     @property
     def label(self) -> str:
@@ -183,7 +207,8 @@ class SetSource(Command):
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
-        return replace(state, source=self.source, base=self.base or state.base)
+        moved = state if self.base is None else state.based_on(self.base)
+        return replace(moved.with_columns(self.columns), source=self.source)
 
 
 @dataclass(frozen=True)
@@ -251,7 +276,7 @@ class SetMethod(Command):
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
-        return replace(state, method=self.method, parameters=_frozen(self.parameters))
+        return replace(state, method=self.method, parameters=freeze_table(self.parameters))
 
 
 @dataclass(frozen=True)
@@ -277,7 +302,7 @@ class SetParameters(Command):
         """See :meth:`Command.apply`."""
         merged = dict(state.parameters) | dict(self.changes)
         kept = {key: value for key, value in merged.items() if value is not None}
-        return replace(state, parameters=_frozen(kept))
+        return replace(state, parameters=freeze_table(kept))
 
 
 def _shown(value: object) -> str:

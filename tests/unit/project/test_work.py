@@ -101,3 +101,15 @@ def test_parameters_are_merged_and_none_takes_a_key_away() -> None:
 def test_a_hierarchy_is_taken_away() -> None:
     assert "age" not in SetHierarchy("age", None).apply(state()).hierarchies
     assert SetHierarchy("age", None).label == "Hierarchy of age: none"
+
+
+def test_other_data_elsewhere_keep_the_hierarchy_files() -> None:
+    after = SetSource(SourceSpec("new.csv"), base=Path("/plans/other")).apply(state())
+    assert after.source == SourceSpec("new.csv")
+    assert after.hierarchies["age"] == HierarchyFile("../age.csv")
+
+
+def test_columns_that_the_new_data_lack_are_forgotten() -> None:
+    after = SetSource(SourceSpec("new.csv"), columns=("zip", "x")).apply(state())
+    assert list(after.roles) == ["zip"]
+    assert list(after.hierarchies) == ["zip"]

@@ -1,0 +1,136 @@
+"""Try settings live, and keep the good ones: what the window does before a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app.planning import PreparedRun, prepare
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.engine.method import Exploration, ExplorationView, Method
+from dpdesk.project.candidates import Candidate
+from dpdesk.project.work import WorkState
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.core.release import ReleaseSummary
+    from dpdesk.io.store import DataStore
+
+THE_WORK = "The plan"
+
+
+@dataclass(frozen=True)
+class Explored:
+    """A finished search over all settings of the live parameters.
+
+    It holds for this method, these roles and these hierarchies; ``stands_for`` tells whether a
+    state of the work still is one that it answers.
+    """
+
+    work: WorkState
+    method: Method
+    exploration: Exploration = field(repr=False)
+
+    def view(self, parameters: Mapping[str, object]) -> ExplorationView:
+        """Charts and figures for parameters as plain values (plan keys); milliseconds.
+
+        Raises InputError for a value out of range.
+        """
+        place = f"{THE_WORK}, [protection]"
+        return self.exploration.view(parse_parameters(self.method.parameters, parameters, place))
+
+    def pick(self, point: int) -> Mapping[str, object]:
+        """The plan keys that select a point of a scatter."""
+        return self.exploration.pick(point)
+
+    def stands_for(self, work: WorkState) -> bool:
+        """Whether only parameters or the title of the work have changed since."""
+        mine, other = self.work, work
+        return (mine.source, mine.base, mine.roles, mine.hierarchies, mine.method) == (
+            other.source,
+            other.base,
+            other.roles,
+            other.hierarchies,
+            other.method,
+        )
+
+
+def ready(
+    context: AppContext,
+    data: DataStore,
+    work: WorkState,
+    token: CancelToken,
+    report: Report,
+    name: str = THE_WORK,
+) -> PreparedRun:
+    """The work as a run over data that are loaded; ``name`` is how messages call the plan.
+
+    Raises InputError for whatever is wrong with the work.
+    """
+    return prepare(context, work.to_plan(), work.base, name, token, report, data, work.hand_made())
+
+
+def explore(
+    context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
+) -> Explored:
+    """Search once, so that live parameters can be tried without another search.
+
+    Raises InputError for whatever is wrong with the work, Cancelled.
+    """
+    prepared = ready(context, data, work, token, report)
+    found = prepared.method.explore(prepared.given, token, report)
+    return Explored(work, prepared.method, found)
+
+
+def make_candidate(
+    context: AppContext,
+    data: DataStore,
+    work: WorkState,
+    token: CancelToken,
+    report: Report,
+    name: str = "",
+) -> Candidate:
+    """Run the method for these settings and keep what it would give; nothing is written.
+
+    Raises InputError, RefusedError when the data cannot meet what is asked, Cancelled.
+    """
+    prepared = ready(context, data, work, token, report)
+    outcome = prepared.method.run(prepared.given, token, report)
+    return Candidate(
+        id=0,
+        name=name,
+        work=work,
+        guarantee=outcome.guarantee,
+        figures=outcome.figures,
+        charts=outcome.charts,
+        result=outcome.result,
+        when=datetime.now().astimezone(),
+    )
+
+
+def release_work(
+    context: AppContext,
+    data: DataStore,
+    work: WorkState,
+    out: Path,
+    token: CancelToken,
+    report: Report,
+    name: str = THE_WORK,
+) -> ReleaseSummary:
+    """Write the release that the work describes: the same bytes as ``dpdesk run`` on its plan.
+
+    Raises what :func:`dpdesk.app.releasing.write_release` raises.
+    """
+    from dpdesk.app.releasing import write_release
+
+    prepared = ready(context, data, work, token, report, name)
+    return write_release(prepared, out, context.workspace, token, report)
+
+
+def methods(context: AppContext) -> tuple[Method, ...]:
+    """All methods, in the order in which to offer them."""
+    return tuple(context.registry)

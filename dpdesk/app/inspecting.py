@@ -1,0 +1,56 @@
+"""Describe a data file: what `dpdesk inspect` says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.plan import SourceSpec
+from dpdesk.core.schema import ColumnProfile, DataProfile
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+
+
+def inspect_file(
+    context: AppContext, path: Path, token: CancelToken, report: Report
+) -> DataProfile:
+    """Profile a data file; how it is read is detected. Raises InputError, StorageError."""
+    from dpdesk.io.store import DataStore
+
+    spec = SourceSpec(path=str(path.absolute()))
+    store = DataStore.open(spec, path.absolute().parent, context.workspace, token, report)
+    try:
+        return store.profile(token, report)
+    finally:
+        store.close()
+
+
+def profile_as_json(profile: DataProfile) -> dict[str, object]:
+    """A profile as JSON values."""
+    return {
+        "name": profile.name,
+        "rows": profile.rows,
+        "reading": dict(profile.reading),
+        "columns": [_column_as_json(column) for column in profile.columns],
+    }
+
+
+def _column_as_json(column: ColumnProfile) -> dict[str, object]:
+    return {
+        "name": column.name,
+        "label": column.label,
+        "type": column.type.value,
+        "missing": column.missing,
+        "distinct": column.distinct,
+        "unique": column.unique,
+        "unique_share": column.unique_share,
+        "minimum": column.minimum,
+        "maximum": column.maximum,
+        "top": [{"value": item.value, "rows": item.rows} for item in column.top],
+        "suggestion": {
+            "role": column.suggestion.role.value,
+            "reason": column.suggestion.reason,
+        },
+    }

@@ -1,0 +1,137 @@
+"""Risk of a release, or of a plan before and after it: what `dpdesk risk` says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.core.release import ReleaseFacts
+
+
+@dataclass(frozen=True)
+class RiskReport:
+    """Risk figures as JSON values.
+
+    ``subject`` is ``"plan"`` or ``"release"``. ``risk`` is what the method says (``before`` and
+    ``after``); of a release it comes from its internal part and is empty without one. ``counted``
+    are figures counted now from the published table; empty for a plan.
+    """
+
+    subject: str
+    name: str
+    method: str
+    guarantee: Mapping[str, object]
+    result: Mapping[str, object]
+    risk: Mapping[str, object]
+    counted: Mapping[str, object]
+
+    def as_json(self) -> dict[str, object]:
+        """The object that ``risk --json`` prints."""
+        return {
+            "subject": self.subject,
+            "name": self.name,
+            "method": self.method,
+            "guarantee": dict(self.guarantee),
+            "result": dict(self.result),
+            "risk": dict(self.risk),
+            "counted": dict(self.counted),
+        }
+
+
+def assess(context: AppContext, target: Path, token: CancelToken, report: Report) -> RiskReport:
+    """Risk of a release folder or of a plan file; writes nothing.
+
+    Raises what running the plan or reading the release raises.
+    """
+    if target.is_dir():
+        return release_risk(target, token)
+    return plan_risk(context, target, token, report)
+
+
+def plan_risk(
+    context: AppContext, plan_path: Path, token: CancelToken, report: Report
+) -> RiskReport:
+    """Risk before the plan and after it, without writing a release.
+
+    Raises what :func:`dpdesk.app.running.run_plan` raises, but needs no place to write to.
+    """
+    from dpdesk.app.running import prepare_plan
+
+    with prepare_plan(context, plan_path, token, report) as prepared:
+        outcome = prepared.method.run(prepared.given, token, report)
+        return RiskReport(
+            "plan",
+            plan_path.name,
+            prepared.method.id,
+            outcome.guarantee.as_json(),
+            outcome.result,
+            outcome.risk,
+            {},
+        )
+
+
+def release_risk(path: Path, token: CancelToken) -> RiskReport:
+    """Risk of a release: recorded figures where its internal part is at hand, counted ones always.
+
+    Raises InputError when the folder or its table cannot be read.
+    """
+    from dpdesk.io.release_check import read_release
+
+    facts = read_release(path)
+    return RiskReport(
+        "release",
+        facts.title or path.name,
+        facts.method,
+        facts.section("guarantee"),
+        facts.section("result"),
+        facts.internal_section("risk"),
+        _counted(facts, token),
+    )
+
+
+def _counted(facts: ReleaseFacts, token: CancelToken) -> dict[str, object]:
+    from dpdesk.io.csvgrammar import UnreadableTableError
+    from dpdesk.io.published import PublishedCsv
+    from dpdesk.io.release_folder import MICRODATA
+
+    place = facts.public / MICRODATA
+    names = _quasi_identifiers(facts)
+    try:
+        sizes = PublishedCsv(place, token).group_sizes(names, token)
+    except KeyError as error:
+        raise InputError(
+            "release.unreadable",
+            f"{place}: there is no column `{error.args[0]}`, which the manifest calls a "
+            "quasi-identifier.",
+        ) from error
+    except UnreadableTableError as error:
+        raise InputError("release.unreadable", f"{place}: {error}.") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError("release.unreadable", f"{place}: could not be read ({reason}).") from error
+    return {
+        "rows": sizes.rows,
+        "classes": sizes.groups,
+        "smallest_class": sizes.smallest,
+        "highest_risk": 1 / sizes.smallest if sizes.smallest else 0.0,
+        "average_risk": sizes.groups / sizes.rows if sizes.rows else 0.0,
+    }
+
+
+def _quasi_identifiers(facts: ReleaseFacts) -> list[str]:
+    parameters = facts.section("guarantee").get("parameters")
+    names = parameters.get("quasi_identifiers") if isinstance(parameters, Mapping) else None
+    if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+        return names
+    raise InputError(
+        "release.unreadable",
+        f"{facts.public / 'manifest.json'}: the guarantee names no quasi-identifiers, "
+        "so there is no risk to count.",
+    )

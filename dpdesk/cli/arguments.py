@@ -1,0 +1,167 @@
+"""The grammar of the command line, from which ``--help`` is made.
+
+Nothing heavy is imported here: the list of methods is loaded only when the help of ``run`` is
+shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn, TypeAlias
+
+from dpdesk import __version__
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import nearest
+
+COMMANDS = ("open", "demo", "inspect", "run", "risk", "verify", "export")
+FORMATS = ("csv", "parquet", "xlsx")
+DEMO_FOLDER = "demo-release"
+
+_EXIT_CODES = """\
+exit codes:
+  0    done
+  1    the data or the release fails what was asked
+  2    bad usage or bad input
+  130  cancelled
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are ours: one sentence, raised as InputError ``usage``.
+
+    ``more_help`` makes a further part of the help when it is asked for.
+    """
+
+    more_help: Callable[[], str] | None = None
+
+    def error(self, message: str) -> NoReturn:
+        """Raise InputError instead of printing and exiting."""
+        text = message[0].upper() + message[1:]
+        raise InputError("usage", f"{self.prog}: {text}.", hint=f"See `{self.prog} --help`.")
+
+    def format_help(self) -> str:
+        """The help, with the part that is made late."""
+        text = super().format_help()
+        return text if self.more_help is None else f"{text}\n{self.more_help()}"
+
+
+_Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+def _methods_help() -> str:
+    from dpdesk.cli.methods import methods_help
+
+    return methods_help()
+
+
+def build_parser() -> Parser:
+    """The whole grammar."""
+    parser = Parser(
+        prog="dpdesk",
+        description="Publish data about people without betraying one of them. "
+        "Without a command, the window opens.",
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"dpdesk {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    _add_open_and_demo(commands)
+    _add_inspect_and_risk(commands)
+    _add_run(commands)
+    _add_verify_and_export(commands)
+    return parser
+
+
+def _add(commands: _Commands, name: str, does: str) -> Parser:
+    return commands.add_parser(
+        name,
+        help=does,
+        description=does[0].upper() + does[1:] + ".",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def _json(parser: Parser) -> None:
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object as the last line of stdout"
+    )
+
+
+def _add_open_and_demo(commands: _Commands) -> None:
+    opening = _add(commands, "open", "open the window on a plan, a data file or a release")
+    opening.add_argument("path", metavar="PATH", type=Path, nargs="?", help="what to open")
+    demo = _add(commands, "demo", "make and verify real releases from the bundled sample")
+    demo.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path(DEMO_FOLDER),
+        help=f"folder to make, absent or empty (default: {DEMO_FOLDER})",
+    )
+
+
+def _add_inspect_and_risk(commands: _Commands) -> None:
+    inspect = _add(commands, "inspect", "describe the columns of a data file and suggest roles")
+    inspect.add_argument("data", metavar="DATA", type=Path, help="a CSV, TSV or Parquet file")
+    _json(inspect)
+    risk = _add(commands, "risk", "tell the risk of a release, or of a plan before and after it")
+    risk.add_argument(
+        "target", metavar="RELEASE_OR_PLAN", type=Path, help="a release folder or a plan file"
+    )
+    _json(risk)
+
+
+def _add_run(commands: _Commands) -> None:
+    run = _add(commands, "run", "run a plan and write a release folder")
+    run.more_help = _methods_help
+    run.add_argument("plan", metavar="PLAN", type=Path, help="a plan file, .toml or .json")
+    run.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        required=True,
+        help="the release folder to make, absent or empty",
+    )
+    _json(run)
+
+
+def _add_verify_and_export(commands: _Commands) -> None:
+    verify = _add(commands, "verify", "check a release, or its public part alone, from its files")
+    verify.add_argument("release", metavar="DIR", type=Path, help="a release folder")
+    verify.add_argument(
+        "--source",
+        metavar="FILE",
+        type=Path,
+        help="the original data, to check what the release was made from",
+    )
+    _json(verify)
+    export = _add(commands, "export", "write the public part of a release in another format")
+    export.add_argument("release", metavar="DIR", type=Path, help="a release folder")
+    export.add_argument(
+        "--format", metavar="F", choices=FORMATS, required=True, help="csv, parquet or xlsx"
+    )
+    export.add_argument("--out", metavar="PATH", type=Path, required=True, help="the file to write")
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """Read the arguments; InputError ``usage`` when they make no sense."""
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        raise _unknown_command(arguments[0])
+    return build_parser().parse_args(arguments)
+
+
+def _unknown_command(word: str) -> InputError:
+    near = nearest(word, COMMANDS)
+    if near is None and Path(word).exists():
+        hint = f"To open it in the window, use `dpdesk open {word}`."
+    else:
+        hint = f"Did you mean `{near}`?" if near else "See `dpdesk --help`."
+    return InputError(
+        "usage",
+        f"dpdesk: unknown command `{word}`, expected one of {', '.join(COMMANDS)}.",
+        hint=hint,
+    )

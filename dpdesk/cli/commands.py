@@ -1,0 +1,139 @@
+"""The commands: each calls one use-case and says what came of it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from dpdesk.app.context import AppContext
+from dpdesk.cli.outcome import Outcome
+from dpdesk.cli.printing import columns, guarantee_text, paragraph, profile_text, risk_text
+from dpdesk.core.jobs import CancelToken, Report
+
+if TYPE_CHECKING:
+    from dpdesk.core.release import VerifyReport
+
+Command = Callable[[AppContext, Namespace, CancelToken, Report], Outcome]
+
+
+def run_command(options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    """Run the command that ``options`` name. Raises the errors of its use-case."""
+    with AppContext.open() as context:
+        return _COMMANDS[options.command](context, options, token, report)
+
+
+def _run(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    from dpdesk.app.running import run_plan
+
+    summary = run_plan(context, options.plan, options.out, token, report)
+    text = "\n".join(
+        [
+            f"Release written to {summary.out}",
+            "",
+            guarantee_text(summary.guarantee),
+            "",
+            _result_text(summary.result),
+            "",
+            f"Check it with: dpdesk verify {summary.out}",
+        ]
+    )
+    return Outcome(text + "\n", summary.as_json(), kept=True)
+
+
+def _result_text(result: Mapping[str, object]) -> str:
+    rows: list[tuple[str, str]] = []
+    for key, value in result.items():
+        if isinstance(value, Mapping):
+            rows += [(f"{key}, {name}", _value(item)) for name, item in value.items()]
+        else:
+            rows.append((key, _value(value)))
+    return columns([(f"  {key.replace('_', ' ')}", value) for key, value in rows])
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.6g}" if isinstance(value, float) else str(value)
+
+
+def _inspect(
+    context: AppContext, options: Namespace, token: CancelToken, report: Report
+) -> Outcome:
+    from dpdesk.app.inspecting import inspect_file, profile_as_json
+
+    profile = inspect_file(context, options.data, token, report)
+    return Outcome(profile_text(profile), profile_as_json(profile))
+
+
+def _risk(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    from dpdesk.app.risk import assess
+
+    found = assess(context, options.target, token, report)
+    text = "\n".join(
+        [
+            f"Risk of the {found.subject} {found.name} ({found.method})",
+            "",
+            risk_text(found.risk, found.counted),
+            "",
+            guarantee_text(found.guarantee),
+        ]
+    )
+    return Outcome(text + "\n", found.as_json())
+
+
+def _verify(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    from dpdesk.app.verifying import verify_release
+
+    found = verify_release(options.release, context.registry, token, report, source=options.source)
+    complaints: tuple[str, ...] = ()
+    if not found.ok:
+        lines = [f"{failure.path}: {failure.reason}" for failure in found.failures]
+        first = lines[0] if lines else "a claim could not be confirmed"
+        count = f"{len(lines):,} problems, the first: " if len(lines) > 1 else ""
+        complaints = (*lines, f"{options.release} is not verified: {count}{first}.")
+    return Outcome(_verify_text(found), found.as_json(), 0 if found.ok else 1, complaints)
+
+
+def _verify_text(found: VerifyReport) -> str:
+    parts = [
+        paragraph(f"[{check.status.value}] {check.claim}: {check.found}") for check in found.claims
+    ]
+    parts += [f"{failure.path}: {failure.reason}" for failure in found.failures]
+    parts += [paragraph(f"Note: {note}") for note in found.notes]
+    parts.append("Verified." if found.ok else "Not verified.")
+    return "\n".join(parts) + "\n"
+
+
+def _export(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    from dpdesk.app.exporting import export_release
+
+    export_release(options.release, options.format, options.out, context.workspace, token, report)
+    return Outcome(f"Written: {options.out}\n", kept=True)
+
+
+def _demo(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    from dpdesk.app.demo import make_demo
+
+    made = make_demo(context, options.out, token, report)
+    parts = [f"{len(made)} releases made from the bundled sample and verified:"]
+    for release in made:
+        parts += [
+            "",
+            f"{release.summary.out}",
+            f"  {release.title} ({release.summary.method})",
+            paragraph(str(release.summary.guarantee.get("claim", "")), 2),
+        ]
+    return Outcome("\n".join(parts) + "\n", kept=True)
+
+
+_COMMANDS: Mapping[str, Command] = {
+    "run": _run,
+    "inspect": _inspect,
+    "risk": _risk,
+    "verify": _verify,
+    "export": _export,
+    "demo": _demo,
+}

@@ -1,0 +1,154 @@
+"""Plain tables and sentences for people at a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dpdesk.core.charts import format_figure
+
+if TYPE_CHECKING:
+    from dpdesk.core.schema import ColumnProfile, DataProfile
+
+_WIDTH = 96
+
+
+def columns(rows: Sequence[Sequence[str]], right: Sequence[int] = (), gap: int = 2) -> str:
+    """Rows of cells in aligned columns; the columns numbered in ``right`` are right-aligned."""
+    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append((" " * gap).join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def paragraph(text: str, indent: int = 0) -> str:
+    """A sentence or more, wrapped."""
+    return textwrap.fill(text, _WIDTH, initial_indent=" " * indent, subsequent_indent=" " * indent)
+
+
+def one_line(text: str, width: int) -> str:
+    """A text that may hold anything, on one line of at most ``width`` characters."""
+    flat = "".join(character if character.isprintable() else "·" for character in text)
+    return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def profile_text(profile: DataProfile) -> str:
+    """The profile of a data file as a table, with the suggestions below."""
+    head = [("column", "type", "missing", "distinct", "unique", "most frequent", "suggested role")]
+    rows = head + [_profile_row(column) for column in profile.columns]
+    reading = ", ".join(
+        f"{key} {one_line(str(value), 24)!r}" if key in ("delimiter", "quote") else f"{key} {value}"
+        for key, value in profile.reading.items()
+        if key in ("format", "delimiter", "encoding", "decimal", "quote") and value
+    )
+    parts = [
+        f"{profile.name}: {profile.rows:,} rows, {len(profile.columns):,} columns",
+        f"read as {reading}",
+        "",
+        columns(rows, right=(2, 3, 4)),
+        "",
+        "Why these roles:",
+    ]
+    parts += [
+        paragraph(f"{one_line(column.name, 40)}: {column.suggestion.reason}", 2)
+        for column in profile.columns
+        if column.suggestion.reason
+    ]
+    parts += _reading_notes(profile)
+    return "\n".join(parts) + "\n"
+
+
+def _profile_row(column: ColumnProfile) -> tuple[str, ...]:
+    name = column.name if not column.label else f"{column.name} ({column.label})"
+    top = ", ".join(one_line(item.value, 14) or "(empty)" for item in column.top[:3])
+    return (
+        one_line(name, 32),
+        column.type.value,
+        format_figure(column.missing_share, "share"),
+        f"{column.distinct:,}",
+        format_figure(column.unique_share, "share"),
+        top,
+        column.suggestion.role.value,
+    )
+
+
+def _reading_notes(profile: DataProfile) -> list[str]:
+    notes = profile.reading.get("notes")
+    if not isinstance(notes, list | tuple) or not notes:
+        return []
+    return ["", "About the file:"] + [paragraph(str(note), 2) for note in notes]
+
+
+def guarantee_text(guarantee: Mapping[str, object]) -> str:
+    """Claim, assumptions and limits."""
+    parts = [paragraph(str(guarantee.get("claim", "")), 2)]
+    for key, heading in (("assumes", "Assumes:"), ("does_not_cover", "Does not cover:")):
+        sentences = guarantee.get(key)
+        if isinstance(sentences, list | tuple) and sentences:
+            parts.append(f"  {heading}")
+            parts += [paragraph(f"· {sentence}", 4) for sentence in sentences]
+    return "\n".join(parts)
+
+
+_RISK_LABELS = {
+    "rows": ("rows", "count"),
+    "classes": ("combinations (classes)", "count"),
+    "smallest_class": ("rows of the smallest class", "count"),
+    "sample_uniques": ("rows alone in their class", "count"),
+    "highest_risk": ("highest risk of a row", "share"),
+    "average_risk": ("average risk of a row", "share"),
+    "rows_above_threshold": ("rows with a risk above 1/k", "count"),
+}
+
+
+def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
+    """Risk figures side by side: before, after, and as counted from the published table."""
+    sides = [
+        (heading, side)
+        for heading, side in (
+            ("before", risk.get("before")),
+            ("after", risk.get("after")),
+            ("counted now", counted),
+        )
+        if isinstance(side, Mapping) and side
+    ]
+    if not sides:
+        return "No risk figures."
+    rows = [("", *(heading for heading, _ in sides))]
+    for key, (label, kind) in _RISK_LABELS.items():
+        cells = [_figure(side.get(key), kind) for _, side in sides]
+        if any(cells):
+            rows.append((label, *cells))
+    text = columns(rows, right=range(1, len(sides) + 1))
+    sizes = class_size_text(risk)
+    return f"{text}\n\n{sizes}" if sizes else text
+
+
+def class_size_text(risk: Mapping[str, object]) -> str:
+    """Rows by the size of their class, before and after; empty when not recorded."""
+    sides = [
+        (heading, {str(item["size"]): item for item in sizes})
+        for heading in ("before", "after")
+        if isinstance(side := risk.get(heading), Mapping)
+        and isinstance(sizes := side.get("class_sizes"), list | tuple)
+    ]
+    if not sides:
+        return ""
+    rows = [("rows by class size", *(heading for heading, _ in sides))]
+    rows += [
+        (size, *(_figure(bins.get(size, {}).get("rows"), "count") for _, bins in sides))
+        for size in sides[0][1]
+    ]
+    return columns(rows, right=range(1, len(sides) + 1))
+
+
+def _figure(value: object, kind: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    return format_figure(value, kind)
