@@ -1,0 +1,126 @@
+"""Tables held as Python lists: sources and releases for tests, obvious rather than fast."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from dpdesk.core.frequency import FrequencyTable
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.published import GroupSizes
+from dpdesk.core.recoding import Recoding
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MemorySource:
+    """A FrequencySource over rows of text."""
+
+    columns: tuple[str, ...]
+    data: tuple[Row, ...] = field(repr=False)
+    name: str = "people.csv"
+    missing: frozenset[str] = frozenset({""})
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        name: str = "people.csv",
+        missing: Collection[str] = ("",),
+    ) -> MemorySource:
+        return cls(tuple(columns), tuple(tuple(row) for row in rows), name, frozenset(missing))
+
+    @classmethod
+    def from_csv(cls, path: Path, delimiter: str = ",") -> MemorySource:
+        with path.open(encoding="utf-8", newline="") as stream:
+            columns, *rows = csv.reader(stream, delimiter=delimiter)
+        return cls.of(columns, rows, path.name)
+
+    @property
+    def rows(self) -> int:
+        return len(self.data)
+
+    def column(self, name: str) -> list[str]:
+        place = self.columns.index(name)
+        return [row[place] for row in self.data]
+
+    def frequency_table(self, attributes: Sequence[str], token: CancelToken) -> FrequencyTable:
+        token.check()
+        places = [self.columns.index(name) for name in attributes]
+        counts = Counter(tuple(row[place] for place in places) for row in self.data)
+        tuples = sorted(counts)
+        domains = tuple(
+            tuple(sorted({values[position] for values in tuples}))
+            for position in range(len(places))
+        )
+        codes = np.array(
+            [
+                [domains[position].index(value) for position, value in enumerate(values)]
+                for values in tuples
+            ],
+            dtype=np.int32,
+        ).reshape(len(tuples), len(places))
+        missing = tuple(
+            frozenset(code for code, value in enumerate(domain) if value in self.missing)
+            for domain in domains
+        )
+        sizes = np.array([counts[values] for values in tuples], dtype=np.int64)
+        return FrequencyTable(tuple(attributes), domains, codes, sizes, missing)
+
+
+@dataclass(frozen=True)
+class MemoryPublished:
+    """A PublishedTable over rows of text."""
+
+    columns: tuple[str, ...]
+    data: tuple[Row, ...] = field(repr=False)
+
+    @property
+    def rows(self) -> int:
+        return len(self.data)
+
+    def _counts(self, columns: Sequence[str]) -> Counter[Row]:
+        places = [self.columns.index(name) for name in columns]
+        return Counter(tuple(row[place] for place in places) for row in self.data)
+
+    def group_sizes(self, columns: Sequence[str], token: CancelToken) -> GroupSizes:
+        token.check()
+        sizes = list(self._counts(columns).values())
+        return GroupSizes(
+            len(sizes), sum(sizes), min(sizes, default=0), sum(size * size for size in sizes)
+        )
+
+    def value_counts(self, column: str, token: CancelToken) -> Mapping[str, int]:
+        token.check()
+        return {values[0]: rows for values, rows in self._counts([column]).items()}
+
+    def with_cell(self, row: int, column: str, value: str) -> MemoryPublished:
+        """The same table with one cell changed."""
+        place = self.columns.index(column)
+        data = list(self.data)
+        data[row] = (*data[row][:place], value, *data[row][place + 1 :])
+        return MemoryPublished(self.columns, tuple(data))
+
+
+def publish(source: MemorySource, recoding: Recoding) -> MemoryPublished:
+    """Carry out a recoding row by row, as interface.md describes ``public/microdata.csv``."""
+    gone = {
+        tuple(labels[code] for labels, code in zip(recoding.labels, codes, strict=True))
+        for codes in recoding.suppressed.tolist()
+    }
+    names = [name for name in source.columns if name not in recoding.dropped_columns]
+    rows = []
+    for row in source.data:
+        cells = dict(zip(source.columns, row, strict=True))
+        for name in recoding.attributes:
+            cells[name] = recoding.mapping[name][cells[name]]
+        if tuple(cells[name] for name in recoding.attributes) not in gone:
+            rows.append(tuple(cells[name] for name in names))
+    return MemoryPublished(tuple(names), tuple(sorted(rows)))
