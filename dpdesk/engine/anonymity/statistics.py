@@ -1,0 +1,235 @@
+"""What a whole walk found: every node of a lattice at every k asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.engine.anonymity.lattice import Ints, LatticeProblem
+from dpdesk.engine.anonymity.metrics import OBJECTIVES, evaluate_node
+
+Floats = NDArray[np.float64]
+
+FIELDS = 5
+"""Numbers kept per node and k: suppressed, classes, Σ size², Σ loss, Σ log, 8 bytes each."""
+
+MEMORY = 300_000_000
+"""Bytes that the statistics of a walk may take, see :func:`recommended_ks`."""
+
+_CLOSE = 1e-9
+
+
+class LatticeStatistics:
+    """Every node of a lattice at every k of ``ks``.
+
+    Arrays are indexed by node number (see :class:`LatticeProblem`). All sums are integers, so they
+    depend neither on the order of the walk nor on threads. Reading is safe from any thread.
+    """
+
+    def __init__(self, problem: LatticeProblem, ks: Ints, data: Ints) -> None:
+        self.problem = problem
+        self.ks = ks
+        self._data = data
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return len(self._data)
+
+    @cached_property
+    def levels(self) -> NDArray[np.int8]:
+        """Levels of every node, shape (nodes, attributes)."""
+        shape = tuple(height + 1 for height in self.problem.heights)
+        columns = np.unravel_index(np.arange(self.node_count), shape)
+        return np.stack([column.astype(np.int8) for column in columns], axis=1)
+
+    def _field(self, k: int, field: int) -> Ints:
+        place = int(np.searchsorted(self.ks, k))
+        if place == len(self.ks) or self.ks[place] != k:
+            raise KeyError(f"the walk did not cover k = {k}")
+        return self._data[:, place, field]
+
+    def suppressed(self, k: int) -> Ints:
+        """Rows in classes smaller than k, per node; KeyError for a k that was not walked."""
+        return self._field(k, 0)
+
+    def classes(self, k: int) -> Ints:
+        """Classes of at least k rows, per node."""
+        return self._field(k, 1)
+
+    def sum_of_squares(self, k: int) -> Ints:
+        """Σ size² over the kept classes, per node."""
+        return self._field(k, 2)
+
+    def objective(self, name: str, k: int) -> Floats:
+        """The objective per node, lower is better (precision: 1 − precision).
+
+        Formulas: :mod:`dpdesk.engine.anonymity.metrics`. KeyError for an unknown name or k.
+        """
+        if name not in OBJECTIVES:
+            raise KeyError(name)
+        suppressed, rows = self.suppressed(k), self.problem.rows
+        if name == "discernibility":
+            squares: Floats = (self.sum_of_squares(k) + suppressed * rows).astype(np.float64)
+            return squares
+        if name == "average-class-size":
+            classes = self.classes(k)
+            kept = (rows - suppressed).astype(np.float64)
+            size = np.full(len(kept), np.inf)
+            return np.divide(kept, classes * float(k), out=size, where=classes > 0)
+        if name == "precision":
+            return self._moved(k) / max(self.problem.cells, 1)
+        if name == "loss":
+            unit = float(max(self.problem.cells, 1)) * self.problem.loss_unit
+            return self._loss(k).astype(np.float64) / unit
+        return self._entropy(k)
+
+    def _moved(self, k: int) -> Floats:
+        suppressed = self.suppressed(k)
+        kept: Floats = (self.problem.rows - suppressed) * self._relative_steps
+        kept += suppressed * len(self.problem.attributes)
+        return kept
+
+    def _loss(self, k: int) -> Ints:
+        lost = self.suppressed(k) * (len(self.problem.attributes) * self.problem.loss_unit)
+        return self._field(k, 3) + lost
+
+    def _entropy(self, k: int) -> Floats:
+        problem = self.problem
+        unit = problem.log_unit
+        top = int(problem.log_cost_of(problem.rows)) * len(problem.attributes)
+        raw = sum(
+            int((rows[0] * problem.log_cost(position, 0)).sum())
+            for position, rows in enumerate(problem.value_rows)
+        )
+        bits: Floats = np.maximum(self._field(k, 4) + self.suppressed(k) * top - raw, 0) / unit
+        return bits
+
+    @cached_property
+    def _relative_steps(self) -> Floats:
+        heights = np.maximum(np.array(self.problem.heights, np.float64), 1)
+        moved: Floats = (self.levels / heights).sum(axis=1)
+        return moved
+
+    def feasible(self, k: int, max_suppressed: int) -> NDArray[np.bool_]:
+        """Whether a node keeps at least one row and suppresses at most ``max_suppressed``."""
+        return (self.suppressed(k) <= max_suppressed) & (self.classes(k) > 0)
+
+    def minimal(self, k: int, max_suppressed: int) -> NDArray[np.bool_]:
+        """Whether a node is a k-minimal generalisation: feasible, and nothing below it is.
+
+        It suffices to look one step down, since for k-anonymity with tuple suppression
+        feasibility is monotone along the lattice.
+        """
+        feasible = self.feasible(k, max_suppressed)
+        shape = tuple(height + 1 for height in self.problem.heights)
+        grid = feasible.reshape(shape)
+        minimal = grid.copy()
+        for axis in range(len(shape)):
+            upper = [slice(None)] * len(shape)
+            lower = [slice(None)] * len(shape)
+            upper[axis], lower[axis] = slice(1, None), slice(None, -1)
+            minimal[tuple(upper)] &= ~grid[tuple(lower)]
+        return minimal.reshape(-1)
+
+    def least_suppressed(self, k: int) -> int:
+        """The node that suppresses fewest rows; ties by classes, levels, number."""
+        suppressed = self.suppressed(k)
+        nodes = np.flatnonzero(suppressed == suppressed.min())
+        return int(nodes[self._tie_order(nodes, k, np.zeros(len(nodes)))[0]])
+
+    def best(self, objective: str, k: int, max_suppressed: int) -> int | None:
+        """The node with the lowest objective of all feasible ones, or None when none is feasible.
+
+        Ties: more classes, then fewer suppressed rows, then a lower sum of levels, then the
+        lexicographically first levels. Nodes within the accuracy of floating point of the lowest
+        are compared exactly, so rounding never decides.
+        """
+        nodes = np.flatnonzero(self.feasible(k, max_suppressed))
+        if not len(nodes):
+            return None
+        values = self.objective(objective, k)[nodes]
+        lowest = float(values.min())
+        nodes = nodes[values <= lowest + self._slack(objective, lowest)]
+        if len(nodes) > 1:
+            nodes = nodes[self._tie_order(nodes, k, self._exact_ranks(nodes, objective, k))]
+        return int(nodes[0])
+
+    def _slack(self, objective: str, lowest: float) -> float:
+        """How far above the lowest value a node can seem although it is as low: rounding only."""
+        slack = _CLOSE * abs(lowest)
+        if objective == "loss" and not self.problem.loss_is_exact:
+            slack += 2 / self.problem.loss_unit
+        if objective == "entropy":
+            slack += 4 * self.problem.cells / self.problem.log_unit
+        return slack + 1e-15
+
+    def _tie_order(self, nodes: NDArray[np.intp], k: int, ranks: NDArray[np.number]) -> Ints:
+        heights = self.levels[nodes].sum(axis=1, dtype=np.int64)
+        suppressed, classes = self.suppressed(k)[nodes], self.classes(k)[nodes]
+        return np.lexsort((nodes, heights, suppressed, -classes, ranks))
+
+    def _exact_ranks(self, nodes: NDArray[np.intp], objective: str, k: int) -> Ints:
+        """Integers in the exact order of the objective at ``nodes``."""
+        suppressed = self.suppressed(k)[nodes]
+        if objective == "discernibility":
+            return self.sum_of_squares(k)[nodes] + suppressed * self.problem.rows
+        if objective == "loss" and self.problem.loss_is_exact:
+            return self._loss(k)[nodes]
+        if objective == "average-class-size":
+            pairs = zip(suppressed.tolist(), self.classes(k)[nodes].tolist(), strict=True)
+            return _ranks([Fraction(self.problem.rows - lost, classes) for lost, classes in pairs])
+        if objective == "precision":
+            return _ranks([self._steps_exactly(int(node), k) for node in nodes])
+        return self._evaluated_ranks(nodes, objective, k)
+
+    def _steps_exactly(self, node: int, k: int) -> Fraction:
+        suppressed = int(self.suppressed(k)[node])
+        steps = sum(
+            (
+                Fraction(int(level), height)
+                for level, height in zip(self.levels[node], self.problem.heights, strict=True)
+                if height
+            ),
+            Fraction(0),
+        )
+        return (self.problem.rows - suppressed) * steps + suppressed * len(self.problem.heights)
+
+    def _evaluated_ranks(self, nodes: NDArray[np.intp], objective: str, k: int) -> Ints:
+        canonical = self.problem.canonical_levels
+        same = [
+            tuple(canonical[position][level] for position, level in enumerate(levels))
+            for levels in self.levels[nodes].tolist()
+        ]
+        keys = {
+            levels: evaluate_node(self.problem, levels, k).exact_key(objective)
+            for levels in dict.fromkeys(same)
+        }
+        return _ranks([keys[levels] for levels in same])
+
+
+def _ranks(values: Sequence[object]) -> Ints:
+    """Dense ranks of exactly comparable values."""
+    ranks = np.zeros(len(values), np.int64)
+    order = sorted(range(len(values)), key=values.__getitem__)  # type: ignore[arg-type]
+    for before, place in pairwise(order):
+        ranks[place] = ranks[before] + (1 if values[place] != values[before] else 0)
+    return ranks
+
+
+def recommended_ks(problem: LatticeProblem, wanted: Sequence[int] = ()) -> Ints:
+    """Which k to walk at once, ascending, within :data:`MEMORY`.
+
+    ``wanted`` come first, in their order; then 2 to 100; then 1-2-5 steps up to N. As many as the
+    statistics (nodes × ks × 40 bytes) have room for, at least one.
+    """
+    room = max(1, MEMORY // (problem.node_count * FIELDS * 8))
+    steps = [first * 10**power for power in range(2, 10) for first in (1, 2, 5)]
+    offered = [*wanted, *range(2, 101), *(step for step in steps if step <= problem.rows)]
+    chosen = list(dict.fromkeys(k for k in offered if k >= 1))[:room]
+    return np.array(sorted(chosen), np.int64)
