@@ -1,0 +1,150 @@
+"""Rules of the house that no single module can keep alone."""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dpdesk
+
+ROOT = Path(__file__).parents[2]
+WINDOW_LIBRARIES = ("PySide6", "shiboken6", "pyqtgraph")
+# Written in pieces, or this file would hold what it forbids.
+WORKPLACE = re.compile(
+    "|".join(
+        (
+            r"/wo" + "rk/",
+            r"/ro" + "ot/",
+            r"/ho" + "me/[a-z]",
+            r"/fa" + "rm/",
+            r"\.lib" + "rary/",
+            r"\bissue" + r" (#?\d|2\b)",
+            r"\bsub-?agent",
+            r"\bBRIEF\b",
+        )
+    )
+)
+SOURCES = sorted(
+    path
+    for folder in ("dpdesk", "tests", "resources")
+    for path in (ROOT / folder).rglob("*.py")
+    if "__pycache__" not in path.parts
+)
+# The symbols of the field and of the window's marks. A padlock is no letter of any plain font: the
+# window draws it as an icon.
+SYMBOLS = "ε ℓ ρ δ τ σ μ Δ Σ ′ ≤ ≥ ± × ÷ √ ∞ ≈ · § − – … ✓ ✕ △ ● ○ ◎ ↻ ■ □ ▨ › → ↔ ↑ ↓ ▸ ▾ ⏎ ½ ² ₂"
+
+
+def modules(package: str) -> list[str]:
+    """Every module of a package of ours, itself included."""
+    folder = ROOT / "dpdesk" / package
+    below = pkgutil.walk_packages([str(folder)], f"dpdesk.{package}.")
+    return [f"dpdesk.{package}", *(module.name for module in below)]
+
+
+def loaded_after(code: str) -> set[str]:
+    """Top-level names of the modules that a fresh interpreter holds after ``code``."""
+    code += "\nimport sys\nprint('\\n' + ' '.join({name.split('.')[0] for name in sys.modules}))"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.rsplit("\n", 2)[-2].split())
+
+
+@pytest.mark.parametrize("package", ["core", "io", "engine", "project", "report", "app", "cli"])
+def test_everything_outside_the_window_loads_no_window_library(package: str) -> None:
+    code = "import importlib\n" + "".join(
+        f"importlib.import_module({name!r})\n" for name in modules(package)
+    )
+    loaded = loaded_after(code)
+    assert "dpdesk" in loaded
+    assert loaded.isdisjoint(WINDOW_LIBRARIES)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"]])
+def test_the_command_line_starts_light(arguments: list[str]) -> None:
+    code = f"""
+import runpy, sys
+sys.argv = ["dpdesk", *{arguments!r}]
+try:
+    runpy.run_module("dpdesk", run_name="__main__")
+except SystemExit as done:
+    assert not done.code, done.code
+"""
+    loaded = loaded_after(code)
+    assert "dpdesk" in loaded
+    heavy = {"numba", "duckdb", "pyarrow", "pandas", "jinja2", "xlsxwriter"}
+    assert loaded.isdisjoint({*WINDOW_LIBRARIES, *heavy})
+
+
+def tracked_texts() -> Iterator[tuple[str, str]]:
+    listing = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=False
+    )
+    if listing.returncode != 0:
+        pytest.skip("this copy of the sources is not a git checkout")
+    for name in filter(None, listing.stdout.split("\0")):
+        path = ROOT / name
+        if path.is_file() and b"\0" not in (content := path.read_bytes()):
+            yield name, content.decode("utf-8")
+
+
+def test_no_tracked_file_names_a_machine_or_a_workplace() -> None:
+    found = [
+        f"{name}:{number}: {line.strip()[:80]}"
+        for name, text in tracked_texts()
+        for number, line in enumerate(text.splitlines(), start=1)
+        if WORKPLACE.search(line)
+    ]
+    assert found == []
+
+
+def test_no_source_file_is_longer_than_500_lines() -> None:
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in SOURCES}
+    assert {str(path): count for path, count in lengths.items() if count > 500} == {}
+
+
+def test_no_function_is_longer_than_40_lines() -> None:
+    long = []
+    for path in SOURCES:
+        if path.is_relative_to(ROOT / "tests"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                text = ast.get_docstring(node, clean=False)
+                lines -= len(text.splitlines()) if text else 0
+                if lines > 40:
+                    long.append(f"{path.relative_to(ROOT)}: {node.name}: {lines}")
+    assert long == []
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["version"] == dpdesk.__version__
+
+
+@pytest.mark.parametrize("name", ["DejaVuSans", "DejaVuSans-Bold"])
+def test_the_bundled_font_has_every_symbol_of_the_window(name: str, qapp: object) -> None:
+    from PySide6.QtGui import QRawFont
+
+    font = QRawFont(str(ROOT / "resources" / "fonts" / f"{name}.ttf"), 12)
+    assert font.isValid()
+    lacking = [symbol for symbol in SYMBOLS.split() if not font.supportsCharacter(ord(symbol))]
+    assert lacking == []
+
+
+def test_the_font_comes_with_its_licence() -> None:
+    licence = (ROOT / "resources/fonts/LICENSE.txt").read_text("utf-8")
+    assert "Bitstream Vera" in licence
+    assert "Permission is hereby granted" in licence
