@@ -48,7 +48,7 @@ def profile_text(profile: DataProfile) -> str:
         if key in ("format", "delimiter", "encoding", "decimal", "quote") and value
     )
     parts = [
-        f"{profile.name}: {profile.rows:,} rows, {len(profile.columns):,} columns",
+        f"{profile.name}: {_count(profile.rows, 'row')}, {_count(len(profile.columns), 'column')}",
         f"read as {reading}",
         "",
         columns(rows, right=(2, 3, 4)),
@@ -62,6 +62,10 @@ def profile_text(profile: DataProfile) -> str:
     ]
     parts += _reading_notes(profile)
     return "\n".join(parts) + "\n"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _profile_row(column: ColumnProfile) -> tuple[str, ...]:

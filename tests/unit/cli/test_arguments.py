@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpdesk.cli.arguments import COMMANDS, parse
+from dpdesk.core.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["rnu"], "Did you mean `run`?"),
+        (["run"], "required: PLAN, --out"),
+        (["run", "plan.toml"], "required: --out"),
+        (["run", "plan.toml", "--uot", "x"], "--out"),
+        (["export", "d", "--format", "pdf", "--out", "x"], "pdf"),
+        (["--frobnicate"], "--frobnicate"),
+        (["verify"], "DIR"),
+        (["run", "p", "--out", "o", "--seed", "1"], "--seed"),
+        (["run", "p", "--ou", "o"], "--out"),
+    ],
+)
+def test_bad_usage_is_one_sentence(arguments: list[str], sentence: str) -> None:
+    with pytest.raises(InputError) as error:
+        parse(arguments)
+    assert error.value.exit_code == 2
+    assert sentence in error.value.line
+    assert "\n" not in error.value.line
+
+
+def test_a_file_in_place_of_a_command_is_told_how_to_open_it(tmp_path: Path) -> None:
+    path = tmp_path / "zzzz.csv"
+    path.write_text("")
+    with pytest.raises(InputError, match="unknown command") as error:
+        parse([str(path)])
+    assert "dpdesk open" in error.value.line
+
+
+def test_every_command_stands_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--help"])
+    shown = capsys.readouterr().out
+    assert [name for name in COMMANDS if f"\n    {name} " in shown] == list(COMMANDS)
+
+
+def test_commands_that_do_not_exist_are_not_offered(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--help"])
+    shown = capsys.readouterr().out
+    for later in ("query", "review", "ledger"):
+        assert later not in shown
+
+
+def test_the_start_is_light_and_knows_no_toolkit() -> None:
+    code = (
+        "import sys; from dpdesk.launch import main; sys.argv = ['dpdesk', '--version']; main();"
+        "print([name for name in sys.modules if name.split('.')[0] in"
+        " ('PySide6', 'pyqtgraph', 'numpy', 'numba', 'duckdb', 'pyarrow', 'jinja2')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["dpdesk 0.1.0", "[]"]
+
+
+def test_the_command_line_and_the_use_cases_load_no_toolkit() -> None:
+    code = (
+        "import sys, pkgutil, importlib, dpdesk.app, dpdesk.cli\n"
+        "for package in (dpdesk.app, dpdesk.cli):\n"
+        "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
+        "        importlib.import_module(found.name)\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('PySide6', 'pyqtgraph')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

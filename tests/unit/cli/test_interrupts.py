@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from dpdesk.cli.interrupts import run_cancellable
+from dpdesk.core.errors import Cancelled, InputError
+from dpdesk.core.jobs import CancelToken
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_cancels_the_work(number: signal.Signals) -> None:
+    def work(token: CancelToken) -> None:
+        stopped = threading.Event()
+        with token.on_cancel(stopped.set):
+            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), number)
+            assert stopped.wait(30)
+        token.check()
+
+    with pytest.raises(Cancelled):
+        run_cancellable(work)
+
+
+def test_handlers_are_as_before_afterwards() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    assert run_cancellable(lambda token: 7) == 7
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_error_of_the_work_is_the_error_of_the_call() -> None:
+    def work(token: CancelToken) -> None:
+        raise InputError("x", "Bad.")
+
+    with pytest.raises(InputError, match="Bad"):
+        run_cancellable(work)
+
+
+def test_an_odd_error_after_a_signal_counts_as_cancelled() -> None:
+    def work(token: CancelToken) -> None:
+        token.cancel()
+        raise RuntimeError("the library was interrupted")
+
+    with pytest.raises(Cancelled):
+        run_cancellable(work)
