@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,17 +184,18 @@ class NodeCloud:
     """Every known node of a lattice at one k.
 
     ``loss`` (0 to 1) and ``suppressed`` (share of the rows) have shape (nodes,), ``levels`` (nodes,
-    attributes); ``ids`` name the nodes for picking. ``whole`` says whether no node is left out.
+    attributes). A node's position in these arrays is its id for picking. ``whole`` says whether no
+    node of the lattice is left out.
     """
 
+    k: int
     attributes: tuple[str, ...]
     levels: NDArray[np.integer] = field(repr=False)
     loss: NDArray[np.float64] = field(repr=False)
     suppressed: NDArray[np.float64] = field(repr=False)
-    feasible: NDArray[np.bool_] = field(repr=False)
-    ids: NDArray[np.int64] = field(repr=False)
     whole: bool = True
 
+    @cached_property
     def pareto(self) -> NDArray[np.int64]:
         """Positions of the nodes that no other node beats in both loss and suppression.
 
@@ -207,36 +209,45 @@ class NodeCloud:
         return order[first]
 
 
-def node_chart(
-    cloud: NodeCloud, chosen: int | None, limit: float, k: int, *, optimal: bool = False
-) -> ScatterChart:
-    """Every node by loss and suppressed rows; ``chosen`` is a position in the cloud.
+@dataclass(frozen=True, eq=False)
+class NodeChoice:
+    """What is asked of a cloud, and the answer.
 
-    ``limit`` is the share of rows that may be suppressed; ``optimal`` says that the chosen node is
-    proven best for the objective. The twin lists the steps of the front and the chosen node.
+    ``feasible`` has shape (nodes,); ``limit`` is the share of rows that may be suppressed;
+    ``chosen`` a position in the cloud; ``optimal`` says that it is proven best for the objective.
     """
-    front = cloud.pareto()
-    drawn = _thinned(cloud, front, chosen)
-    feasible = drawn[cloud.feasible[drawn]]
-    infeasible = drawn[~cloud.feasible[drawn]]
+
+    feasible: NDArray[np.bool_] = field(repr=False)
+    limit: float
+    chosen: int | None = None
+    optimal: bool = False
+
+
+def node_chart(cloud: NodeCloud, choice: NodeChoice) -> ScatterChart:
+    """Every node by loss and suppressed rows, the front of best trade-offs, and the chosen node.
+
+    The twin lists the steps of the front and the chosen node.
+    """
+    drawn = _thinned(cloud, choice)
+    feasible = choice.feasible[drawn]
     series = [
-        _points("Too many rows suppressed", cloud, infeasible, Look.REFERENCE),
-        _points("Feasible", cloud, feasible, Look.FIRST),
-        _points("Best trade-off", cloud, front, Look.SECOND, stepped=True),
+        _points("Too many rows suppressed", cloud, drawn[~feasible], Look.REFERENCE),
+        _points("Feasible", cloud, drawn[feasible], Look.FIRST),
+        _points("Best trade-off", cloud, cloud.pareto, Look.SECOND, stepped=True),
     ]
-    if chosen is not None:
-        place = np.array([chosen], dtype=np.int64)
+    if choice.chosen is not None:
+        place = np.array([choice.chosen], dtype=np.int64)
         series.append(_points("Chosen", cloud, place, Look.THIRD, emphasis=True))
     return ScatterChart(
         id="nodes",
         question="Which lattice node?",
-        answer=_node_answer(cloud, chosen, k, len(drawn), optimal=optimal),
+        answer=_node_answer(cloud, choice, len(drawn)),
         x_axis=Axis("Loss", "% of the detail", percent=True, minimum=0.0, maximum=1.0),
         y_axis=Axis("Rows suppressed", "%", percent=True, minimum=0.0, maximum=1.0),
         series=tuple(series),
-        table=table_from(*_node_table(cloud, front, chosen, optimal=optimal)),
-        y_limit=limit,
-        y_limit_label=f"at most {share_text(limit)}",
+        table=table_from(*_node_table(cloud, choice)),
+        y_limit=choice.limit,
+        y_limit_label=f"at most {share_text(choice.limit)}",
     )
 
 
@@ -253,14 +264,14 @@ def _points(
         name=name,
         x=cloud.loss[places],
         y=cloud.suppressed[places],
-        ids=cloud.ids[places],
+        ids=places,
         look=look,
         stepped=stepped,
         emphasis=emphasis,
     )
 
 
-def _thinned(cloud: NodeCloud, front: NDArray[np.int64], chosen: int | None) -> NDArray[np.int64]:
+def _thinned(cloud: NodeCloud, choice: NodeChoice) -> NDArray[np.int64]:
     """Positions to draw: all when few; else the front, one per grid cell, and an even sample.
 
     The sample is drawn by a fixed hash of the position: counting steps would favour some levels,
@@ -268,47 +279,52 @@ def _thinned(cloud: NodeCloud, front: NDArray[np.int64], chosen: int | None) -> 
     """
     nodes = len(cloud.loss)
     if nodes <= MOST_POINTS:
-        return np.arange(nodes)
+        return np.arange(nodes, dtype=np.int64)
     x = np.minimum((cloud.loss * _GRID[0]).astype(np.int64), _GRID[0] - 1)
     y = np.minimum((cloud.suppressed * _GRID[1]).astype(np.int64), _GRID[1] - 1)
-    cell = (x * _GRID[1] + y) * 2 + cloud.feasible
+    cell = (x * _GRID[1] + y) * 2 + choice.feasible
     hashed = (np.arange(nodes, dtype=np.uint64) * _HASH) & np.uint64(0xFFFFFFFF)
     sample = np.flatnonzero(hashed < np.uint64(MOST_POINTS // 2 * 2**32 // nodes))
-    keep = [np.unique(cell, return_index=True)[1], sample, front]
-    if chosen is not None:
-        keep.append(np.array([chosen]))
+    keep = [_first_of_each(cell), sample, cloud.pareto]
+    if choice.chosen is not None:
+        keep.append(np.array([choice.chosen]))
     return np.unique(np.concatenate(keep)).astype(np.int64)
 
 
-def _node_answer(cloud: NodeCloud, chosen: int | None, k: int, drawn: int, *, optimal: bool) -> str:
-    nodes, feasible = len(cloud.loss), int(cloud.feasible.sum())
+def _first_of_each(cell: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first position of every value that occurs; values are below the number of cells."""
+    first = np.full(_GRID[0] * _GRID[1] * 2, -1, dtype=np.int64)
+    first[cell[::-1]] = np.arange(len(cell) - 1, -1, -1)
+    return first[first >= 0]
+
+
+def _node_answer(cloud: NodeCloud, choice: NodeChoice, drawn: int) -> str:
+    nodes, feasible = len(cloud.loss), int(choice.feasible.sum())
     kind = "combinations of levels" if cloud.whole else "combinations of levels looked at"
-    text = f"{feasible:,} of {nodes:,} {kind} reach k = {k:,} within the limit"
-    if chosen is not None:
-        named = "the best of them" if optimal else "the chosen one"
+    text = f"{feasible:,} of {nodes:,} {kind} reach k = {cloud.k:,} within the limit"
+    if choice.chosen is not None:
+        named = "the best of them" if choice.optimal else "the chosen one"
         text += (
-            f"; {named} loses {share_text(float(cloud.loss[chosen]))} of the detail and "
-            f"{share_text(float(cloud.suppressed[chosen]))} of the rows"
+            f"; {named} loses {share_text(float(cloud.loss[choice.chosen]))} of the detail and "
+            f"{share_text(float(cloud.suppressed[choice.chosen]))} of the rows"
         )
     if drawn < nodes:
         text += f" ({drawn:,} of the {nodes:,} points are drawn)"
     return text + "."
 
 
-def _node_table(
-    cloud: NodeCloud, front: NDArray[np.int64], chosen: int | None, *, optimal: bool
-) -> tuple[list[str], list[list[Cell]]]:
-    places = front.tolist()
-    if chosen is not None and chosen not in places:
-        places.append(chosen)
+def _node_table(cloud: NodeCloud, choice: NodeChoice) -> tuple[list[str], list[list[Cell]]]:
+    places = cloud.pareto.tolist()
+    if choice.chosen is not None and choice.chosen not in places:
+        places.append(choice.chosen)
         places.sort(key=lambda place: (cloud.loss[place], cloud.suppressed[place]))
     rows: list[list[Cell]] = [
         [
             levels_text(cloud.attributes, cloud.levels[place].tolist()),
-            "yes" if cloud.feasible[place] else "no",
+            "yes" if choice.feasible[place] else "no",
             round(100 * float(cloud.loss[place]), 2),
             round(100 * float(cloud.suppressed[place]), 2),
-            ("optimal" if optimal else "chosen") if place == chosen else "",
+            ("optimal" if choice.optimal else "chosen") if place == choice.chosen else "",
         ]
         for place in places
     ]

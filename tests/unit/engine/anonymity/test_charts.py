@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from dpdesk.engine.anonymity.charts import (
     MOST_POINTS,
+    NodeChoice,
     NodeCloud,
     loss_chart,
     node_chart,
@@ -18,15 +19,14 @@ from dpdesk.engine.anonymity.risk import summarise_risk
 from dpdesk.engine.anonymity.utility import AttributeUtility, GroupSuppression
 
 
-def cloud_of(points: list[tuple[float, float]], limit: float = 0.5) -> NodeCloud:
+def cloud_of(points: list[tuple[float, float]]) -> NodeCloud:
     loss, suppressed = np.array([p[0] for p in points]), np.array([p[1] for p in points])
     return NodeCloud(
+        k=5,
         attributes=("a",),
         levels=np.arange(len(points)).reshape(-1, 1),
         loss=loss,
         suppressed=suppressed,
-        feasible=suppressed <= limit,
-        ids=np.arange(len(points), dtype=np.int64) + 100,
     )
 
 
@@ -72,7 +72,7 @@ def test_no_suppression_has_no_suppression_chart() -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))
 def test_the_front_holds_just_the_nodes_that_none_beats(points: list[tuple[float, float]]) -> None:
-    front = [points[place] for place in cloud_of(points).pareto()]
+    front = [points[place] for place in cloud_of(points).pareto]
     unbeaten = {
         mine
         for mine in points
@@ -85,20 +85,15 @@ def test_the_front_holds_just_the_nodes_that_none_beats(points: list[tuple[float
 
 def test_the_node_chart_shows_every_node_and_lists_the_front_and_the_choice() -> None:
     cloud = cloud_of([(0.0, 0.9), (0.2, 0.4), (0.3, 0.45), (1.0, 0.0)])
-    chart = node_chart(cloud, chosen=2, limit=0.5, k=5)
+    chart = node_chart(cloud, NodeChoice(cloud.suppressed <= 0.5, 0.5, chosen=2))
     assert [series.name for series in chart.series] == [
         "Too many rows suppressed",
         "Feasible",
         "Best trade-off",
         "Chosen",
     ]
-    assert sorted(np.concatenate([s.ids for s in chart.series[:2]]).tolist()) == [
-        100,
-        101,
-        102,
-        103,
-    ]
-    assert chart.series[3].ids.tolist() == [102]
+    assert sorted(np.concatenate([s.ids for s in chart.series[:2]]).tolist()) == [0, 1, 2, 3]
+    assert chart.series[3].ids.tolist() == [2]
     assert chart.table.rows == (
         ("a 0", "no", 0.0, 90.0, ""),
         ("a 1", "yes", 20.0, 40.0, ""),
@@ -113,15 +108,14 @@ def test_a_crowded_node_chart_is_thinned_evenly_and_says_so() -> None:
     loss = (np.arange(nodes) % 1000) / 1000
     suppressed = 1 - loss * (np.arange(nodes) // 1000 + 1) / 200
     cloud = NodeCloud(
-        ("a",), np.zeros((nodes, 1), np.int8), loss, suppressed, suppressed < 0.5,
-        np.arange(nodes, dtype=np.int64),
+        5, ("a",), np.zeros((nodes, 1), np.int8), loss, suppressed
     )  # fmt: skip
-    chart = node_chart(cloud, chosen=12_345, limit=0.5, k=5)
+    chart = node_chart(cloud, NodeChoice(suppressed < 0.5, 0.5, chosen=12_345))
     drawn = np.concatenate([series.ids for series in chart.series[:2]])
     assert len(drawn) == len(set(drawn.tolist()))
     assert 5_000 < len(drawn) < 3 * MOST_POINTS
     assert 12_345 in drawn
-    assert set(cloud.pareto().tolist()) <= set(drawn.tolist())
+    assert set(cloud.pareto.tolist()) <= set(drawn.tolist())
     assert f"{len(drawn):,} of the 200,000 points are drawn" in chart.answer
     shares = np.histogram(loss[drawn], bins=10)[0] / len(drawn)
     assert shares.min() > 0.03
