@@ -1,0 +1,146 @@
+"""The public part of a release in another format, in one file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.parameters import nearest
+from dpdesk.io.canonical import canonical_json
+from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.published import PublishedCsv
+from dpdesk.io.release_check import ReleaseFiles, check_files
+from dpdesk.io.release_folder import MICRODATA
+from dpdesk.io.safewrite import replacing
+from dpdesk.io.tablewriters import check_xlsx_size, write_parquet, write_xlsx
+
+if TYPE_CHECKING:
+    from dpdesk.io.workspace import Workspace
+
+FORMATS = ("csv", "parquet", "xlsx")
+_STEP = "Export the microdata"
+
+
+def export_release(
+    release: Path,
+    file_format: str,
+    out: Path,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> Path:
+    """Write the microdata of a release (or of its ``public/`` alone) to the file ``out``.
+
+    Every value stays text. Parquet carries the manifest in its metadata (key ``dpdesk.manifest``)
+    and its guarantee (``dpdesk.guarantee``); Excel files have a second sheet ``About``; nothing
+    internal is read. An existing file is replaced, as a whole or not at all.
+
+    Raises
+    ------
+    InputError
+        Unknown format, ``release`` is no folder, ``out`` is a folder or lies inside the release.
+    RefusedError
+        A file of the release was changed (``export.not-verified``), or the table does not fit into
+        the format (``export.too-large``).
+    StorageError
+        ``out`` cannot be written.
+    Cancelled
+        The token was cancelled; ``out`` is as it was.
+    """
+    if file_format not in FORMATS:
+        near = nearest(file_format, FORMATS)
+        raise InputError(
+            "export.format",
+            f"Unknown format `{file_format}`, expected one of "
+            + ", ".join(f"`{name}`" for name in FORMATS)
+            + ".",
+            hint=f"Did you mean `{near}`?" if near else "",
+        )
+    target = out.absolute()
+    if target.resolve().is_relative_to(release.resolve()):
+        raise InputError(
+            "export.inside",
+            f"{out}: lies inside the release, which nothing may be added to.",
+            hint="Choose a place outside the release folder.",
+        )
+    report(StepStarted("Check the release", 1, 2))
+    found = check_files(release, token)
+    table = _checked(found, token)
+    report(StepStarted(_STEP, 2, 2))
+    if file_format == "xlsx":
+        check_xlsx_size(table)
+    with replacing(target, workspace) as fresh:
+        _write(found, table, file_format, fresh, token, report)
+    return target
+
+
+def _checked(found: ReleaseFiles, token: CancelToken) -> PublishedCsv:
+    """The table of a release whose files are all as they should be."""
+    if found.failures:
+        failure = found.failures[0]
+        more = f" ({len(found.failures) - 1} more)" if len(found.failures) > 1 else ""
+        raise RefusedError(
+            "export.not-verified",
+            f"{found.root}: {failure.path} {failure.reason}{more}.",
+            hint="A release that fails the check is not exported; see `dpdesk verify`.",
+        )
+    try:
+        return PublishedCsv(found.public / MICRODATA, token)
+    except UnreadableTableError as error:
+        raise RefusedError(
+            "export.not-verified", f"{found.public / MICRODATA}: {error.sentence}."
+        ) from error
+
+
+def _write(
+    found: ReleaseFiles,
+    table: PublishedCsv,
+    file_format: str,
+    path: Path,
+    token: CancelToken,
+    report: Report,
+) -> None:
+    manifest = found.facts().manifest
+
+    def done(rows: int) -> None:
+        report(StepProgress(_STEP, rows, table.rows, "rows"))
+
+    if file_format == "csv":
+        shutil.copyfile(found.public / MICRODATA, path)
+    elif file_format == "parquet":
+        metadata = {
+            "dpdesk.manifest": canonical_json(manifest),
+            "dpdesk.guarantee": json.dumps(manifest["guarantee"], sort_keys=True).encode(),
+        }
+        write_parquet(table, path, metadata, token, done)
+    else:
+        created = datetime.fromisoformat(str(manifest["created"]))
+        write_xlsx(table, path, about_lines(manifest), created, path.parent, token, done)
+
+
+def about_lines(manifest: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Names and texts of the sheet ``About``: what the file is and what is promised of it."""
+    lines = [
+        ("Title", str(manifest["title"])),
+        ("Released", str(manifest["created"])),
+        ("Method", str(manifest["method"])),
+        ("Made with", f"DPDesk {manifest['dpdesk']}"),
+    ]
+    guarantee = manifest["guarantee"]
+    if isinstance(guarantee, Mapping):
+        lines.append(("Claim", str(guarantee.get("claim", ""))))
+        for name, key in (("Assumes", "assumes"), ("Does not cover", "does_not_cover")):
+            sentences = guarantee.get(key)
+            if isinstance(sentences, list | tuple):
+                lines += [(name, str(sentence)) for sentence in sentences]
+    parameters = manifest["parameters"]
+    if isinstance(parameters, Mapping):
+        lines += [(f"Setting {key}", str(value)) for key, value in parameters.items()]
+    lines.append(("Commitment", str(manifest["commitment"])))
+    return lines

@@ -1,0 +1,292 @@
+"""Make a release from a prepared run: whole, checked, sealed, or not at all."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk import __version__
+from dpdesk.core.errors import RefusedError, StorageError
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import ReleaseSummary
+from dpdesk.engine.method import MethodOutcome
+from dpdesk.io.canonical import canonical_json
+from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.published import PublishedCsv
+from dpdesk.io.release_check import check_files
+from dpdesk.io.release_folder import (
+    ABOUT,
+    EVIDENCE,
+    FORMAT,
+    MANIFEST,
+    MICRODATA,
+    REPORT,
+    SEAL,
+    ReleaseBuilder,
+    commitment,
+    fresh_key,
+    public_files,
+    seal_bytes,
+)
+
+if TYPE_CHECKING:
+    from dpdesk.app.planning import PreparedRun
+    from dpdesk.io.safewrite import PartialKeeper
+
+_STEPS = ("Search", "Write the microdata", "Check the release", "Write the report")
+_PACKAGES = ("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter")
+
+
+def write_release(
+    prepared: PreparedRun,
+    out: Path,
+    workspace: PartialKeeper,
+    token: CancelToken,
+    report: Report,
+) -> ReleaseSummary:
+    """Run the method and write the release folder ``out``, which must be absent or empty.
+
+    Everything is written beside ``out``, read back and checked by the verifier, then renamed; on
+    any error or cancel ``out`` is as it was and nothing is left beside it.
+
+    Raises
+    ------
+    InputError
+        ``out.not-empty``, ``out.not-folder``.
+    RefusedError
+        The data cannot meet what was asked, or the written table does not keep what the guarantee
+        says (``release.check-failed``).
+    StorageError
+        The disk is full, or writing is not permitted.
+    Cancelled
+        The token was cancelled.
+    """
+    with ReleaseBuilder(out, workspace) as build:
+        work = _Work(prepared, token, report, _Clock())
+        work.step(0)
+        outcome = prepared.method.run(prepared.given, token, report)
+        work.clock.lap("search")
+        created = datetime.datetime.now(datetime.UTC).date()
+        published = _write_microdata(work, build, outcome)
+        manifest, key = _write_public(work, build, outcome, published, created)
+        checks = _check_claims(work, manifest, published)
+        _write_internal(work, build, outcome, manifest, key, checks)
+        _read_back(build, token)
+        token.check()
+        target = build.commit(created)
+    guarantee, result = outcome.guarantee.as_json(), dict(outcome.result)
+    return ReleaseSummary(target, prepared.method.id, guarantee, result)
+
+
+@dataclass(frozen=True)
+class _Work:
+    prepared: PreparedRun
+    token: CancelToken
+    report: Report
+    clock: _Clock
+
+    def step(self, index: int) -> None:
+        self.token.check()
+        self.report(StepStarted(_STEPS[index], index + 1, len(_STEPS)))
+
+
+class _Clock:
+    """Seconds of the steps of a run: internal, since times tell of the data."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+        self.seconds: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        now = time.monotonic()
+        self.seconds[name] = round(now - self._last, 3)
+        self._last = now
+
+
+def _write_microdata(work: _Work, build: ReleaseBuilder, outcome: MethodOutcome) -> PublishedCsv:
+    work.step(1)
+    path = build.public / MICRODATA
+    rows = work.prepared.data.write_recoded(outcome.recoding, path, work.token, work.report)
+    work.clock.lap("write microdata")
+    try:
+        published = PublishedCsv(path, work.token)
+    except UnreadableTableError as error:
+        raise _broken(f"the table written {error.sentence}") from error
+    if not rows == published.rows == outcome.recoding.rows_out:
+        raise _broken(
+            f"{published.rows:,} rows were written, expected {outcome.recoding.rows_out:,}"
+        )
+    return published
+
+
+def _write_public(
+    work: _Work,
+    build: ReleaseBuilder,
+    outcome: MethodOutcome,
+    published: PublishedCsv,
+    created: datetime.date,
+) -> tuple[dict[str, object], str]:
+    """The rest of ``public/``; returns the manifest and the commitment key."""
+    from dpdesk.report.about import AboutContent, describe_columns, render_about
+
+    prepared = work.prepared
+    parameters = public_parameters(prepared)
+    key = fresh_key()
+    manifest: dict[str, object] = {
+        "format": FORMAT,
+        "dpdesk": __version__,
+        "created": created.isoformat(),
+        "title": prepared.plan.title,
+        "method": prepared.method.id,
+        "parameters": parameters,
+        "guarantee": outcome.guarantee.as_json(),
+        "result": dict(outcome.result),
+        "commitment": commitment(prepared.data.sha256, key),
+    }
+    about = AboutContent(
+        manifest, prepared.method, describe_columns(published, manifest, work.token)
+    )
+    build.write_public(ABOUT, render_about(about))
+    manifest["files"] = public_files(build.public, work.token)
+    build.write_public(MANIFEST, canonical_json(manifest))
+    return manifest, key
+
+
+def public_parameters(prepared: PreparedRun) -> dict[str, object]:
+    """The parameters that a manifest shows: those the method declares public, and that apply."""
+    values = prepared.given.parameters
+    shown: dict[str, object] = {}
+    for parameter in prepared.method.parameters:
+        value = values.get(parameter.key)
+        rule = parameter.applies
+        applies = rule is None or str(values.get(rule.key)) in rule.values
+        if parameter.public and applies and value is not None:
+            shown[parameter.key] = parameter.as_plain(value)
+    return shown
+
+
+def _check_claims(
+    work: _Work, manifest: Mapping[str, object], published: PublishedCsv
+) -> tuple[ClaimCheck, ...]:
+    """What the verifier says of the table as it lies on the disk, before anybody sees it."""
+    work.step(2)
+    method = work.prepared.method
+    checks = method.verify_with_source(manifest, published, work.prepared.given, work.token)
+    for check in checks:
+        if check.status is CheckStatus.FAILED:
+            raise _broken(f"{check.claim}: {check.found}")
+    unsorted = published.first_unsorted_row(work.token)
+    if unsorted is not None:
+        raise _broken(f"row {unsorted:,} of the table is out of order")
+    work.clock.lap("check")
+    return checks
+
+
+def _broken(found: str) -> RefusedError:
+    return RefusedError(
+        "release.check-failed",
+        f"The release was not kept, because checking it failed: {found}.",
+        hint="This is a fault of the program; please report it.",
+    )
+
+
+def _write_internal(
+    work: _Work,
+    build: ReleaseBuilder,
+    outcome: MethodOutcome,
+    manifest: Mapping[str, object],
+    key: str,
+    checks: tuple[ClaimCheck, ...],
+) -> None:
+    from dpdesk.report.review import ReviewContent, render_review
+
+    work.step(3)
+    evidence = _evidence(work, outcome, manifest, key, checks)
+    content = ReviewContent(
+        manifest=manifest,
+        evidence=evidence,
+        method=work.prepared.method,
+        given=work.prepared.given,
+        outcome=outcome,
+        checks=checks,
+    )
+    build.write_internal(REPORT, render_review(content))
+    build.write_internal(EVIDENCE, canonical_json(evidence))
+    build.write_internal(SEAL, seal_bytes(build.folder, work.token))
+
+
+def _evidence(
+    work: _Work,
+    outcome: MethodOutcome,
+    manifest: Mapping[str, object],
+    key: str,
+    checks: tuple[ClaimCheck, ...],
+) -> dict[str, object]:
+    prepared = work.prepared
+    data = prepared.data
+    return {
+        "format": FORMAT,
+        **{name: manifest[name] for name in ("dpdesk", "created", "title", "method", "guarantee")},
+        "plan_name": prepared.plan_name,
+        "plan": prepared.plan.as_plain(),
+        "parameters": {
+            parameter.key: parameter.as_plain(prepared.given.parameters.get(parameter.key))
+            for parameter in prepared.method.parameters
+        },
+        "source": {
+            "name": data.name,
+            "sha256": data.sha256,
+            "rows": data.rows,
+            "columns": list(data.columns),
+            "reading": data.reading.as_dict(),
+        },
+        "roles": {name: role.value for name, role in prepared.given.roles.items()},
+        "hierarchies": {
+            name: hierarchy.rows() for name, hierarchy in prepared.given.hierarchies.items()
+        },
+        "commitment_key": key,
+        "result": {**outcome.result, **outcome.internal},
+        "risk": dict(outcome.risk),
+        "utility": dict(outcome.utility),
+        "figures": [
+            {"key": figure.key, "label": figure.label, "value": figure.value, "kind": figure.kind}
+            for figure in outcome.figures
+        ],
+        "checks": [
+            {"claim": check.claim, "status": check.status.value, "found": check.found}
+            for check in checks
+        ],
+        "notes": list(prepared.notes),
+        "environment": environment(),
+        "timings": dict(work.clock.seconds),
+    }
+
+
+def environment() -> dict[str, object]:
+    """Versions of the program and of what it computes with."""
+    return {
+        "dpdesk": __version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} ({sys.platform})",
+        "packages": {name: metadata.version(name) for name in _PACKAGES},
+    }
+
+
+def _read_back(build: ReleaseBuilder, token: CancelToken) -> None:
+    """Hashes, seal and commitment once more, from the files as written."""
+    found = check_files(build.folder, token)
+    if found.failures:
+        failure = found.failures[0]
+        raise StorageError(
+            "storage.changed",
+            f"{build.out}: {failure.path} {failure.reason} right after it was written.",
+            hint="The disk may be faulty; choose another one.",
+        )

@@ -1,0 +1,223 @@
+"""Check a release from its files: names, hashes, seal, commitment, and every claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.plan import Plan
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
+from dpdesk.engine.method import Method, MethodInput
+from dpdesk.engine.registry import Registry
+from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.published import PublishedCsv
+from dpdesk.io.release_check import ReleaseFiles, check_files
+from dpdesk.io.release_check import read_release as _read_release
+from dpdesk.io.release_folder import MANIFEST, MICRODATA
+from dpdesk.io.safewrite import hash_file
+
+if TYPE_CHECKING:
+    from dpdesk.io.store import DataStore
+    from dpdesk.io.workspace import Workspace
+
+UNSEALED = (
+    "manifest unsealed: only the public part is at hand, so the manifest itself could have been "
+    "changed; the claims were checked against the table all the same."
+)
+_NO_EVIDENCE = (
+    "the source could not be compared: the key of the commitment lies in the internal part."
+)
+_SORTED_METHODS = frozenset({"k-anonymity", "anatomy"})
+_MALFORMED = (
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+
+
+def read_release(path: Path) -> ReleaseFacts:
+    """What a release folder, or its public part, says of itself; see ``verify_release`` for checks.
+
+    Raises InputError ``release.missing`` or ``release.unreadable``.
+    """
+    return _read_release(path)
+
+
+def verify_release(
+    path: Path,
+    registry: Registry,
+    token: CancelToken,
+    report: Report,
+    source: Path | None = None,
+    workspace: Workspace | None = None,
+) -> VerifyReport:
+    """Recompute everything that ``path`` (a release folder, or its ``public/`` alone) claims.
+
+    Whatever is changed, missing, unparsable or unexpected becomes a failure, never an exception.
+    With ``source``, its hash is compared with the evidence, and the claims that need it are
+    re-checked in a private ``workspace`` (opened for the purpose when None).
+
+    Raises InputError when ``path`` is no folder or ``source`` no file, and Cancelled.
+    """
+    if source is not None and not source.is_file():
+        raise InputError("source.missing", f"{source}: there is no such file.")
+    report(StepStarted("Check hashes and seal", 1, 2))
+    found = check_files(path, token)
+    report(StepStarted("Check the claims", 2, 2))
+    checker = _Checker(found, registry, token, report)
+    claims = checker.claims(source, workspace)
+    notes = list(checker.notes)
+    if found.internal is None:
+        notes.insert(0, UNSEALED)
+    return VerifyReport(
+        not found.failures, claims, tuple(found.failures), tuple(notes), found.sealed
+    )
+
+
+class _Checker:
+    """The claims of one release; faults go into ``found.failures``."""
+
+    def __init__(
+        self, found: ReleaseFiles, registry: Registry, token: CancelToken, report: Report
+    ) -> None:
+        self._found = found
+        self._registry = registry
+        self._token = token
+        self._report = report
+        self.notes: list[str] = []
+
+    def claims(self, source: Path | None, workspace: Workspace | None) -> tuple[ClaimCheck, ...]:
+        """All claims with what was found; failed ones are failures of their file too."""
+        manifest = self._found.manifest
+        if manifest is None:
+            return ()
+        try:
+            method = self._registry.get(str(manifest["method"]), "the manifest")
+        except InputError as error:
+            self._fail(MANIFEST, error.sentence)
+            return ()
+        published = self._table(method)
+        if published is None:
+            return ()
+        same = source is not None and self._is_source(source)
+        try:
+            if source is not None and same:
+                checks = self._with_source(method, manifest, published, source, workspace)
+            else:
+                checks = method.verify(manifest, published, self._token)
+        except _MALFORMED as error:
+            self._fail(MANIFEST, f"its claims cannot be read ({type(error).__name__})")
+            return ()
+        for check in checks:
+            if check.status is CheckStatus.FAILED:
+                self._fail_check(check)
+        return checks
+
+    def _table(self, method: Method) -> PublishedCsv | None:
+        path = self._found.public / MICRODATA
+        if path.is_symlink() or not path.is_file():
+            return None
+        try:
+            published = PublishedCsv(path, self._token)
+            if method.id in _SORTED_METHODS:
+                row = published.first_unsorted_row(self._token)
+                if row is not None:
+                    self._fail(MICRODATA, f"row {row:,} is out of order, expected sorted rows")
+        except UnreadableTableError as error:
+            self._fail(MICRODATA, error.sentence)
+        except OSError as error:
+            self._fail(MICRODATA, f"cannot be read ({error.strerror or type(error).__name__})")
+        else:
+            return published
+        return None
+
+    def _is_source(self, source: Path) -> bool:
+        recorded = self._found.facts().internal_section("source").get("sha256")
+        if recorded is None:
+            self.notes.append(_NO_EVIDENCE)
+            return False
+        try:
+            actual, _ = hash_file(source.resolve(), self._token)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise StorageError("storage.failed", f"{source}: cannot be read ({reason}).") from error
+        if actual == recorded:
+            self.notes.append(f"{source.name} is the source that the evidence names.")
+            return True
+        self._found.failures.append(
+            Failure(str(source), "is not the source of this release: its SHA-256 is another")
+        )
+        return False
+
+    def _with_source(
+        self,
+        method: Method,
+        manifest: Mapping[str, object],
+        published: PublishedCsv,
+        source: Path,
+        workspace: Workspace | None,
+    ) -> tuple[ClaimCheck, ...]:
+        """Claims settled with the source; when its plan cannot be read, those without it."""
+        try:
+            with ExitStack() as stack:
+                if workspace is None:
+                    from dpdesk.io.workspace import Workspace
+
+                    workspace = Workspace.open()
+                    stack.callback(workspace.close)
+                given, data = self._given(method, source, workspace)
+                stack.callback(data.close)
+                return method.verify_with_source(manifest, published, given, self._token)
+        except Cancelled:
+            raise
+        except DpdeskError as error:
+            self._found.failures.append(
+                Failure(str(source), f"could not be read as the evidence says: {error.sentence}")
+            )
+            return method.verify(manifest, published, self._token)
+
+    def _given(
+        self, method: Method, source: Path, workspace: Workspace
+    ) -> tuple[MethodInput, DataStore]:
+        """The method's input once more, from the plan and the hierarchies in the evidence."""
+        from dataclasses import replace
+
+        from dpdesk.app.planning import column_roles
+        from dpdesk.io.store import DataStore
+
+        facts, where = self._found.facts(), "the plan in the evidence"
+        plan = Plan.from_plain(facts.internal_section("plan"), where)
+        parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
+        hierarchies = _hierarchies(facts.internal_section("hierarchies"))
+        spec = replace(plan.source, path=str(source.resolve()))
+        data = DataStore.open(spec, source.parent, workspace, self._token, self._report)
+        roles = column_roles(plan, data.columns)
+        return MethodInput(data, roles, hierarchies, parameters), data
+
+    def _fail(self, name: str, reason: str) -> None:
+        self._found.fail(self._found.public / name, reason)
+
+    def _fail_check(self, check: ClaimCheck) -> None:
+        name = check.path.removeprefix("public/") or MICRODATA
+        self._fail(name, f"{check.claim}: {check.found}")
+
+
+def _hierarchies(raw: Mapping[str, object]) -> dict[str, Hierarchy]:
+    found: dict[str, Hierarchy] = {}
+    for name, rows in raw.items():
+        if not isinstance(rows, list):
+            raise TypeError(f"the hierarchy of {name} is no list of rows")
+        texts = [[str(value) for value in row] for row in rows]
+        found[name] = Hierarchy.from_rows(name, texts, "the evidence")
+    return found

@@ -1,0 +1,122 @@
+"""A published table in other formats: Parquet and Excel, all values as text, streamed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.io.published import PublishedCsv
+
+XLSX_ROWS, XLSX_COLUMNS, XLSX_CHARACTERS = 1_048_576, 16_384, 32_767
+_XLSX_PIECE = 64
+
+Progress = Callable[[int], None]
+
+
+def write_parquet(
+    table: PublishedCsv, path: Path, metadata: dict[str, bytes], token: CancelToken, done: Progress
+) -> None:
+    """Write text columns with ``metadata`` in the file's footer; row groups as they are read.
+
+    ``done`` is told the number of rows written so far.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    fields = [pa.field(name, pa.string(), nullable=False) for name in table.columns]
+    schema = pa.schema(fields, metadata)
+    written = 0
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in table.batches(table.columns, token):
+            writer.write_table(pa.Table.from_arrays(batch.columns, schema=schema))
+            written += batch.num_rows
+            done(written)
+
+
+def check_xlsx_size(table: PublishedCsv) -> None:
+    """Raise RefusedError ``export.too-large`` when a sheet cannot hold the table."""
+    if table.rows + 1 > XLSX_ROWS:
+        raise RefusedError(
+            "export.too-large",
+            f"The table has {table.rows:,} rows and a header, but an Excel sheet holds at most "
+            f"{XLSX_ROWS:,} rows.",
+            hint="Export to csv or parquet instead.",
+        )
+    if len(table.columns) > XLSX_COLUMNS:
+        raise RefusedError(
+            "export.too-large",
+            f"The table has {len(table.columns):,} columns, but an Excel sheet holds at most "
+            f"{XLSX_COLUMNS:,}.",
+            hint="Export to csv or parquet instead.",
+        )
+
+
+def write_xlsx(
+    table: PublishedCsv,
+    path: Path,
+    about: Sequence[tuple[str, str]],
+    created: datetime,
+    scratch: Path,
+    token: CancelToken,
+    done: Progress,
+) -> None:
+    """Write a sheet ``Microdata`` with every value as text, and a sheet ``About``.
+
+    Nothing becomes a formula, a link or a number. Pieces of the file lie in ``scratch`` meanwhile.
+
+    Raises RefusedError ``export.too-large`` for too many rows or columns or too long a value.
+    """
+    import xlsxwriter
+
+    check_xlsx_size(table)
+    options = {
+        "constant_memory": True,
+        "tmpdir": str(scratch),
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+    }
+    book = xlsxwriter.Workbook(str(path), options)
+    book.set_properties({"created": created})
+    bold = book.add_format({"bold": True})
+    sheet = book.add_worksheet("Microdata")
+    sheet.freeze_panes(1, 0)
+    _write_row(sheet, 0, table.columns, bold)
+    written = 0
+    for batch in table.batches(table.columns, token):
+        written = _write_batch(sheet, batch, written, token, done)
+    notes = book.add_worksheet("About")
+    notes.set_column(0, 0, 24)
+    notes.set_column(1, 1, 100, book.add_format({"text_wrap": True}))
+    for number, (name, text) in enumerate(about):
+        notes.write_string(number, 0, name, bold)
+        notes.write_string(number, 1, text[:XLSX_CHARACTERS])
+    book.close()
+
+
+def _write_batch(sheet: Any, batch: Any, written: int, token: CancelToken, done: Progress) -> int:
+    for start in range(0, batch.num_rows, _XLSX_PIECE):
+        token.check()
+        columns = [column.to_pylist() for column in batch.slice(start, _XLSX_PIECE).columns]
+        for row in zip(*columns, strict=True):
+            written += 1
+            _write_row(sheet, written, row)
+        done(written)
+        time.sleep(0)  # lets a window's event loop take its turn
+    return written
+
+
+def _write_row(sheet: Any, row: int, values: Sequence[str], style: Any = None) -> None:
+    for column, value in enumerate(values):
+        if sheet.write_string(row, column, value, style) == -2:
+            raise RefusedError(
+                "export.too-large",
+                f"Row {row:,} holds a value of {len(value):,} characters, but an Excel cell holds "
+                f"at most {XLSX_CHARACTERS:,}.",
+                hint="Export to csv or parquet instead.",
+            )

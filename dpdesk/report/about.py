@@ -1,0 +1,132 @@
+"""``about.html``: for the user of the data. It holds nothing but what ``public/`` holds anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
+from dpdesk.engine.method import Method
+from dpdesk.report.pages import plain_value, render
+from dpdesk.report.words import metric_lines, result_lines
+
+_EXAMPLES = 3
+
+
+class CountedColumn(Protocol):
+    """Number of distinct texts of a column and the most frequent ones."""
+
+    @property
+    def distinct(self) -> int:
+        """Number of distinct texts."""
+        ...
+
+    @property
+    def top(self) -> tuple[tuple[str, int], ...]:
+        """The most frequent texts with their rows."""
+        ...
+
+
+class CountedTable(Protocol):
+    """A published table that can say what its columns hold."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names in file order."""
+        ...
+
+    def top_values(self, column: str, count: int, token: CancelToken) -> CountedColumn:
+        """The most frequent texts of a column."""
+        ...
+
+
+@dataclass(frozen=True)
+class ColumnNote:
+    """What became of a column, how many texts it holds, and some of them with their rows."""
+
+    name: str
+    treatment: str
+    distinct: int
+    examples: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class AboutContent:
+    """A manifest (without its ``files``), the method, and what the published columns hold."""
+
+    manifest: Mapping[str, object]
+    method: Method
+    columns: tuple[ColumnNote, ...]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter as readers see it."""
+
+    label: str
+    value: str
+    help: str
+
+
+def describe_columns(
+    table: CountedTable, manifest: Mapping[str, object], token: CancelToken
+) -> tuple[ColumnNote, ...]:
+    """A code book of the published table, counted from the table itself."""
+    result = manifest["result"]
+    node = result.get("node") if isinstance(result, Mapping) else None
+    levels = node if isinstance(node, Mapping) else {}
+    notes = []
+    for name in table.columns:
+        counted = table.top_values(name, _EXAMPLES, token)
+        notes.append(ColumnNote(name, _treatment(levels.get(name)), counted.distinct, counted.top))
+    return tuple(notes)
+
+
+def _treatment(level: object) -> str:
+    if not isinstance(level, int):
+        return "as in the source"
+    if level == 0:
+        return "quasi-identifier, kept in full detail (level 0)"
+    return f"quasi-identifier, generalised to level {level}"
+
+
+def settings(parameters: Sequence[Parameter], values: Mapping[str, object]) -> tuple[Setting, ...]:
+    """The parameters of a manifest with the words of their specifications."""
+    return tuple(
+        Setting(parameter.label, _setting_text(parameter, values[parameter.key]), parameter.help)
+        for parameter in parameters
+        if parameter.key in values
+    )
+
+
+def _setting_text(parameter: Parameter, value: object) -> str:
+    if isinstance(parameter, ShareParameter) and isinstance(value, int | float):
+        return f"{value * 100:g} %"
+    if isinstance(parameter, ChoiceParameter):
+        return next((c.label for c in parameter.choices if c.value == value), plain_value(value))
+    text = plain_value(value)
+    return f"{text} {parameter.unit}" if parameter.unit else text
+
+
+def render_about(content: AboutContent) -> bytes:
+    """The page; see :func:`~dpdesk.report.pages.render`."""
+    manifest = content.manifest
+    result = manifest["result"]
+    parameters = manifest["parameters"]
+    if not isinstance(result, Mapping) or not isinstance(parameters, Mapping):
+        raise TypeError("a manifest holds tables for `result` and `parameters`")
+    values = {
+        "title": manifest["title"] or "Protected microdata",
+        "manifest": manifest,
+        "guarantee": manifest["guarantee"],
+        "method": content.method,
+        "settings": settings(content.method.parameters, parameters),
+        "counts": tuple(result_lines(result)),
+        "metrics": tuple(metric_lines(result)),
+        "suppressed": result.get("rows_suppressed", 0),
+        "columns": content.columns,
+        "generalised": any(column.treatment.startswith("quasi") for column in content.columns),
+    }
+    return render("about.html", values)

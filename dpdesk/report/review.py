@@ -1,0 +1,149 @@
+"""``report.html``: for the reviewer, who did not make the release; it tells of the raw data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import Method, MethodInput, MethodOutcome
+from dpdesk.report.about import settings
+from dpdesk.report.pages import render
+from dpdesk.report.words import metric_lines, plain_lines, result_lines
+
+_MOST_VALUES = 200
+_ICONS = {
+    CheckStatus.CONFIRMED: ("✓", "ok"),
+    CheckStatus.FAILED: ("✕", "fail"),
+    CheckStatus.NEEDS_SOURCE: ("△", "caution"),
+    CheckStatus.NOT_CHECKABLE: ("○", "muted"),
+}
+
+
+@dataclass(frozen=True)
+class ReviewContent:
+    """Everything that the report is made from; ``evidence`` as ``evidence.json`` holds it."""
+
+    manifest: Mapping[str, object]
+    evidence: Mapping[str, object]
+    method: Method
+    given: MethodInput
+    outcome: MethodOutcome
+    checks: tuple[ClaimCheck, ...]
+
+
+@dataclass(frozen=True)
+class RoleLine:
+    """A column of the source: its role, and what became of it."""
+
+    name: str
+    role: str
+    fate: str
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """How the values of one attribute were replaced: released value and its raw values."""
+
+    attribute: str
+    level: int
+    height: int
+    groups: tuple[tuple[str, str, int], ...]  # released value, raw values, number of raw values
+    more: int
+
+
+@dataclass(frozen=True)
+class CheckLine:
+    """A check with the shape, word and class by which its status shows."""
+
+    icon: str
+    style: str
+    status: str
+    claim: str
+    found: str
+
+
+def render_review(content: ReviewContent) -> bytes:
+    """The page; see :func:`~dpdesk.report.pages.render`."""
+    manifest, evidence, outcome = content.manifest, content.evidence, content.outcome
+    values = {
+        "title": manifest["title"] or "Protected microdata",
+        "manifest": manifest,
+        "guarantee": manifest["guarantee"],
+        "method": content.method,
+        "settings": settings(content.method.parameters, _table(evidence, "parameters")),
+        "source": _table(evidence, "source"),
+        "reading": plain_lines(_table(_table(evidence, "source"), "reading")),
+        "plan_name": evidence["plan_name"],
+        "counts": tuple(result_lines(outcome.result)),
+        "metrics": tuple(metric_lines(outcome.result)),
+        "figures": outcome.figures,
+        "charts": outcome.charts,
+        "roles": _roles(content),
+        "mappings": _mappings(content),
+        "risk": plain_lines(outcome.risk),
+        "utility": plain_lines(outcome.utility),
+        "search": plain_lines(outcome.internal),
+        "checks": tuple(_check_line(check) for check in content.checks),
+        "confirmed": sum(c.status is CheckStatus.CONFIRMED for c in content.checks),
+        "failed": sum(c.status is CheckStatus.FAILED for c in content.checks),
+        "notes": evidence["notes"],
+        "files": manifest["files"],
+        "environment": plain_lines(_table(evidence, "environment")),
+        "timings": plain_lines(_table(evidence, "timings")),
+    }
+    return render("report.html", values)
+
+
+def _table(values: Mapping[str, object], key: str) -> Mapping[str, object]:
+    value = values.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
+    recoding = content.outcome.recoding
+    node = content.outcome.result.get("node")
+    levels = node if isinstance(node, Mapping) else {}
+    lines = []
+    for name, role in content.given.roles.items():
+        if name in recoding.dropped_columns:
+            fate = "not released"
+        elif name in levels:
+            fate = f"released at level {levels[name]}"
+        else:
+            fate = "released as it is"
+        lines.append(RoleLine(name, role.value, fate))
+    return tuple(lines)
+
+
+def _mappings(content: ReviewContent) -> tuple[Mapped, ...]:
+    node = content.outcome.result.get("node")
+    levels = node if isinstance(node, Mapping) else {}
+    found = []
+    for name in content.given.with_role(Role.QUASI_IDENTIFIER):
+        pairs = content.outcome.recoding.mapping.get(name)
+        hierarchy = content.given.hierarchies.get(name)
+        if pairs is None:
+            continue
+        groups: dict[str, list[str]] = {}
+        for raw, released in pairs.items():
+            groups.setdefault(released, []).append(raw)
+        level, height = int(levels.get(name, 0)), hierarchy.height if hierarchy else 1
+        lines = [(released, *_raw_text(raws)) for released, raws in groups.items()]
+        found.append(
+            Mapped(name, level, height, tuple(lines[:_MOST_VALUES]), len(lines[_MOST_VALUES:]))
+        )
+    return tuple(found)
+
+
+def _raw_text(values: list[str]) -> tuple[str, int]:
+    from dpdesk.report.pages import visible
+
+    shown = ", ".join(visible(value) for value in values[:20])
+    return (f"{shown}, …" if len(values) > 20 else shown), len(values)
+
+
+def _check_line(check: ClaimCheck) -> CheckLine:
+    icon, style = _ICONS[check.status]
+    return CheckLine(icon, style, check.status.value, check.claim, check.found)
