@@ -1,4 +1,4 @@
-"""What a whole walk found: every node of a lattice at every k asked for."""
+"""What was counted at nodes of a lattice, at every k asked for."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dpdesk.engine.anonymity.lattice import Ints, LatticeProblem
 from dpdesk.engine.anonymity.metrics import OBJECTIVES, evaluate_node
 
 Floats = NDArray[np.float64]
+Levels = NDArray[np.signedinteger]
 
 FIELDS = 5
 """Numbers kept per node and k: suppressed, classes, Σ size², Σ loss, Σ log, 8 bytes each."""
@@ -24,29 +25,24 @@ MEMORY = 300_000_000
 _CLOSE = 1e-9
 
 
-class LatticeStatistics:
-    """Every node of a lattice at every k of ``ks``.
+class EvaluatedNodes:
+    """Some nodes of a lattice at every k of ``ks``.
 
-    Arrays are indexed by node number (see :class:`LatticeProblem`). All sums are integers, so they
-    depend neither on the order of the walk nor on threads. Reading is safe from any thread.
+    ``levels`` has shape (nodes, attributes), ``data`` (nodes, ks, FIELDS). All sums are integers,
+    so they depend neither on the order of the counting nor on threads. Reading is safe from any
+    thread.
     """
 
-    def __init__(self, problem: LatticeProblem, ks: Ints, data: Ints) -> None:
+    def __init__(self, problem: LatticeProblem, ks: Ints, data: Ints, levels: Levels) -> None:
         self.problem = problem
         self.ks = ks
+        self.levels = levels
         self._data = data
 
     @property
     def node_count(self) -> int:
         """Number of nodes."""
         return len(self._data)
-
-    @cached_property
-    def levels(self) -> NDArray[np.int8]:
-        """Levels of every node, shape (nodes, attributes)."""
-        shape = tuple(height + 1 for height in self.problem.heights)
-        columns = np.unravel_index(np.arange(self.node_count), shape)
-        return np.stack([column.astype(np.int8) for column in columns], axis=1)
 
     def _field(self, k: int, field: int) -> Ints:
         place = int(np.searchsorted(self.ks, k))
@@ -75,18 +71,17 @@ class LatticeStatistics:
             raise KeyError(name)
         suppressed, rows = self.suppressed(k), self.problem.rows
         if name == "discernibility":
-            squares: Floats = (self.sum_of_squares(k) + suppressed * rows).astype(np.float64)
-            return squares
+            return _floats(self.sum_of_squares(k) + suppressed * rows)
         if name == "average-class-size":
             classes = self.classes(k)
-            kept = (rows - suppressed).astype(np.float64)
-            size = np.full(len(kept), np.inf)
-            return np.divide(kept, classes * float(k), out=size, where=classes > 0)
+            size: Floats = np.full(len(classes), np.inf)
+            np.divide(rows - suppressed, classes * float(k), out=size, where=classes > 0)
+            return size
         if name == "precision":
             return self._moved(k) / max(self.problem.cells, 1)
         if name == "loss":
             unit = float(max(self.problem.cells, 1)) * self.problem.loss_unit
-            return self._loss(k).astype(np.float64) / unit
+            return _floats(self._loss(k)) / unit
         return self._entropy(k)
 
     def _moved(self, k: int) -> Floats:
@@ -119,23 +114,6 @@ class LatticeStatistics:
     def feasible(self, k: int, max_suppressed: int) -> NDArray[np.bool_]:
         """Whether a node keeps at least one row and suppresses at most ``max_suppressed``."""
         return (self.suppressed(k) <= max_suppressed) & (self.classes(k) > 0)
-
-    def minimal(self, k: int, max_suppressed: int) -> NDArray[np.bool_]:
-        """Whether a node is a k-minimal generalisation: feasible, and nothing below it is.
-
-        It suffices to look one step down, since for k-anonymity with tuple suppression
-        feasibility is monotone along the lattice.
-        """
-        feasible = self.feasible(k, max_suppressed)
-        shape = tuple(height + 1 for height in self.problem.heights)
-        grid = feasible.reshape(shape)
-        minimal = grid.copy()
-        for axis in range(len(shape)):
-            upper = [slice(None)] * len(shape)
-            lower = [slice(None)] * len(shape)
-            upper[axis], lower[axis] = slice(1, None), slice(None, -1)
-            minimal[tuple(upper)] &= ~grid[tuple(lower)]
-        return minimal.reshape(-1)
 
     def least_suppressed(self, k: int) -> int:
         """The node that suppresses fewest rows; ties by classes, levels, number."""
@@ -172,7 +150,8 @@ class LatticeStatistics:
     def _tie_order(self, nodes: NDArray[np.intp], k: int, ranks: NDArray[np.number]) -> Ints:
         heights = self.levels[nodes].sum(axis=1, dtype=np.int64)
         suppressed, classes = self.suppressed(k)[nodes], self.classes(k)[nodes]
-        return np.lexsort((nodes, heights, suppressed, -classes, ranks))
+        lexicographic = self.levels[nodes].T[::-1]
+        return np.lexsort((*lexicographic, heights, suppressed, -classes, ranks))
 
     def _exact_ranks(self, nodes: NDArray[np.intp], objective: str, k: int) -> Ints:
         """Integers in the exact order of the objective at ``nodes``."""
@@ -211,6 +190,43 @@ class LatticeStatistics:
             for levels in dict.fromkeys(same)
         }
         return _ranks([keys[levels] for levels in same])
+
+
+class LatticeStatistics(EvaluatedNodes):
+    """Every node of a lattice at every k of ``ks``, indexed by node number."""
+
+    def __init__(self, problem: LatticeProblem, ks: Ints, data: Ints) -> None:
+        shape = tuple(height + 1 for height in problem.heights)
+        columns = np.unravel_index(np.arange(len(data)), shape)
+        super().__init__(problem, ks, data, level_array(problem, np.stack(columns, axis=1)))
+
+    def minimal(self, k: int, max_suppressed: int) -> NDArray[np.bool_]:
+        """Whether a node is a k-minimal generalisation: feasible, and nothing below it is.
+
+        It suffices to look one step down, since for k-anonymity with tuple suppression
+        feasibility is monotone along the lattice.
+        """
+        feasible = self.feasible(k, max_suppressed)
+        shape = tuple(height + 1 for height in self.problem.heights)
+        grid = feasible.reshape(shape)
+        minimal = grid.copy()
+        for axis in range(len(shape)):
+            upper = [slice(None)] * len(shape)
+            lower = [slice(None)] * len(shape)
+            upper[axis], lower[axis] = slice(1, None), slice(None, -1)
+            minimal[tuple(upper)] &= ~grid[tuple(lower)]
+        return minimal.reshape(-1)
+
+
+def level_array(problem: LatticeProblem, levels: NDArray[np.int64]) -> Levels:
+    """Levels in as few bytes as they need: int8 unless a hierarchy is higher than 127."""
+    small: Levels = levels.astype(np.int8 if max(problem.heights) <= 127 else np.int16)
+    return small
+
+
+def _floats(values: Ints) -> Floats:
+    floats: Floats = values.astype(np.float64)
+    return floats
 
 
 def _ranks(values: Sequence[object]) -> Ints:

@@ -1,0 +1,91 @@
+"""Counting single nodes of a lattice that is not walked as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from dpdesk.core.errors import Cancelled
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.anonymity import kernels
+from dpdesk.engine.anonymity.lattice import Ints, LatticeProblem, Node
+from dpdesk.engine.anonymity.packing import PackedLattice
+from dpdesk.engine.anonymity.statistics import FIELDS, EvaluatedNodes, level_array
+from dpdesk.engine.anonymity.worker import Roller, Stopped
+
+
+class NodeCounter:
+    """Counts nodes at one k, each once; nodes asked for together share their work.
+
+    Use :func:`node_counter` to make one.
+    """
+
+    def __init__(self, problem: LatticeProblem, k: int, token: CancelToken) -> None:
+        self.problem = problem
+        self.k = k
+        self.stop = np.zeros(1, np.uint8)
+        self._token = token
+        self._packed = PackedLattice.of(problem)
+        self._roller = Roller(self._packed, self.stop)
+        self._ks = np.array([k], np.int64)
+        self._bins = np.zeros(1, np.int64)
+        self._sums = np.zeros((2, FIELDS), np.int64)
+        self._known: dict[Node, Ints] = {}
+
+    @property
+    def counted(self) -> int:
+        """How many nodes were counted so far."""
+        return len(self._known)
+
+    def walk_order(self, node: Node) -> Node:
+        """The levels of a node by walk position: ascending order of these is cheapest."""
+        return tuple(node[attribute] for attribute in self._packed.order)
+
+    def from_walk_order(self, levels: Sequence[int]) -> Node:
+        """The node with these levels by walk position."""
+        node = [0] * len(levels)
+        for attribute, level in zip(self._packed.order, levels, strict=True):
+            node[attribute] = level
+        return tuple(node)
+
+    @property
+    def heights(self) -> Node:
+        """Heights of the hierarchies by walk position."""
+        return self.walk_order(self.problem.heights)
+
+    def count(self, node: Node) -> Ints:
+        """The FIELDS numbers of a node (see the kernel ``tally``); raises Cancelled."""
+        known = self._known.get(node)
+        if known is None:
+            self._token.check()
+            try:
+                table = self._roller.table(self.walk_order(node))
+            except Stopped:
+                raise Cancelled from None
+            answer = np.zeros((1, FIELDS), np.int64)
+            kernels.tally(table, 0, len(table), self._bins, self._ks, self._sums, answer)
+            known = self._known[node] = answer[0]
+        return known
+
+    def evaluated(self, nodes: Sequence[Node]) -> EvaluatedNodes:
+        """The nodes with their numbers, counting those that were not yet; raises Cancelled."""
+        for node in sorted(nodes, key=self.walk_order):
+            self.count(node)
+        data = np.stack([self._known[node] for node in nodes])[:, None, :]
+        levels = level_array(self.problem, np.array(nodes, np.int64))
+        return EvaluatedNodes(self.problem, self._ks, data, levels)
+
+
+@contextmanager
+def node_counter(problem: LatticeProblem, k: int, token: CancelToken) -> Iterator[NodeCounter]:
+    """A counter whose compiled loops end when the token is cancelled."""
+    token.check()
+    counter = NodeCounter(problem, k, token)
+
+    def stop() -> None:
+        counter.stop[0] = 1
+
+    with token.on_cancel(stop):
+        yield counter
