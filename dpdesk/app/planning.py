@@ -12,7 +12,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import ParameterValue, nearest, parse_parameters
-from dpdesk.core.plan import AttributeSpec, HierarchyFile, Plan
+from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Method, MethodInput
 
@@ -80,13 +80,19 @@ def prepare(
     method, parameters = check_protection(context, plan, where)
     notes = _Notes(report)
     _note_budget(plan, notes)
-    ready = dict(hierarchies) | _read_files(plan, base, hierarchies, token)
+    ready = dict(hierarchies) | _read_files(plan, base, hierarchies, token, notes)
     store = data or _open_data(context, plan, base, token, report)
     try:
         check_columns(plan, store.columns, store.name, where)
         roles = column_roles(plan, store.columns)
+        if store.rows == 0:
+            raise InputError(
+                "source.no-rows",
+                f"{store.name}: the table has no rows, so nothing can be released.",
+            )
         method.check(store.columns, roles, parameters, where)
-        ready |= _make_hierarchies(plan, roles, ready, store, token, notes)
+        ready |= _make_hierarchies(plan, roles, ready, store, token, notes, where)
+        _check_leaves(plan, roles, ready, store, token, where)
         ordered = {name: ready[name] for name in store.columns if name in ready}
     except BaseException:
         if data is None:
@@ -154,10 +160,14 @@ def _note_budget(plan: Plan, notes: _Notes) -> None:
 
 
 def _read_files(
-    plan: Plan, base: Path, at_hand: Mapping[str, Hierarchy], token: CancelToken
+    plan: Plan,
+    base: Path,
+    at_hand: Mapping[str, Hierarchy],
+    token: CancelToken,
+    notes: _Notes,
 ) -> dict[str, Hierarchy]:
     """Hierarchy files of the plan, read before the data so that a bad one is told at once."""
-    from dpdesk.io.hierarchyfile import read_hierarchy
+    from dpdesk.io.hierarchyfile import open_hierarchy
 
     found: dict[str, Hierarchy] = {}
     for name, spec in plan.attributes.items():
@@ -165,7 +175,10 @@ def _read_files(
             continue
         if isinstance(spec.hierarchy, HierarchyFile):
             token.check()
-            found[name] = read_hierarchy(base / spec.hierarchy.path, name)
+            reading = open_hierarchy(base / spec.hierarchy.path, name)
+            found[name] = reading.hierarchy
+            for sentence in reading.notes:
+                notes.add("hierarchy.reading", sentence)
     return found
 
 
@@ -184,35 +197,61 @@ def _make_hierarchies(
     store: DataStore,
     token: CancelToken,
     notes: _Notes,
+    where: str,
 ) -> dict[str, Hierarchy]:
     made: dict[str, Hierarchy] = {}
     for name, role in roles.items():
         spec = plan.attributes.get(name, AttributeSpec()).hierarchy
         if role not in _ROLES_WITH_HIERARCHY:
             _note_unused(name, role, spec is not None, notes)
-        elif name not in ready and (spec is not None or role is Role.QUASI_IDENTIFIER):
-            token.check()
-            made[name] = _make_hierarchy(name, spec, store, token, notes)
+        elif name in ready:
+            continue
+        elif isinstance(spec, HierarchyBuilder):
+            made[name] = build_from(spec, name, store, token, f"{where}, [attributes.{name}]")
+        elif role is Role.QUASI_IDENTIFIER:
+            made[name] = _default(name, store, token, notes)
     return made
 
 
-def _make_hierarchy(
-    name: str, spec: object, store: DataStore, token: CancelToken, notes: _Notes
+def build_from(
+    builder: HierarchyBuilder, name: str, store: DataStore, token: CancelToken, where: str
 ) -> Hierarchy:
-    from dpdesk.core.plan import HierarchyBuilder
-    from dpdesk.engine.hierarchies.alignment import default_hierarchy
+    """The hierarchy that a builder makes for the values of a column; InputError when it cannot."""
     from dpdesk.engine.hierarchies.builders import build_hierarchy
 
     table = store.frequency_table([name], token)
     values = table.domains[0]
-    if isinstance(spec, HierarchyBuilder):
-        missing = [values[code] for code in sorted(table.missing[0])] if table.missing else []
-        return build_hierarchy(name, spec, values, missing)
+    missing = [values[code] for code in sorted(table.missing[0])] if table.missing else []
+    return build_hierarchy(name, builder, values, missing, where)
+
+
+def _default(name: str, store: DataStore, token: CancelToken, notes: _Notes) -> Hierarchy:
+    from dpdesk.engine.hierarchies.alignment import default_hierarchy
+
     notes.add(
         "hierarchy.default",
         f"`{name}` has no hierarchy: it is kept as it is or replaced by `*` as a whole.",
     )
-    return default_hierarchy(name, values)
+    return default_hierarchy(name, store.frequency_table([name], token).domains[0])
+
+
+def _check_leaves(
+    plan: Plan,
+    roles: Mapping[str, Role],
+    ready: Mapping[str, Hierarchy],
+    store: DataStore,
+    token: CancelToken,
+    where: str,
+) -> None:
+    """Every value of a quasi-identifier has a leaf, or the error names the hierarchy's file."""
+    from dpdesk.engine.hierarchies.alignment import align
+
+    for name, role in roles.items():
+        if role is Role.QUASI_IDENTIFIER:
+            token.check()
+            spec = plan.attributes[name].hierarchy
+            origins = {name: spec.path} if isinstance(spec, HierarchyFile) else {}
+            align(store.frequency_table([name], token), ready, where, origins)
 
 
 def _note_unused(name: str, role: Role, has_hierarchy: bool, notes: _Notes) -> None:
