@@ -17,7 +17,31 @@ from typing import TypeAlias
 from dpdesk.core.errors import InputError
 from dpdesk.core.plain import is_sane, show
 
-ParameterValue: TypeAlias = "int | Fraction | str | bool | tuple[tuple[str, int], ...] | None"
+
+@dataclass(frozen=True)
+class Numbers:
+    """The value of a list of numbers."""
+
+    items: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The value of a list of texts."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Nested:
+    """The value of a parameter with inner structure, as frozen plain values."""
+
+    plain: object
+
+
+ParameterValue: TypeAlias = (
+    "int | Fraction | str | bool | tuple[tuple[str, int], ...] | Numbers | Texts | Nested | None"
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +98,11 @@ class Parameter(ABC):
     def range_text(self) -> str:
         """The accepted values in words, for help texts and errors."""
 
+    def as_text(self, value: ParameterValue) -> str:
+        """The value as a form's text field shows it; :meth:`parse` reads it back."""
+        plain = self.as_plain(value)
+        return "" if plain is None else str(plain)
+
     def _invalid(self, where: str, raw: object) -> InputError:
         return InputError(
             "parameter.invalid",
@@ -93,7 +122,7 @@ class IntegerParameter(Parameter):
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`."""
-        number = _exact_number(raw)
+        number = exact_number(raw)
         if number is None or number.denominator != 1 or number < self.minimum:
             raise self._invalid(where, raw)
         if self.maximum is not None and number > self.maximum:
@@ -124,7 +153,7 @@ class ShareParameter(Parameter):
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`."""
-        number = _exact_number(raw)
+        number = exact_number(raw)
         if number is None or not 0 <= number <= 1:
             raise self._invalid(where, raw)
         return number
@@ -190,7 +219,7 @@ class LevelsParameter(Parameter):
             raise self._invalid(where, raw)
         levels: dict[str, int] = {}
         for name, level in items:
-            number = _exact_number(level)
+            number = exact_number(level)
             if not isinstance(name, str) or number is None or number.denominator != 1 or number < 0:
                 raise self._invalid(where, raw)
             levels[name] = int(number)
@@ -260,7 +289,8 @@ def plain_number(value: object) -> object:
     return value
 
 
-def _exact_number(raw: object) -> Fraction | None:
+def exact_number(raw: object) -> Fraction | None:
+    """The exact value of a finite number of sane length, or of its text; None for all else."""
     if isinstance(raw, bool):
         return None
     if isinstance(raw, int | Fraction):

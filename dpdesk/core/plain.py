@@ -108,6 +108,14 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
+def number_text(value: Fraction, mark: str = ".") -> str:
+    """An exact number in plain digits, without exponent or needless zeros."""
+    text = f"{_decimal(value):f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text.replace(".", mark)
+
+
 def _decimal(value: Fraction) -> Decimal:
     """The fraction as a decimal, exact when it has a finite expansion."""
     digits, rest = 0, value.denominator

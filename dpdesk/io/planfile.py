@@ -39,7 +39,10 @@ def read_plan(path: Path) -> Plan:
     text = decode(read_bytes(path, "plan"), path, "plan").text
     is_json = path.suffix.lower() == ".json" or text.lstrip().startswith("{")
     raw = (_parse_json if is_json else _parse_toml)(text, path.name)
-    return Plan.from_plain(raw, path.name)
+    try:
+        return Plan.from_plain(raw, path.name)
+    except RecursionError:
+        raise _too_deep(path.name) from None
 
 
 def write_plan(plan: Plan, path: Path) -> None:
@@ -115,6 +118,12 @@ def _decimal(text: str) -> Decimal:
         raise ValueError(f"the number {text[:40]} is out of range") from None
 
 
+def _too_deep(name: str) -> InputError:
+    return InputError(
+        "plan.syntax", f"{name}: the values are nested too deeply, expected at most some hundreds."
+    )
+
+
 def _parsed(load: Callable[[], object], name: str, language: str) -> Any:
     place, reason = name, ""
     try:
@@ -131,7 +140,7 @@ def _parsed(load: Callable[[], object], name: str, language: str) -> Any:
         elif "integer string conversion" in reason:
             reason = "a whole number has too many digits"
     except RecursionError:
-        reason = "the values are nested too deeply"
+        raise _too_deep(name) from None
     reason = reason[:1].lower() + reason[1:]
     raise InputError(
         "plan.syntax",

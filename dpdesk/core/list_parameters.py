@@ -1,0 +1,245 @@
+"""Parameters whose values are texts, signed numbers, lists or nested values (builder options)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpdesk.core.parameters import (
+    Nested,
+    Numbers,
+    Parameter,
+    ParameterValue,
+    Texts,
+    exact_number,
+    plain_number,
+)
+from dpdesk.core.plain import freeze, number_text, thaw
+
+
+@dataclass(frozen=True)
+class TextParameter(Parameter):
+    """A text of at most ``longest`` characters (None: any length)."""
+
+    default: str | None = None
+    longest: int | None = None
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`."""
+        if not isinstance(raw, str) or (self.longest is not None and len(raw) > self.longest):
+            raise self._invalid(where, raw)
+        return raw
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return self.default
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return value
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        if self.longest is None:
+            return "a text"
+        return "one character" if self.longest == 1 else f"at most {self.longest} characters"
+
+
+@dataclass(frozen=True)
+class DecimalParameter(Parameter):
+    """An exact number of either sign, or none."""
+
+    default: Fraction | None = None
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; an empty text means none."""
+        if isinstance(raw, str) and not raw.strip():
+            return self.default
+        number = exact_number(raw)
+        if number is None:
+            raise self._invalid(where, raw)
+        return number
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return self.default
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return plain_number(value)
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return "a number"
+
+
+@dataclass(frozen=True)
+class NumberListParameter(Parameter):
+    """A list of numbers; ``whole`` numbers of at least ``minimum`` when asked."""
+
+    whole: bool = False
+    minimum: int | None = None
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; a form's text separates numbers by commas or spaces."""
+        items: tuple[object, ...]
+        if isinstance(raw, str):
+            items = tuple(part for part in re.split(r"[\s,;]+", raw) if part)
+        elif isinstance(raw, list | tuple):
+            items = tuple(raw)
+        else:
+            items = (raw,)
+        numbers: list[Fraction] = []
+        for item in items:
+            number = exact_number(item)
+            if number is None or (self.whole and number.denominator != 1):
+                raise self._invalid(where, raw)
+            if self.minimum is not None and number < self.minimum:
+                raise self._invalid(where, raw)
+            numbers.append(number)
+        return Numbers(tuple(numbers))
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        if not isinstance(value, Numbers):
+            return None
+        return [plain_number(number) for number in value.items]
+
+    def as_text(self, value: ParameterValue) -> str:
+        """See :meth:`Parameter.as_text`."""
+        if not isinstance(value, Numbers):
+            return ""
+        return ", ".join(number_text(number) for number in value.items)
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        kind = "whole numbers" if self.whole else "numbers"
+        least = "" if self.minimum is None else f" of {self.minimum} or more"
+        return f"a list of {kind}{least}, such as [5, 10, 20]"
+
+
+@dataclass(frozen=True)
+class CutsParameter(Parameter):
+    """A list of rising cut points for each level, such as ``[[18, 65], [65]]``."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; a form's text separates levels by semicolons or lines."""
+        levels: list[object]
+        if isinstance(raw, str):
+            levels = [part for part in re.split(r"[;\n]", raw) if part.strip()]
+        elif isinstance(raw, list | tuple):
+            nested = any(isinstance(item, list | tuple) for item in raw)
+            levels = list(raw) if nested else [raw] if raw else []
+        else:
+            raise self._invalid(where, raw)
+        cuts = [self._level(level, raw, where) for level in levels]
+        return Nested(tuple(cuts))
+
+    def _level(self, level: object, raw: object, where: str) -> tuple[Fraction, ...]:
+        if isinstance(level, str):
+            level = [part for part in re.split(r"[\s,]+", level) if part]
+        if not isinstance(level, list | tuple) or not level:
+            raise self._invalid(where, raw)
+        numbers: list[Fraction] = []
+        for item in level:
+            number = exact_number(item)
+            if number is None or (numbers and number <= numbers[-1]):
+                raise self._invalid(where, raw)
+            numbers.append(number)
+        return tuple(numbers)
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        if not isinstance(value, Nested) or not isinstance(value.plain, tuple):
+            return None
+        return [[plain_number(number) for number in level] for level in value.plain]
+
+    def as_text(self, value: ParameterValue) -> str:
+        """See :meth:`Parameter.as_text`."""
+        if not isinstance(value, Nested) or not isinstance(value.plain, tuple):
+            return ""
+        return "; ".join(
+            ", ".join(number_text(number) for number in level) for level in value.plain
+        )
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return "a list of rising numbers for each level, such as [[18, 65], [65]]"
+
+
+@dataclass(frozen=True)
+class TextListParameter(Parameter):
+    """A list of texts."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; a form's text has one item in each line."""
+        if isinstance(raw, str):
+            raw = raw.splitlines()
+        if not isinstance(raw, list | tuple):
+            raise self._invalid(where, raw)
+        for item in raw:
+            if not isinstance(item, str):
+                raise self._invalid(where, raw)
+        return Texts(tuple(raw))
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return list(value.items) if isinstance(value, Texts) else None
+
+    def as_text(self, value: ParameterValue) -> str:
+        """See :meth:`Parameter.as_text`."""
+        return "\n".join(value.items) if isinstance(value, Texts) else ""
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return 'a list of texts, such as ["low", "high"]'
+
+
+@dataclass(frozen=True)
+class NestedParameter(Parameter):
+    """Nested tables and lists of texts; forms edit them with an editor of their own.
+
+    ``example`` shows the shape in errors and help.
+    """
+
+    example: str = ""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; every value inside must be a text, a list or a table."""
+        if not isinstance(raw, Mapping | list | tuple) or not _is_text_tree(raw):
+            raise self._invalid(where, raw)
+        return Nested(freeze(raw))
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return thaw(value.plain) if isinstance(value, Nested) else None
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return f"nested tables and lists of texts, such as {self.example}"
+
+
+def _is_text_tree(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_text_tree(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return all(_is_text_tree(item) for item in value)
+    return isinstance(value, str)

@@ -1,0 +1,113 @@
+"""Hierarchies made from options: intervals, masks, ordered groups, dates, trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from dpdesk.core.builder_form import BuilderForm
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.plan import HierarchyBuilder
+from dpdesk.engine.hierarchies import dates, intervals, masks, orders, trees
+from dpdesk.engine.hierarchies.alignment import default_hierarchy
+from dpdesk.engine.hierarchies.options import Options, Rows, option_error
+
+_BuildRows = Callable[[Sequence[str], Options, str], Rows]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    form: BuilderForm
+    rows: _BuildRows
+
+
+_KINDS: Mapping[str, _Kind] = MappingProxyType(
+    {
+        "intervals": _Kind(
+            BuilderForm(
+                "Intervals",
+                "Numbers into wider and wider intervals, such as ages into 5 and 10 years.",
+                intervals.PARAMETERS,
+            ),
+            intervals.build_rows,
+        ),
+        "mask": _Kind(
+            BuilderForm(
+                "Masking",
+                "Codes lose one character after the other, such as postcodes.",
+                masks.PARAMETERS,
+            ),
+            masks.build_rows,
+        ),
+        "order": _Kind(
+            BuilderForm(
+                "Groups",
+                "Categories in order, neighbours or named groups put together.",
+                orders.PARAMETERS,
+            ),
+            orders.build_rows,
+        ),
+        "dates": _Kind(
+            BuilderForm(
+                "Dates", "Days into months, quarters, years and decades.", dates.PARAMETERS
+            ),
+            dates.build_rows,
+        ),
+        "tree": _Kind(
+            BuilderForm("Tree by hand", "Groups within groups, as you set them.", trees.PARAMETERS),
+            trees.build_rows,
+        ),
+    }
+)
+
+
+def builder_forms() -> Mapping[str, BuilderForm]:
+    """Title, summary and typed options of every builder, by kind, in the order of offer."""
+    return {kind: entry.form for kind, entry in _KINDS.items()}
+
+
+def build_hierarchy(
+    attribute: str,
+    builder: HierarchyBuilder,
+    values: Sequence[str],
+    missing: Collection[str] = (),
+    where: str = "",
+) -> Hierarchy:
+    """The hierarchy that ``builder`` makes for ``values`` (distinct values of the column).
+
+    Values that are in ``missing`` are not built: they stay themselves below the top.
+
+    Raises
+    ------
+    InputError
+        ``plan.unknown-key`` and ``parameter.invalid`` for options; ``hierarchy.options`` when
+        options do not go together; ``hierarchy.value`` for a value that is no number or date;
+        ``hierarchy.missing-leaf`` for a value that a list or tree by hand lacks; and what
+        :meth:`Hierarchy.from_rows` raises. Sentences start with ``where`` and name the attribute.
+    """
+    place = f"hierarchy of `{attribute}` ({builder.kind})"
+    place = f"{where}, {place}" if where else place
+    kind = _KINDS.get(builder.kind)
+    if kind is None:
+        raise option_error(place, "unknown builder, expected one of " + ", ".join(_KINDS) + ".")
+    options = parse_parameters(kind.form.parameters, _normalised(builder.options), place)
+    tokens = set(missing)
+    distinct = list(dict.fromkeys(values))
+    built = [value for value in distinct if value not in tokens]
+    untouched = [value for value in distinct if value in tokens]
+    rows = kind.rows(built, options, place)
+    if not rows:
+        return default_hierarchy(attribute, untouched)
+    return Hierarchy.from_rows(attribute, rows, place).with_untouched_leaves(untouched)
+
+
+def _normalised(options: Mapping[str, object]) -> Mapping[str, object]:
+    """``format = "yyyy"`` stands for a list of one, ``steps = 2`` for every two characters."""
+    plain = dict(options)
+    if isinstance(plain.get("format"), str):
+        plain["format"] = [plain["format"]]
+    if isinstance(plain.get("steps"), int) and "every" not in plain:
+        plain["every"] = plain.pop("steps")
+    return plain

@@ -1,0 +1,209 @@
+"""Dates into months, quarters, half-years, years, decades."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+
+from dpdesk.core.list_parameters import TextListParameter
+from dpdesk.core.parameters import Parameter, nearest
+from dpdesk.engine.hierarchies.options import (
+    ROOT,
+    Options,
+    Rows,
+    option_error,
+    texts,
+    value_error,
+)
+
+FORMATS = (
+    "yyyy-mm-dd",
+    "dd.mm.yyyy",
+    "dd/mm/yyyy",
+    "mm/dd/yyyy",
+    "dd-mm-yyyy",
+    "yyyy/mm/dd",
+    "yyyymmdd",
+    "yyyy-mm-dd hh:mm:ss",
+    "yyyy-mm-ddThh:mm:ss",
+    "dd.mm.yyyy hh:mm:ss",
+    "yyyy-mm",
+    "mm/yyyy",
+    "yyyy",
+)
+_PERCENT = {"%Y": "yyyy", "%m": "mm", "%d": "dd", "%H": "hh", "%M": "MM", "%S": "ss"}
+_TOKENS = {
+    "yyyy": r"(?P<year>[0-9]{4})",
+    "mm": r"(?P<month>[0-9]{1,2})",
+    "dd": r"(?P<day>[0-9]{1,2})",
+    "hh": r"(?:[01]?[0-9]|2[0-3])",
+    "MM": r"[0-5][0-9]",
+    "ss": r"[0-5][0-9](?:\.[0-9]+)?",
+}
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A level: what of a date it needs, and how it writes it."""
+
+    needs: str
+    label: Callable[[date], str]
+
+
+def _years(found: date, length: int) -> str:
+    first = found.year - found.year % length
+    return f"{first:04d}-{first + length - 1:04d}"
+
+
+UNITS: dict[str, _Unit] = {
+    "day": _Unit("day", lambda found: found.isoformat()),
+    "month": _Unit("month", lambda found: f"{found.year:04d}-{found.month:02d}"),
+    "quarter": _Unit("month", lambda found: f"{found.year:04d}-Q{(found.month + 2) // 3}"),
+    "half-year": _Unit("month", lambda found: f"{found.year:04d}-H{(found.month + 5) // 6}"),
+    "year": _Unit("year", lambda found: f"{found.year:04d}"),
+    "decade": _Unit("year", lambda found: _years(found, 10)),
+    "century": _Unit("year", lambda found: _years(found, 100)),
+}
+_DEFAULT = ("month", "quarter", "year", "decade")
+
+PARAMETERS: tuple[Parameter, ...] = (
+    TextListParameter(
+        "format",
+        "Form of the dates",
+        "One or several forms such as dd.mm.yyyy; absent: found from the values.",
+    ),
+    TextListParameter(
+        "levels",
+        "Levels",
+        "Rising units: day, month, quarter, half-year, year, decade, century.",
+    ),
+)
+
+
+def build_rows(values: Sequence[str], options: Options, where: str) -> Rows:
+    """One row per value, sorted by date: the value, its period at each level, the top."""
+    given = texts(options, "format")
+    formats = _known_formats(given, where) if given else (_detect(values, where),)
+    parsed = [_read(value, formats) for value in values]
+    wrong = [value for value, found in zip(values, parsed, strict=True) if found is None]
+    if wrong:
+        raise _no_date(where, wrong, formats)
+    units = _units(texts(options, "levels"), formats, where)
+    dated = sorted(
+        (found, value) for value, found in zip(values, parsed, strict=True) if found is not None
+    )
+    return [[value, *(unit.label(found) for unit in units), ROOT] for found, value in dated]
+
+
+def detect_formats(values: Sequence[str]) -> list[str]:
+    """The known forms in which every value is a date, most likely first."""
+    return [
+        form
+        for form in FORMATS
+        if values and all(_read(value, (form,)) is not None for value in values)
+    ]
+
+
+@cache
+def _pattern(form: str) -> re.Pattern[str]:
+    for percent, token in _PERCENT.items():
+        form = form.replace(percent, token)
+    # Minutes are written like months; after the hour they mean minutes.
+    form = re.sub(r"(hh[^a-z]?)mm", r"\1MM", form)
+    parts = re.split(r"(yyyy|mm|dd|hh|MM|ss)", form)
+    text = "".join(_TOKENS.get(part, re.escape(part)) for part in parts)
+    if "yyyymm" in form or "mmdd" in form or "ddmm" in form:
+        text = text.replace("{1,2}", "{2}")
+    return re.compile(text, re.ASCII)
+
+
+def _read(value: str, formats: Sequence[str]) -> date | None:
+    for form in formats:
+        match = _pattern(form).fullmatch(value.strip())
+        if match:
+            parts = match.groupdict()
+            try:
+                return date(
+                    int(parts["year"]), int(parts.get("month") or 1), int(parts.get("day") or 1)
+                )
+            except ValueError:
+                continue
+    return None
+
+
+def _known_formats(given: tuple[str, ...], where: str) -> tuple[str, ...]:
+    for form in given:
+        try:
+            groups = _pattern(form).groupindex
+        except re.error:
+            groups = {}
+        if "year" not in groups or ("day" in groups and "month" not in groups):
+            raise option_error(
+                where,
+                f'`format` is "{form}", expected a form of yyyy, mm and dd such as "dd.mm.yyyy".',
+                key="format",
+            )
+    return given
+
+
+def _detect(values: Sequence[str], where: str) -> str:
+    if not values:
+        return FORMATS[0]
+    found = detect_formats(values)
+    if not found:
+        best = max(FORMATS, key=lambda form: sum(_read(v, (form,)) is not None for v in values))
+        wrong = [value for value in values if _read(value, (best,)) is None]
+        raise _no_date(where, wrong, (best,))
+    rivals = {"dd/mm/yyyy", "mm/dd/yyyy"}
+    if rivals <= set(found):
+        raise option_error(
+            where,
+            f"`{values[0]}` can be read as day/month/year and as month/day/year, expected "
+            "`format` to say which.",
+            hint='For instance format = "dd/mm/yyyy".',
+            key="format",
+        )
+    return found[0]
+
+
+def _no_date(where: str, wrong: Sequence[str], formats: Sequence[str]) -> Exception:
+    forms = " or ".join(formats)
+    hint = "Declare such values as missing, or give `format`."
+    return value_error(where, wrong, f"dates in the form {forms}", hint)
+
+
+def _units(given: tuple[str, ...] | None, formats: Sequence[str], where: str) -> list[_Unit]:
+    known = list(UNITS)
+    available = [
+        name
+        for name in known
+        if all(UNITS[name].needs in _pattern(form).groupindex for form in formats)
+    ]
+    if given is None:
+        return [UNITS[name] for name in _DEFAULT if name in available]
+    for position, name in enumerate(given):
+        if name not in known:
+            near = nearest(name, known)
+            raise option_error(
+                where,
+                f'`levels` holds "{name}", expected ' + ", ".join(known) + ".",
+                hint=f"Did you mean `{near}`?" if near else "",
+                key="levels",
+            )
+        if position and known.index(name) <= known.index(given[position - 1]):
+            raise option_error(
+                where,
+                f"`levels` holds {name} after {given[position - 1]}, expected rising units.",
+                key="levels",
+            )
+        if name not in available:
+            raise option_error(
+                where,
+                f"`levels` holds {name}, but the form {' or '.join(formats)} has no "
+                f"{UNITS[name].needs}.",
+                key="levels",
+            )
+    return [UNITS[name] for name in given]

@@ -1,0 +1,102 @@
+"""Typed access to the parsed options of a builder, and the errors that builders share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import Nested, Numbers, ParameterValue, Texts, nearest
+
+Options = Mapping[str, ParameterValue]
+Rows = list[list[str]]
+ROOT = "*"
+_DIGITS = re.compile(r"(\d+)")
+
+
+def numbers(options: Options, key: str) -> tuple[Fraction, ...] | None:
+    """The list of numbers given for ``key``; None when it was not given."""
+    value = options.get(key)
+    return value.items if isinstance(value, Numbers) else None
+
+
+def texts(options: Options, key: str) -> tuple[str, ...] | None:
+    """The list of texts given for ``key``; None when it was not given."""
+    value = options.get(key)
+    return value.items if isinstance(value, Texts) else None
+
+
+def nested(options: Options, key: str) -> object:
+    """The nested value given for ``key``; None when it was not given."""
+    value = options.get(key)
+    return value.plain if isinstance(value, Nested) else None
+
+
+def number(options: Options, key: str) -> Fraction | None:
+    """The number given for ``key``; None when it was not given."""
+    value = options.get(key)
+    return Fraction(value) if isinstance(value, int | Fraction) else None
+
+
+def text(options: Options, key: str) -> str:
+    """The text given for ``key`` or its default."""
+    value = options.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def option_error(where: str, sentence: str, hint: str = "", key: str = "") -> InputError:
+    """The error for options that do not go together."""
+    return InputError("hierarchy.options", f"{where}: {sentence}", hint=hint, details={"key": key})
+
+
+def value_error(where: str, wrong: Sequence[str], expected: str, hint: str = "") -> InputError:
+    """The error for values that a builder cannot place."""
+    shown = ", ".join(f"`{value}`" for value in wrong[:3])
+    more = f" and {len(wrong) - 3:,} more" if len(wrong) > 3 else ""
+    return InputError(
+        "hierarchy.value",
+        f"{where}: found {shown}{more}, expected {expected}.",
+        hint=hint,
+        details={"values": tuple(wrong[:100])},
+    )
+
+
+def missing_values(where: str, lacking: Sequence[str], known: Iterable[str]) -> InputError:
+    """The error for values of the data that a list by hand does not name."""
+    shown = ", ".join(f"`{value}`" for value in lacking[:3])
+    more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
+    near = nearest(lacking[0], list(known))
+    return InputError(
+        "hierarchy.missing-leaf",
+        f"{where}: {shown}{more} {'is' if len(lacking) == 1 else 'are'} in the data but not in "
+        "the hierarchy, expected every value.",
+        hint=f"Did you mean `{near}`?" if near else "Add what lacks.",
+        details={"values": tuple(lacking[:100])},
+    )
+
+
+def natural_key(value: str) -> tuple[object, ...]:
+    """Sort key that puts `9` before `10`: runs of digits compare as numbers."""
+    parts = _DIGITS.split(value)
+    return tuple(
+        (0, int(part), part) if index % 2 else (1, 0, part)
+        for index, part in enumerate(parts)
+        if part
+    )
+
+
+def distinct_labels(groups: Sequence[str]) -> list[str]:
+    """The labels, a repeated one made distinct by a number."""
+    taken: set[str] = set(groups)
+    seen: set[str] = set()
+    labels: list[str] = []
+    for label in groups:
+        count = 2
+        fresh = label
+        while fresh in seen or (fresh != label and fresh in taken):
+            fresh = f"{label} ({count})"
+            count += 1
+        seen.add(fresh)
+        labels.append(fresh)
+    return labels

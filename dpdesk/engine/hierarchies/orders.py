@@ -1,0 +1,139 @@
+"""Ordered or named groups of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dpdesk.core.list_parameters import NestedParameter, NumberListParameter, TextListParameter
+from dpdesk.core.parameters import Parameter, nearest
+from dpdesk.engine.hierarchies.options import (
+    ROOT,
+    Options,
+    Rows,
+    distinct_labels,
+    missing_values,
+    natural_key,
+    nested,
+    numbers,
+    option_error,
+    texts,
+)
+
+PARAMETERS: tuple[Parameter, ...] = (
+    TextListParameter(
+        "order",
+        "Order of the values",
+        "All values in order; absent: sorted. Values that the data lack may be listed.",
+    ),
+    NumberListParameter(
+        "sizes",
+        "Group sizes",
+        "For each level, how many neighbours of the level below make a group.",
+        whole=True,
+        minimum=2,
+    ),
+    NestedParameter(
+        "groups",
+        "Named groups",
+        "Instead of sizes: for each level, the groups and what they hold; what is in no group "
+        "stays itself.",
+        example='[{ low = ["a", "b"], high = ["c", "d"] }]',
+    ),
+)
+
+
+def build_rows(values: Sequence[str], options: Options, where: str) -> Rows:
+    """One row per value, in order: the value, its group at each level, the top."""
+    order = _order(values, texts(options, "order"), where)
+    sizes, groups = numbers(options, "sizes"), nested(options, "groups")
+    if sizes and groups:
+        raise option_error(where, "found both `sizes` and `groups`, expected one.", key="groups")
+    columns = [order]
+    if groups:
+        for level in _levels_of(groups, where):
+            columns.append(_named(columns[-1], level, where))
+    elif sizes:
+        columns.extend(_by_sizes(order, [int(size) for size in sizes]))
+    return [[*row, ROOT] for row in zip(*columns, strict=True)]
+
+
+def _order(values: Sequence[str], given: tuple[str, ...] | None, where: str) -> list[str]:
+    if given is None:
+        return sorted(values, key=natural_key)
+    if len(set(given)) != len(given):
+        twice = next(value for value in given if given.count(value) > 1)
+        raise option_error(where, f"`order` holds `{twice}` twice, expected each value once.")
+    known = set(given)
+    lacking = [value for value in values if value not in known]
+    if lacking:
+        raise missing_values(where, lacking, given)
+    return list(given)
+
+
+def _by_sizes(order: list[str], sizes: list[int]) -> list[list[str]]:
+    columns: list[list[str]] = []
+    size = 1
+    for step in sizes:
+        size *= step
+        groups = [order[start : start + size] for start in range(0, len(order), size)]
+        labels = distinct_labels([_label(group) for group in groups])
+        columns.append([labels[index // size] for index in range(len(order))])
+    return columns
+
+
+def _label(group: list[str]) -> str:
+    """One value: itself; two or three: all of them; more: the ends."""
+    return ", ".join(group) if len(group) <= 3 else f"{group[0]} … {group[-1]}"
+
+
+def _levels_of(groups: object, where: str) -> list[Mapping[str, object]]:
+    levels = [groups] if isinstance(groups, Mapping) else groups
+    if isinstance(levels, list | tuple) and all(isinstance(level, Mapping) for level in levels):
+        return list(levels)
+    raise option_error(
+        where,
+        "`groups` is no list of tables, expected one table of groups for each level.",
+        hint='For instance groups = [{ low = ["a", "b"], high = ["c"] }].',
+        key="groups",
+    )
+
+
+def _named(below: list[str], level: Mapping[str, object], where: str) -> list[str]:
+    known = set(below)
+    group_of: dict[str, str] = {}
+    for label, members in level.items():
+        if not isinstance(members, tuple) or not all(isinstance(item, str) for item in members):
+            raise option_error(
+                where, f"the group `{label}` is no list of texts, expected one.", key="groups"
+            )
+        for member in members:
+            _check_member(member, label, known, group_of, where)
+            group_of[member] = label
+    for value in known:
+        if value not in group_of and value in level:
+            raise option_error(
+                where,
+                f"`{value}` is a group and also a value outside it, expected another name.",
+                hint=f"Put the value into the group `{value}`, or rename the group.",
+                key="groups",
+            )
+    return [group_of.get(value, value) for value in below]
+
+
+def _check_member(
+    member: str, label: str, known: set[str], group_of: Mapping[str, str], where: str
+) -> None:
+    if member in group_of:
+        raise option_error(
+            where,
+            f"`{member}` is in the groups `{group_of[member]}` and `{label}`, expected one group.",
+            key="groups",
+        )
+    if member not in known:
+        near = nearest(member, sorted(known))
+        raise option_error(
+            where,
+            f"the group `{label}` holds `{member}`, which is no value of the level below.",
+            hint=f"Did you mean `{near}`?" if near else "",
+            key="groups",
+        )
