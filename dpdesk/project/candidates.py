@@ -57,17 +57,21 @@ class CandidateShelf:
         """Whether another one needs one to be removed first."""
         return len(self._kept) >= self._at_most
 
-    def add(self, candidate: Candidate) -> Candidate:
-        """Keep a candidate and give it its number and, when it has none, a name.
-
-        Raises InputError ``candidates.full`` when as many are kept as can be compared.
-        """
+    def check_room(self) -> None:
+        """Raise InputError ``candidates.full`` when as many are kept as can be compared."""
         if self.full:
             raise InputError(
                 "candidates.full",
                 f"{self._at_most} candidates are kept already, as many as can be compared.",
                 hint="Remove one of them first.",
             )
+
+    def add(self, candidate: Candidate) -> Candidate:
+        """Keep a candidate and give it its number and, when it has none, a name.
+
+        Raises InputError ``candidates.full`` when as many are kept as can be compared.
+        """
+        self.check_room()
         name = candidate.name or f"Candidate {_letters(self._next)}"
         kept = replace(candidate, id=self._next, name=name)
         self._kept[kept.id] = kept

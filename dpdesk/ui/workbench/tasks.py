@@ -1,0 +1,230 @@
+"""Work that the workbench gives to background threads: plain callables, no Qt.
+
+Each is called with a cancel token and a report, touches nothing of the window and returns a value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpdesk.app import exploring, exporting, opening, saving, verifying
+from dpdesk.app.types import (
+    AppContext,
+    Candidate,
+    DataProfile,
+    DataStore,
+    Explored,
+    ReleaseFacts,
+    ReleaseSummary,
+    VerifyReport,
+    WorkState,
+)
+from dpdesk.core.errors import DpdeskError
+from dpdesk.core.jobs import CancelToken, Report
+
+LOAD = "workbench.load"
+PROFILE = "workbench.profile"
+EXPLORE = "workbench.explore"
+VERIFY = "workbench.verify"
+
+
+@dataclass(frozen=True)
+class OpenedWork:
+    """A work with its data loaded; ``is_plan`` when ``path`` is a plan file."""
+
+    path: Path
+    work: WorkState
+    data: DataStore
+    is_plan: bool
+
+
+@dataclass(frozen=True)
+class CheckedRelease:
+    """A release folder, what it says of itself, and what checking it showed."""
+
+    path: Path
+    facts: ReleaseFacts
+    report: VerifyReport
+    summary: ReleaseSummary | None = None
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """A profile and the data that it describes."""
+
+    data: DataStore
+    profile: DataProfile
+
+
+@dataclass(frozen=True)
+class OpenAnything:
+    """Tell what a path is, and load it."""
+
+    context: AppContext
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> OpenedWork | CheckedRelease:
+        """A work with data, or a checked release."""
+        found = opening.open_path(self.path)
+        if found.work is None:
+            return CheckRelease(self.context, found.path, None)(token, report)
+        is_plan = found.kind is opening.Opened.PLAN
+        return _load(self.context, found.path, found.work, is_plan, token, report)
+
+
+@dataclass(frozen=True)
+class LoadWork:
+    """Read the data that a work names."""
+
+    context: AppContext
+    work: WorkState
+
+    def __call__(self, token: CancelToken, report: Report) -> OpenedWork:
+        """The work with its data."""
+        return _load(self.context, Path(), self.work, False, token, report)
+
+
+def _load(
+    context: AppContext,
+    path: Path,
+    work: WorkState,
+    is_plan: bool,
+    token: CancelToken,
+    report: Report,
+) -> OpenedWork:
+    data = opening.open_work(context, work, token, report)
+    if token.cancelled:  # nobody will take it over
+        data.close()
+        token.check()
+    return OpenedWork(path, work, data, is_plan)
+
+
+@dataclass(frozen=True)
+class CloseData:
+    """Close data that nobody shows any more."""
+
+    data: DataStore
+
+    def __call__(self, token: CancelToken, report: Report) -> None:
+        """Close it."""
+        self.data.close()
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Count what the columns hold."""
+
+    data: DataStore
+
+    def __call__(self, token: CancelToken, report: Report) -> Profiled:
+        """The profile."""
+        return Profiled(self.data, opening.profile(self.data, token, report))
+
+
+@dataclass(frozen=True)
+class SavePlan:
+    """Write the work as a plan file with its hierarchies."""
+
+    work: WorkState
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> Path:
+        """The path that was written."""
+        saving.save_plan(self.work, self.path)
+        return self.path
+
+
+@dataclass(frozen=True)
+class Explore:
+    """Search all settings of the live parameters."""
+
+    context: AppContext
+    data: DataStore
+    work: WorkState
+
+    def __call__(self, token: CancelToken, report: Report) -> Explored:
+        """The finished search."""
+        return exploring.explore(self.context, self.data, self.work, token, report)
+
+
+@dataclass(frozen=True)
+class MakeCandidate:
+    """Run settings without writing anything."""
+
+    context: AppContext
+    data: DataStore
+    work: WorkState
+    name: str
+
+    def __call__(self, token: CancelToken, report: Report) -> Candidate:
+        """The candidate."""
+        return exploring.make_candidate(
+            self.context, self.data, self.work, token, report, self.name
+        )
+
+
+@dataclass(frozen=True)
+class WriteRelease:
+    """Write a release, then check what was written."""
+
+    context: AppContext
+    data: DataStore
+    work: WorkState
+    out: Path
+    name: str
+
+    def __call__(self, token: CancelToken, report: Report) -> CheckedRelease:
+        """The release and what checking it showed."""
+        summary = exploring.release_work(
+            self.context, self.data, self.work, self.out, token, report, self.name
+        )
+        # The release is there: a cancel now must not hide it, so checking takes a fresh token.
+        checked = CheckRelease(self.context, self.out, None)(CancelToken(), report)
+        return CheckedRelease(checked.path, checked.facts, checked.report, summary)
+
+
+@dataclass(frozen=True)
+class CheckRelease:
+    """Verify a release folder."""
+
+    context: AppContext
+    path: Path
+    source: Path | None
+
+    def __call__(self, token: CancelToken, report: Report) -> CheckedRelease:
+        """What it says and what checking showed."""
+        result = verifying.verify_release(
+            self.path,
+            self.context.registry,
+            token,
+            report,
+            source=self.source,
+            workspace=self.context.workspace,
+        )
+        return CheckedRelease(self.path, _facts(self.path), result)
+
+
+def _facts(path: Path) -> ReleaseFacts:
+    """What a release says of itself; nothing when it is too broken to be read."""
+    try:
+        return verifying.read_release(path)
+    except DpdeskError:
+        return ReleaseFacts(path, None, {}, {})
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write the public part of a release in another format."""
+
+    context: AppContext
+    release: Path
+    form: str
+    out: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> Path:
+        """The path that was written."""
+        exporting.export_release(
+            self.release, self.form, self.out, self.context.workspace, token, report
+        )
+        return self.out

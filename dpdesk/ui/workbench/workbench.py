@@ -1,0 +1,422 @@
+"""The workbench: state of the window's work, changed by commands, filled by background jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from dpdesk.app import exploring
+from dpdesk.app.types import (
+    AppContext,
+    Candidate,
+    CandidateShelf,
+    Command,
+    DataProfile,
+    DataStore,
+    Explored,
+    History,
+    Method,
+    ReleaseFacts,
+    ReleaseSummary,
+    SetMethod,
+    VerifyReport,
+    WorkState,
+)
+from dpdesk.core.errors import DpdeskError
+from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs.outcomes import failure
+from dpdesk.ui.workbench import tasks
+from dpdesk.ui.workbench.changes import Aspect, compare
+
+
+class Workbench(QObject):
+    """One per window; lives in the main thread.
+
+    Signals: ``changed(Changes)`` after anything shown may be new; ``failed(JobFailed)`` for a
+    band; ``opened(Path)`` when a file or release has been opened (for the recent files);
+    ``released(ReleaseSummary)`` when a release has been written.
+    """
+
+    changed = Signal(object)
+    failed = Signal(object)
+    opened = Signal(object)
+    released = Signal(object)
+
+    def __init__(self, context: AppContext, hub: JobHub, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.context = context
+        self.hub = hub
+        self._history = History(WorkState())
+        self._data: DataStore | None = None
+        self._data_of: tuple[object, Path] | None = None
+        self._profile: DataProfile | None = None
+        self._explored: Explored | None = None
+        self._explore_problem: JobFailed | None = None
+        self._shelf = CandidateShelf()
+        self._plan_path: Path | None = None
+        self._release: tasks.CheckedRelease | None = None
+
+    # ---- what panels read
+
+    @property
+    def work(self) -> WorkState:
+        """The plan in the making, as it is now."""
+        return self._history.state
+
+    @property
+    def history(self) -> History:
+        """Undo tree; read only for panels (use :meth:`apply`, :meth:`undo`, :meth:`go_to`)."""
+        return self._history
+
+    @property
+    def data(self) -> DataStore | None:
+        """The loaded data of the work's source; None while none is loaded."""
+        return self._data
+
+    @property
+    def loading(self) -> bool:
+        """Whether a data file is being read."""
+        return self.hub.latest(tasks.LOAD).busy
+
+    @property
+    def profile(self) -> DataProfile | None:
+        """Profile of the loaded data; None until it has been counted."""
+        return self._profile
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """All methods, in the order in which to offer them."""
+        return exploring.methods(self.context)
+
+    @property
+    def method(self) -> Method | None:
+        """The chosen method."""
+        return next((entry for entry in self.methods if entry.id == self.work.method), None)
+
+    @property
+    def explored(self) -> Explored | None:
+        """The last finished search; look at :attr:`stale` before trusting it."""
+        return self._explored
+
+    @property
+    def exploring(self) -> bool:
+        """Whether a search is under way."""
+        return self.hub.latest(tasks.EXPLORE).busy
+
+    @property
+    def stale(self) -> bool:
+        """Whether the last search answers another state of the work (or there is none)."""
+        return self._explored is None or not self._explored.stands_for(self.work)
+
+    @property
+    def explore_problem(self) -> JobFailed | None:
+        """Why the last search gave nothing."""
+        return self._explore_problem
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The candidates kept for comparison, oldest first."""
+        return self._shelf.candidates
+
+    @property
+    def plan_path(self) -> Path | None:
+        """The plan file in which the work is saved; None while it has none."""
+        return self._plan_path
+
+    @property
+    def release(self) -> ReleaseFacts | None:
+        """What the release at hand (just written, or opened) says of itself."""
+        return None if self._release is None else self._release.facts
+
+    @property
+    def release_path(self) -> Path | None:
+        """The folder of the release at hand."""
+        return None if self._release is None else self._release.path
+
+    @property
+    def verified(self) -> VerifyReport | None:
+        """What checking the release at hand showed."""
+        return None if self._release is None else self._release.report
+
+    # ---- opening and saving
+
+    def open_path(self, path: Path) -> None:
+        """Open a data file, a plan or a release in the background."""
+        self.hub.latest(tasks.LOAD).query(
+            self.tr("Opening {name}").format(name=path.name),
+            tasks.OpenAnything(self.context, path),
+            done=self._on_opened,
+            failed=self._on_failed,
+        )
+        self._announce({Aspect.DATA})
+
+    def save_plan(self, path: Path) -> None:
+        """Write the work as a plan with its hierarchies beside it."""
+        self.hub.mutate(
+            self.tr("Saving {name}").format(name=path.name),
+            tasks.SavePlan(self.work, path),
+            done=self._on_saved,
+            failed=self._on_failed,
+        )
+
+    # ---- editing
+
+    def apply(self, command: Command, *, merge: bool = False) -> None:
+        """Make an undoable change; ``merge`` joins it with the last one of its kind (a slider)."""
+        before = self.work
+        self._history.do(command, merge)
+        self._after_edit(before)
+
+    def undo(self) -> None:
+        """Take the last change back."""
+        before = self.work
+        self._history.undo()
+        self._after_edit(before)
+
+    def redo(self) -> None:
+        """Do again what was undone."""
+        before = self.work
+        self._history.redo()
+        self._after_edit(before)
+
+    def go_to(self, moment: int) -> None:
+        """Go to any state that the work has had."""
+        before = self.work
+        self._history.go_to(moment)
+        self._after_edit(before)
+
+    def choose_method(self, method: Method) -> None:
+        """Choose a method with the values that its parameters suggest."""
+        self.apply(SetMethod(method.id, suggested_values(method)))
+
+    # ---- searching, candidates, releases
+
+    def explore(self) -> None:
+        """Search for the present work in the background, unless it is under way or done."""
+        if self._data is None or not self.work.method or not self.stale:
+            return
+        self._explore_problem = None
+        self.hub.latest(tasks.EXPLORE).query(
+            self.tr("Searching all settings"),
+            tasks.Explore(self.context, self._data, self.work),
+            done=self._on_explored,
+            failed=self._on_explore_failed,
+            cancelled=self._on_explore_cancelled,
+        )
+        self._announce({Aspect.EXPLORATION})
+
+    def keep_candidate(self, name: str = "") -> None:
+        """Run the present settings and keep what they would give, for comparison."""
+        if self._data is None:
+            return
+        try:
+            self._shelf.check_room()
+        except DpdeskError as error:
+            self.failed.emit(failure(0, self.tr("Keeping a candidate"), error))
+            return
+        self.hub.query(
+            self.tr("Keeping a candidate"),
+            tasks.MakeCandidate(self.context, self._data, self.work, name),
+            done=self._on_candidate,
+            failed=self._on_failed,
+        )
+
+    def remove_candidate(self, candidate_id: int) -> None:
+        """Forget a candidate."""
+        self._shelf.remove(candidate_id)
+        self._announce({Aspect.CANDIDATES})
+
+    def write_release(self, out: Path) -> int:
+        """Write the release of the present work into ``out``, then check it; the job's number."""
+        if self._data is None:
+            return 0
+        return self.hub.mutate(
+            self.tr("Writing the release {name}").format(name=out.name),
+            tasks.WriteRelease(self.context, self._data, self.work, out, self._plan_name()),
+            done=self._on_released,
+            failed=self._on_failed,
+        )
+
+    def verify_again(self, source: Path | None = None) -> None:
+        """Check the release at hand again, with the source when it is given."""
+        if self._release is None:
+            return
+        self.hub.latest(tasks.VERIFY).query(
+            self.tr("Checking {name}").format(name=self._release.path.name),
+            tasks.CheckRelease(self.context, self._release.path, source),
+            done=self._on_checked,
+            failed=self._on_failed,
+        )
+
+    def export(self, form: str, out: Path) -> int:
+        """Write the public part of the release at hand in another format; the job's number."""
+        if self._release is None:
+            return 0
+        return self.hub.mutate(
+            self.tr("Exporting {name}").format(name=out.name),
+            tasks.Export(self.context, self._release.path, form, out),
+            done=self._on_exported,
+            failed=self._on_failed,
+        )
+
+    def close(self) -> None:
+        """Close the data; call when the hub is idle."""
+        if self._data is not None:
+            self._data.close()
+            self._data = None
+
+    # ---- what comes back from jobs
+
+    def _on_opened(self, outcome: JobDone) -> None:
+        found = outcome.value
+        if isinstance(found, tasks.CheckedRelease):
+            self._release = found
+            self.opened.emit(found.path)
+            self._announce({Aspect.RELEASE})
+        elif isinstance(found, tasks.OpenedWork):
+            self._adopt(found)
+
+    def _adopt(self, found: tasks.OpenedWork) -> None:
+        work = found.work
+        if not work.method:
+            first = self.methods[0]
+            work = SetMethod(first.id, suggested_values(first)).apply(work)
+        self._replace_data(found)
+        self._history = History(work, self.tr("Open {name}").format(name=found.path.name))
+        self._plan_path = found.path if found.is_plan else None
+        self._explored = None
+        self._explore_problem = None
+        self._shelf = CandidateShelf()
+        self._release = None
+        self.opened.emit(found.path)
+        self._announce(set(Aspect))
+        self._count_profile()
+
+    def _replace_data(self, found: tasks.OpenedWork) -> None:
+        old, self._data = self._data, found.data
+        self._data_of = (found.work.source, found.work.base)
+        self._profile = None
+        if old is not None:
+            self.hub.query(self.tr("Closing the old data"), tasks.CloseData(old), quiet=True)
+
+    def _count_profile(self) -> None:
+        if self._data is not None:
+            self.hub.latest(tasks.PROFILE).query(
+                self.tr("Counting values"),
+                tasks.Profile(self._data),
+                done=self._on_profile,
+                failed=self._on_failed,
+            )
+
+    def _on_profile(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, tasks.Profiled) and outcome.value.data is self._data:
+            self._profile = outcome.value.profile
+            self._announce({Aspect.PROFILE})
+
+    def _on_reloaded(self, outcome: JobDone) -> None:
+        found = outcome.value
+        if not isinstance(found, tasks.OpenedWork):
+            return
+        if (found.work.source, found.work.base) != (self.work.source, self.work.base):
+            found.data.close()
+            return
+        self._replace_data(found)
+        self._announce({Aspect.DATA, Aspect.PROFILE, Aspect.EXPLORATION})
+        self._count_profile()
+
+    def _on_saved(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, Path):
+            self._plan_path = outcome.value
+            self._history.mark_saved()
+            self.opened.emit(outcome.value)
+            self._announce({Aspect.HISTORY})
+
+    def _on_explored(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, Explored):
+            self._explored = outcome.value
+            self._explore_problem = None
+            self._announce({Aspect.EXPLORATION})
+
+    def _on_explore_failed(self, outcome: JobFailed) -> None:
+        self._explore_problem = outcome
+        self._announce({Aspect.EXPLORATION})
+
+    def _on_explore_cancelled(self, outcome: object) -> None:
+        self._announce({Aspect.EXPLORATION})
+
+    def _on_candidate(self, outcome: JobDone) -> None:
+        candidate = outcome.value
+        if isinstance(candidate, Candidate):
+            try:
+                self._shelf.add(candidate)
+            except DpdeskError as error:
+                self.failed.emit(failure(0, self.tr("Keeping a candidate"), error))
+            self._announce({Aspect.CANDIDATES})
+
+    def _on_released(self, outcome: JobDone) -> None:
+        made = outcome.value
+        if isinstance(made, tasks.CheckedRelease):
+            self._release = made
+            if isinstance(made.summary, ReleaseSummary):
+                self.released.emit(made.summary)
+            self._announce({Aspect.RELEASE})
+
+    def _on_checked(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, tasks.CheckedRelease):
+            self._release = outcome.value
+            self._announce({Aspect.RELEASE})
+
+    def _on_exported(self, outcome: JobDone) -> None:
+        self._announce({Aspect.RELEASE})
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self.failed.emit(outcome)
+        self._announce({Aspect.DATA, Aspect.RELEASE})
+
+    # ---- inside
+
+    def _after_edit(self, before: WorkState) -> None:
+        aspects = compare(before, self.work) | {Aspect.HISTORY}
+        if aspects & {
+            Aspect.SOURCE,
+            Aspect.ROLES,
+            Aspect.HIERARCHIES,
+            Aspect.METHOD,
+        }:
+            self._explore_problem = None
+            self.hub.latest(tasks.EXPLORE).cancel()
+            aspects.add(Aspect.EXPLORATION)
+        self._announce(aspects)
+        if Aspect.SOURCE in aspects:
+            self._reload()
+
+    def _reload(self) -> None:
+        """Read the data again when the work names another source than the loaded one."""
+        wanted = (self.work.source, self.work.base)
+        if self.work.source is None or wanted == self._data_of:
+            return
+        self.hub.latest(tasks.LOAD).query(
+            self.tr("Reading {name}").format(name=Path(self.work.source.path).name),
+            tasks.LoadWork(self.context, self.work),
+            done=self._on_reloaded,
+            failed=self._on_failed,
+        )
+        self._announce({Aspect.DATA})
+
+    def _plan_name(self) -> str:
+        return exploring.THE_WORK if self._plan_path is None else self._plan_path.name
+
+    def _announce(self, aspects: Iterable[Aspect]) -> None:
+        self.changed.emit(frozenset(aspects))
+
+
+def suggested_values(method: Method) -> Mapping[str, object]:
+    """Plan keys with the values that the method's parameters suggest to a new user."""
+    values: dict[str, object] = {}
+    for parameter in method.parameters:
+        suggested = getattr(parameter, "suggested", None)
+        if suggested is not None:
+            values[parameter.key] = parameter.as_plain(suggested)
+    return values
