@@ -220,6 +220,15 @@ def test_too_old_a_python_is_refused_with_what_to_ask_for(checkout: Checkout) ->
     assert "python3" in done.stderr
 
 
+def test_a_chosen_python_that_does_not_suit_is_refused_not_replaced(checkout: Checkout) -> None:
+    checkout.tool("old", "exit 1")
+    done = checkout.bootstrap("setup", DPDESK_PYTHON=str(checkout.tools / "old"))
+    assert done.returncode == 2
+    assert "DPDESK_PYTHON" in done.stderr
+    assert not (checkout.root / ".venv").exists()
+    assert checkout.bootstrap("setup", DPDESK_PYTHON="python3.12").returncode == 0
+
+
 def test_run_replaces_earlier_demo_releases(checkout: Checkout) -> None:
     demo = checkout.root / "demo-release"
     (demo / "earlier/public").mkdir(parents=True)
