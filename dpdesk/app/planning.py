@@ -85,11 +85,6 @@ def prepare(
     try:
         check_columns(plan, store.columns, store.name, where)
         roles = column_roles(plan, store.columns)
-        if store.rows == 0:
-            raise InputError(
-                "source.no-rows",
-                f"{store.name}: the table has no rows, so nothing can be released.",
-            )
         method.check(store.columns, roles, parameters, where)
         ready |= _make_hierarchies(plan, roles, ready, store, token, notes, where)
         _check_leaves(plan, roles, ready, store, token, where)

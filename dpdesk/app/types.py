@@ -1,15 +1,24 @@
-"""The types that front ends need, in one place: they import the app and the core alone."""
+"""The values that use-cases take and give, in one place for the window."""
+
+from __future__ import annotations
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.demo import DemoRelease
 from dpdesk.app.exploring import Explored
-from dpdesk.core.release import Failure, ReleaseFacts, ReleaseSummary, VerifyReport
-from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
-from dpdesk.engine.method import Exploration, ExplorationView, Method
-from dpdesk.io.reading import Reading, SourcePreview
-from dpdesk.io.store import DataStore
+from dpdesk.app.opening import Opened, OpenedPath
+from dpdesk.app.planning import PreparedRun
+from dpdesk.app.risk import RiskReport
+from dpdesk.core.builder_form import BuilderForm
+from dpdesk.engine.method import (
+    Exploration,
+    ExplorationView,
+    Method,
+    MethodInput,
+    MethodOutcome,
+)
 from dpdesk.project.candidates import COMPARE_AT_MOST, Candidate, CandidateShelf
 from dpdesk.project.history import History, Moment
-from dpdesk.project.settings import Settings
+from dpdesk.project.settings import LoadedSettings, Settings
 from dpdesk.project.work import (
     Command,
     HierarchyChoice,
@@ -26,26 +35,26 @@ from dpdesk.project.work import (
 __all__ = [
     "COMPARE_AT_MOST",
     "AppContext",
+    "BuilderForm",
     "Candidate",
     "CandidateShelf",
-    "ColumnProfile",
-    "ColumnType",
     "Command",
-    "DataProfile",
-    "DataStore",
+    "DemoRelease",
     "Exploration",
     "ExplorationView",
     "Explored",
-    "Failure",
     "HierarchyChoice",
     "History",
+    "LoadedSettings",
     "Method",
+    "MethodInput",
+    "MethodOutcome",
     "Moment",
     "OpenWork",
-    "Reading",
-    "ReleaseFacts",
-    "ReleaseSummary",
-    "Role",
+    "Opened",
+    "OpenedPath",
+    "PreparedRun",
+    "RiskReport",
     "SetHierarchy",
     "SetMethod",
     "SetParameters",
@@ -53,8 +62,5 @@ __all__ = [
     "SetSource",
     "SetTitle",
     "Settings",
-    "SourcePreview",
-    "ValueCount",
-    "VerifyReport",
     "WorkState",
 ]

@@ -1,0 +1,138 @@
+"""Hierarchies for the window: read, build, suggest, edit by hand, and see what levels do.
+
+The edits (:func:`group`, :func:`merge`, :func:`move`, :func:`rename`, :func:`insert_level`,
+:func:`remove_level`, :func:`add_values`, :func:`remove_values`, :func:`sort_values`) are those of
+:mod:`dpdesk.engine.hierarchies.editing`: each gives a new, checked hierarchy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app.planning import build_from
+from dpdesk.core.builder_form import BuilderForm
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelEffect
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.core.schema import ColumnType
+from dpdesk.engine.hierarchies.editing import (
+    add_values,
+    group,
+    insert_level,
+    merge,
+    move,
+    remove_level,
+    remove_values,
+    rename,
+    sort_values,
+)
+from dpdesk.project.work import HierarchyChoice
+
+if TYPE_CHECKING:
+    from dpdesk.io.hierarchyfile import HierarchyReading
+    from dpdesk.io.store import DataStore
+
+__all__ = [
+    "add_values",
+    "build",
+    "forms",
+    "group",
+    "insert_level",
+    "level_effect",
+    "load",
+    "merge",
+    "move",
+    "preview",
+    "remove_level",
+    "remove_values",
+    "rename",
+    "resolve",
+    "save",
+    "sort_values",
+    "suggest",
+]
+
+
+def load(path: Path, attribute: str) -> HierarchyReading:
+    """Read a hierarchy file and say how it was read. Raises StorageError, InputError."""
+    from dpdesk.io.hierarchyfile import open_hierarchy
+
+    return open_hierarchy(path, attribute)
+
+
+def save(hierarchy: Hierarchy, path: Path) -> None:
+    """Write a hierarchy file. Raises StorageError."""
+    from dpdesk.io.hierarchyfile import write_hierarchy
+
+    write_hierarchy(hierarchy, path)
+
+
+def forms() -> Mapping[str, BuilderForm]:
+    """Title, summary and typed options of every builder, by kind."""
+    from dpdesk.engine.hierarchies.builders import builder_forms
+
+    return builder_forms()
+
+
+def build(
+    data: DataStore, attribute: str, builder: HierarchyBuilder, token: CancelToken
+) -> Hierarchy:
+    """The hierarchy that a builder makes for a column. Raises InputError, Cancelled."""
+    return build_from(builder, attribute, data, token, data.name)
+
+
+def resolve(
+    data: DataStore,
+    attribute: str,
+    choice: HierarchyChoice | None,
+    base: Path,
+    token: CancelToken,
+) -> Hierarchy:
+    """The hierarchy that a choice of the work stands for; None means value, then ``*``.
+
+    Raises InputError and StorageError when a file or builder fails.
+    """
+    if isinstance(choice, Hierarchy):
+        return choice
+    if isinstance(choice, HierarchyFile):
+        return load(base / choice.path, attribute).hierarchy
+    if isinstance(choice, HierarchyBuilder):
+        return build(data, attribute, choice, token)
+    from dpdesk.engine.hierarchies.alignment import default_hierarchy
+
+    return default_hierarchy(attribute, data.frequency_table([attribute], token).domains[0])
+
+
+def suggest(
+    data: DataStore, attribute: str, kind: ColumnType, token: CancelToken
+) -> HierarchyBuilder:
+    """A builder that suits the values of a column and builds without error."""
+    from dpdesk.engine.hierarchies.suggestions import suggest_builder
+
+    table = data.frequency_table([attribute], token)
+    values = table.domains[0]
+    missing = [values[code] for code in sorted(table.missing[0])] if table.missing else []
+    return suggest_builder(values, kind, missing)
+
+
+def preview(data: DataStore, hierarchy: Hierarchy, token: CancelToken) -> HierarchyPreview:
+    """Rows per value of every level of a hierarchy over the data.
+
+    Raises InputError ``hierarchy.missing-leaf``, which lists the values without a leaf.
+    """
+    from dpdesk.engine.hierarchies.preview import level_counts
+
+    table = data.frequency_table([hierarchy.attribute], token)
+    return level_counts(table, hierarchy, data.name)
+
+
+def level_effect(
+    previewed: HierarchyPreview, level: int, sample: Sequence[str] = ()
+) -> LevelEffect:
+    """What a chosen level does to the column; ``sample`` are raw values to show changed."""
+    from dpdesk.engine.hierarchies import preview as engine
+
+    return engine.level_effect(previewed, level, sample)
