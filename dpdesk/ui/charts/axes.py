@@ -1,0 +1,86 @@
+"""Axes: grouped digits or percent, decades on log axes, never a factor such as "(x0.001)"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pyqtgraph as pg
+
+from dpdesk.core.charts import Axis
+
+MAX_LINES = 8
+
+
+class NumberAxis(pg.AxisItem):  # type: ignore[misc]
+    """An axis that writes numbers for people; log axes get the logarithm of the values."""
+
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation)
+        self.enableAutoSIPrefix(False)
+        self.setStyle(maxTickLevel=0, tickLength=0, hideOverlappingLabels=60)
+        self._axis = Axis("")
+        self._categories: tuple[str, ...] | None = None
+
+    def describe(self, axis: Axis) -> None:
+        """Show this axis of a chart."""
+        self._axis, self._categories = axis, None
+        self.setTicks(None)
+        self._label_below(axis)
+
+    def name_categories(self, axis: Axis, categories: Sequence[str]) -> None:
+        """Show names instead of numbers, one at each whole position."""
+        self._axis, self._categories = axis, tuple(categories)
+        self._label_below(axis)
+        self.setTicks([list(enumerate(self._categories))])
+
+    def _label_below(self, axis: Axis) -> None:
+        # Text stays horizontal: the title of an upright axis stands above the plot instead.
+        if self._flat:
+            self.setLabel(axis.label)
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        """Few round positions, whole decades on log axes."""
+        if self._categories is not None:
+            return list(super().tickValues(low, high, size))
+        low, high = min(low, high), max(low, high)
+        if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
+            return []
+        wanted = max(2, min(MAX_LINES, int(size // (90 if self._flat else 44))))
+        step = nice_step((high - low) / wanted)
+        if self._axis.log:
+            step = max(1.0, round(step))
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        return [(step, [number * step for number in range(first, last + 1)])]
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        """Texts of ticks."""
+        if self._categories is not None:
+            return list(super().tickStrings(values, scale, spacing))
+        if self._axis.log:
+            return [plain_text(10.0**value) for value in values]
+        if self._axis.percent:
+            return [f"{plain_text(value * 100, spacing * 100)} %" for value in values]
+        return [plain_text(value, spacing) for value in values]
+
+    @property
+    def _flat(self) -> bool:
+        return self.orientation in ("top", "bottom")
+
+
+def nice_step(rough: float) -> float:
+    """The next of 1, 2, 5 × 10ⁿ that is not smaller than ``rough`` (which is above zero)."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    for factor in (1, 2, 5, 10):
+        if factor * power >= rough * (1 - 1e-9):
+            return factor * power
+    return 10 * power
+
+
+def plain_text(value: float, spacing: float = 0.0) -> str:
+    """A tick's number with grouped digits and as many decimals as the spacing needs."""
+    if abs(value) < 1e-12:
+        return "0"
+    base = spacing if spacing > 0 else abs(value)
+    decimals = max(0, -math.floor(math.log10(base) + 1e-9))
+    return f"{value:,.{min(decimals, 9)}f}"

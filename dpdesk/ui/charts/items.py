@@ -1,0 +1,369 @@
+"""What is drawn inside the axes: bars, clouds of points, markers, steps and limit lines.
+
+Everything here paints in whole pixels of the widget, not in data units: pens stay thin, hatching
+stays regular, text stays upright, whatever the scale of the axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QImage,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPolygonF,
+    QTransform,
+)
+
+Floats = NDArray[np.float64]
+_NO_FLOATS: Floats = np.empty(0)
+
+
+class PixelItem(pg.GraphicsObject):  # type: ignore[misc]
+    """An item that covers the whole view and paints in widget pixels."""
+
+    def boundingRect(self) -> QRectF:
+        """The visible part of the plane."""
+        return QRectF(self.viewRect())
+
+    def viewTransformChanged(self) -> None:
+        """The axes moved: the covered part changed with them."""
+        self.prepareGeometryChange()
+        self.update()
+
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Switch to pixels and draw."""
+        transform = painter.transform()
+        painter.save()
+        painter.resetTransform()
+        self.draw(painter, transform)
+        painter.restore()
+
+    def draw(self, painter: QPainter, transform: QTransform) -> None:
+        """Draw in pixels; ``transform`` leads from data to pixels."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar from ``low`` to ``high`` across its axis, ``value`` long; ``label`` at its end."""
+
+    low: float
+    high: float
+    value: float
+    colour: str
+    label: str = ""
+    outline: bool = False
+    hatched: bool = False
+
+
+class BarsItem(PixelItem):
+    """Bars, upright or lying, with value labels at their ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bars: tuple[Bar, ...] = ()
+        self._lying = False
+        self._text = QColor()
+        self._font = QFont()
+
+    def set_bars(self, bars: Sequence[Bar], text: str, font: QFont, *, lying: bool) -> None:
+        """Show these bars."""
+        self._bars, self._lying, self._text, self._font = tuple(bars), lying, QColor(text), font
+        self.update()
+
+    def draw(self, painter: QPainter, transform: QTransform) -> None:
+        """Fills first, then outlines over them, then labels."""
+        painter.setFont(self._font)
+        rects = [(bar, self._rect(bar, transform)) for bar in self._bars]
+        for bar, rect in sorted(rects, key=lambda pair: pair[0].outline):
+            self._draw_bar(painter, bar, rect)
+        painter.setPen(self._text)
+        for bar, rect in rects:
+            if bar.label:
+                self._draw_label(painter, bar, rect)
+
+    def _rect(self, bar: Bar, transform: QTransform) -> QRectF:
+        if self._lying:
+            first, last = QPointF(0, bar.low), QPointF(bar.value, bar.high)
+        else:
+            first, last = QPointF(bar.low, 0), QPointF(bar.high, bar.value)
+        rect = QRectF(transform.map(first), transform.map(last)).normalized()
+        least = 2 if bar.value > 0 else 0
+        wide, high = round(rect.width()), round(rect.height())
+        if self._lying:
+            wide = max(wide, least)
+        else:
+            high = max(high, least)
+        top = rect.bottom() - high
+        return QRectF(round(rect.left()) + 0.5, round(top) + 0.5, wide, high)
+
+    @staticmethod
+    def _draw_bar(painter: QPainter, bar: Bar, rect: QRectF) -> None:
+        colour = QColor(bar.colour)
+        if bar.value <= 0:
+            return
+        if bar.outline:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(colour, 2))
+            painter.drawRect(rect)
+            return
+        if not bar.hatched:
+            painter.fillRect(rect, colour)
+            return
+        ground = QColor(colour)
+        ground.setAlpha(46)
+        painter.fillRect(rect, ground)
+        painter.setBrush(QBrush(colour, Qt.BrushStyle.BDiagPattern))
+        painter.setPen(QPen(colour, 1))
+        painter.drawRect(rect)
+
+    def _draw_label(self, painter: QPainter, bar: Bar, rect: QRectF) -> None:
+        metrics = QFontMetricsF(self._font)
+        width, height = metrics.horizontalAdvance(bar.label), metrics.height()
+        if self._lying:
+            place = QRectF(rect.right() + 6, rect.center().y() - height / 2, width + 2, height)
+        else:
+            place = QRectF(rect.center().x() - width / 2, rect.top() - height - 2, width, height)
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip, bar.label)
+
+
+class LineItem(PixelItem):
+    """A straight dashed line across the view at one position, with a label."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._position: float | None = None
+        self._upright = True
+        self._label = ""
+        self._colour, self._ground = QColor(), QColor()
+        self._font = QFont()
+
+    def set_line(
+        self,
+        position: float | None,
+        label: str,
+        colours: tuple[str, str],
+        font: QFont,
+        *,
+        upright: bool,
+    ) -> None:
+        """Stand at this position (None: nowhere); colours are those of the line and its ground."""
+        self._position, self._label, self._upright = position, label, upright
+        self._colour, self._ground = QColor(colours[0]), QColor(colours[1])
+        self._font = font
+        self.update()
+
+    def draw(self, painter: QPainter, transform: QTransform) -> None:
+        """The line, then its label on a ground that hides what is behind."""
+        if self._position is None:
+            return
+        view = transform.mapRect(QRectF(self.viewRect()))
+        at = transform.map(QPointF(self._position, self._position))
+        painter.setPen(QPen(self._colour, 1.5, Qt.PenStyle.DashLine))
+        metrics = QFontMetricsF(self._font)
+        size = metrics.boundingRect(self._label).size()
+        if self._upright:
+            x = round(at.x()) + 0.5
+            painter.drawLine(QPointF(x, view.top()), QPointF(x, view.bottom()))
+            left = x + 6 if x + size.width() + 12 < view.right() else x - size.width() - 14
+            place = QRectF(left, view.top() + 2, size.width() + 8, metrics.height())
+        else:
+            y = round(at.y()) + 0.5
+            painter.drawLine(QPointF(view.left(), y), QPointF(view.right(), y))
+            above = y - metrics.height() - 2
+            top = above if above > view.top() else y + 2
+            width = size.width() + 8
+            place = QRectF(view.right() - width - 4, top, width, metrics.height())
+        if self._label:
+            painter.fillRect(place, self._ground)
+            painter.setFont(self._font)
+            painter.setPen(self._colour)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self._label)
+
+
+class CloudItem(PixelItem):
+    """Very many points: counted per pixel and drawn as one picture, darker where more lie.
+
+    The cost of a repaint hardly grows with the number of points; the picture is kept until the
+    points, the axes or the size change.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._x, self._y = _NO_FLOATS, _NO_FLOATS
+        self._colour = QColor()
+        self._diameter = 5
+        self._kept: tuple[object, QImage] | None = None
+
+    def set_points(self, x: Floats, y: Floats, colour: str, diameter: int = 5) -> None:
+        """Show these points (finite values only)."""
+        self._x, self._y = x, y
+        self._colour, self._diameter = QColor(colour), diameter
+        self._kept = None
+        self.update()
+
+    def draw(self, painter: QPainter, transform: QTransform) -> None:
+        """Draw the picture, made anew when something changed."""
+        if self._x.size == 0:
+            return
+        view = transform.mapRect(QRectF(self.viewRect())).toAlignedRect()
+        device = painter.device()
+        ratio = device.devicePixelRatio() if device is not None else 1.0
+        key = (transform.m11(), transform.m22(), transform.dx(), transform.dy(), view.size(), ratio)
+        if self._kept is None or self._kept[0] != key:
+            columns = (self._x * transform.m11() + transform.dx() - view.left()) * ratio
+            rows = (self._y * transform.m22() + transform.dy() - view.top()) * ratio
+            size = (round(view.width() * ratio), round(view.height() * ratio))
+            image = self._picture(columns, rows, size, ratio)
+            image.setDevicePixelRatio(ratio)
+            self._kept = (key, image)
+        painter.drawImage(QPointF(view.topLeft()), self._kept[1])
+
+    def _picture(
+        self, columns: Floats, rows: Floats, size: tuple[int, int], ratio: float
+    ) -> QImage:
+        width, height = size
+        radius = self._diameter * ratio / 2
+        reach = int(np.ceil(radius))
+        # A margin on all sides takes the stamps of points near the edge.
+        wide, high = width + 2 * reach, height + 2 * reach
+        at_x, at_y = np.round(columns).astype(np.int64), np.round(rows).astype(np.int64)
+        inside = (at_x >= 0) & (at_x < width) & (at_y >= 0) & (at_y < height)
+        cells = (at_y[inside] + reach) * wide + at_x[inside] + reach
+        counts = np.bincount(cells, minlength=wide * high).astype(np.int32)
+        places = np.flatnonzero(counts)
+        found = counts[places]
+        total = np.zeros(wide * high, np.int32)
+        for offset_y in range(-reach, reach + 1):
+            for offset_x in range(-reach, reach + 1):
+                if offset_x**2 + offset_y**2 <= radius**2:
+                    # Each place occurs once, so adding by index loses nothing.
+                    total[places + offset_y * wide + offset_x] += found
+        image = QImage(wide, high, QImage.Format.Format_ARGB32_Premultiplied)
+        pixels = np.frombuffer(image.bits(), np.uint32).reshape(high, wide)
+        np.take(_shades(self._colour), np.minimum(total, 255).reshape(high, wide), out=pixels)
+        return image.copy(reach, reach, width, height)
+
+
+def _shades(colour: QColor) -> NDArray[np.uint32]:
+    """Premultiplied ARGB for 0 to 255 points on a pixel: one is seen, many are opaque."""
+    count = np.arange(256, dtype=np.float64)
+    alpha = np.where(count > 0, np.minimum(1.0, 0.34 + 0.11 * np.log2(np.maximum(count, 1))), 0.0)
+    shades = np.round(alpha * 255).astype(np.uint32) << 24
+    for part, shift in ((colour.red(), 16), (colour.green(), 8), (colour.blue(), 0)):
+        shades |= np.round(alpha * part).astype(np.uint32) << shift
+    return shades.astype(np.uint32)
+
+
+MARKERS = ("disc", "square", "diamond", "triangle", "cross", "ring")
+
+
+def marker_path(shape: str, size: float) -> QPainterPath:
+    """The outline of a marker around (0, 0)."""
+    path, half = QPainterPath(), size / 2
+    if shape == "square":
+        path.addRect(QRectF(-half * 0.88, -half * 0.88, size * 0.88, size * 0.88))
+    elif shape == "diamond":
+        corners = [(0, -half * 1.2), (half * 1.2, 0), (0, half * 1.2), (-half * 1.2, 0)]
+        path.addPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
+        path.closeSubpath()
+    elif shape == "triangle":
+        corners = [(0, -half * 1.1), (half * 1.1, half * 0.8), (-half * 1.1, half * 0.8)]
+        path.addPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
+        path.closeSubpath()
+    elif shape == "cross":
+        for x, y in ((half, half), (-half, half)):
+            path.moveTo(-x, -y)
+            path.lineTo(x, y)
+    else:
+        path.addEllipse(QPointF(0, 0), half, half)
+    return path
+
+
+class MarkersItem(PixelItem):
+    """A few points as markers, optionally joined by steps, optionally with labels beside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._x, self._y = _NO_FLOATS, _NO_FLOATS
+        self._labels: tuple[str, ...] = ()
+        self._shape, self._size = "disc", 7.0
+        self._stepped = False
+        self._colour, self._halo, self._text = QColor(), QColor(), QColor()
+        self._font = QFont()
+
+    def set_points(
+        self,
+        x: Floats,
+        y: Floats,
+        shape: str,
+        size: float,
+        colours: tuple[str, str, str],
+        *,
+        stepped: bool = False,
+        labels: tuple[str, ...] = (),
+        font: QFont | None = None,
+    ) -> None:
+        """Show these points; colours are those of the marker, of its halo and of labels."""
+        self._x, self._y, self._shape, self._size = x, y, shape, size
+        self._colour, self._halo, self._text = (QColor(colour) for colour in colours)
+        self._stepped, self._labels = stepped, labels
+        self._font = font or QFont()
+        self.update()
+
+    def draw(self, painter: QPainter, transform: QTransform) -> None:
+        """Steps below, markers with a halo above, labels last."""
+        if self._x.size == 0:
+            return
+        xs = self._x * transform.m11() + transform.dx()
+        ys = self._y * transform.m22() + transform.dy()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+        if self._stepped and xs.size > 1:
+            self._draw_steps(painter, xs, ys)
+        path = marker_path(self._shape, self._size)
+        line_only = self._shape in ("cross", "ring")
+        painter.setBrush(Qt.BrushStyle.NoBrush if line_only else self._colour)
+        painter.setPen(QPen(self._colour, 2.2) if line_only else QPen(self._halo, 1.2))
+        for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
+            painter.translate(x, y)
+            painter.drawPath(path)
+            painter.translate(-x, -y)
+        self._draw_labels(painter, transform, xs, ys)
+
+    def _draw_steps(self, painter: QPainter, xs: Floats, ys: Floats) -> None:
+        corners_x = np.repeat(xs, 2)[1:]
+        corners_y = np.repeat(ys, 2)[:-1]
+        points = zip(np.round(corners_x).tolist(), np.round(corners_y).tolist(), strict=True)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(QPen(self._colour, 2))
+        painter.drawPolyline(QPolygonF([QPointF(x, y) for x, y in points]))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+
+    def _draw_labels(
+        self, painter: QPainter, transform: QTransform, xs: Floats, ys: Floats
+    ) -> None:
+        if not self._labels:
+            return
+        view = transform.mapRect(QRectF(self.viewRect()))
+        painter.setFont(self._font)
+        painter.setPen(self._text)
+        metrics, gap = QFontMetricsF(self._font), self._size / 2 + 5
+        for label, x, y in zip(self._labels, xs.tolist(), ys.tolist(), strict=False):
+            width = metrics.horizontalAdvance(label)
+            left = x + gap if x + gap + width < view.right() else x - gap - width
+            top = max(y - metrics.height() - self._size / 4, view.top())
+            place = QRectF(left, top, width + 2, metrics.height())
+            painter.fillRect(place.adjusted(-2, 0, 2, 0), self._halo)
+            painter.drawText(place, 0, label)

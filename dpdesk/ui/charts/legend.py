@@ -1,0 +1,141 @@
+"""The key of a chart: a swatch as drawn, and the name of the series beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from dpdesk.core.charts import BarChart, Chart, Look
+from dpdesk.ui.theme import Theme, look_colour
+
+
+@dataclass(frozen=True)
+class _Entry:
+    name: str
+    kind: str
+    look: Look
+
+
+class Legend(QWidget):
+    """One row of entries, as many rows as the width needs."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._entries: tuple[_Entry, ...] = ()
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def show_chart(self, chart: Chart, failing: str) -> None:
+        """Name the series of a chart; ``failing`` names its hatched categories."""
+        entries: list[_Entry] = []
+        if isinstance(chart, BarChart):
+            kinds = [("outline" if one.outline else "bar") for one in chart.series]
+            entries = [
+                _Entry(one.name, kind, one.look)
+                for one, kind in zip(chart.series, kinds, strict=True)
+            ]
+            if any(
+                one.values[index] > 0
+                for one in chart.series
+                if not one.outline
+                for index in chart.hatched
+            ):
+                entries.append(_Entry(failing, "hatched", Look.FAIL))
+        else:
+            entries = [
+                _Entry(one.name, "steps" if one.stepped else "marker", one.look)
+                for one in chart.series
+            ]
+        self._entries = tuple(entries)
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def useful(self) -> bool:
+        """Whether there is anything to tell apart."""
+        return len(self._entries) > 1
+
+    def restyle(self, theme: Theme) -> None:
+        """Take over colours and sizes."""
+        self._theme = theme
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """All entries in one row."""
+        places = self._places(100_000)
+        right = max((rect.right() for rect in places), default=0.0)
+        return QSize(round(right), self.heightForWidth(100_000))
+
+    def minimumSizeHint(self) -> QSize:
+        """The widest entry alone."""
+        widest = max((rect.width() for rect in self._places(1)), default=0.0)
+        return QSize(round(widest), self._line())
+
+    def hasHeightForWidth(self) -> bool:
+        """Entries wrap."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Height of the rows that the entries need in this width."""
+        bottom = max((rect.bottom() for rect in self._places(width)), default=0.0)
+        return round(bottom)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw swatches and names."""
+        painter = QPainter(self)
+        painter.setFont(self._theme.font("note"))
+        for entry, rect in zip(self._entries, self._places(self.width()), strict=True):
+            swatch = QRectF(rect.left(), rect.center().y() - 6, 18, 12)
+            self._draw_swatch(painter, entry, swatch)
+            painter.setPen(QColor(self._theme.tokens.text))
+            text = rect.adjusted(24, 0, 0, 0)
+            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, entry.name)
+
+    def _draw_swatch(self, painter: QPainter, entry: _Entry, rect: QRectF) -> None:
+        from dpdesk.ui.charts.items import marker_path
+        from dpdesk.ui.charts.surface import MARKER
+
+        colour = QColor(look_colour(self._theme.tokens, entry.look))
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, entry.kind in ("marker", "steps"))
+        if entry.kind == "bar":
+            painter.fillRect(rect, colour)
+        elif entry.kind in ("outline", "hatched"):
+            painter.setPen(QPen(colour, 2 if entry.kind == "outline" else 1))
+            if entry.kind == "hatched":
+                painter.setBrush(QBrush(colour, Qt.BrushStyle.BDiagPattern))
+            painter.drawRect(rect.adjusted(1, 1, -1, -1))
+        else:
+            if entry.kind == "steps":
+                painter.setPen(QPen(colour, 2))
+                painter.drawLine(
+                    QPointF(rect.left(), rect.center().y()),
+                    QPointF(rect.right(), rect.center().y()),
+                )
+            shape = MARKER[entry.look]
+            painter.setPen(QPen(colour, 2) if shape == "cross" else Qt.PenStyle.NoPen)
+            painter.setBrush(colour)
+            painter.translate(rect.center())
+            painter.drawPath(marker_path(shape, 9))
+        painter.restore()
+
+    def _line(self) -> int:
+        return round(QFontMetricsF(self._theme.font("note")).height()) + 6
+
+    def _places(self, width: int) -> list[QRectF]:
+        metrics, line = QFontMetricsF(self._theme.font("note")), self._line()
+        places: list[QRectF] = []
+        x = y = 0.0
+        for entry in self._entries:
+            wide = 24 + metrics.horizontalAdvance(entry.name) + 2
+            if x and x + wide > width:
+                x, y = 0.0, y + line
+            places.append(QRectF(x, y, wide, line))
+            x += wide + 20
+        return places

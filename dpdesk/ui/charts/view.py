@@ -1,0 +1,403 @@
+"""A chart as people meet it: question, answer, picture or table, export.
+
+Use::
+
+    view = ChartView(theme, parent, svg=renderer)      # svg: Chart -> str, for the SVG export
+    view.set_chart(chart)                              # or None; view.set_placeholder("Tag …")
+    view.pointPicked.connect(self._on_picked)          # click or Enter: id of the point
+    view.pointSelected.connect(...)                    # arrows: id of the marked point
+    view.pointHovered.connect(...)                     # id under the pointer, -1 when none
+    view.select_point(id); view.set_stale(True); view.toggle_table()
+
+In bar charts the same signals carry the index of the category. The accessible name is the question,
+the accessible description the answer; the table twin holds the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from dpdesk.core.charts import Axis, BarChart, Chart, format_figure
+from dpdesk.core.errors import DpdeskError
+from dpdesk.ui.charts.export import picture, table_csv, write_bytes
+from dpdesk.ui.charts.legend import Legend
+from dpdesk.ui.models import DataGrid, ListModel
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
+
+if TYPE_CHECKING:
+    from dpdesk.ui.charts.surface import PlotSurface
+
+SvgRenderer = Callable[[Chart], str]
+_FORMATS = ("png", "svg", "csv")
+
+
+class ChartView(QWidget):
+    """Shows one chart at a time.
+
+    ``exported(str)`` names the written file, ``exportFailed(str)`` carries a sentence.
+    """
+
+    pointPicked = Signal(int)
+    pointSelected = Signal(int)
+    pointHovered = Signal(int)
+    exported = Signal(str)
+    exportFailed = Signal(str)
+
+    def __init__(
+        self, theme: ThemeManager, parent: QWidget | None = None, svg: SvgRenderer | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._svg = svg
+        self._chart: Chart | None = None
+        self._surface: PlotSurface | None = None
+        self._dialog: QFileDialog | None = None
+        self._model = ListModel(parent=self)
+        self._build()
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+        self.set_placeholder(self.tr("Nothing to show yet."))
+
+    # -- what is shown
+
+    @property
+    def chart(self) -> Chart | None:
+        """The chart on show."""
+        return self._chart
+
+    @property
+    def surface(self) -> PlotSurface | None:
+        """The plot itself, for tests and the walkthrough; None before the first chart."""
+        return self._surface
+
+    def set_chart(self, chart: Chart | None) -> None:
+        """Show a chart, or the placeholder."""
+        self._chart = chart
+        self._tools.setVisible(chart is not None)
+        if chart is None:
+            self._show_page()
+            return
+        surface = self._surface or self._made_surface()
+        self._title.setText(chart.question)
+        self._answer.setText(chart.answer)
+        self._answer.setVisible(bool(chart.answer))
+        self.setAccessibleName(chart.question)
+        self.setAccessibleDescription(chart.answer)
+        surface.setAccessibleName(chart.question)
+        surface.setAccessibleDescription(chart.answer)
+        self._grid.setAccessibleName(self.tr("Table: {question}").format(question=chart.question))
+        surface.show_chart(chart)
+        self._legend.show_chart(chart, self.tr("below the threshold"))
+        self._model.set_table(chart.table.columns, chart.table.rows)
+        self._upright.setText(_upright_axis(chart).label)
+        self._read_out(surface.chosen)
+        self._show_page()
+
+    def set_placeholder(self, text: str) -> None:
+        """What stands here while there is no chart: the next thing to do."""
+        self._placeholder.setText(text)
+        if self._chart is None:
+            self.setAccessibleName(text)
+
+    def set_stale(self, stale: bool, reason: str = "") -> None:
+        """Dim the picture and mark it ↻ when it no longer belongs to the settings."""
+        self._veil.setVisible(stale)
+        self._veil.raise_()
+        self._stale.setVisible(stale)
+        self._stale.setText("↻ " + (reason or self.tr("out of date")))
+
+    def select_point(self, number: int | None) -> None:
+        """Mark a point (a category of bars); signals stay silent."""
+        if self._surface is not None:
+            self._surface.choose(number)
+            self._read_out(number)
+
+    @property
+    def shows_table(self) -> bool:
+        """Whether the table twin is in front."""
+        return self._table_button.isChecked()
+
+    @Slot()
+    def toggle_table(self) -> None:
+        """Change between picture and table."""
+        other = self._chart_button if self.shows_table else self._table_button
+        other.setChecked(True)
+        self._show_page()
+
+    def save_as(self, path: Path) -> None:
+        """Write the chart in the format of the suffix (png, svg, csv); may raise StorageError."""
+        chart = self._chart
+        if chart is None:
+            return
+        suffix = path.suffix.lower()
+        if suffix == ".csv":
+            content = table_csv(chart.table).encode()
+        elif suffix == ".svg" and self._svg is not None:
+            content = self._svg(chart).encode()
+        else:
+            content = picture(self._sheet)
+        write_bytes(path, content)
+        self.exported.emit(str(path))
+
+    # -- building
+
+    def _build(self) -> None:
+        self._sheet = QWidget(self)
+        self._sheet.setAutoFillBackground(True)
+        self._sheet.setBackgroundRole(self._sheet.palette().ColorRole.Base)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._sheet)
+        inner = QVBoxLayout(self._sheet)
+        inner.setContentsMargins(SPACE.l, SPACE.m, SPACE.l, SPACE.m)
+        inner.setSpacing(SPACE.xs)
+        inner.addLayout(self._build_head())
+        self._answer = QLabel()
+        self._answer.setWordWrap(True)
+        self._answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        set_look(self._answer, "answer")
+        inner.addWidget(self._answer)
+        self._legend = Legend(self._theme.theme)
+        inner.addWidget(self._legend)
+        self._upright = QLabel()
+        set_look(self._upright, "note")
+        inner.addWidget(self._upright)
+        inner.addWidget(self._build_pages(), 1)
+        self._readout = QLabel()
+        set_look(self._readout, "note")
+        self._readout.setAlignment(Qt.AlignmentFlag.AlignRight)
+        inner.addWidget(self._readout)
+
+    def _build_head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(SPACE.s)
+        self._title = QLabel()
+        self._title.setWordWrap(True)
+        set_look(self._title, "section")
+        row.addWidget(self._title, 1)
+        self._stale = QLabel()
+        set_look(self._stale, "caution")
+        self._stale.hide()
+        row.addWidget(self._stale)
+        self._tools = QWidget()
+        tools = QHBoxLayout(self._tools)
+        tools.setContentsMargins(0, 0, 0, 0)
+        tools.setSpacing(0)
+        self._chart_button = self._segment(self.tr("Chart"), "segment-first")
+        self._table_button = self._segment(self.tr("Table"), "segment-last")
+        self._switch = QButtonGroup(self)
+        for button in (self._chart_button, self._table_button):
+            self._switch.addButton(button)
+            tools.addWidget(button)
+        self._chart_button.setChecked(True)
+        self._switch.buttonClicked.connect(self._show_page)
+        tools.addSpacing(SPACE.s)
+        tools.addWidget(self._build_export())
+        row.addWidget(self._tools, 0, Qt.AlignmentFlag.AlignTop)
+        return row
+
+    def _segment(self, text: str, look: str) -> QToolButton:
+        button = QToolButton()
+        button.setText(text)
+        button.setCheckable(True)
+        button.setToolTip(self.tr("Show the same numbers as picture or table (Ctrl+T)"))
+        button.setAccessibleName(self.tr("Show as {form}").format(form=text))
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        set_look(button, look)
+        return button
+
+    def _build_export(self) -> QToolButton:
+        self._export = QToolButton()
+        self._export.setText(self.tr("Save"))
+        self._export.setToolTip(self.tr("Save this chart as picture, drawing or table"))
+        self._export.setAccessibleName(self.tr("Save this chart"))
+        self._export.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._export.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._export.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        menu = QMenu(self._export)
+        texts = {
+            "png": self.tr("Picture (PNG)…"),
+            "svg": self.tr("Drawing (SVG)…"),
+            "csv": self.tr("Numbers (CSV)…"),
+        }
+        for format_name in _FORMATS:
+            action = QAction(texts[format_name], menu)
+            action.setData(format_name)
+            action.setEnabled(format_name != "svg" or self._svg is not None)
+            menu.addAction(action)
+        menu.triggered.connect(self._on_export)
+        self._export.setMenu(menu)
+        return self._export
+
+    def _build_pages(self) -> QStackedWidget:
+        self._pages = QStackedWidget()
+        self._placeholder = QLabel()
+        self._placeholder.setWordWrap(True)
+        self._placeholder.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        set_look(self._placeholder, "note")
+        self._grid = DataGrid(self._theme, self.tr("Table of the chart"))
+        self._grid.setModel(self._model)
+        self._grid.horizontalHeader().setStretchLastSection(True)
+        self._grid.verticalHeader().hide()
+        self._plot_page = QWidget()
+        QVBoxLayout(self._plot_page).setContentsMargins(0, 0, 0, 0)
+        for page in (self._placeholder, self._plot_page, self._grid):
+            self._pages.addWidget(page)
+        self._pages.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._pages.setMinimumHeight(140)
+        self._veil = _Veil(self._theme, self._pages)
+        self._veil.hide()
+        self._pages.installEventFilter(self._veil)
+        return self._pages
+
+    def _made_surface(self) -> PlotSurface:
+        from dpdesk.ui.charts.surface import PlotSurface
+
+        surface = PlotSurface(self._theme.theme)
+        surface.setToolTip(self.tr("Arrow keys go from point to point, Enter chooses"))
+        surface.pinned.connect(self.pointPicked)
+        surface.selected.connect(self._on_selected)
+        surface.hovered.connect(self._on_hovered)
+        layout = self._plot_page.layout()
+        if layout is not None:
+            layout.addWidget(surface)
+        self._surface = surface
+        self.setTabOrder(self._export, surface)
+        return surface
+
+    # -- reactions
+
+    @Slot()
+    def _show_page(self) -> None:
+        if self._chart is None:
+            self._pages.setCurrentWidget(self._placeholder)
+            for widget in self._parts():
+                widget.hide()
+            return
+        self._title.show()
+        self._readout.setVisible(not self.shows_table)
+        self._legend.setVisible(not self.shows_table and self._legend.useful)
+        self._upright.setVisible(not self.shows_table)
+        self._pages.setCurrentWidget(self._grid if self.shows_table else self._plot_page)
+        self._veil.raise_()
+
+    def _parts(self) -> tuple[QWidget, ...]:
+        return (self._title, self._answer, self._legend, self._upright, self._readout)
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._export.setIcon(icon("save", theme.tokens, size=theme.icon))
+        self._export.setIconSize(QSize(theme.icon, theme.icon))
+        self._legend.restyle(theme)
+        if self._surface is not None:
+            self._surface.restyle(theme)
+
+    @Slot(int)
+    def _on_selected(self, number: int) -> None:
+        self._read_out(number)
+        self.pointSelected.emit(number)
+
+    @Slot(int)
+    def _on_hovered(self, number: int) -> None:
+        surface = self._surface
+        shown = number if number >= 0 or surface is None else surface.chosen
+        self._read_out(shown)
+        self.pointHovered.emit(number)
+
+    def _read_out(self, number: int | None) -> None:
+        """Write the coordinates of a point in words, so that no mark must be estimated by eye."""
+        chart, surface = self._chart, self._surface
+        if chart is None or surface is None or number is None:
+            self._readout.setText(" ")
+            return
+        if isinstance(chart, BarChart):
+            self._readout.setText(_category_words(chart, number) or " ")
+            return
+        place = surface.position_of(number)
+        if place is None:
+            self._readout.setText(" ")
+            return
+        texts = [
+            f"{axis.title} {_written(10**value if axis.log else value, axis)}"
+            for axis, value in zip((chart.x_axis, chart.y_axis), place, strict=True)
+        ]
+        self._readout.setText(" · ".join(texts))
+
+    @Slot(QAction)
+    def _on_export(self, action: QAction) -> None:
+        format_name = str(action.data())
+        dialog = QFileDialog(self, self.tr("Save chart"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(format_name)
+        dialog.setNameFilter(f"{format_name.upper()} (*.{format_name})")
+        dialog.selectFile(f"{self._chart.id if self._chart else 'chart'}.{format_name}")
+        dialog.fileSelected.connect(self._on_file_chosen)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    @Slot(str)
+    def _on_file_chosen(self, name: str) -> None:
+        try:
+            self.save_as(Path(name))
+        except DpdeskError as error:
+            self.exportFailed.emit(error.line)
+
+
+class _Veil(QWidget):
+    """Dims what lies below it, and lets every click through."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """Keep covering the whole parent."""
+        parent = self.parentWidget()
+        if event.type() == QEvent.Type.Resize and parent is not None:
+            self.resize(parent.size())
+        return False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A half-transparent ground."""
+        colour = QColor(self._theme.tokens.surface)
+        colour.setAlpha(150)
+        QPainter(self).fillRect(self.rect(), colour)
+
+
+def _written(value: float, axis: Axis, kind: str = "number") -> str:
+    text = format_figure(value, "share" if axis.percent else kind)
+    return text if axis.percent or not axis.unit else f"{text} {axis.unit}"
+
+
+def _upright_axis(chart: Chart) -> Axis:
+    if isinstance(chart, BarChart):
+        return chart.category_axis if chart.horizontal else chart.value_axis
+    return chart.y_axis
+
+
+def _category_words(chart: BarChart, number: int) -> str:
+    if not 0 <= number < len(chart.categories):
+        return ""
+    kind = "share" if chart.value_axis.percent else "number"
+    values = [
+        f"{one.name} {_written(one.values[number], chart.value_axis, kind)}" for one in chart.series
+    ]
+    return " · ".join([chart.categories[number], *values])

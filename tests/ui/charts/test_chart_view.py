@@ -1,0 +1,249 @@
+"""A chart says its question and answer, walks by arrows, has a twin, and leaks nothing."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
+from pytestqt.qtbot import QtBot
+
+from dpdesk.core.charts import Axis, Chart, ChartTable, PointSeries, ScatterChart
+from dpdesk.core.errors import StorageError
+from dpdesk.ui.charts import ChartView, table_csv
+from dpdesk.ui.charts.axes import nice_step, plain_text
+from dpdesk.ui.theme import ThemeManager
+from tests.helpers.sample_charts import lattice_chart, loss_chart, size_chart
+
+
+def corner_chart() -> ScatterChart:
+    """Five points: four corners and the middle, numbered 10 to 14."""
+    return ScatterChart(
+        id="corners",
+        question="Which corner?",
+        answer="All of them.",
+        x_axis=Axis("loss", percent=True),
+        y_axis=Axis("size", "rows"),
+        series=(
+            PointSeries(
+                "corners",
+                np.array([0.0, 1.0, 0.0, 1.0, 0.5]),
+                np.array([0.0, 0.0, 1.0, 1.0, 0.5]),
+                np.array([10, 11, 12, 13, 14], np.int64),
+            ),
+        ),
+        table=ChartTable(("corner", "loss"), ((10, 0.0), (11, 1.0))),
+    )
+
+
+@pytest.fixture
+def view(qtbot: QtBot, theme: ThemeManager) -> ChartView:
+    view = ChartView(theme)
+    qtbot.addWidget(view)
+    view.resize(640, 480)
+    view.show()
+    return view
+
+
+def pixel_of(view: ChartView, number: int) -> QPoint:
+    surface = view.surface
+    assert surface is not None
+    xs, ys = surface._pixels()
+    at = list(surface._points[2]).index(number)
+    return QPoint(round(xs[at]), round(ys[at]))
+
+
+def colours(image: QImage) -> set[str]:
+    return {
+        image.pixelColor(x, y).name()
+        for x in range(0, image.width(), 2)
+        for y in range(0, image.height(), 2)
+    }
+
+
+def test_question_and_answer_are_the_accessible_texts(view: ChartView) -> None:
+    chart = size_chart()
+    view.set_chart(chart)
+    assert view.accessibleName() == chart.question
+    assert view.accessibleDescription() == chart.answer
+    assert view.surface is not None
+    assert view.surface.accessibleName() == chart.question
+
+
+def test_the_twin_holds_the_same_numbers(view: ChartView) -> None:
+    view.set_chart(size_chart())
+    view.toggle_table()
+    assert view.shows_table
+    model = view._grid.model()
+    assert view._grid.isVisible()
+    assert model.index(5, 2).data() == "37,421"
+    view.toggle_table()
+    assert not view.shows_table
+
+
+def test_before_the_first_chart_the_placeholder_says_what_to_do(view: ChartView) -> None:
+    view.set_placeholder("Tag one quasi-identifier to see risk")
+    assert view.accessibleName() == "Tag one quasi-identifier to see risk"
+    view.set_chart(size_chart())
+    view.set_chart(None)
+    assert view._placeholder.isVisible()
+
+
+def test_a_click_picks_the_nearest_point(view: ChartView, qtbot: QtBot) -> None:
+    view.set_chart(corner_chart())
+    surface = view.surface
+    assert surface is not None
+    qtbot.waitUntil(lambda: surface.plotItem.vb.sceneBoundingRect().width() > 300)
+    place = pixel_of(view, 14) + QPoint(7, -5)
+    with qtbot.waitSignal(view.pointPicked) as picked:
+        qtbot.mouseClick(surface.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert picked.args == [14]
+    assert "50 %" in view._readout.text()
+    assert "rows" in view._readout.text()
+
+
+def test_a_click_into_the_void_picks_nothing(view: ChartView, qtbot: QtBot) -> None:
+    view.set_chart(corner_chart())
+    surface = view.surface
+    assert surface is not None
+    qtbot.waitUntil(lambda: surface.plotItem.vb.sceneBoundingRect().width() > 300)
+    middle = (pixel_of(view, 10) + pixel_of(view, 14)) / 2
+    with qtbot.assertNotEmitted(view.pointPicked):
+        qtbot.mouseClick(surface.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+
+
+def test_arrows_walk_and_enter_pins(view: ChartView, qtbot: QtBot) -> None:
+    view.set_chart(corner_chart())
+    surface = view.surface
+    assert surface is not None
+    qtbot.waitUntil(lambda: surface.plotItem.vb.sceneBoundingRect().width() > 300)
+    view.select_point(10)
+    walked: list[int] = []
+    view.pointSelected.connect(walked.append)
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Left):
+        qtbot.keyClick(surface, key)
+    assert walked[0] in (11, 14)
+    assert walked[-1] in (10, 12, 14)
+    with qtbot.waitSignal(view.pointPicked) as picked:
+        qtbot.keyClick(surface, Qt.Key.Key_Return)
+    assert picked.args == [walked[-1]]
+
+
+def test_page_keys_reach_every_point(view: ChartView, qtbot: QtBot) -> None:
+    view.set_chart(corner_chart())
+    surface = view.surface
+    assert surface is not None
+    walked: list[int] = []
+    view.pointSelected.connect(walked.append)
+    for _ in range(5):
+        qtbot.keyClick(surface, Qt.Key.Key_PageDown)
+    assert walked == [10, 12, 14, 11, 13]
+    qtbot.keyClick(surface, Qt.Key.Key_PageUp)
+    assert walked[-1] == 11
+
+
+def test_a_click_on_a_bar_names_its_category(view: ChartView, qtbot: QtBot) -> None:
+    view.set_chart(size_chart())
+    surface = view.surface
+    assert surface is not None
+    qtbot.waitUntil(lambda: surface.plotItem.vb.sceneBoundingRect().width() > 300)
+    with qtbot.waitSignal(view.pointPicked) as picked:
+        qtbot.mouseClick(surface.viewport(), Qt.MouseButton.LeftButton, pos=pixel_of(view, 4))
+    assert picked.args == [4]
+    assert view._readout.text() == "10–19 · before 5,230 · after 5,140"
+
+
+def test_the_marked_point_survives_new_data(view: ChartView) -> None:
+    view.set_chart(lattice_chart(seed=1))
+    view.select_point(7)
+    view.set_chart(lattice_chart(seed=2))
+    assert view.surface is not None
+    assert view.surface.chosen == 7
+
+
+@pytest.mark.parametrize("chart", [size_chart(), loss_chart(), lattice_chart()], ids=lambda c: c.id)
+def test_dark_has_no_light_box(view: ChartView, theme: ThemeManager, chart: Chart) -> None:
+    view.set_chart(chart)
+    theme.set_mode("dark")
+    seen = colours(view.grab().toImage())
+    assert "#ffffff" not in seen
+    assert theme.tokens.surface.lower() in seen
+
+
+def test_points_without_a_place_are_left_out(view: ChartView) -> None:
+    chart = corner_chart()
+    series = chart.series[0]
+    broken = PointSeries("corners", series.x.copy(), series.y, series.ids)
+    broken.x[1] = np.nan
+    view.set_chart(
+        ScatterChart("c", "Which?", "", chart.x_axis, chart.y_axis, (broken,), chart.table)
+    )
+    assert view.surface is not None
+    assert view.surface.position_of(11) is None
+    assert view.surface.position_of(12) == (0.0, 1.0)
+
+
+def test_an_empty_scatter_is_drawn(view: ChartView) -> None:
+    none = PointSeries("none", np.empty(0), np.empty(0))
+    chart = ScatterChart(
+        "empty", "Which?", "None.", Axis("a"), Axis("b", log=True), (none,), ChartTable((), ())
+    )
+    view.set_chart(chart)
+    assert not view.grab().isNull()
+
+
+def test_export_writes_what_the_suffix_says(view: ChartView, qtbot: QtBot, tmp_path: Path) -> None:
+    view.set_chart(loss_chart())
+    with qtbot.waitSignal(view.exported):
+        view.save_as(tmp_path / "loss.csv")
+    lines = (tmp_path / "loss.csv").read_text().splitlines()
+    assert lines[0] == "attribute,loss"
+    assert lines[4] == "marital-status,0.31"
+    view.save_as(tmp_path / "loss.png")
+    image = QImage(str(tmp_path / "loss.png"))
+    assert image.width() == 2 * view._sheet.width()
+
+
+def test_the_svg_comes_from_the_given_renderer(
+    qtbot: QtBot, theme: ThemeManager, tmp_path: Path
+) -> None:
+    view = ChartView(theme, svg=lambda chart: f"<svg>{chart.id}</svg>")
+    qtbot.addWidget(view)
+    view.set_chart(loss_chart())
+    view.save_as(tmp_path / "loss.svg")
+    assert (tmp_path / "loss.svg").read_text() == "<svg>loss</svg>"
+
+
+def test_a_chart_that_cannot_be_written_says_where(view: ChartView, tmp_path: Path) -> None:
+    view.set_chart(loss_chart())
+    with pytest.raises(StorageError, match="nowhere"):
+        view.save_as(tmp_path / "nowhere" / "loss.csv")
+
+
+def test_the_twin_as_csv_quotes_what_must_be_quoted() -> None:
+    table = ChartTable(("a,b", "n"), (('say "x"', 1_000), (None, 0.5)))
+    assert table_csv(table) == '"a,b",n\n"say ""x""",1000\n,0.5\n'
+
+
+def test_nothing_keeps_a_closed_view_alive(qtbot: QtBot, theme: ThemeManager) -> None:
+    view = ChartView(theme)
+    view.resize(400, 300)
+    view.show()
+    view.set_chart(lattice_chart(500))
+    view.grab()
+    reference = weakref.ref(view)
+    view.close()
+    view.deleteLater()
+    del view
+    qtbot.waitUntil(lambda: bool(gc.collect() or True) and reference() is None)
+
+
+def test_ticks_are_round_and_have_no_factor() -> None:
+    assert [nice_step(rough) for rough in (0.013, 0.2, 3.0, 7.1)] == [0.02, 0.2, 5.0, 10.0]
+    assert plain_text(45_000.0, 5_000.0) == "45,000"
+    assert plain_text(0.0004, 0.0002) == "0.0004"
+    assert plain_text(2.0, 0.5) == "2.0"
