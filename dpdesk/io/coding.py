@@ -1,0 +1,82 @@
+"""Columns coded once: from texts to dictionaries sorted by code point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.io.csvload import CODE, RAW, STEPS
+from dpdesk.io.database import query
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+DATA = "data"
+MOST_VALUES = 1_000_000
+MOST_CODED_COLUMNS = 1_000
+_FEW_VALUES = 1_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table ``data``: name in the source, name in SQL, its values when coded.
+
+    ``domain`` holds every value that occurs, sorted by code point, in the order of the ENUM's
+    codes; None for a column kept as text because its values are nearly unique.
+    """
+
+    name: str
+    sql: str
+    domain: tuple[str, ...] | None = field(repr=False)
+
+
+def code_columns(
+    con: DuckDBPyConnection,
+    names: tuple[str, ...],
+    rows: int,
+    place: Path,
+    token: CancelToken,
+    report: Report,
+) -> tuple[Column, ...]:
+    """Make the table ``data`` from ``raw`` and drop ``raw``; the row order stays.
+
+    A column becomes an ENUM when its distinct values are few against the rows (at most a third,
+    and at most a million); measured, an ENUM groups three times faster than text, but a nearly
+    unique column only costs memory twice.
+    """
+    report(StepStarted(CODE, STEPS, STEPS))
+    coded = _to_code(con, len(names), rows, place, token)
+    columns: list[Column] = []
+    for j, name in enumerate(names):
+        domain = _make_type(con, j, place, token) if j in coded else None
+        columns.append(Column(name, f"c{j}", domain))
+        report(StepProgress(CODE, j + 1, len(names), "columns"))
+    casts = ", ".join(
+        f"c{j}::e{j} AS c{j}" if column.domain is not None else f"c{j}"
+        for j, column in enumerate(columns)
+    )
+    with query(con, token, place) as cursor:
+        cursor.execute(f"CREATE TABLE {DATA} AS SELECT {casts} FROM {RAW}")
+        cursor.execute(f"DROP TABLE {RAW}")
+    return tuple(columns)
+
+
+def _to_code(
+    con: DuckDBPyConnection, width: int, rows: int, place: Path, token: CancelToken
+) -> set[int]:
+    if width > MOST_CODED_COLUMNS:
+        return set()
+    counts = ", ".join(f"approx_count_distinct(c{j})" for j in range(width))
+    with query(con, token, place) as cursor:
+        found = cursor.execute(f"SELECT {counts} FROM {RAW}").fetchone() or ()
+    limit = min(MOST_VALUES, max(_FEW_VALUES, rows // 3))
+    return {j for j, distinct in enumerate(found) if distinct <= limit}
+
+
+def _make_type(con: DuckDBPyConnection, j: int, place: Path, token: CancelToken) -> tuple[str, ...]:
+    with query(con, token, place) as cursor:
+        cursor.execute(f"CREATE TYPE e{j} AS ENUM (SELECT DISTINCT c{j} FROM {RAW} ORDER BY c{j})")
+        table = cursor.sql(f"SELECT unnest(enum_range(NULL::e{j}))::VARCHAR AS v").to_arrow_table()
+    return tuple(table.column(0).to_pylist())

@@ -1,0 +1,119 @@
+"""Distinct tuples of coded columns with their counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.frequency import FrequencyTable
+from dpdesk.core.jobs import CancelToken
+from dpdesk.io.coding import DATA, Column
+from dpdesk.io.database import query
+
+if TYPE_CHECKING:
+    import pyarrow
+    from duckdb import DuckDBPyConnection
+
+_KEY_BITS = 63
+
+
+def count_tuples(
+    con: DuckDBPyConnection,
+    columns: tuple[Column, ...],
+    rows: int,
+    missing: tuple[str, ...],
+    place: Path,
+    token: CancelToken,
+) -> FrequencyTable:
+    """The frequency table of ``columns``, tuples in ascending order of their codes."""
+    if not columns:
+        codes, counts = np.empty((1, 0), np.int32), np.array([rows], np.int64)
+        domains: list[tuple[str, ...]] = []
+    elif _packs(columns):
+        codes, counts = _by_key(con, columns, place, token)
+        domains = [column.domain or () for column in columns]
+    else:
+        codes, counts, domains = _by_columns(con, columns, place, token)
+    tokens = frozenset(missing)
+    return FrequencyTable(
+        attributes=tuple(column.name for column in columns),
+        domains=tuple(domains),
+        codes=codes,
+        counts=counts,
+        missing=tuple(
+            frozenset(code for code, value in enumerate(domain) if value in tokens)
+            for domain in domains
+        ),
+    )
+
+
+def _packs(columns: tuple[Column, ...]) -> bool:
+    """Whether all columns are coded and their codes fit one key."""
+    size = 1
+    for column in columns:
+        if column.domain is None:
+            return False
+        size *= len(column.domain)
+    return size < 1 << _KEY_BITS
+
+
+def _by_key(
+    con: DuckDBPyConnection, columns: tuple[Column, ...], place: Path, token: CancelToken
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    sizes = [len(column.domain or ()) for column in columns]
+    factors = [1] * len(columns)
+    for j in range(len(columns) - 2, -1, -1):
+        factors[j] = factors[j + 1] * sizes[j + 1]
+    key = " + ".join(
+        f"enum_code({column.sql})::UBIGINT * {factor}"
+        for column, factor in zip(columns, factors, strict=True)
+    )
+    with query(con, token, place) as cursor:
+        found = cursor.execute(
+            f"SELECT {key} AS k, count(*) AS n FROM {DATA} GROUP BY k ORDER BY k"
+        ).fetchnumpy()
+    keys = np.asarray(found["k"], dtype=np.int64)
+    codes = np.empty((len(keys), len(columns)), dtype=np.int32)
+    for j, (factor, size) in enumerate(zip(factors, sizes, strict=True)):
+        codes[:, j] = (keys // factor) % size
+    return codes, np.asarray(found["n"], dtype=np.int64)
+
+
+def _by_columns(
+    con: DuckDBPyConnection, columns: tuple[Column, ...], place: Path, token: CancelToken
+) -> tuple[NDArray[np.int32], NDArray[np.int64], list[tuple[str, ...]]]:
+    listed = ", ".join(
+        f"{column.sql} AS k{j}" if column.domain is None else f"enum_code({column.sql}) AS k{j}"
+        for j, column in enumerate(columns)
+    )
+    keys = ", ".join(f"k{j}" for j in range(len(columns)))
+    with query(con, token, place) as cursor:
+        table = cursor.sql(
+            f"SELECT {listed}, count(*) AS n FROM {DATA} GROUP BY {keys} ORDER BY {keys}"
+        ).to_arrow_table()
+    codes = np.empty((table.num_rows, len(columns)), dtype=np.int32)
+    domains: list[tuple[str, ...]] = []
+    for j, column in enumerate(columns):
+        if column.domain is None:
+            codes[:, j], domain = _coded_texts(table.column(j))
+        else:
+            codes[:, j], domain = table.column(j).to_numpy(), column.domain
+        domains.append(domain)
+    return codes, table.column(len(columns)).to_numpy().astype(np.int64), domains
+
+
+def _coded_texts(values: pyarrow.ChunkedArray) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Codes of a text column against its own values, sorted by code point."""
+    import pyarrow.compute
+
+    encoded = values.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pyarrow.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    order = pyarrow.compute.array_sort_indices(encoded.dictionary).to_numpy()
+    ranks = np.empty(len(order), dtype=np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    domain = tuple(encoded.dictionary.take(pyarrow.array(order)).to_pylist())
+    return ranks[encoded.indices.to_numpy()], domain

@@ -1,0 +1,333 @@
+"""From a delimited text file to a table of texts in the database, checked by two readers.
+
+The scan walks the bytes and counts; DuckDB then reads with every option named and nothing left to
+its own detection; rows and columns of both must agree. A text that DuckDB cannot take as it is
+(another encoding, odd line ends, blank lines, …) is first rewritten in plain form in the private
+folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io import faults
+from dpdesk.io.database import literal, query
+from dpdesk.io.failures import disagreement, storage_error
+from dpdesk.io.legacy import guess_legacy, high_words
+from dpdesk.io.reading import Reading
+from dpdesk.io.sniff import Dialect, sniff, with_encoding
+from dpdesk.io.source import byte_chunks, text_end
+from dpdesk.io.workspace import Workspace
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from dpdesk.io.scan import ScanResult
+
+STEPS = 3
+CHECK, LOAD, CODE = "Check the text", "Load the rows", "Code the columns"
+RAW = "raw"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table ``raw`` of texts in the database, columns c0, c1, …, in source order."""
+
+    names: tuple[str, ...]
+    rows: int
+    reading: Reading
+    sha256: str
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A text that was scanned to its end, and where its UTF-8 form lies."""
+
+    dialect: Dialect
+    result: ScanResult
+    path: Path
+    start: int
+    stop: int | None
+    sha256: str
+    ctrl_z: bool
+
+
+def load_csv(
+    con: DuckDBPyConnection,
+    path: Path,
+    spec: SourceSpec,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> Loaded:
+    """Scan and load ``path`` into the table ``raw``.
+
+    Raises InputError (``csv.*``, ``encoding.*``, ``read.disagreement``) with line and column,
+    StorageError, or Cancelled; nothing is left behind in any case.
+    """
+    dialect = sniff(path, spec)
+    report(StepStarted(CHECK, 1, STEPS))
+    with _removed_after() as temporary:
+        checked = _check(path, dialect, spec, workspace, token, report, temporary)
+        dialect, result = checked.dialect, checked.result
+        names, notes = column_names(dialect, path.name)
+        rows = result.records - (1 if dialect.header else 0)
+        if rows == 0:
+            raise faults.no_rows(path.name, result.first_line)
+        report(StepStarted(LOAD, 2, STEPS))
+        plain = _needs_plain_form(checked)
+        if plain:
+            file = _write_plain(checked, workspace, token, report)
+            temporary.append(file)
+        else:
+            file = checked.path
+        _read_into(con, file, checked, plain, path, token)
+    _agree(con, path, rows, result.fields, token)
+    notes = (*dialect.notes, *notes, *_notes(checked))
+    reading = _reading(spec, dialect, result, notes)
+    return Loaded(names, rows, reading, checked.sha256)
+
+
+@contextmanager
+def _removed_after() -> Iterator[list[Path]]:
+    paths: list[Path] = []
+    try:
+        yield paths
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+
+def _check(
+    path: Path,
+    dialect: Dialect,
+    spec: SourceSpec,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+    temporary: list[Path],
+) -> _Checked:
+    from dpdesk.io.scan import ENCODING, NONE, scan
+
+    digest = hashlib.sha256()
+    stop, ctrl_z = text_end(path) if dialect.encoding == "utf-8" else (None, False)
+    text, start = path, dialect.start
+    chunks = byte_chunks(path, token, report, CHECK, start, stop, digest)
+    if dialect.encoding != "utf-8":
+        text, start = workspace.new_path(".txt"), 0
+        temporary.append(text)
+        write_file(_decoded(chunks, dialect, path.name), text)
+        chunks = byte_chunks(text, token, report, CHECK)
+    result = scan(chunks, dialect.delimiter, dialect.quote, dialect.first_line)
+    if result.fault == ENCODING and dialect.guessed:
+        dialect = _legacy(path, dialect, result, token, report)
+        return _check(path, dialect, spec, workspace, token, report, temporary)
+    if result.fault != NONE:
+        raise faults.fault_error(path.name, dialect, result)
+    return _Checked(dialect, result, text, start, stop, digest.hexdigest(), ctrl_z)
+
+
+def _decoded(chunks: Iterator[bytes], dialect: Dialect, name: str) -> Iterator[bytes]:
+    from dpdesk.io.transcode import decoded
+
+    return decoded(chunks, dialect.encoding, name, dialect.first_line)
+
+
+def write_file(chunks: Iterator[bytes] | Iterator[memoryview], path: Path) -> None:
+    """Write chunks to a new private file; StorageError (disk full) leaves nothing behind."""
+    try:
+        with path.open("xb") as out:
+            path.chmod(0o600)
+            for chunk in chunks:
+                try:
+                    out.write(chunk)
+                except OSError as problem:
+                    raise storage_error(problem, path, "write") from problem
+    except OSError as problem:
+        path.unlink(missing_ok=True)
+        raise storage_error(problem, path, "write") from problem
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _legacy(
+    path: Path, dialect: Dialect, result: ScanResult, token: CancelToken, report: Report
+) -> Dialect:
+    """The dialect in the likeliest 8-bit encoding; InputError for a mixture of encodings."""
+    guess = guess_legacy(high_words(byte_chunks(path, token, report, CHECK, dialect.start)))
+    if result.multibyte > 0 or guess.utf8_words > 0:
+        raise faults.mixed_encodings(path.name, dialect, result)
+    note = (
+        f"Line {result.line} is not UTF-8; the file was read as {guess.encoding}, a guess "
+        f"(`{guess.example}`); name the `encoding` if letters look wrong."
+    )
+    return with_encoding(path, dialect, guess.encoding, note)
+
+
+def column_names(dialect: Dialect, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Column names and notes about them; InputError ``csv.duplicate-names``."""
+    if not dialect.head:
+        raise faults.too_long(name, dialect.first_line)
+    width = len(dialect.head[0].fields)
+    if not dialect.header:
+        return tuple(f"column_{j + 1}" for j in range(width)), ()
+    given = dialect.head[0].fields
+    names = tuple(text if text else f"column_{j + 1}" for j, text in enumerate(given))
+    seen: dict[str, int] = {}
+    for j, text in enumerate(names):
+        if text in seen:
+            raise faults.duplicate_name(name, dialect.head[0].line, text, seen[text], j)
+        seen[text] = j
+    return names, _name_notes(given, names, dialect.head[0].line)
+
+
+def _name_notes(given: tuple[str, ...], names: tuple[str, ...], line: int) -> tuple[str, ...]:
+    notes: list[str] = []
+    nameless = [names[j] for j, text in enumerate(given) if not text]
+    if nameless:
+        notes.append(f"Line {line} leaves columns without a name: {_listed(nameless)}.")
+    if any(text != text.strip() for text in given):
+        padded = [f"`{text}`" for text in given if text != text.strip()]
+        notes.append(f"Column names keep the blanks around them: {_listed(padded)}.")
+    folded: dict[str, str] = {}
+    for text in names:
+        other = folded.setdefault(text.strip().casefold(), text)
+        if other != text:
+            notes.append(f"Columns `{other}` and `{text}` differ in case or blanks only.")
+    return tuple(notes)
+
+
+def _listed(items: list[str]) -> str:
+    return ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
+
+
+def _needs_plain_form(checked: _Checked) -> bool:
+    """Whether the text must be rewritten before DuckDB may read it."""
+    result, dialect = checked.result, checked.dialect
+    header = dialect.head[0].fields if dialect.header else ()
+    return bool(
+        result.newline in ("CR", "mixed")
+        or result.blank_lines
+        or result.stray_quotes
+        or result.extra_records
+        or result.fields == 1
+        or checked.start
+        or checked.ctrl_z
+        or dialect.quote != '"'
+        or any("\n" in text or "\r" in text for text in header)
+    )
+
+
+def _write_plain(
+    checked: _Checked, workspace: Workspace, token: CancelToken, report: Report
+) -> Path:
+    from dpdesk.io.transcode import rewritten
+
+    target = workspace.new_path(".csv")
+    chunks = byte_chunks(checked.path, token, report, LOAD, checked.start, checked.stop)
+    skip = 1 if checked.dialect.header else 0
+    dialect = checked.dialect
+    write_file(
+        rewritten(chunks, dialect.delimiter, dialect.quote, checked.result.fields, skip), target
+    )
+    return target
+
+
+def _read_into(
+    con: DuckDBPyConnection,
+    file: Path,
+    checked: _Checked,
+    plain: bool,
+    source: Path,
+    token: CancelToken,
+) -> None:
+    columns = [f"c{j}" for j in range(checked.result.fields)]
+    longest = max(checked.result.longest * 2 + 8 * len(columns) + 64, 1 << 21)
+    options = {
+        "auto_detect": "false",
+        "header": "false",
+        "skip": "0" if plain or not checked.dialect.header else "1",
+        "delim": "','" if plain else literal(checked.dialect.delimiter),
+        "quote": "'\"'",
+        "escape": "'\"'",
+        "encoding": "'utf-8'",
+        "comment": "''",
+        "strict_mode": "true",
+        "null_padding": "false",
+        "ignore_errors": "false",
+        "max_line_size": str(longest),
+        "buffer_size": str(max(longest * 2, 32 << 20)),
+        "parallel": "false" if checked.result.quoted_ends else "true",
+        "force_not_null": "[" + ",".join(literal(c) for c in columns) + "]",
+        "columns": "{" + ",".join(f"'{c}':'VARCHAR'" for c in columns) + "}",
+    }
+    listed = ", ".join(f"{key}={value}" for key, value in options.items())
+    with query(con, token, source) as cursor:
+        cursor.execute(
+            f"CREATE TABLE {RAW} AS SELECT * FROM read_csv({literal(str(file))}, {listed})"
+        )
+
+
+def _agree(con: DuckDBPyConnection, path: Path, rows: int, fields: int, token: CancelToken) -> None:
+    with query(con, token, path) as cursor:
+        loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
+        width = len(cursor.execute(f"SELECT * FROM {RAW} LIMIT 0").description or ())
+    if loaded is None or loaded[0] != rows:
+        raise disagreement(path.name, "rows", rows, loaded[0] if loaded else 0)
+    if width != fields:
+        raise disagreement(path.name, "columns", fields, width)
+
+
+def _notes(checked: _Checked) -> tuple[str, ...]:
+    result = checked.result
+    notes: list[str] = []
+    if checked.dialect.marked:
+        notes.append("The file starts with a byte order mark; it is no part of the first name.")
+    if result.newline in ("CR", "mixed"):
+        kinds = f"{result.lf_ends:,} LF, {result.crlf_ends:,} CR LF, {result.cr_ends:,} CR"
+        notes.append(f"Line ends are unusual ({kinds}); each of them ends a line.")
+    if result.blank_lines:
+        where = f", the first below the header on line {result.blank_line}"
+        notes.append(
+            f"{result.blank_lines:,} blank lines were skipped"
+            f"{where if result.blank_line else ''}; they are no rows."
+        )
+    if result.stray_quotes:
+        notes.append(
+            f"{result.stray_quotes:,} quote marks inside unquoted values were kept as they are, "
+            f"the first on line {result.stray_line}."
+        )
+    if result.extra_records:
+        notes.append(
+            f"{result.extra_records:,} lines end in surplus empty fields, the first on line "
+            f"{result.extra_line}; the surplus was left out."
+        )
+    if checked.ctrl_z:
+        notes.append("The byte 0x1A (end of file of old programs) at the end was left out.")
+    return tuple(notes)
+
+
+def _reading(
+    spec: SourceSpec, dialect: Dialect, result: ScanResult, notes: tuple[str, ...]
+) -> Reading:
+    return Reading(
+        format="csv",
+        delimiter=dialect.delimiter,
+        encoding=dialect.encoding,
+        decimal=dialect.decimal,
+        quote=dialect.quote,
+        header=dialect.header,
+        missing=spec.missing,
+        newline=result.newline,
+        skipped_lines=result.blank_lines + dialect.first_line - 1,
+        notes=notes,
+        missing_candidates=dialect.missing_codes,
+    )

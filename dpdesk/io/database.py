@@ -1,0 +1,91 @@
+"""The one way to DuckDB: options, errors, cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import Cancelled, InputError, StorageError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.io.failures import disk_full
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MEMORY_LIMIT = "2GB"
+
+
+def connect(spill: Path) -> DuckDBPyConnection:
+    """An in-memory database that spills into the private folder ``spill`` and loads nothing."""
+    import duckdb
+
+    con = duckdb.connect(
+        ":memory:",
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "allow_community_extensions": "false",
+            "memory_limit": MEMORY_LIMIT,
+            "temp_directory": str(spill),
+            "preserve_insertion_order": "true",
+        },
+    )
+    con.execute("SET enable_progress_bar = false")
+    return con
+
+
+def identifier(name: str) -> str:
+    """A name quoted for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text quoted for SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def query(con: DuckDBPyConnection, token: CancelToken, place: Path) -> Iterator[DuckDBPyConnection]:
+    """A cursor of its own whose statements a cancel interrupts, with errors in our words.
+
+    ``place`` is the file or folder that a full disk is reported for. Safe from any thread.
+    """
+    import duckdb
+
+    cursor = con.cursor()
+    try:
+        with token.on_cancel(cursor.interrupt):
+            yield cursor
+        token.check()
+    except duckdb.InterruptException as problem:
+        raise Cancelled from problem
+    except duckdb.OutOfMemoryException as problem:
+        if "disk" in str(problem).lower() or "space" in str(problem).lower():
+            raise disk_full(place) from problem
+        raise StorageError(
+            "storage.memory",
+            f"{place}: the work needs more memory and disk space than there is.",
+            hint="Free some disk space, or close other programs, and try again.",
+        ) from problem
+    except duckdb.IOException as problem:
+        if "no space" in str(problem).lower() or "disk" in str(problem).lower():
+            raise disk_full(place) from problem
+        raise StorageError(
+            "storage.failed",
+            f"{place}: could not be read or written: {_first_line(problem)}",
+        ) from problem
+    except duckdb.Error as problem:
+        token.check()
+        raise InputError(
+            "read.database",
+            f"{place.name}: the database refused the table: {_first_line(problem)}",
+        ) from problem
+    finally:
+        cursor.close()
+
+
+def _first_line(problem: Exception) -> str:
+    lines = str(problem).strip().splitlines()
+    return lines[0][:200] if lines else type(problem).__name__

@@ -1,0 +1,67 @@
+"""Sentences for what can go wrong between the program and the operating system."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+from dpdesk.core.errors import InputError, StorageError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
+    """The StorageError for an OSError met while ``doing`` something with ``path``.
+
+    Codes: ``storage.disk-full``, ``storage.missing``, ``storage.permission``, ``storage.folder``,
+    ``storage.failed``.
+    """
+    if problem.errno in _FULL:
+        return disk_full(path)
+    if isinstance(problem, FileNotFoundError):
+        return StorageError(
+            "storage.missing",
+            f"{path}: there is no such file or folder.",
+            hint="Check the path; paths in a plan are relative to the plan.",
+            details={"path": str(path)},
+        )
+    if isinstance(problem, PermissionError):
+        return StorageError(
+            "storage.permission",
+            f"{path}: no permission to {doing} it.",
+            hint="Ask for the right to use it, or choose another place.",
+            details={"path": str(path)},
+        )
+    if isinstance(problem, IsADirectoryError | NotADirectoryError):
+        return StorageError(
+            "storage.folder",
+            f"{path}: found a folder where a file was expected, or the reverse.",
+            details={"path": str(path)},
+        )
+    reason = problem.strerror or type(problem).__name__
+    return StorageError(
+        "storage.failed",
+        f"{path}: could not {doing} it: {reason}.",
+        details={"path": str(path)},
+    )
+
+
+def disk_full(path: Path) -> StorageError:
+    """The sentence for a full disk."""
+    return StorageError(
+        "storage.disk-full",
+        f"{path}: the disk is full, so nothing was kept.",
+        hint="Free some space, or set DPDESK_HOME to a larger disk, and try again.",
+        details={"path": str(path)},
+    )
+
+
+def disagreement(name: str, what: str, scanned: int, loaded: int) -> InputError:
+    """Two independent readers of one file disagree: the file is refused."""
+    return InputError(
+        "read.disagreement",
+        f"{name}: two independent readers disagree on the number of {what} "
+        f"({scanned:,} and {loaded:,}), so the file is not used.",
+        hint="Save the file again as CSV with UTF-8, commas and quoted texts; please report this.",
+        details={"what": what, "scanned": scanned, "loaded": loaded},
+    )

@@ -1,0 +1,134 @@
+"""From a Parquet file to a table of texts in the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
+from dpdesk.io.database import identifier, literal, query
+from dpdesk.io.failures import disagreement, storage_error
+from dpdesk.io.reading import Reading
+from dpdesk.io.source import file_sha256
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_NO_TEXT = ("STRUCT", "MAP", "LIST", "BLOB", "UNION", "[]", "VARIANT", "GEOMETRY")
+
+
+def load_parquet(
+    con: DuckDBPyConnection, path: Path, spec: SourceSpec, token: CancelToken, report: Report
+) -> Loaded:
+    """Load ``path`` into the table ``raw``: every value as its canonical text, null as "".
+
+    Raises InputError ``parquet.*`` for a file that is no Parquet, is damaged, has no rows, or has
+    columns that have no text (lists, structures, bytes); StorageError; Cancelled.
+    """
+    names, rows = parquet_shape(path)
+    report(StepStarted(CHECK, 1, STEPS))
+    digest = file_sha256(path, token, report, CHECK)
+    report(StepStarted(LOAD, 2, STEPS))
+    source = f"read_parquet({literal(str(path))})"
+    with query(con, token, path) as cursor:
+        described = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        _check_types(path, described)
+        listed = ", ".join(f"{_as_text(str(row[0]))} AS c{j}" for j, row in enumerate(described))
+        cursor.execute(f"CREATE TABLE {RAW} AS SELECT {listed} FROM {source}")
+        loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
+    if loaded is None or loaded[0] != rows:
+        raise disagreement(path.name, "rows", rows, loaded[0] if loaded else 0)
+    if len(described) != len(names):
+        raise disagreement(path.name, "columns", len(names), len(described))
+    notes = _null_notes(con, path, described, token)
+    return Loaded(names, rows, Reading("parquet", missing=spec.missing, notes=notes), digest)
+
+
+def parquet_shape(path: Path) -> tuple[tuple[str, ...], int]:
+    """Column names and number of rows that the file's footer declares."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with path.open("rb") as file, pyarrow.parquet.ParquetFile(file) as parquet:
+            names = tuple(parquet.schema_arrow.names)
+            rows = int(parquet.metadata.num_rows)
+    except pyarrow.ArrowException:
+        raise InputError(
+            "parquet.damaged",
+            f"{path.name}: the file is no Parquet file, or it is damaged.",
+            hint="Write it again with the program it comes from.",
+        ) from None
+    except OSError as problem:
+        raise storage_error(problem, path, "read") from problem
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.casefold(), name)
+        if other is not name:
+            raise InputError(
+                "parquet.duplicate-names",
+                f"{path.name}: the columns `{other}` and `{name}` have the same name but for case.",
+                hint="Rename one of them.",
+            )
+    if rows == 0 or not names:
+        raise InputError(
+            "parquet.no-rows", f"{path.name}: found {len(names)} columns and {rows} rows."
+        )
+    return names, rows
+
+
+def first_rows(path: Path, count: int, token: CancelToken) -> tuple[tuple[str, ...], ...]:
+    """The first rows as canonical texts, for a preview."""
+    import duckdb
+
+    con = duckdb.connect(":memory:")
+    try:
+        with query(con, token, path) as cursor:
+            source = f"read_parquet({literal(str(path))})"
+            described = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+            _check_types(path, described)
+            listed = ", ".join(_as_text(str(row[0])) for row in described)
+            found = cursor.execute(f"SELECT {listed} FROM {source} LIMIT {count}").fetchall()
+    finally:
+        con.close()
+    return tuple(tuple(row) for row in found)
+
+
+def _as_text(name: str) -> str:
+    return f"coalesce(CAST({identifier(name)} AS VARCHAR), '')"
+
+
+def _check_types(path: Path, described: list[tuple[object, ...]]) -> None:
+    for name, kind, *_ in described:
+        if any(word in str(kind).upper() for word in _NO_TEXT):
+            raise InputError(
+                "parquet.type",
+                f"{path.name}: the column `{name}` holds values of type {kind}, expected texts, "
+                "numbers, dates or truth values.",
+                hint="Leave the column out, or turn it into text first.",
+                details={"column": str(name)},
+            )
+
+
+def _null_notes(
+    con: DuckDBPyConnection, path: Path, described: list[tuple[object, ...]], token: CancelToken
+) -> tuple[str, ...]:
+    """Say where null and the empty text were both found, since both become the empty text."""
+    texts = [(j, str(row[0])) for j, row in enumerate(described) if str(row[1]) == "VARCHAR"]
+    if not texts:
+        return ()
+    source = f"read_parquet({literal(str(path))})"
+    listed = ", ".join(
+        f"bool_or({identifier(name)} IS NULL) AND bool_or({identifier(name)} = '')"
+        for _, name in texts
+    )
+    with query(con, token, path) as cursor:
+        both = cursor.execute(f"SELECT {listed} FROM {source}").fetchone() or ()
+    mixed = [name for (_, name), found in zip(texts, both, strict=True) if found]
+    return tuple(
+        f"Column `{name}` holds null and the empty text; both are read as the empty text."
+        for name in mixed
+    )

@@ -1,0 +1,108 @@
+"""The head of a source, shown before it is loaded and each time an option changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from dpdesk.core.errors import DpdeskError
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.csvload import column_names
+from dpdesk.io.legacy import guess_legacy, high_words
+from dpdesk.io.parquetload import parquet_shape
+from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, is_parquet, resolve_source
+from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding
+
+
+def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
+    """How ``spec`` would be read, from the head of the file alone; never raises a DpdeskError.
+
+    What stands in the way is the preview's ``problem``. A fault further down in the file shows
+    only when it is loaded.
+    """
+    try:
+        path = resolve_source(spec, base)
+        if is_parquet(path):
+            return _parquet(path, spec)
+        dialect = _readable(path, sniff(path, spec))
+    except DpdeskError as problem:
+        unread = Reading("csv", missing=spec.missing)
+        return SourcePreview(unread, (), (), problem)
+    return _text(path, spec, dialect)
+
+
+def _text(path: Path, spec: SourceSpec, dialect: Dialect) -> SourcePreview:
+    problem: DpdeskError | None = None
+    notes: tuple[str, ...] = ()
+    columns = tuple(f"column_{j + 1}" for j in range(_width(dialect)))
+    try:
+        columns, notes = column_names(dialect, path.name)
+        problem = _head_fault(path, dialect)
+    except DpdeskError as found:
+        problem = found
+    body = dialect.head[1:] if dialect.header else dialect.head
+    reading = Reading(
+        format="csv",
+        delimiter=dialect.delimiter,
+        encoding=dialect.encoding,
+        decimal=dialect.decimal,
+        quote=dialect.quote,
+        header=dialect.header,
+        missing=spec.missing,
+        skipped_lines=dialect.first_line - 1,
+        notes=(*dialect.notes, *notes),
+        missing_candidates=dialect.missing_codes,
+    )
+    rows = tuple(record.fields for record in body[:PREVIEW_ROWS])
+    return SourcePreview(reading, columns, rows, problem)
+
+
+def _width(dialect: Dialect) -> int:
+    return len(dialect.head[0].fields) if dialect.head else 0
+
+
+def _readable(path: Path, dialect: Dialect) -> Dialect:
+    """The dialect in an 8-bit encoding when the head is not UTF-8."""
+    data, complete = read_head(path)
+    if not dialect.guessed or _is_utf8(data, complete):
+        return dialect
+    guess = guess_legacy(high_words([data]))
+    note = (
+        f"The file is not UTF-8; it is shown as {guess.encoding}, a guess (`{guess.example}`); "
+        "name the `encoding` if letters look wrong."
+    )
+    return with_encoding(path, dialect, guess.encoding, note)
+
+
+def _is_utf8(data: bytes, complete: bool) -> bool:
+    import codecs
+
+    try:
+        codecs.getincrementaldecoder("utf-8")("strict").decode(data, complete)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:
+    """What the scan finds in the head; a record that the head's end cuts is no fault."""
+    from dpdesk.io import faults
+    from dpdesk.io.scan import NONE, UNTERMINATED, scan
+
+    data, complete = read_head(path)
+    text = data[dialect.start :].decode(dialect.encoding, "replace").encode("utf-8")
+    if not complete:
+        text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]
+    result = scan(iter([text]), dialect.delimiter, dialect.quote, dialect.first_line)
+    if result.fault == NONE or (result.fault == UNTERMINATED and not complete):
+        return None
+    return faults.fault_error(path.name, dialect, result)
+
+
+def _parquet(path: Path, spec: SourceSpec) -> SourcePreview:
+    from dpdesk.core.jobs import CancelToken
+    from dpdesk.io.parquetload import first_rows
+
+    names, _ = parquet_shape(path)
+    rows = first_rows(path, PREVIEW_ROWS, CancelToken())
+    return SourcePreview(replace(Reading("parquet"), missing=spec.missing), names, rows)

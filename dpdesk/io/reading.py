@@ -1,0 +1,102 @@
+"""What was read and how: shown to the user before and after loading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.core.plan import SourceSpec
+
+TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".tab", ".data", ".dat", ".test")
+PARQUET_ENDINGS = (".parquet", ".pq")
+LATER_ENDINGS = (".xlsx", ".xls", ".sav", ".dta", ".sas7bdat", ".xpt", ".sqlite", ".db", ".duckdb")
+PREVIEW_ROWS = 200
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a source is read; what the plan names wins over what was detected.
+
+    ``format`` is ``"csv"`` or ``"parquet"`` (then the text options are empty). ``missing`` are the
+    declared codes, ``missing_candidates`` further texts that look like such codes. ``newline`` is
+    ``"LF"``, ``"CRLF"``, ``"CR"``, ``"mixed"``, ``"none"``, or empty when not known yet.
+    ``skipped_lines`` counts lines that are neither header nor row. ``notes`` are sentences.
+    """
+
+    format: str
+    delimiter: str = ""
+    encoding: str = ""
+    decimal: str = "."
+    quote: str = ""
+    header: bool = True
+    missing: tuple[str, ...] = ("",)
+    newline: str = ""
+    skipped_lines: int = 0
+    notes: tuple[str, ...] = ()
+    missing_candidates: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain values, as JSON can carry them."""
+        plain = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in plain.items()}
+
+
+@dataclass(frozen=True)
+class SourcePreview:
+    """The head of a source: how it would be read, and its first rows.
+
+    ``problem`` is what stands in the way, when the head shows it already.
+    """
+
+    reading: Reading
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...] = field(repr=False)
+    problem: DpdeskError | None = None
+
+
+def resolve_source(spec: SourceSpec, base: Path) -> Path:
+    """The absolute path of a source; relative paths start at ``base`` (the plan's folder).
+
+    Raises InputError ``source.format`` for an ending that this version cannot read, StorageError
+    for a missing file or a folder.
+    """
+    path = Path(base, Path(spec.path).expanduser()).absolute()
+    if "://" in spec.path or path.suffix.lower() in LATER_ENDINGS:
+        raise InputError(
+            "source.format",
+            f"{path.name or spec.path}: this version reads text tables (.csv, .tsv, .txt) and "
+            f"Parquet (.parquet), found `{path.suffix or spec.path}`.",
+            hint="Save the table as CSV or Parquet first.",
+            details={"ending": path.suffix},
+        )
+    if path.is_dir():
+        raise StorageError(
+            "storage.folder",
+            f"{path}: found a folder, expected a data file.",
+            details={"path": str(path)},
+        )
+    if not path.exists():
+        raise StorageError(
+            "storage.missing",
+            f"{path}: there is no such file.",
+            hint="Check the path; paths in a plan are relative to the plan.",
+            details={"path": str(path)},
+        )
+    if not path.is_file():
+        raise StorageError(
+            "storage.folder", f"{path}: found no ordinary file.", details={"path": str(path)}
+        )
+    return path
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the ending says Parquet."""
+    return path.suffix.lower() in PARQUET_ENDINGS
+
+
+def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
+    """See :func:`dpdesk.io.preview.preview_source`."""
+    from dpdesk.io.preview import preview_source as preview
+
+    return preview(spec, base)

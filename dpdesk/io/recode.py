@@ -1,0 +1,243 @@
+"""Writing the protected microdata: recode by look-up on codes, drop suppressed tuples, sort, write.
+
+The lines are made inside DuckDB and leave it as Arrow arrays whose text buffer is the file's next
+bytes, so no value passes through a Python object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.recoding import Recoding
+from dpdesk.io.coding import DATA, Column
+from dpdesk.io.database import query
+from dpdesk.io.failures import storage_error
+
+if TYPE_CHECKING:
+    import pyarrow
+    from duckdb import DuckDBPyConnection
+
+WRITE = "Write the microdata"
+_BATCH = 50_000
+_NEEDS_QUOTES = re.compile(r'[",\r\n]')
+
+
+def csv_field(text: str) -> str:
+    """A field with the quotes that RFC 4180 requires, and no others."""
+    if _NEEDS_QUOTES.search(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+@dataclass
+class _Released:
+    """One released column: its rank in SQL (for sorting), and its field in SQL (for the line)."""
+
+    rank: str
+    field: str
+
+
+@dataclass
+class _Statement:
+    """The parts of the statement, and the small tables it joins."""
+
+    tables: dict[str, pyarrow.Table] = field(default_factory=dict)
+    joins: list[str] = field(default_factory=list)
+    released: list[_Released] = field(default_factory=list)
+    label_codes: dict[str, str] = field(default_factory=dict)
+    lists: list[list[int] | list[str]] = field(default_factory=list)
+
+    def list_of(self, values: list[int] | list[str]) -> str:
+        """A parameter that holds a list; its SQL name."""
+        self.lists.append(values)
+        return f"${len(self.lists)}"
+
+
+def write_recoded(
+    con: DuckDBPyConnection,
+    columns: Sequence[Column],
+    rows: int,
+    recoding: Recoding,
+    path: Path,
+    token: CancelToken,
+    report: Report,
+) -> int:
+    """See :meth:`dpdesk.io.store.DataStore.write_recoded`."""
+    if recoding.rows_out + recoding.rows_suppressed != rows:
+        raise _misfit(
+            f"{recoding.rows_out:,} released and {recoding.rows_suppressed:,} suppressed rows do "
+            f"not add up to the {rows:,} rows of the data"
+        )
+    released = [column for column in columns if column.name not in recoding.dropped_columns]
+    statement = _Statement()
+    for column in columns:
+        if column.name in recoding.attributes:
+            _recode(statement, column, recoding, column in released)
+        elif column in released:
+            _keep(statement, column)
+    sql = _sql(statement, recoding)
+    report(StepStarted(WRITE, 1, 1))
+    header = ",".join(csv_field(column.name) for column in released) + "\n"
+    with query(con, token, path) as cursor:
+        for name, table in statement.tables.items():
+            cursor.register(name, table)
+        batches = cursor.sql(sql, params=statement.lists).to_arrow_reader(_BATCH)
+        written = _write(batches, header, path, recoding.rows_out, token, report)
+    if written != recoding.rows_out:
+        path.unlink(missing_ok=True)
+        raise _misfit(f"{written:,} rows were written, {recoding.rows_out:,} were to be released")
+    return written
+
+
+def _recode(statement: _Statement, column: Column, recoding: Recoding, is_released: bool) -> None:
+    """Add a recoded column: its label code (for suppression), its rank and field (for output)."""
+    j = recoding.attributes.index(column.name)
+    mapping = recoding.mapping[column.name]
+    index = {label: code for code, label in enumerate(recoding.labels[j])}
+    unknown = next((text for text in mapping.values() if text not in index), None)
+    if unknown is not None:
+        raise _misfit(f"the released value `{unknown}` of `{column.name}` has no label")
+    ordered = sorted(set(mapping.values()))
+    ranks = {label: rank for rank, label in enumerate(ordered)}
+    if column.domain is None:
+        rank = _joined(statement, column, j, mapping, index, ranks)
+    else:
+        absent = next((value for value in column.domain if value not in mapping), None)
+        if absent is not None:
+            raise _misfit(f"the value `{absent}` of `{column.name}` is not recoded")
+        codes = statement.list_of([index[mapping[value]] for value in column.domain])
+        places = statement.list_of([ranks[mapping[value]] for value in column.domain])
+        code = f"enum_code({column.sql}) + 1"
+        statement.label_codes[column.name] = f"list_extract({codes}, {code})"
+        rank = f"list_extract({places}, {code})"
+    if is_released:
+        fields = statement.list_of([csv_field(label) for label in ordered])
+        name = f"r{len(statement.released)}"
+        statement.released.append(_Released(rank, f"list_extract({fields}, {name} + 1)"))
+
+
+def _joined(
+    statement: _Statement,
+    column: Column,
+    j: int,
+    mapping: Mapping[str, str],
+    index: Mapping[str, int],
+    ranks: Mapping[str, int],
+) -> str:
+    """Recode a text column through a join; its rank in SQL."""
+    import pyarrow
+
+    name = f"m{j}"
+    statement.tables[name] = pyarrow.table(
+        {
+            "v": pyarrow.array(list(mapping), pyarrow.string()),
+            "code": pyarrow.array([index[text] for text in mapping.values()], pyarrow.int32()),
+            "place": pyarrow.array([ranks[text] for text in mapping.values()], pyarrow.int32()),
+        }
+    )
+    statement.joins.append(f"JOIN {name} ON {name}.v = {DATA}.{column.sql}")
+    statement.label_codes[column.name] = f"{name}.code"
+    return f"{name}.place"
+
+
+def _keep(statement: _Statement, column: Column) -> None:
+    """Add a column that is released as it is."""
+    name = f"r{len(statement.released)}"
+    if column.domain is None:
+        quoted = f"""'"' || replace({name}, '"', '""') || '"'"""
+        special = f"regexp_matches({name}, '[\",\\r\\n]')"
+        rank, text = column.sql, f"CASE WHEN {special} THEN {quoted} ELSE {name} END"
+    else:
+        fields = statement.list_of([csv_field(value) for value in column.domain])
+        rank = f"enum_code({column.sql})::INTEGER"
+        text = f"list_extract({fields}, {name} + 1)"
+    statement.released.append(_Released(rank, text))
+
+
+def _sql(statement: _Statement, recoding: Recoding) -> str:
+    """The statement that gives the lines in their order."""
+    names = [f"r{j}" for j in range(len(statement.released))]
+    inner = ", ".join(
+        f"{item.rank} AS {name}" for name, item in zip(names, statement.released, strict=True)
+    )
+    where = ""
+    if len(recoding.suppressed):
+        where = f"WHERE NOT EXISTS (SELECT 1 FROM suppressed WHERE {_same(statement, recoding)})"
+    line = " || ',' || ".join(item.field for item in statement.released)
+    if len(names) == 1:
+        line = f"CASE WHEN ({line}) = '' THEN '\"\"' ELSE {line} END"
+    order = f"ORDER BY {', '.join(names)}" if names else ""
+    return (
+        f"SELECT ({line}) || chr(10) AS line FROM (SELECT {inner} FROM {DATA} "
+        f"{' '.join(statement.joins)} {where} {order})"
+    )
+
+
+def _same(statement: _Statement, recoding: Recoding) -> str:
+    import pyarrow
+
+    suppressed = np.ascontiguousarray(recoding.suppressed, dtype=np.int32)
+    statement.tables["suppressed"] = pyarrow.table(
+        {f"s{j}": suppressed[:, j] for j in range(suppressed.shape[1])}
+    )
+    return " AND ".join(
+        f"suppressed.s{j} = {statement.label_codes[name]}"
+        for j, name in enumerate(recoding.attributes)
+    )
+
+
+def _write(
+    batches: pyarrow.RecordBatchReader,
+    header: str,
+    path: Path,
+    expected: int,
+    token: CancelToken,
+    report: Report,
+) -> int:
+    """Write header and lines; the number of lines. A failure removes the file."""
+    written = 0
+    try:
+        with path.open("xb") as out:
+            out.write(header.encode("utf-8"))
+            for batch in batches:
+                token.check()
+                out.write(_bytes_of(batch.column(0)))
+                written += batch.num_rows
+                report(StepProgress(WRITE, written, expected, "rows"))
+    except OSError as problem:
+        path.unlink(missing_ok=True)
+        raise storage_error(problem, path, "write") from problem
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return written
+
+
+def _bytes_of(lines: pyarrow.Array) -> memoryview:
+    """The text buffer of an Arrow string array: all its lines, one after the other."""
+    import pyarrow
+
+    width = np.int64 if pyarrow.types.is_large_string(lines.type) else np.int32
+    _, offsets, data = lines.buffers()
+    if lines.null_count:
+        raise _misfit("a released value has no text")
+    bounds = np.frombuffer(offsets, dtype=width)[lines.offset : lines.offset + len(lines) + 1]
+    if len(lines) == 0 or data is None:
+        return memoryview(b"")
+    return memoryview(data)[int(bounds[0]) : int(bounds[-1])]
+
+
+def _misfit(what: str) -> InputError:
+    return InputError(
+        "recoding.misfit",
+        f"The protected table does not fit the data: {what}; nothing was written.",
+        hint="This is a fault of the program; please report it.",
+    )

@@ -1,0 +1,131 @@
+"""The role that a column's profile and name suggest, with the reason in one sentence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dpdesk.core.schema import ColumnType, Role, RoleSuggestion
+
+_HINTS: tuple[tuple[Role, str], ...] = (
+    (Role.WEIGHT, r"w|wt|wgt|weight|weights|sampling.?weight|pwgtp|rb050|hochrechnung|gewicht"),
+    (
+        Role.CLUSTER,
+        r"hh.?id|household(.?id)?|db030|serial(no)?|family.?id|haushalt(s.?id)?|ori.?hid",
+    ),
+    (
+        Role.IDENTIFIER,
+        r"id|.*[_. -]id|person.?id|pid|uuid|guid|ssn|nin|nino|passport.*|.*e?mail.*|phone.*|tel"
+        r"|iban|account.*|.*name|surname|address|street.*|.*number|svnr|ahv.*|record.*",
+    ),
+    (
+        Role.QUASI_IDENTIFIER,
+        r"age.*|alter|sex|gender|geschlecht|race.*|ethnic.*|nation.*|citizen.*|.*country.*|birth.*"
+        r"|dob|yob|zip.*|post.?code.*|plz|region.*|state|county|munic.*|district|town|city|puma"
+        r"|marital.*|marstat|civil.*|famil.*|edu.*|occup.*|job.*|workclass|profession|employ.*"
+        r"|industry.*|religion|language|urb.*|.*household.?size|hhsize|size.?hh|nuts.*",
+    ),
+    (
+        Role.SENSITIVE,
+        r"income.*|inc|salary.*|wage.*|earn.*|disease.*|diagnos.*|health.*|illness|icd.*|debt.*"
+        r"|saving.*|wealth|crim.*|convict.*|hiv.*|drug.*|benefit.*|tax.*|expend.*|pincp",
+    ),
+)
+_NEARLY_UNIQUE = 0.9
+_SMALL_DOMAIN = 200
+_SOME_ROWS = 20
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the rules look at; counts in rows, ``own`` the share of rows with a value of its own."""
+
+    name: str
+    kind: ColumnType
+    rows: int
+    present: int
+    distinct: int
+    unique: int
+
+    @property
+    def own(self) -> float:
+        return self.unique / self.present if self.present else 0.0
+
+
+def suggest_role(
+    name: str, kind: ColumnType, rows: int, present: int, distinct: int, unique: int
+) -> RoleSuggestion:
+    """A role for a column from its counts (in rows) and its name; the user decides."""
+    facts = _Facts(name, kind, rows, present, distinct, unique)
+    hinted = _hinted(name)
+    if not present or distinct == 1:
+        what = "it holds no value at all" if not present else "all its rows hold the same value"
+        return RoleSuggestion(Role.INSENSITIVE, f"Insensitive, surely: {what}.")
+    if hinted in (Role.WEIGHT, Role.CLUSTER):
+        return _survey(facts, hinted)
+    if facts.own >= _NEARLY_UNIQUE and rows >= _SOME_ROWS:
+        return _nearly_unique(facts, hinted)
+    if hinted is not None:
+        return _by_name(facts, hinted)
+    return _by_counts(facts)
+
+
+def _hinted(name: str) -> Role | None:
+    plain = re.sub(r"[\s_]+", "_", name.strip().casefold())
+    return next((role for role, form in _HINTS if re.fullmatch(form, plain)), None)
+
+
+def _percent(share: float) -> str:
+    text = f"{share * 100:.0f}"
+    return f"{text if share == 1.0 or text != '100' else '99.9'} %"
+
+
+def _survey(facts: _Facts, hinted: Role) -> RoleSuggestion:
+    if hinted is Role.WEIGHT:
+        if facts.kind in (ColumnType.INTEGER, ColumnType.DECIMAL):
+            reason = "Weight, likely: it holds numbers, and its name speaks of a survey weight."
+            return RoleSuggestion(Role.WEIGHT, reason)
+        return _by_counts(facts)
+    if facts.own < _NEARLY_UNIQUE or facts.distinct < facts.present:
+        reason = (
+            f"Cluster, likely: {facts.distinct:,} values group the rows, and its name speaks of "
+            "a household."
+        )
+        return RoleSuggestion(Role.CLUSTER, reason)
+    return _nearly_unique(facts, Role.IDENTIFIER)
+
+
+def _nearly_unique(facts: _Facts, hinted: Role | None) -> RoleSuggestion:
+    share = f"{_percent(facts.own)} of the rows have a value of their own"
+    if facts.kind is ColumnType.DECIMAL and hinted is not Role.IDENTIFIER:
+        reason = f"{share}, and the values are measurements: sensitive? They can single people out."
+        return RoleSuggestion(Role.SENSITIVE, reason)
+    if hinted in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+        reason = f"{share}, though its name speaks of a property: {hinted.value}?"
+        return RoleSuggestion(hinted, reason)
+    second = ", and its name speaks of one" if hinted is Role.IDENTIFIER else ""
+    return RoleSuggestion(Role.IDENTIFIER, f"{share}: identifier{second}?")
+
+
+def _by_name(facts: _Facts, hinted: Role) -> RoleSuggestion:
+    count = f"{facts.distinct:,} different values"
+    if hinted is Role.IDENTIFIER:
+        if facts.distinct * 2 < facts.present:
+            return _by_counts(facts)
+        reason = f"Its name speaks of an identifier, and it holds {count}: identifier?"
+    elif hinted is Role.QUASI_IDENTIFIER:
+        reason = f"Quasi-identifier, likely: {count}, and its name speaks of what others may know."
+    else:
+        reason = f"Sensitive, perhaps: {count}, and its name speaks of what people keep private."
+    return RoleSuggestion(hinted, reason)
+
+
+def _by_counts(facts: _Facts) -> RoleSuggestion:
+    if facts.own >= 0.5 and facts.rows >= _SOME_ROWS:
+        reason = f"{_percent(facts.own)} of the rows have a value of their own: check its role."
+        return RoleSuggestion(Role.QUASI_IDENTIFIER, reason)
+    if facts.kind is not ColumnType.DECIMAL and facts.distinct <= _SMALL_DOMAIN:
+        reason = f"Insensitive, a mere guess: only {facts.distinct:,} different values; check it."
+        return RoleSuggestion(Role.INSENSITIVE, reason)
+    reason = f"Insensitive, a mere guess: {facts.distinct:,} different values; check it."
+    return RoleSuggestion(Role.INSENSITIVE, reason)

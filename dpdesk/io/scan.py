@@ -1,0 +1,360 @@
+"""The structural scan of a delimited text: one pass over the bytes, no values kept.
+
+The kernel checks what RFC 4180 asks for and counts what the reader needs to know: records, fields
+per record, line ends, quotes, NUL bytes and UTF-8 (RFC 3629). It runs without the GIL, in chunks,
+and stops at the first fault, which it names by physical line (counted from 1; CR LF is one line
+end; line ends inside quotes count) and field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.compiled import kernel
+
+Bytes = NDArray[np.uint8]
+State = NDArray[np.int64]
+
+# Where the parser stands.
+START, PLAIN, QUOTED, QUOTE_SEEN = 0, 1, 2, 3
+# What a fault is.
+NONE, SHORT, LONG, NUL, ENCODING, AFTER_QUOTE, UNTERMINATED = 0, 1, 2, 3, 4, 5, 6
+# Slots of the state.
+(
+    MODE, LINE, FIELD, RECORDS, EXPECTED, RECORD_LINE, QUOTE_LINE, PREVIOUS_CR,
+    LF_ENDS, CRLF_ENDS, CR_ENDS, BLANK_LINES, STRAY, STRAY_LINE, EXTRA_RECORDS, EXTRA_LINE,
+    UTF8_LEFT, UTF8_LOW, UTF8_HIGH, MULTIBYTE, FAULT, FAULT_LINE, FAULT_FIELD, FAULT_FOUND,
+    CONTENT, EXTRA_CONTENT, OFFSET, RECORD_START, LONGEST, QUOTED_ENDS, QUOTED_FIELDS, BLANK_LINE,
+    UTF8_LINE, FIRST_LINE, DATA_LINE, CR_IN_FIELD,
+) = range(36)  # fmt: skip
+SLOTS = 36
+
+_ORDINARY, _DELIMITER, _QUOTE, _CR, _LF, _HIGH, _ZERO, _BLANK = 0, 1, 2, 3, 4, 5, 6, 7
+
+
+def byte_classes(delimiter: str, quote: str) -> Bytes:
+    """What each byte value means to the kernel; both marks are single ASCII characters.
+
+    ``quote`` may be empty: no byte is then a quote.
+    """
+    classes = np.zeros(256, dtype=np.uint8)
+    classes[ord(" ")] = classes[ord("\t")] = _BLANK
+    classes[0] = _ZERO
+    classes[0x80:] = _HIGH
+    classes[ord("\n")] = _LF
+    classes[ord("\r")] = _CR
+    classes[ord(delimiter)] = _DELIMITER
+    if quote:
+        classes[ord(quote)] = _QUOTE
+    return classes
+
+
+def new_state(first_line: int = 1) -> State:
+    """The state before the first byte."""
+    state = np.zeros(SLOTS, dtype=np.int64)
+    state[LINE] = state[RECORD_LINE] = first_line
+    return state
+
+
+@kernel
+def _fault(state: State, kind: int, line: int, field: int, found: int) -> None:
+    state[FAULT] = kind
+    state[FAULT_LINE] = line
+    state[FAULT_FIELD] = field
+    state[FAULT_FOUND] = found
+
+
+@kernel
+def _end_record(state: State, offset: int) -> bool:
+    """Close the record that ends here; False on a fault. Blank lines are no records."""
+    fields = state[FIELD] + 1
+    quoted_empty = state[MODE] == QUOTE_SEEN
+    blank = fields == 1 and state[CONTENT] == 0 and not quoted_empty
+    if blank and (state[EXPECTED] != 1 or state[MODE] == START):
+        state[BLANK_LINES] += 1
+        if state[BLANK_LINE] == 0 and state[RECORDS] > 0:
+            state[BLANK_LINE] = state[RECORD_LINE]
+    else:
+        if state[EXPECTED] == 0:
+            state[EXPECTED] = fields
+            state[FIRST_LINE] = state[RECORD_LINE]
+        elif fields < state[EXPECTED]:
+            _fault(state, SHORT, state[RECORD_LINE], fields, fields)
+            return False
+        elif fields > state[EXPECTED]:
+            if state[EXTRA_CONTENT] != 0:
+                _fault(state, LONG, state[RECORD_LINE], state[EXPECTED], fields)
+                return False
+            if state[EXTRA_RECORDS] == 0:
+                state[EXTRA_LINE] = state[RECORD_LINE]
+            state[EXTRA_RECORDS] += 1
+        state[RECORDS] += 1
+        if state[RECORDS] == 2:
+            state[DATA_LINE] = state[RECORD_LINE]
+    length = offset - state[RECORD_START]
+    if length > state[LONGEST]:
+        state[LONGEST] = length
+    state[MODE] = START
+    state[FIELD] = 0
+    state[CONTENT] = 0
+    state[EXTRA_CONTENT] = 0
+    return True
+
+
+@kernel
+def _high_byte(state: State, byte: int) -> bool:
+    """One byte above 127 against the table of well-formed UTF-8; False when it does not fit."""
+    if state[UTF8_LEFT] > 0:
+        if byte < state[UTF8_LOW] or byte > state[UTF8_HIGH]:
+            return False
+        state[UTF8_LEFT] -= 1
+        state[UTF8_LOW] = 0x80
+        state[UTF8_HIGH] = 0xBF
+        if state[UTF8_LEFT] == 0:
+            if state[MULTIBYTE] == 0:
+                state[UTF8_LINE] = state[LINE]
+            state[MULTIBYTE] += 1
+        return True
+    state[UTF8_LOW] = 0x80
+    state[UTF8_HIGH] = 0xBF
+    if 0xC2 <= byte <= 0xDF:
+        state[UTF8_LEFT] = 1
+    elif 0xE0 <= byte <= 0xEF:
+        state[UTF8_LEFT] = 2
+        if byte == 0xE0:
+            state[UTF8_LOW] = 0xA0
+        elif byte == 0xED:
+            state[UTF8_HIGH] = 0x9F
+    elif 0xF0 <= byte <= 0xF4:
+        state[UTF8_LEFT] = 3
+        if byte == 0xF0:
+            state[UTF8_LOW] = 0x90
+        elif byte == 0xF4:
+            state[UTF8_HIGH] = 0x8F
+    else:
+        return False
+    return True
+
+
+@kernel
+def _line_end(state: State, kind: int, after_cr: bool, offset: int) -> bool:
+    """A CR or LF outside or inside quotes; False on a fault."""
+    if kind == _LF and after_cr:
+        if state[MODE] == QUOTED:
+            return True
+        state[CR_ENDS] -= 1
+        state[CRLF_ENDS] += 1
+        state[RECORD_START] = offset + 1
+        return True
+    if state[MODE] == QUOTED:
+        state[QUOTED_ENDS] += 1
+        state[CONTENT] = 1
+        if state[EXPECTED] > 0 and state[FIELD] >= state[EXPECTED]:
+            state[EXTRA_CONTENT] = 1
+        state[LINE] += 1
+        return True
+    if not _end_record(state, offset):
+        return False
+    if kind == _CR:
+        state[CR_ENDS] += 1
+    else:
+        state[LF_ENDS] += 1
+    state[LINE] += 1
+    state[RECORD_LINE] = state[LINE]
+    state[RECORD_START] = offset + 1
+    return True
+
+
+@kernel
+def _quote(state: State) -> bool:
+    """A quote character; only in front of or inside a field is it a mark."""
+    mode = state[MODE]
+    if mode == START:
+        state[MODE] = QUOTED
+        state[QUOTE_LINE] = state[LINE]
+        state[QUOTED_FIELDS] += 1
+    elif mode == QUOTED:
+        state[MODE] = QUOTE_SEEN
+    elif mode == QUOTE_SEEN:
+        state[MODE] = QUOTED
+        state[CONTENT] = 1
+    else:
+        if state[STRAY] == 0:
+            state[STRAY_LINE] = state[LINE]
+        state[STRAY] += 1
+        state[CONTENT] = 1
+    return True
+
+
+@kernel
+def _content(state: State, blank: bool) -> bool:
+    """An ordinary byte of a value; False after a closing quote."""
+    mode = state[MODE]
+    if mode == QUOTE_SEEN:
+        _fault(state, AFTER_QUOTE, state[LINE], state[FIELD], 0)
+        return False
+    if mode == START:
+        state[MODE] = PLAIN
+    if not blank or mode == QUOTED:
+        state[CONTENT] = 1
+    if state[EXPECTED] > 0 and state[FIELD] >= state[EXPECTED]:
+        state[EXTRA_CONTENT] = 1
+    return True
+
+
+@kernel
+def _special(state: State, kind: int, byte: int, after_cr: bool, offset: int) -> bool:
+    """Every byte that the fast loop does not swallow; False on a fault."""
+    if state[UTF8_LEFT] > 0 and kind != _HIGH:
+        _fault(state, ENCODING, state[LINE], state[FIELD], byte)
+        return False
+    if kind == _HIGH:
+        if not _high_byte(state, byte):
+            _fault(state, ENCODING, state[LINE], state[FIELD], byte)
+            return False
+        return _content(state, False)
+    if kind == _ZERO:
+        _fault(state, NUL, state[LINE], state[FIELD], 0)
+        return False
+    if kind in (_CR, _LF):
+        return _line_end(state, kind, after_cr, offset)
+    if kind == _QUOTE:
+        return _quote(state)
+    if kind == _DELIMITER and state[MODE] != QUOTED:
+        state[FIELD] += 1
+        state[MODE] = START
+        return True
+    return _content(state, kind == _BLANK)
+
+
+@kernel
+def scan_chunk(data: Bytes, classes: Bytes, state: State) -> None:
+    """Scan one chunk; a fault is left in the state and ends the scan.
+
+    The loop keeps mode and field in registers for what nearly every byte is (part of a value, or a
+    delimiter) and hands the rest to :func:`_special` through the state.
+    """
+    base = state[OFFSET]
+    after_cr = state[PREVIOUS_CR] != 0
+    mode = state[MODE]
+    field = state[FIELD]
+    size = len(data)
+    i = 0
+    while i < size:
+        kind = classes[data[i]]
+        simple = state[UTF8_LEFT] == 0 and mode != QUOTE_SEEN
+        if kind == _ORDINARY and simple:
+            if mode == START:
+                mode = PLAIN
+            state[CONTENT] = 1
+            if field >= state[EXPECTED] > 0:
+                state[EXTRA_CONTENT] = 1
+            i += 1
+            while i < size and classes[data[i]] == _ORDINARY:
+                i += 1
+            after_cr = False
+        elif kind == _DELIMITER and mode < QUOTED and simple:
+            field += 1
+            mode = START
+            after_cr = False
+            i += 1
+        else:
+            state[MODE] = mode
+            state[FIELD] = field
+            if not _special(state, kind, data[i], after_cr, base + i):
+                return
+            mode = state[MODE]
+            field = state[FIELD]
+            after_cr = kind == _CR
+            i += 1
+    state[MODE] = mode
+    state[FIELD] = field
+    state[PREVIOUS_CR] = 1 if after_cr else 0
+    state[OFFSET] = base + size
+
+
+@kernel
+def finish(state: State) -> None:
+    """The end of the text: close the last record, or find it open."""
+    if state[FAULT] != NONE:
+        return
+    if state[UTF8_LEFT] > 0:
+        _fault(state, ENCODING, state[LINE], state[FIELD], 0)
+    elif state[MODE] == QUOTED:
+        _fault(state, UNTERMINATED, state[QUOTE_LINE], state[FIELD], 0)
+    elif state[MODE] != START or state[FIELD] > 0:
+        _end_record(state, state[OFFSET])
+
+
+@dataclass(frozen=True)
+class ScanResult:
+    """What a scan found; ``fault`` is NONE when the whole text was walked.
+
+    ``records`` counts all non-blank records, a header among them; ``fields`` is the width of the
+    first. ``longest`` is the length in bytes of the longest record.
+    """
+
+    records: int
+    fields: int
+    first_line: int
+    data_line: int
+    lf_ends: int
+    crlf_ends: int
+    cr_ends: int
+    blank_lines: int
+    blank_line: int
+    stray_quotes: int
+    stray_line: int
+    extra_records: int
+    extra_line: int
+    multibyte: int
+    multibyte_line: int
+    longest: int
+    quoted_ends: int
+    quoted_fields: int
+    fault: int
+    line: int
+    field: int
+    found: int
+
+    @property
+    def newline(self) -> str:
+        """The one line end of the text: LF, CRLF or CR; "mixed", or "none" without any."""
+        kinds = [
+            name
+            for name, count in (
+                ("LF", self.lf_ends),
+                ("CRLF", self.crlf_ends),
+                ("CR", self.cr_ends),
+            )
+            if count
+        ]
+        if not kinds:
+            return "none"
+        return kinds[0] if len(kinds) == 1 else "mixed"
+
+
+def result_of(state: State) -> ScanResult:
+    """The state as plain numbers."""
+    slots = (
+        RECORDS, EXPECTED, FIRST_LINE, DATA_LINE, LF_ENDS, CRLF_ENDS, CR_ENDS, BLANK_LINES,
+        BLANK_LINE, STRAY, STRAY_LINE, EXTRA_RECORDS, EXTRA_LINE, MULTIBYTE, UTF8_LINE, LONGEST,
+        QUOTED_ENDS, QUOTED_FIELDS, FAULT, FAULT_LINE, FAULT_FIELD, FAULT_FOUND,
+    )  # fmt: skip
+    return ScanResult(*(int(state[slot]) for slot in slots))
+
+
+def scan(chunks: Iterator[bytes], delimiter: str, quote: str, first_line: int = 1) -> ScanResult:
+    """Scan a text that comes in chunks, up to its end or its first fault."""
+    classes = byte_classes(delimiter, quote)
+    state = new_state(first_line)
+    for chunk in chunks:
+        scan_chunk(np.frombuffer(chunk, dtype=np.uint8), classes, state)
+        if state[FAULT] != NONE:
+            return result_of(state)
+    finish(state)
+    return result_of(state)

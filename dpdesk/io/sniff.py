@@ -1,0 +1,416 @@
+"""How a text file is written: encoding, delimiter, quote, header, decimal mark, missing codes.
+
+Every detection looks at the head of the file only; the scan of the whole file has the last word.
+What cannot be told apart is an error or a note, never a silent choice.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.failures import storage_error
+from dpdesk.io.head import HeadRecord, head_records
+
+HEAD_BYTES = 1 << 20
+HEAD_RECORDS = 500
+DELIMITERS = (",", ";", "\t", "|", "^", "\x1f", "\x01")
+DELIMITER_NAMES = {
+    ",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", "^": "caret",
+    "\x1f": "unit separator (0x1F)", "\x01": "control byte 0x01", " ": "blank",
+}  # fmt: skip
+MISSING_CODES = (
+    "?", "NA", "N/A", "n/a", "NULL", "null", "NONE", "None", "NaN", "nan", ".", "-", "..", "#N/A",
+    "-9", "-99", "-999",
+)  # fmt: skip
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_MAGIC = (
+    (b"PK\x03\x04", "a ZIP archive or an Excel workbook"),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ", "an xz archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"%PDF", "a PDF document"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Office file"),
+    (b"PAR1", "a Parquet file"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"$FL2", "an SPSS file"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+)
+_HTML = re.compile(rb"\s*<(!doctype html|html|\?xml|table|head|body)", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)*|[.,]\d+)([eE][+-]?\d+)?\Z")
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+\Z")
+_DECIMAL_POINT = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)\.\d+([eE][+-]?\d+)?\Z")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}\Z")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a delimited text is to be read.
+
+    ``start`` is the number of bytes before the text proper (a byte order mark and a ``sep=`` line),
+    ``first_line`` the physical line that follows them; ``guessed`` says that the encoding was
+    neither named nor marked. ``head`` are the first records, a header among them.
+    """
+
+    encoding: str
+    guessed: bool
+    delimiter: str
+    quote: str
+    header: bool
+    decimal: str
+    missing_codes: tuple[str, ...]
+    head: tuple[HeadRecord, ...]
+    start: int
+    first_line: int
+    marked: bool
+    notes: tuple[str, ...]
+
+
+def shown_delimiter(delimiter: str) -> str:
+    """A delimiter as a sentence names it."""
+    return DELIMITER_NAMES.get(delimiter, f"`{delimiter}`")
+
+
+def read_head(path: Path, size: int = HEAD_BYTES) -> tuple[bytes, bool]:
+    """The first bytes of a file, and whether they are all; StorageError when unreadable."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(size + 1)
+    except OSError as problem:
+        raise storage_error(problem, path, "read") from problem
+    return data[:size], len(data) <= size
+
+
+def sniff(path: Path, spec: SourceSpec) -> Dialect:
+    """Detect how the text file ``path`` is written; what ``spec`` names is taken as it is.
+
+    Raises
+    ------
+    InputError
+        ``csv.empty``, ``csv.not-text``, ``csv.ambiguous-delimiter``, ``encoding.*``,
+        ``source.option`` (an option of the plan that cannot be used).
+    StorageError
+        The file is missing, a folder, or may not be read.
+    """
+    _check_options(spec)
+    data, complete = read_head(path)
+    name = path.name
+    _refuse_other_formats(data, name)
+    encoding, mark, guessed = _encoding(data, spec, name)
+    text, complete = _head_text(path, data, complete, encoding, mark)
+    if not text.strip(" \t\r\n\x1a"):
+        raise InputError(
+            "csv.empty",
+            f"{name}: the file is empty, expected a header line and rows.",
+            details={"line": 1},
+        )
+    notes: list[str] = []
+    text, skipped, separator = _separator_line(text)
+    if separator is not None:
+        notes.append(f"Line 1 names the delimiter ({shown_delimiter(separator)}); it is no row.")
+        if not text.strip(" \t\r\n\x1a"):
+            raise InputError(
+                "csv.empty",
+                f"{name}, line 2: found nothing after the line that names the delimiter, "
+                "expected a header line and rows.",
+                details={"line": 2},
+            )
+    first_line = 2 if separator is not None else 1
+    quote = spec.quote if spec.quote is not None else _quote(text, notes)
+    delimiter = spec.delimiter or separator or _delimiter(text, quote, complete, name, path, notes)
+    head = tuple(head_records(text, delimiter, quote, HEAD_RECORDS, complete, first_line))
+    header = spec.header if spec.header is not None else _header(head, notes)
+    body = head[1:] if header else head
+    return Dialect(
+        encoding=encoding,
+        guessed=guessed,
+        delimiter=delimiter,
+        quote=quote,
+        header=header,
+        decimal=spec.decimal or _decimal(body, delimiter, notes),
+        missing_codes=_missing_codes(body, spec, notes),
+        head=head,
+        start=mark + len(skipped.encode(encoding)),
+        first_line=first_line,
+        marked=mark > 0,
+        notes=tuple(notes),
+    )
+
+
+def with_encoding(path: Path, dialect: Dialect, encoding: str, note: str) -> Dialect:
+    """The same dialect in another encoding, which the scan made necessary."""
+    data, complete = read_head(path)
+    text, complete = _head_text(path, data, complete, encoding, dialect.start)
+    records = head_records(
+        text, dialect.delimiter, dialect.quote, HEAD_RECORDS, complete, dialect.first_line
+    )
+    return replace(
+        dialect,
+        encoding=encoding,
+        guessed=False,
+        head=tuple(records),
+        notes=(*dialect.notes, note),
+    )
+
+
+def _check_options(spec: SourceSpec) -> None:
+    for key in ("delimiter", "quote"):
+        value = getattr(spec, key)
+        if value and (len(value) != 1 or not value.isascii() or value in "\r\n\0"):
+            raise InputError(
+                "source.option",
+                f"{spec.path}: `{key}` is {value!r}, expected one ASCII character.",
+                details={"key": key},
+            )
+    if spec.quote and spec.quote == spec.delimiter:
+        raise InputError(
+            "source.option",
+            f"{spec.path}: `quote` and `delimiter` are the same character.",
+            details={"key": "quote"},
+        )
+    if spec.encoding is not None:
+        codec_name(spec.encoding, spec.path)
+
+
+def codec_name(encoding: str, name: str) -> str:
+    """The canonical name of a text encoding; InputError ``encoding.unknown`` when there is none."""
+    try:
+        codec = codecs.lookup(encoding)
+        "a".encode(codec.name)
+        codecs.getincrementaldecoder(codec.name)
+    except (LookupError, ValueError):
+        raise InputError(
+            "encoding.unknown",
+            f"{name}: the encoding `{encoding}` is not known.",
+            hint="Use for instance utf-8, cp1252, iso8859-2 or utf-16.",
+            details={"encoding": encoding},
+        ) from None
+    return codec.name
+
+
+def _refuse_other_formats(data: bytes, name: str) -> None:
+    kind = next((what for magic, what in _MAGIC if data.startswith(magic)), None)
+    if kind is None and _HTML.match(data.removeprefix(codecs.BOM_UTF8)):
+        kind = "a web page (HTML or XML)"
+    if kind is not None:
+        raise InputError(
+            "csv.not-text",
+            f"{name}, line 1: found {kind}, expected a text file with rows and delimiters.",
+            hint="Open it with the program it belongs to and save the table as CSV.",
+            details={"line": 1},
+        )
+
+
+def _encoding(data: bytes, spec: SourceSpec, name: str) -> tuple[str, int, bool]:
+    """Codec, length of the byte order mark, and whether the codec is a guess."""
+    mark = next(((mark, codec) for mark, codec in _MARKS if data.startswith(mark)), None)
+    if spec.encoding is not None:
+        codec = codec_name(spec.encoding, name)
+        if mark is not None and codec in (mark[1], mark[1][:6], "utf-8-sig"):
+            return mark[1], len(mark[0]), False
+        return {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(codec, codec), 0, False
+    if mark is None:
+        return "utf-8", 0, True
+    if mark[1] != "utf-8" and len(data) > len(mark[0]) and b"\0" not in data[len(mark[0]) :]:
+        raise InputError(
+            "encoding.mark",
+            f"{name}, line 1: the file starts with the mark of {mark[1].upper()}, but what follows "
+            "is not written in it.",
+            hint="Save the file again as UTF-8, or name its `encoding` under [source].",
+            details={"line": 1, "encoding": mark[1]},
+        )
+    return mark[1], len(mark[0]), False
+
+
+def _head_text(
+    path: Path, data: bytes, complete: bool, encoding: str, mark: int
+) -> tuple[str, bool]:
+    """The head as text, grown until it holds a whole record (or 64 MiB)."""
+    size = HEAD_BYTES
+    while True:
+        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        text = decoder.decode(data[mark:], complete)
+        enough = complete or len(re.findall(r"[\r\n]", text[: 1 << 22])) > 2
+        if enough or size >= 1 << 26:
+            return text, complete
+        size *= 4
+        data, complete = read_head(path, size)
+
+
+def _separator_line(text: str) -> tuple[str, str, str | None]:
+    """Split off Excel's first line ``sep=…``: the rest, what was skipped, the delimiter."""
+    found = re.match(r"sep=([\x01-\x7f])(\r\n|\n|\r|\Z)", text, re.IGNORECASE)
+    if found is None or found.group(1) in "\r\n\"'":
+        return text, "", None
+    return text[found.end() :], text[: found.end()], found.group(1)
+
+
+def _quote(text: str, notes: list[str]) -> str:
+    """The double quote, unless single quotes clearly enclose fields and double ones do not."""
+    if '"' in text:
+        return '"'
+    enclosed = len(re.findall(r"(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|\Z)", text, re.MULTILINE))
+    opened = len(re.findall(r"(?:^|[,;\t|])'", text, re.MULTILINE))
+    if enclosed >= 2 and enclosed == opened:
+        notes.append("Fields are enclosed in single quotes ('); they were taken off.")
+        return "'"
+    return '"'
+
+
+@dataclass(frozen=True)
+class _Split:
+    """How evenly one delimiter splits the head: the commonest width, and its share."""
+
+    delimiter: str
+    width: int
+    share: float
+    any_split: bool
+
+
+def _split(text: str, delimiter: str, quote: str, complete: bool) -> _Split:
+    widths = Counter(
+        len(record.fields) for record in head_records(text, delimiter, quote, 200, complete)
+    )
+    if not widths:
+        return _Split(delimiter, 1, 0.0, delimiter in text)
+    width, count = max(widths.items(), key=lambda item: (item[1], item[0]))
+    return _Split(delimiter, width, count / widths.total(), max(widths) > 1)
+
+
+def _delimiter(
+    text: str, quote: str, complete: bool, name: str, path: Path, notes: list[str]
+) -> str:
+    splits = [
+        _split(text, candidate, quote, complete) for candidate in DELIMITERS if candidate in text
+    ]
+    splits = [split for split in splits if split.any_split]
+    if not splits:
+        notes.append("No delimiter was found, so every line is one value of a single column.")
+        return "\t" if path.suffix.lower() == ".tsv" else ","
+    even = [split for split in splits if split.share == 1.0 and split.width > 1]
+    if len(even) > 1:
+        _refuse_tie(even, name, path)
+        even.sort(key=lambda split: (_by_name(split, path), split.width), reverse=True)
+        notes.append(_tie_note(even))
+    if even:
+        return even[0].delimiter
+    wide = [split for split in splits if split.width > 1] or splits
+    return max(wide, key=lambda split: (split.share * (split.width > 1), split.width)).delimiter
+
+
+def _by_name(split: _Split, path: Path) -> bool:
+    return path.suffix.lower() in (".tsv", ".tab") and split.delimiter == "\t"
+
+
+def _refuse_tie(even: Sequence[_Split], name: str, path: Path) -> None:
+    """Two delimiters that split every line into equally many fields cannot be told apart."""
+    if any(_by_name(split, path) for split in even):
+        return
+    widest = max(split.width for split in even)
+    tied = [split for split in even if split.width == widest]
+    if len(tied) > 1:
+        names = " and ".join(shown_delimiter(split.delimiter) for split in tied)
+        raise InputError(
+            "csv.ambiguous-delimiter",
+            f"{name}, line 1: both {names} split every line into {widest} fields, "
+            "so the delimiter cannot be told.",
+            hint="Name the `delimiter` under [source].",
+            details={"line": 1, "delimiters": [split.delimiter for split in tied]},
+        )
+
+
+def _tie_note(even: Sequence[_Split]) -> str:
+    others = ", ".join(shown_delimiter(split.delimiter) for split in even[1:])
+    return (
+        f"Taken as delimiter: {shown_delimiter(even[0].delimiter)} ({even[0].width} fields); "
+        f"{others} would split the lines evenly too."
+    )
+
+
+def looks_numeric(value: str) -> bool:
+    """Whether a value is written like a number, with either decimal mark."""
+    return _NUMBER.match(value.strip()) is not None
+
+
+def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
+    """Whether the first record names the columns."""
+    if not head:
+        return True
+    first = head[0].fields
+    body = [record.fields for record in head[1:] if len(record.fields) == len(first)]
+    if not body:
+        return True
+    numeric = [j for j, value in enumerate(first) if looks_numeric(value)]
+    columns = [[row[j].strip() for row in body] for j in range(min(len(first), 200))]
+    numeric_below = [
+        j for j in numeric if j < 200 and any(looks_numeric(value) for value in columns[j])
+    ]
+    if numeric_below:
+        notes.append(
+            f"Line {head[0].line} looks like data (it holds numbers), so it was read as a row and "
+            "the columns are named column_1, column_2, …; set `header = true` if it names them."
+        )
+        return False
+    repeated = [
+        first[j]
+        for j in range(min(len(first), 200))
+        if first[j].strip() and first[j].strip() in columns[j]
+    ]
+    if repeated:
+        notes.append(
+            f"Line {head[0].line} was taken as the header, but `{repeated[0][:40]}` is a value "
+            "further down too; set `header = false` if the first line is a row."
+        )
+    return True
+
+
+def _decimal(body: Sequence[HeadRecord], delimiter: str, notes: list[str]) -> str:
+    comma = point = unsure = 0
+    for record in body:
+        for field in record.fields[:200]:
+            value = field.strip()
+            if _THOUSANDS.match(value):
+                unsure += 1
+            elif _DECIMAL_COMMA.match(value):
+                comma += 1
+            elif _DECIMAL_POINT.match(value):
+                point += 1
+    if comma and point:
+        notes.append(
+            "Numbers are written with decimal commas and with decimal points; "
+            "name the `decimal` mark if some are read wrongly."
+        )
+    if unsure and not comma and not point and delimiter != ",":
+        notes.append("Values such as 1,234 may be decimals or thousands; name the `decimal` mark.")
+    return "," if comma > point else "."
+
+
+def _missing_codes(
+    body: Sequence[HeadRecord], spec: SourceSpec, notes: list[str]
+) -> tuple[str, ...]:
+    """Texts that often stand for missing values and occur in the head, but are not declared."""
+    counts: Counter[str] = Counter()
+    for record in body:
+        counts.update(value for value in record.fields[:500] if value.strip() in MISSING_CODES)
+    found = tuple(sorted(code for code in counts if code not in spec.missing))
+    if found:
+        listed = ", ".join(f"`{code}`" for code in found)
+        notes.append(f"{listed} may stand for missing values; list them under `missing` if so.")
+    return found

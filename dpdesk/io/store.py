@@ -1,0 +1,162 @@
+"""The data store: one source, read once, coded once, asked often and from several threads."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.frequency import FrequencyTable
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.parameters import nearest
+from dpdesk.core.plan import SourceSpec
+from dpdesk.core.recoding import Recoding
+from dpdesk.core.schema import DataProfile, ValueCount
+from dpdesk.io.coding import DATA, Column, code_columns
+from dpdesk.io.csvload import load_csv
+from dpdesk.io.database import connect, query
+from dpdesk.io.failures import storage_error
+from dpdesk.io.parquetload import load_parquet
+from dpdesk.io.reading import Reading, is_parquet, resolve_source
+from dpdesk.io.workspace import Workspace
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class DataStore:
+    """A source in memory, as coded columns in source order; use :meth:`open`.
+
+    Values are the exact texts of the file (Parquet: canonical text, null as the empty text). A
+    missing code is a value like any other; :attr:`FrequencyTable.missing` says which codes are
+    missing. Every method may be called from any thread; each call works on a cursor of its own and
+    stops within a moment when its token is cancelled.
+    """
+
+    def __init__(
+        self,
+        con: DuckDBPyConnection,
+        path: Path,
+        columns: tuple[Column, ...],
+        rows: int,
+        reading: Reading,
+        sha256: str,
+        spill: Path,
+    ) -> None:
+        self._con = con
+        self._columns = {column.name: column for column in columns}
+        self._spill = spill
+        self.path = path
+        self.name = path.name
+        self.rows = rows
+        self.columns: tuple[str, ...] = tuple(self._columns)
+        self.reading = reading
+        self.sha256 = sha256
+
+    @classmethod
+    def open(
+        cls, spec: SourceSpec, base: Path, workspace: Workspace, token: CancelToken, report: Report
+    ) -> DataStore:
+        """Read the source that ``spec`` names, relative to ``base``.
+
+        Raises InputError with line and column for what cannot be read honestly, StorageError for
+        a file or disk that fails, Cancelled; nothing is left behind then.
+        """
+        path = resolve_source(spec, base)
+        spill = workspace.new_path(".spill")
+        try:
+            spill.mkdir(mode=0o700)
+        except OSError as problem:
+            raise storage_error(problem, workspace.folder, "write into") from problem
+        con = connect(spill)
+        try:
+            if is_parquet(path):
+                loaded = load_parquet(con, path, spec, token, report)
+            else:
+                loaded = load_csv(con, path, spec, workspace, token, report)
+            columns = code_columns(con, loaded.names, loaded.rows, path, token, report)
+        except BaseException:
+            con.close()
+            shutil.rmtree(spill, ignore_errors=True)
+            raise
+        return cls(con, path, columns, loaded.rows, loaded.reading, loaded.sha256, spill)
+
+    def profile(self, token: CancelToken, report: Report) -> DataProfile:
+        """Profile every column: type, missing, distinct, unique, ends, top values, a role."""
+        from dpdesk.io.profile import profile_columns
+
+        columns = tuple(self._columns.values())
+        profiles = profile_columns(
+            self._con, columns, self.rows, self.reading, self.path, token, report
+        )
+        return DataProfile(self.name, self.rows, profiles, self.reading.as_dict())
+
+    def page(self, start: int, count: int) -> tuple[tuple[str, ...], ...]:
+        """Up to ``count`` rows from row ``start`` (from 0) on, in source order."""
+        listed = ", ".join(f"{column.sql}::VARCHAR" for column in self._columns.values())
+        first, last = max(0, start), min(self.rows, start + count)
+        with query(self._con, CancelToken(), self.path) as cursor:
+            found = cursor.execute(
+                f"SELECT {listed} FROM {DATA} WHERE rowid >= ? AND rowid < ? ORDER BY rowid",
+                [first, last],
+            ).fetchall()
+        return tuple(tuple(row) for row in found)
+
+    def value_counts(
+        self, column: str, token: CancelToken, limit: int | None = None
+    ) -> tuple[ValueCount, ...]:
+        """Values of a column with their rows, most frequent first, ties by code point."""
+        name = self._column(column).sql
+        tail = f" LIMIT {int(limit)}" if limit is not None else ""
+        with query(self._con, token, self.path) as cursor:
+            found = cursor.sql(
+                f"SELECT {name}::VARCHAR AS v, count(*) AS n FROM {DATA} GROUP BY {name} "
+                f"ORDER BY n DESC, v{tail}"
+            ).to_arrow_table()
+        values, counts = found.column(0).to_pylist(), found.column(1).to_pylist()
+        return tuple(ValueCount(v, n) for v, n in zip(values, counts, strict=True))
+
+    def frequency_table(self, attributes: Sequence[str], token: CancelToken) -> FrequencyTable:
+        """Count the distinct tuples of ``attributes``, sorted by their codes.
+
+        Raises InputError ``source.unknown-column`` for a name that the source lacks.
+        """
+        from dpdesk.io.counting import count_tuples
+
+        columns = tuple(self._column(name) for name in attributes)
+        return count_tuples(self._con, columns, self.rows, self.reading.missing, self.path, token)
+
+    def write_recoded(
+        self, recoding: Recoding, path: Path, token: CancelToken, report: Report
+    ) -> int:
+        """Write the protected microdata as CSV to ``path``; the number of rows written.
+
+        Source column order, dropped columns and suppressed rows absent, sorted by all released
+        columns by code point; UTF-8, comma, LF, RFC 4180 quoting. Raises InputError
+        ``recoding.*`` when the recoding does not fit the data, StorageError, Cancelled.
+        """
+        from dpdesk.io.recode import write_recoded
+
+        for name in (*recoding.attributes, *recoding.dropped_columns):
+            self._column(name)
+        columns = tuple(self._columns.values())
+        return write_recoded(self._con, columns, self.rows, recoding, path, token, report)
+
+    def close(self) -> None:
+        """Give memory and spill files back."""
+        self._con.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    def _column(self, name: str) -> Column:
+        column = self._columns.get(name)
+        if column is None:
+            near = nearest(name, self.columns)
+            raise InputError(
+                "source.unknown-column",
+                f"{self.name}: there is no column `{name}`.",
+                hint=f"Did you mean `{near}`?" if near else "",
+                details={"column": name},
+            )
+        return column
