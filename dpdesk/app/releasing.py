@@ -6,7 +6,7 @@ import datetime
 import platform
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from dpdesk import __version__
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.parameters import Parameter
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.engine.method import MethodOutcome
@@ -162,15 +163,18 @@ def _write_public(
 
 def public_parameters(prepared: PreparedRun) -> dict[str, object]:
     """The parameters that a manifest shows: those the method declares public, and that apply."""
+    return _parameters(prepared, [p for p in prepared.method.parameters if p.public])
+
+
+def _parameters(prepared: PreparedRun, wanted: Sequence[Parameter]) -> dict[str, object]:
+    """The values, in plain form, of the parameters that matter for this run."""
     values = prepared.given.parameters
-    shown: dict[str, object] = {}
-    for parameter in prepared.method.parameters:
-        value = values.get(parameter.key)
-        rule = parameter.applies
-        applies = rule is None or str(values.get(rule.key)) in rule.values
-        if parameter.public and applies and value is not None:
-            shown[parameter.key] = parameter.as_plain(value)
-    return shown
+    used: dict[str, object] = {}
+    for parameter in wanted:
+        value, rule = values.get(parameter.key), parameter.applies
+        if value is not None and (rule is None or str(values.get(rule.key)) in rule.values):
+            used[parameter.key] = parameter.as_plain(value)
+    return used
 
 
 def _check_claims(
@@ -237,10 +241,7 @@ def _evidence(
         **{name: manifest[name] for name in ("dpdesk", "created", "title", "method", "guarantee")},
         "plan_name": prepared.plan_name,
         "plan": prepared.plan.as_plain(),
-        "parameters": {
-            parameter.key: parameter.as_plain(prepared.given.parameters.get(parameter.key))
-            for parameter in prepared.method.parameters
-        },
+        "parameters": _parameters(prepared, prepared.method.parameters),
         "source": {
             "name": data.name,
             "sha256": data.sha256,

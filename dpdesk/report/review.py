@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dpdesk.core.charts import Figure, format_figure
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Method, MethodInput, MethodOutcome
 from dpdesk.report.about import settings
 from dpdesk.report.pages import render
-from dpdesk.report.words import metric_lines, plain_lines, result_lines
+from dpdesk.report.words import Line, metric_lines, plain_lines, result_lines
 
 _MOST_VALUES = 200
-_ICONS = {
-    CheckStatus.CONFIRMED: ("✓", "ok"),
-    CheckStatus.FAILED: ("✕", "fail"),
-    CheckStatus.NEEDS_SOURCE: ("△", "caution"),
-    CheckStatus.NOT_CHECKABLE: ("○", "muted"),
+_LOOKS = {
+    CheckStatus.CONFIRMED: ("✓", "ok", "confirmed"),
+    CheckStatus.FAILED: ("✕", "fail", "failed"),
+    CheckStatus.NEEDS_SOURCE: ("△", "caution", "not repeated here"),
+    CheckStatus.NOT_CHECKABLE: ("○", "muted", "not checkable"),
 }
 
 
@@ -49,8 +50,13 @@ class Mapped:
     attribute: str
     level: int
     height: int
-    groups: tuple[tuple[str, str, int], ...]  # released value, raw values, number of raw values
-    more: int
+    groups: tuple[tuple[str, str, int], ...]  # value at the level, raw values, how many these are
+    count: int
+
+    @property
+    def more(self) -> int:
+        """Values at the level that are not listed."""
+        return self.count - len(self.groups)
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ def render_review(content: ReviewContent) -> bytes:
         "plan_name": evidence["plan_name"],
         "counts": tuple(result_lines(outcome.result)),
         "metrics": tuple(metric_lines(outcome.result)),
-        "figures": outcome.figures,
+        "figures": tuple(_figure_line(figure) for figure in outcome.figures),
         "charts": outcome.charts,
         "roles": _roles(content),
         "mappings": _mappings(content),
@@ -99,6 +105,11 @@ def render_review(content: ReviewContent) -> bytes:
 def _table(values: Mapping[str, object], key: str) -> Mapping[str, object]:
     value = values.get(key)
     return value if isinstance(value, Mapping) else {}
+
+
+def _figure_line(figure: Figure) -> Line:
+    value = format_figure(figure.value, figure.kind)
+    return Line(figure.label, f"{value} {figure.unit}".rstrip(), figure.help)
 
 
 def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
@@ -131,9 +142,7 @@ def _mappings(content: ReviewContent) -> tuple[Mapped, ...]:
             groups.setdefault(released, []).append(raw)
         level, height = int(levels.get(name, 0)), hierarchy.height if hierarchy else 1
         lines = [(released, *_raw_text(raws)) for released, raws in groups.items()]
-        found.append(
-            Mapped(name, level, height, tuple(lines[:_MOST_VALUES]), len(lines[_MOST_VALUES:]))
-        )
+        found.append(Mapped(name, level, height, tuple(lines[:_MOST_VALUES]), len(lines)))
     return tuple(found)
 
 
@@ -145,5 +154,4 @@ def _raw_text(values: list[str]) -> tuple[str, int]:
 
 
 def _check_line(check: ClaimCheck) -> CheckLine:
-    icon, style = _ICONS[check.status]
-    return CheckLine(icon, style, check.status.value, check.claim, check.found)
+    return CheckLine(*_LOOKS[check.status], check.claim, check.found)

@@ -43,9 +43,12 @@ def _draw_legend(canvas: Canvas, chart: BarChart) -> float:
         fill = "none" if series.outline else canvas.pattern(series.look, failing=False)
         canvas.rect((x, y - 6, 14, 12), fill, colour(series.look))
 
-    bottom = legend(canvas, [series.name for series in chart.series], mark, 12.0)
-    if not chart.hatched:
+    bottom = 0.0
+    if len(chart.series) > 1:
+        bottom = legend(canvas, [series.name for series in chart.series], mark, 12.0)
+    if not any(_shows_hatch(chart, index) for index in chart.hatched):
         return bottom
+    bottom = bottom or 12.0
     canvas.rect(
         (8, bottom - 6, 14, 12), canvas.pattern(Look.FIRST, failing=True), colour(Look.FIRST)
     )
@@ -54,17 +57,21 @@ def _draw_legend(canvas: Canvas, chart: BarChart) -> float:
     return bottom + 20
 
 
+def _shows_hatch(chart: BarChart, index: int) -> bool:
+    return any(series.values[index] > 0 for series in chart.series if not series.outline)
+
+
 def _values(chart: BarChart) -> list[float]:
     return [value for series in chart.series for value in series.values]
 
 
 def _draw_upright(canvas: Canvas, chart: BarChart, top: float) -> None:
     room = 18.0 if chart.threshold_before is not None else 0.0
-    top += 16 + room
+    top += 20 + room
     bottom = top + _PLOT
     scale = make_scale(chart.value_axis, _values(chart), bottom, top)
     left = max(text_width(scale.label(tick)) for tick in scale.ticks) + 20
-    canvas.text(8, top - 12 - room, chart.value_axis.label, fill=MUTED)
+    canvas.text(8, top - 16 - room, chart.value_axis.label, fill=MUTED)
     for tick in scale.ticks:
         canvas.line(left, scale(tick), WIDTH - 8, scale(tick), GRID)
         canvas.text(left - 8, scale(tick) + 4, scale.label(tick), "end", MUTED)

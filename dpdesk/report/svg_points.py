@@ -25,6 +25,7 @@ from dpdesk.report.svg import (
 )
 
 _PLOT = 320
+_RIGHT = WIDTH - 28
 _SMALL, _LARGE = 2.2, 7.0
 _CELL = 2.0  # px: points closer than this are drawn once
 
@@ -37,19 +38,19 @@ def draw_points(chart: ScatterChart) -> Canvas:
     x, y = _scales(chart, top, bottom)
     canvas.text(8, top - 14, chart.y_axis.label, fill=MUTED)
     for tick in y.ticks:
-        canvas.line(x.start, y(tick), WIDTH - 16, y(tick), GRID)
+        canvas.line(x.start, y(tick), _RIGHT, y(tick), GRID)
         canvas.text(x.start - 8, y(tick) + 4, y.label(tick), "end", MUTED)
     for tick in x.ticks:
         canvas.line(x(tick), top, x(tick), bottom, GRID)
         canvas.text(x(tick), bottom + 18, x.label(tick), "middle", MUTED)
-    canvas.line(x.start, bottom, WIDTH - 16, bottom, TEXT)
-    canvas.text((x.start + WIDTH) / 2, bottom + 40, chart.x_axis.label, "middle", MUTED)
+    canvas.line(x.start, bottom, _RIGHT, bottom, TEXT)
+    canvas.text((x.start + _RIGHT) / 2, bottom + 40, chart.x_axis.label, "middle", MUTED)
     for series in chart.series:
         _draw_series(canvas, series, x, y)
     if chart.y_limit is not None:
         level = y(chart.y_limit)
-        canvas.line(x.start, level, WIDTH - 16, level, FAIL, "5 3", 2)
-        canvas.text(WIDTH - 18, level - 6, chart.y_limit_label, "end", FAIL)
+        canvas.line(x.start, level, _RIGHT, level, FAIL, "5 3", 2)
+        canvas.text(_RIGHT - 2, level - 6, chart.y_limit_label, "end", FAIL)
     canvas.height = bottom + 50
     return canvas
 
@@ -60,7 +61,7 @@ def _scales(chart: ScatterChart, top: float, bottom: float) -> tuple[Scale, Scal
     widths = [float(v) for series in chart.series for v in _ends(series.x)]
     y = make_scale(chart.y_axis, heights, bottom, top)
     left = max(text_width(y.label(tick)) for tick in y.ticks) + 20
-    return make_scale(chart.x_axis, widths, left, WIDTH - 16), y
+    return make_scale(chart.x_axis, widths, left, _RIGHT), y
 
 
 def _ends(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[float]:
@@ -89,7 +90,7 @@ def _draw_series(canvas: Canvas, series: PointSeries, x: Scale, y: Scale) -> Non
             f'<path d="{"".join(path)}" style="fill:none;stroke:{colour(series.look)}" '
             'stroke-width="2"/>'
         )
-    size = _LARGE if series.emphasis else _SMALL * (1.4 if series.stepped else 1)
+    size = _LARGE if series.emphasis else _SMALL * _factor(series)
     drawn: set[tuple[int, int]] = set()
     for index, px, py in spots:
         cell = (int(px / _CELL), int(py / _CELL))
@@ -102,6 +103,12 @@ def _draw_series(canvas: Canvas, series: PointSeries, x: Scale, y: Scale) -> Non
             canvas.text(px + shift, py - 6, series.labels[index], anchor, bold=series.emphasis)
 
 
+def _factor(series: PointSeries) -> float:
+    if series.stepped:
+        return 1.4
+    return 0.7 if series.look is Look.REFERENCE else 1.0
+
+
 def _spots(series: PointSeries, x: Scale, y: Scale) -> Iterator[tuple[int, float, float]]:
     """Index and position of the points that can be drawn."""
     for index, (value, height) in enumerate(zip(series.x.tolist(), series.y.tolist(), strict=True)):
@@ -112,6 +119,8 @@ def _spots(series: PointSeries, x: Scale, y: Scale) -> Iterator[tuple[int, float
 def _marker(look: Look, x: float, y: float, size: float) -> str:
     """A mark whose shape tells the look as well as its colour does."""
     rim = f"stroke:{SURFACE};stroke-width:1" if size > _SMALL * 2 else "stroke:none"
+    if look is Look.REFERENCE and size < _SMALL:
+        rim += ";opacity:.55"
     style = f'style="fill:{colour(look)};{rim}"'
     cx, cy, r = number(x), number(y), number(size)
     if look in (Look.SECOND, Look.FAIL):
