@@ -63,6 +63,9 @@ def open_hierarchy(path: Path, attribute: str) -> HierarchyReading:
         except InputError as error:
             first_error = first_error or error
             continue
+        if first_error is not None and hierarchy.height == 0:
+            # Any single row is a hierarchy of one value under a delimiter that it lacks.
+            continue
         return HierarchyReading(hierarchy, delimiter, file.encoding, notes)
     assert first_error is not None
     raise first_error
