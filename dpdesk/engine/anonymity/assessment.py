@@ -6,13 +6,14 @@ agree before anything is said about a release.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.errors import RefusedError
 from dpdesk.engine.anonymity.charts import loss_chart, risk_chart, suppression_chart
-from dpdesk.engine.anonymity.grouping import GeneralisedTable, generalise
+from dpdesk.engine.anonymity.grouping import CountedTable, GeneralisedTable, generalise
 from dpdesk.engine.anonymity.metrics import NodeStatistics
 from dpdesk.engine.anonymity.risk import RiskSummary, summarise_risk
 from dpdesk.engine.anonymity.utility import (
@@ -21,7 +22,6 @@ from dpdesk.engine.anonymity.utility import (
     attribute_utilities,
     suppression_by_group,
 )
-from dpdesk.engine.hierarchies.alignment import AlignedTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +40,21 @@ class Assessment:
         """Suppressed share of the rows, 0 to 1."""
         return self.statistics.suppressed / self.statistics.rows if self.statistics.rows else 0.0
 
+    @cached_property
+    def metrics(self) -> Mapping[str, int | float | None]:
+        """The search's measures of the node under the names of manifests."""
+        return self.statistics.metrics()
+
+    @cached_property
+    def loss(self) -> float:
+        """Mean loss of a cell, 0 to 1."""
+        return float(self.metrics["loss"] or 0.0)
+
     def charts(self) -> tuple[Chart, ...]:
         """Risk, loss, and (when rows are suppressed) whom suppression hits."""
         charts: list[Chart] = [
             risk_chart(self.before, self.after),
-            loss_chart(self.attributes, float(self.statistics.loss), self.suppressed_share),
+            loss_chart(self.attributes, self.loss, self.suppressed_share),
         ]
         hit = suppression_chart(self.groups, self.suppressed_share)
         return (*charts, hit) if hit is not None else tuple(charts)
@@ -95,13 +105,12 @@ class Assessment:
         )
 
     def _loss_figures(self) -> tuple[Figure, ...]:
-        known = self.statistics
-        size = known.average_class_size
+        known = {key: _number(value) for key, value in self.metrics.items()}
         return (
             Figure(
                 "loss",
                 "Loss",
-                float(known.loss),
+                known["loss"],
                 "share",
                 better="lower",
                 help="Detail lost, mean over all cells; suppressed cells count fully.",
@@ -109,21 +118,23 @@ class Assessment:
             Figure(
                 "precision",
                 "Precision",
-                float(known.precision),
+                known["precision"],
                 "share",
                 better="higher",
                 help="1 minus the mean of level / height over all cells.",
             ),
-            Figure("discernibility", "Discernibility", known.discernibility, "count", "", "lower"),
+            Figure(
+                "discernibility", "Discernibility", known["discernibility"], "count", "", "lower"
+            ),
             Figure(
                 "average_class_size",
                 "Average class size",
-                float("nan") if size is None else float(size),
+                known["average_class_size"],
                 "number",
                 "× k",
                 "lower",
             ),
-            Figure("entropy", "Entropy loss", known.entropy, "number", "bits", "lower"),
+            Figure("entropy", "Entropy loss", known["entropy"], "number", "bits", "lower"),
         )
 
     def risk_json(self, quasi_identifiers: Sequence[str]) -> dict[str, object]:
@@ -138,23 +149,23 @@ class Assessment:
     def utility_json(self) -> dict[str, object]:
         """Loss for the evidence file."""
         return {
-            **self.statistics.metrics(),
+            **self.metrics,
             "suppressed_share": self.suppressed_share,
             "attributes": [each.as_json() for each in self.attributes],
             "suppression_by_group": [each.as_json() for each in self.groups],
         }
 
 
-def assess(table: AlignedTable, statistics: NodeStatistics) -> Assessment:
-    """Judge the node of ``statistics`` on ``table``.
+def assess(counted: CountedTable, statistics: NodeStatistics) -> Assessment:
+    """Judge the node of ``statistics`` on a table.
 
     Raises RefusedError ``k-anonymity.self-check`` when the independent count of the classes
     disagrees with ``statistics``: then one of the two is wrong, and nothing may be released.
     """
-    k = statistics.k
-    classes = generalise(table, statistics.levels)
+    k, table = statistics.k, counted.table
+    classes = generalise(counted, statistics.levels)
     kept = classes.sizes[classes.kept(k)]
-    counted = (
+    found = (
         statistics.rows - int(kept.sum()),
         len(kept),
         int(kept.min()) if len(kept) else 0,
@@ -166,18 +177,23 @@ def assess(table: AlignedTable, statistics: NodeStatistics) -> Assessment:
         statistics.smallest,
         statistics.sum_of_squares,
     )
-    if counted != said or table.rows != statistics.rows:
+    if found != said or table.rows != statistics.rows:
         raise RefusedError(
             "k-anonymity.self-check",
             f"The search says {said} (suppressed rows, classes, smallest class, sum of squares), "
-            f"an independent count gives {counted}; the release was stopped.",
+            f"an independent count gives {found}; the release was stopped.",
             hint="Please report this: it is a fault of the program.",
         )
+    before, after = counted.leaf_rows, counted.leaf_rows_of(classes.kept_tuples(k))
     return Assessment(
         statistics=statistics,
         classes=classes,
         before=summarise_risk(table.counts, k),
         after=summarise_risk(kept, k),
-        attributes=attribute_utilities(classes, k),
-        groups=suppression_by_group(classes, k),
+        attributes=attribute_utilities(classes, before, after),
+        groups=suppression_by_group(classes, before, after),
     )
+
+
+def _number(value: int | float | None) -> float:
+    return float("nan") if value is None else value

@@ -201,12 +201,17 @@ class NodeCloud:
 
         In ascending loss; of nodes equal in both, the first in lattice order stands for all.
         """
-        order = np.lexsort((np.arange(len(self.loss)), self.suppressed, self.loss))
-        values = self.suppressed[order]
-        best = np.minimum.accumulate(values)
-        first = np.ones(len(order), dtype=np.bool_)
-        first[1:] = values[1:] < best[:-1]
-        return order[first]
+        rough = _descents(np.argsort(self.loss, kind="stable"), self.suppressed)
+        exact = rough[np.lexsort((rough, self.suppressed[rough], self.loss[rough]))]
+        return _descents(exact, self.suppressed)
+
+
+def _descents(order: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Those of ``order`` whose value is below all values before them."""
+    ordered = values[order]
+    below = np.ones(len(order), dtype=np.bool_)
+    below[1:] = ordered[1:] < np.minimum.accumulate(ordered)[:-1]
+    return order[below]
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,13 +219,14 @@ class NodeChoice:
     """What is asked of a cloud, and the answer.
 
     ``feasible`` has shape (nodes,); ``limit`` is the share of rows that may be suppressed;
-    ``chosen`` a position in the cloud; ``optimal`` says that it is proven best for the objective.
+    ``chosen`` a position in the cloud; ``optimal`` says that it is proven best for ``objective``.
     """
 
     feasible: NDArray[np.bool_] = field(repr=False)
     limit: float
     chosen: int | None = None
     optimal: bool = False
+    objective: str = ""
 
 
 def node_chart(cloud: NodeCloud, choice: NodeChoice) -> ScatterChart:
@@ -303,7 +309,7 @@ def _node_answer(cloud: NodeCloud, choice: NodeChoice, drawn: int) -> str:
     kind = "combinations of levels" if cloud.whole else "combinations of levels looked at"
     text = f"{feasible:,} of {nodes:,} {kind} reach k = {cloud.k:,} within the limit"
     if choice.chosen is not None:
-        named = "the best of them" if choice.optimal else "the chosen one"
+        named = f"the best by {choice.objective}" if choice.optimal else "the chosen one"
         text += (
             f"; {named} loses {share_text(float(cloud.loss[choice.chosen]))} of the detail and "
             f"{share_text(float(cloud.suppressed[choice.chosen]))} of the rows"

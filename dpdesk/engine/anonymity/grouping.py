@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,37 @@ from numpy.typing import NDArray
 from dpdesk.engine.hierarchies.alignment import AlignedTable
 
 _WIDEST_KEY = 2**62
+_DENSE_KEYS = 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTable:
+    """A table with what every count over it needs again and again."""
+
+    table: AlignedTable
+
+    @cached_property
+    def columns(self) -> tuple[NDArray[np.intp], ...]:
+        """Leaf codes, one contiguous array of shape (tuples,) per attribute."""
+        return tuple(np.ascontiguousarray(column, dtype=np.intp) for column in self.table.codes.T)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Rows per tuple as floats, exact below 2⁵³."""
+        return self.table.counts.astype(np.float64)
+
+    @cached_property
+    def leaf_rows(self) -> tuple[NDArray[np.float64], ...]:
+        """Rows of the table per leaf, for each attribute."""
+        return self.leaf_rows_of(np.ones(len(self.table.counts), dtype=np.bool_))
+
+    def leaf_rows_of(self, tuples: NDArray[np.bool_]) -> tuple[NDArray[np.float64], ...]:
+        """Rows of the marked tuples per leaf, for each attribute."""
+        weights = np.where(tuples, self.weights, 0.0)
+        return tuple(
+            np.bincount(column, weights=weights, minlength=len(hierarchy.leaves)).astype(float)
+            for column, hierarchy in zip(self.columns, self.table.hierarchies, strict=True)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,29 +80,32 @@ class GeneralisedTable:
         return self.kept(k)[self.of_tuple]
 
 
-def generalise(table: AlignedTable, levels: Sequence[int]) -> GeneralisedTable:
-    """Count the classes of ``table`` at ``levels``, one level per attribute."""
+def generalise(counted: CountedTable, levels: Sequence[int]) -> GeneralisedTable:
+    """Count the classes of a table at ``levels``, one level per attribute."""
+    table = counted.table
     columns = [
-        hierarchy.ancestors(level)[table.codes[:, position]]
-        for position, (hierarchy, level) in enumerate(zip(table.hierarchies, levels, strict=True))
+        hierarchy.ancestors(level)[column]
+        for column, hierarchy, level in zip(counted.columns, table.hierarchies, levels, strict=True)
     ]
     widths = [
         len(hierarchy.labels[level])
         for hierarchy, level in zip(table.hierarchies, levels, strict=True)
     ]
-    _, first, inverse = np.unique(
-        _keys(columns, widths, len(table.counts)), return_index=True, return_inverse=True
+    first, of_tuple = _numbered(*_keys(columns, widths, len(table.counts)))
+    sizes = np.bincount(of_tuple, weights=counted.weights, minlength=len(first))
+    return GeneralisedTable(
+        table=table,
+        levels=tuple(int(level) for level in levels),
+        codes=np.stack([column[first] for column in columns], axis=1).astype(np.int32),
+        sizes=sizes.astype(np.int64),
+        of_tuple=of_tuple,
     )
-    of_tuple = inverse.reshape(-1).astype(np.int64)
-    sizes = np.bincount(of_tuple, weights=table.counts, minlength=len(first)).astype(np.int64)
-    codes = np.stack([column[first] for column in columns], axis=1).astype(np.int32)
-    return GeneralisedTable(table, tuple(int(level) for level in levels), codes, sizes, of_tuple)
 
 
 def _keys(
     columns: Sequence[NDArray[np.int32]], widths: Sequence[int], tuples: int
-) -> NDArray[np.int64]:
-    """One integer per tuple, equal just where the tuples are equal."""
+) -> tuple[NDArray[np.int64], int]:
+    """One integer per tuple, equal just where the tuples are equal, and a bound above them all."""
     keys = np.zeros(tuples, dtype=np.int64)
     room = 1
     for column, width in zip(columns, widths, strict=True):
@@ -80,4 +115,17 @@ def _keys(
             room = tuples
         keys = keys * width + column
         room *= width
-    return keys
+    return keys, room
+
+
+def _numbered(keys: NDArray[np.int64], room: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each distinct key, in order, a tuple that has it; and for each tuple its key's number."""
+    if room > max(_DENSE_KEYS, 8 * len(keys)):
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return first.astype(np.int64), inverse.reshape(-1).astype(np.int64)
+    holder = np.full(room, -1, dtype=np.int64)
+    holder[keys] = np.arange(len(keys))
+    distinct = np.flatnonzero(holder >= 0)
+    first = holder[distinct]
+    holder[distinct] = np.arange(len(distinct))
+    return first, holder[keys]

@@ -59,9 +59,10 @@ def _named(roles: Mapping[str, Role], *wanted: Role) -> list[str]:
 
 
 def _assumptions(quasi: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    known = f"Whoever looks for a person knows of them nothing beyond {name_list(quasi)}"
+    these = "these quasi-identifiers" if len(quasi) > 1 else f"the value of {quasi[0]}"
+    known = f"Whoever looks for a person knows nothing of them beyond {these}"
     if others:
-        known += f"; in particular not {name_list(others)}"
+        known += f", in particular not {name_list(others)}"
     return (
         known + ".",
         "Each person has one row; somebody with several rows is protected less.",

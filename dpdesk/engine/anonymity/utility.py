@@ -65,28 +65,37 @@ class GroupSuppression:
         }
 
 
-def attribute_utilities(classes: GeneralisedTable, k: int) -> tuple[AttributeUtility, ...]:
-    """Loss and distribution distance of each attribute when classes below ``k`` are suppressed."""
-    kept = classes.kept_tuples(k)
+LeafRows = tuple[NDArray[np.float64], ...]
+"""Rows per leaf, for each attribute."""
+
+
+def attribute_utilities(
+    classes: GeneralisedTable, before: LeafRows, after: LeafRows
+) -> tuple[AttributeUtility, ...]:
+    """Loss and distribution distance of each attribute.
+
+    ``before`` are the rows per leaf of the whole table, ``after`` those of the kept rows.
+    """
     return tuple(
-        _attribute_utility(classes, position, kept) for position in range(len(classes.levels))
+        _attribute_utility(classes, position, before[position], after[position])
+        for position in range(len(classes.levels))
     )
 
 
 def _attribute_utility(
-    classes: GeneralisedTable, position: int, kept: NDArray[np.bool_]
+    classes: GeneralisedTable,
+    position: int,
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
 ) -> AttributeUtility:
-    table = classes.table
-    hierarchy, level = table.hierarchies[position], classes.levels[position]
+    hierarchy, level = classes.table.hierarchies[position], classes.levels[position]
     leaves = len(hierarchy.leaves)
-    codes = table.codes[:, position]
-    before = _rows_per_leaf(codes, table.counts, leaves)
-    after = _rows_per_leaf(codes[kept], table.counts[kept], leaves)
-    ancestors, covered = hierarchy.ancestors(level), hierarchy.leaves_covered(level)
+    ancestors = hierarchy.ancestors(level)
+    covered = np.bincount(ancestors, minlength=len(hierarchy.labels[level]))
     rows, rows_kept = float(before.sum()), float(after.sum())
     lost = float((after * (covered[ancestors] - 1)).sum()) / max(leaves - 1, 1)
     return AttributeUtility(
-        attribute=table.attributes[position],
+        attribute=classes.table.attributes[position],
         level=level,
         height=hierarchy.height,
         loss=(lost + rows - rows_kept) / rows if rows else 0.0,
@@ -94,17 +103,11 @@ def _attribute_utility(
     )
 
 
-def _rows_per_leaf(
-    codes: NDArray[np.int32], counts: NDArray[np.int64], leaves: int
-) -> NDArray[np.float64]:
-    return np.bincount(codes, weights=counts, minlength=leaves).astype(np.float64)
-
-
 def _distance(
     before: NDArray[np.float64],
     after: NDArray[np.float64],
     ancestors: NDArray[np.int32],
-    covered: NDArray[np.int64],
+    covered: NDArray[np.intp],
 ) -> float:
     if not after.sum():
         return 1.0
@@ -113,37 +116,35 @@ def _distance(
     return float(np.abs(before / before.sum() - rebuilt).sum() / 2)
 
 
-def suppression_by_group(classes: GeneralisedTable, k: int) -> tuple[GroupSuppression, ...]:
+def suppression_by_group(
+    classes: GeneralisedTable, before: LeafRows, after: LeafRows
+) -> tuple[GroupSuppression, ...]:
     """The original values that suppression hit most, hardest hit first.
 
     Only values that at least one row in a hundred holds, and at most a handful; empty when nothing
-    was suppressed.
+    was suppressed. ``before`` and ``after`` as in :func:`attribute_utilities`.
     """
-    kept = classes.kept_tuples(k)
-    if kept.all():
+    if float(before[0].sum()) == float(after[0].sum()):
         return ()
     found: list[GroupSuppression] = []
-    for position in range(len(classes.levels)):
-        found += _groups_of(classes, position, kept)
+    for position, (rows, kept) in enumerate(zip(before, after, strict=True)):
+        found += _groups_of(classes, position, rows, rows - kept)
     # Stable, so ties stay in column order and hierarchy order.
     found.sort(key=lambda group: -group.share)
     return tuple(found[:MOST_GROUPS])
 
 
 def _groups_of(
-    classes: GeneralisedTable, position: int, kept: NDArray[np.bool_]
+    classes: GeneralisedTable,
+    position: int,
+    rows: NDArray[np.float64],
+    lost: NDArray[np.float64],
 ) -> Sequence[GroupSuppression]:
     table = classes.table
-    hierarchy = table.hierarchies[position]
-    codes, leaves = table.codes[:, position], len(hierarchy.leaves)
-    rows = _rows_per_leaf(codes, table.counts, leaves)
-    lost = _rows_per_leaf(codes[~kept], table.counts[~kept], leaves)
-    shares = np.divide(lost, rows, out=np.zeros(leaves), where=rows > 0)
+    leaves = table.hierarchies[position].leaves
     common = np.flatnonzero((rows >= SMALLEST_SHARE * rows.sum()) & (lost > 0))
-    hardest = common[np.argsort(-shares[common], kind="stable")][:MOST_GROUPS]
+    hardest = common[np.argsort(-lost[common] / rows[common], kind="stable")][:MOST_GROUPS]
     return [
-        GroupSuppression(
-            table.attributes[position], hierarchy.leaves[code], int(rows[code]), int(lost[code])
-        )
+        GroupSuppression(table.attributes[position], leaves[code], int(rows[code]), int(lost[code]))
         for code in hardest
     ]

@@ -6,10 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpdesk.engine.anonymity.grouping import generalise
-from dpdesk.engine.anonymity.utility import attribute_utilities, suppression_by_group
+from dpdesk.engine.anonymity.grouping import CountedTable, GeneralisedTable, generalise
+from dpdesk.engine.anonymity.utility import LeafRows, attribute_utilities, suppression_by_group
 from tests.helpers.small_tables import SmallTable, tables_with_levels
 from tests.reference import risk as reference
+
+
+def leaf_rows(
+    table: SmallTable, levels: tuple[int, ...], k: int
+) -> tuple[GeneralisedTable, LeafRows, LeafRows]:
+    counted = CountedTable(table.aligned)
+    classes = generalise(counted, levels)
+    return classes, counted.leaf_rows, counted.leaf_rows_of(classes.kept_tuples(k))
 
 
 @given(tables_with_levels(), st.integers(1, 6))
@@ -17,7 +25,7 @@ def test_losses_and_distances_are_those_of_the_definitions(
     case: tuple[SmallTable, tuple[int, ...]], k: int
 ) -> None:
     table, levels = case
-    found = attribute_utilities(generalise(table.aligned, levels), k)
+    found = attribute_utilities(*leaf_rows(table, levels, k))
     for column, each in enumerate(found):
         arguments = (table.rows, table.paths, levels, k, column)
         assert each.loss == pytest.approx(reference.attribute_loss(*arguments))
@@ -29,7 +37,7 @@ def test_classes_are_those_of_the_generalised_rows(
     case: tuple[SmallTable, tuple[int, ...]], k: int
 ) -> None:
     table, levels = case
-    found = generalise(table.aligned, levels)
+    found = generalise(CountedTable(table.aligned), levels)
     expected = reference.classes(reference.generalised(table.rows, table.paths, levels))
     counted = {
         tuple(labels[code] for labels, code in zip(found.labels, codes, strict=True)): size
@@ -45,7 +53,7 @@ def test_groups_are_listed_by_their_suppressed_share(
     case: tuple[SmallTable, tuple[int, ...]], k: int
 ) -> None:
     table, levels = case
-    groups = suppression_by_group(generalise(table.aligned, levels), k)
+    groups = suppression_by_group(*leaf_rows(table, levels, k))
     recoded = reference.generalised(table.rows, table.paths, levels)
     sizes = reference.classes(recoded)
     gone = [row for row, new in zip(table.rows, recoded, strict=True) if sizes[new] < k]
@@ -67,5 +75,5 @@ def test_many_wide_attributes_do_not_overflow_the_class_keys() -> None:
     }
     rows = tuple(tuple(str((row * (place + 3)) % 200) for place in range(12)) for row in range(150))
     table = SmallTable(names, rows + rows, hierarchies)
-    found = generalise(table.aligned, [0] * 12)
+    found = generalise(CountedTable(table.aligned), [0] * 12)
     assert sorted(found.sizes.tolist()) == [2] * 150

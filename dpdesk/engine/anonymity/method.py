@@ -1,0 +1,365 @@
+"""k-anonymity as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken, Event, Report, StepProgress, StepStarted
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.published import ClaimCheck, PublishedTable
+from dpdesk.core.recoding import Recoding
+from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.settings import OPTIMAL, PARAMETERS, Settings, check_settings
+from dpdesk.engine.method import Exploration, Method, MethodInput, MethodOutcome
+
+# Whatever needs numpy or compiled kernels is imported where it is used: the command line lists
+# methods and their parameters without paying for them.
+if TYPE_CHECKING:
+    from dpdesk.core.charts import Chart
+    from dpdesk.engine.anonymity.assessment import Assessment
+    from dpdesk.engine.anonymity.exploration import KnownNodes
+    from dpdesk.engine.anonymity.lattice import LatticeProblem, Node
+    from dpdesk.engine.anonymity.search import SearchResult
+    from dpdesk.engine.anonymity.statistics import LatticeStatistics
+    from dpdesk.engine.hierarchies.alignment import AlignedTable
+
+COUNT = "Count combinations of quasi-identifiers"
+SEARCH = "Search the levels"
+DESCRIBE = "Check the classes and describe the release"
+
+_MOST_CHARTED = 100_000
+_POOL_KS = (2, 3, 5, 10, 20, 50)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """The table of a run with its lattice."""
+
+    settings: Settings
+    table: AlignedTable
+    lattice: LatticeProblem
+    source: str
+
+    @property
+    def allowed(self) -> int:
+        return self.settings.allowed(self.table.rows)
+
+
+class KAnonymity(Method):
+    """k-anonymity by full-domain generalisation and tuple suppression (AG_TS).
+
+    Samarati and Sweeney's model as the course text gives it: every combination of
+    quasi-identifiers that is released covers at least k rows; each quasi-identifier is released at
+    one level of its hierarchy, and rows in smaller classes are suppressed up to a limit.
+    """
+
+    id: ClassVar[str] = "k-anonymity"
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "k-anonymous microdata"
+    summary: ClassVar[str] = (
+        "Release rows about persons, with quasi-identifiers generalised until every combination "
+        "of them covers at least k rows."
+    )
+    promise: ClassVar[str] = (
+        "Someone who knows a person's quasi-identifiers cannot link the person to fewer than k "
+        "rows."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`; codes in :func:`~.settings.check_settings`."""
+        check_settings(columns, roles, parameters, where)
+
+    def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
+        """Count every node of the lattice at many k, or good nodes of a very large lattice."""
+        from dpdesk.engine.anonymity.exploration import KAnonymityExploration
+
+        report(StepStarted(COUNT, 1, 2))
+        problem = _problem(given, token)
+        report(StepStarted(SEARCH, 2, 2))
+        nodes = _known_nodes(problem, token, _under(SEARCH, report))
+        return KAnonymityExploration(problem.table, nodes, given.roles, problem.source)
+
+    def run(self, given: MethodInput, token: CancelToken, report: Report) -> MethodOutcome:
+        """Choose the levels, check the classes by an independent count, and describe the release.
+
+        Raises
+        ------
+        InputError
+            A value without a leaf, or levels by hand above a hierarchy's top.
+        RefusedError
+            ``k-anonymity.table-too-small``, ``k-anonymity.infeasible``, or
+            ``k-anonymity.self-check`` when two counts of the same classes disagree.
+        """
+        from dpdesk.engine.anonymity.choosing import table_too_small
+
+        started = perf_counter()
+        settings = Settings.from_parameters(given.parameters)
+        too_small = table_too_small(settings, given.source.rows, given.source.name)
+        if too_small is not None:
+            raise too_small
+        report(StepStarted(COUNT, 1, 3))
+        problem = _problem(given, token)
+        token.check()
+        report(StepStarted(SEARCH, 2, 3))
+        found, walked = _search(problem, token, _under(SEARCH, report))
+        report(StepStarted(DESCRIBE, 3, 3))
+        outcome = _outcome(given, problem, found, walked, token)
+        token.check()
+        seconds = {"seconds": perf_counter() - started}
+        return replace(outcome, internal={**outcome.internal, **seconds})
+
+    def verify(
+        self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`Method.verify`."""
+        from dpdesk.engine.anonymity.verification import verify_public
+
+        return verify_public(manifest, published, token)
+
+    def verify_with_source(
+        self,
+        manifest: Mapping[str, object],
+        published: PublishedTable,
+        given: MethodInput,
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`Method.verify_with_source`."""
+        from dpdesk.engine.anonymity.source_verification import verify_against_source
+
+        return verify_against_source(
+            manifest, published, given.source, given.roles, given.hierarchies, token
+        )
+
+
+def _under(step: str, report: Report) -> Report:
+    """Pass progress on under the name of the step that has been announced."""
+
+    def passed(event: Event) -> None:
+        if isinstance(event, StepProgress):
+            report(replace(event, step=step))
+        elif not isinstance(event, StepStarted):
+            report(event)
+
+    return passed
+
+
+def _problem(given: MethodInput, token: CancelToken) -> _Problem:
+    from dpdesk.engine.anonymity.lattice import LatticeProblem
+    from dpdesk.engine.hierarchies.alignment import align
+
+    quasi = given.with_role(Role.QUASI_IDENTIFIER)
+    counted = given.source.frequency_table(quasi, token)
+    token.check()
+    table = align(counted, given.hierarchies, given.source.name)
+    settings = Settings.from_parameters(given.parameters)
+    return _Problem(settings, table, LatticeProblem.from_aligned(table), given.source.name)
+
+
+def _search(
+    problem: _Problem, token: CancelToken, report: Report
+) -> tuple[SearchResult, LatticeStatistics | None]:
+    """The chosen node, and the whole walk when one was made (for the chart of all nodes)."""
+    from dpdesk.engine.anonymity.anytime import anytime_search
+    from dpdesk.engine.anonymity.choosing import node_by_hand
+    from dpdesk.engine.anonymity.lattice import MAX_WALK_NODES
+    from dpdesk.engine.anonymity.samarati import samarati
+    from dpdesk.engine.anonymity.search import best_of, walk_lattice
+
+    settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
+    by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies)
+    searched = by_hand is None and settings.algorithm == OPTIMAL
+    walked = None
+    if lattice.node_count <= (MAX_WALK_NODES if searched else _MOST_CHARTED):
+        walked = walk_lattice(lattice, [settings.k], token, report)
+    if by_hand is not None:
+        return _given_node(problem, by_hand), walked
+    if not searched:
+        quiet = _notes_only(report) if walked is not None else report
+        found = samarati(lattice, settings.k, allowed, settings.prefer, token, quiet)
+        return found, walked
+    if walked is not None:
+        return best_of(walked, settings.objective, settings.k, allowed), walked
+    found = anytime_search(lattice, settings.objective, settings.k, allowed, token, report)
+    return found, None
+
+
+def _notes_only(report: Report) -> Report:
+    """Drop progress: a second count within a step must not start again at nothing."""
+
+    def passed(event: Event) -> None:
+        if not isinstance(event, StepProgress):
+            report(event)
+
+    return passed
+
+
+def _given_node(problem: _Problem, node: Node) -> SearchResult:
+    """Levels chosen by hand, as if a search had found them; infeasible when they are."""
+    from dpdesk.engine.anonymity.metrics import evaluate_node
+    from dpdesk.engine.anonymity.search import SearchResult
+
+    found = evaluate_node(problem.lattice, node, problem.settings.k)
+    feasible = found.suppressed <= problem.allowed and found.classes > 0
+    return SearchResult(
+        node=node if feasible else None,
+        statistics=found if feasible else None,
+        proven_optimal=False,
+        nodes_checked=1,
+        least_suppressed=(node, found.suppressed),
+    )
+
+
+def _outcome(
+    given: MethodInput,
+    problem: _Problem,
+    found: SearchResult,
+    walked: LatticeStatistics | None,
+    token: CancelToken,
+) -> MethodOutcome:
+    from dpdesk.engine.anonymity.assessment import assess
+    from dpdesk.engine.anonymity.grouping import CountedTable
+    from dpdesk.engine.anonymity.guarantee import k_guarantee
+
+    if found.node is None or found.statistics is None:
+        raise _infeasible(problem, found)
+    judged = assess(CountedTable(problem.table), found.statistics)
+    token.check()
+    recoding = _recoding(given, judged)
+    after = judged.after
+    return MethodOutcome(
+        recoding=recoding,
+        guarantee=k_guarantee(
+            problem.settings.k, after.smallest, recoding.rows_suppressed, given.roles
+        ),
+        result=_result(judged, found),
+        internal={
+            "nodes_checked": found.nodes_checked,
+            "lattice_nodes": problem.lattice.node_count,
+            "rows_suppressed_allowed": problem.allowed,
+        },
+        risk=judged.risk_json(problem.table.attributes),
+        utility=judged.utility_json(),
+        charts=_charts(problem, judged, found, walked),
+        figures=judged.figures(),
+    )
+
+
+def _infeasible(problem: _Problem, found: SearchResult) -> RefusedError:
+    from dpdesk.engine.anonymity.choosing import Shortfall
+    from dpdesk.engine.anonymity.grouping import CountedTable, generalise
+
+    levels, _ = found.least_suppressed
+    sizes = generalise(CountedTable(problem.table), levels).sizes
+    return Shortfall.of(problem.settings, problem.table.attributes, levels, sizes).error()
+
+
+def _recoding(given: MethodInput, judged: Assessment) -> Recoding:
+    """The released value of every raw value, and the generalised tuples to leave out."""
+    classes = judged.classes
+    table = classes.table
+    mapping: dict[str, dict[str, str]] = {}
+    for position, (name, level) in enumerate(zip(table.attributes, classes.levels, strict=True)):
+        hierarchy = table.hierarchies[position]
+        labels, ancestors = hierarchy.labels[level], hierarchy.ancestors(level)
+        occurring = sorted(set(table.codes[:, position].tolist()))
+        mapping[name] = {hierarchy.leaves[code]: labels[ancestors[code]] for code in occurring}
+    small = ~classes.kept(judged.statistics.k)
+    return Recoding(
+        attributes=table.attributes,
+        mapping=mapping,
+        labels=classes.labels,
+        suppressed=classes.codes[small],
+        dropped_columns=given.with_role(Role.IDENTIFIER),
+        rows_out=judged.after.rows,
+        rows_suppressed=judged.before.rows - judged.after.rows,
+    )
+
+
+def _result(judged: Assessment, found: SearchResult) -> dict[str, object]:
+    """The public result, with the names and meanings that release folders promise."""
+    known, after = judged.statistics, judged.after
+    return {
+        "node": dict(zip(judged.classes.table.attributes, known.levels, strict=True)),
+        "rows_out": after.rows,
+        "rows_suppressed": judged.before.rows - after.rows,
+        "classes": after.classes,
+        "smallest_class": after.smallest,
+        "metrics": dict(judged.metrics),
+        "proven_optimal": found.proven_optimal,
+    }
+
+
+def _charts(
+    problem: _Problem, judged: Assessment, found: SearchResult, walked: LatticeStatistics | None
+) -> tuple[Chart, ...]:
+    from dpdesk.engine.anonymity.charts import NodeChoice, node_chart
+    from dpdesk.engine.anonymity.exploration import cloud_of
+
+    risk, *others = judged.charts()
+    if walked is None or found.node is None:
+        return (risk, *others)
+    settings = problem.settings
+    optimal = found.proven_optimal and settings.algorithm == OPTIMAL
+    choice = NodeChoice(
+        feasible=walked.feasible(settings.k, problem.allowed),
+        limit=float(settings.max_suppression),
+        chosen=problem.lattice.index(found.node),
+        optimal=optimal,
+        objective=settings.objective,
+    )
+    return (risk, node_chart(cloud_of(walked, settings.k, whole=True), choice), *others)
+
+
+def _known_nodes(problem: _Problem, token: CancelToken, report: Report) -> KnownNodes:
+    """All nodes at many k when the lattice can be walked, else nodes that searches find good."""
+    from dpdesk.engine.anonymity.exploration import PooledNodes, WalkedNodes
+    from dpdesk.engine.anonymity.lattice import MAX_WALK_NODES
+    from dpdesk.engine.anonymity.search import walk_lattice
+    from dpdesk.engine.anonymity.statistics import recommended_ks
+
+    lattice = problem.lattice
+    if lattice.node_count <= MAX_WALK_NODES:
+        ks = recommended_ks(lattice, [problem.settings.k])
+        return WalkedNodes(walk_lattice(lattice, ks, token, report))
+    return PooledNodes(lattice, tuple(_pool(problem, token, report)))
+
+
+def _pool(problem: _Problem, token: CancelToken, report: Report) -> list[Node]:
+    """The best nodes that short searches find at some k, with their neighbours."""
+    from dpdesk.engine.anonymity.anytime import anytime_search, node_budget
+
+    lattice, settings = problem.lattice, problem.settings
+    ks = [k for k in dict.fromkeys((settings.k, *_POOL_KS)) if k <= problem.table.rows]
+    nodes = [lattice.heights]
+    for place, k in enumerate(ks):
+        report(StepProgress(SEARCH, place, len(ks), "searches"))
+        budget = max(1, node_budget(lattice) // (1 if k == settings.k else len(ks)))
+        found = anytime_search(
+            lattice, settings.objective, k, problem.allowed, token, _notes_only(report), budget
+        )
+        if found.node is not None:
+            nodes += [found.node, *_neighbours(found.node, lattice.heights)]
+    report(StepProgress(SEARCH, len(ks), len(ks), "searches"))
+    return nodes
+
+
+def _neighbours(node: Node, heights: Node) -> list[Node]:
+    """The nodes one step up or down."""
+    return [
+        (*node[:place], node[place] + step, *node[place + 1 :])
+        for place, height in enumerate(heights)
+        for step in (1, -1)
+        if 0 <= node[place] + step <= height
+    ]

@@ -1,0 +1,11 @@
+"""The methods that this version offers."""
+
+from __future__ import annotations
+
+from dpdesk.engine.anonymity.method import KAnonymity
+from dpdesk.engine.registry import Registry
+
+
+def default_registry() -> Registry:
+    """A fresh registry with every method of this version, in the order in which to offer them."""
+    return Registry((KAnonymity(),))
