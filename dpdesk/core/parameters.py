@@ -210,7 +210,7 @@ class LevelsParameter(Parameter):
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`; sorted by attribute name."""
-        items: Iterable[tuple[object, object]]
+        items: Iterable[object]
         if isinstance(raw, Mapping):
             items = raw.items()
         elif isinstance(raw, tuple):
@@ -218,7 +218,8 @@ class LevelsParameter(Parameter):
         else:
             raise self._invalid(where, raw)
         levels: dict[str, int] = {}
-        for name, level in items:
+        for item in items:
+            name, level = item if isinstance(item, tuple) and len(item) == 2 else (None, None)
             number = exact_number(level)
             if not isinstance(name, str) or number is None or number.denominator != 1 or number < 0:
                 raise self._invalid(where, raw)

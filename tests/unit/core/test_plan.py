@@ -1,0 +1,234 @@
+"""Plans as values: what is refused and how, and that nothing is lost on the way."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.plan import (
+    AttributeSpec,
+    HierarchyBuilder,
+    HierarchyFile,
+    Plan,
+    Protection,
+    SourceSpec,
+)
+from dpdesk.core.schema import Role
+
+GOOD: dict[str, Any] = {
+    "version": 1,
+    "title": "A title",
+    "source": {"path": "people.csv", "delimiter": ";", "missing": ["", "?"]},
+    "attributes": {
+        "age": {"role": "quasi-identifier", "hierarchy": "age.csv"},
+        "zip": {"role": "quasi-identifier", "hierarchy": {"kind": "mask", "steps": [1, 2]}},
+        "name": {"role": "identifier"},
+    },
+    "protection": {"method": "k-anonymity", "k": 5, "max_suppression": Decimal("0.02")},
+    "budget": {"limit": Decimal("2.0"), "population": "residents 2024"},
+}
+
+
+def changed(path: str, value: object) -> dict[str, Any]:
+    """The good plan with one key set (or removed by ``...``)."""
+    plan = deepcopy(GOOD)
+    *parents, last = path.split("/")
+    table = plan
+    for key in parents:
+        table = table[key]
+    if value is ...:
+        del table[last]
+    else:
+        table[last] = value
+    return plan
+
+
+def refusal(path: str, value: object) -> InputError:
+    with pytest.raises(InputError) as caught:
+        Plan.from_plain(changed(path, value), "p.toml")
+    assert caught.value.sentence.startswith("p.toml")
+    assert "\n" not in caught.value.line
+    assert len(caught.value.line) < 400
+    return caught.value
+
+
+def test_a_good_plan_is_read_whole() -> None:
+    plan = Plan.from_plain(GOOD, "p.toml")
+    assert plan.title == "A title"
+    assert plan.source == SourceSpec("people.csv", delimiter=";", missing=("", "?"))
+    assert plan.attributes["age"] == AttributeSpec(Role.QUASI_IDENTIFIER, HierarchyFile("age.csv"))
+    assert plan.attributes["zip"].hierarchy == HierarchyBuilder("mask", {"steps": [1, 2]})
+    assert plan.protection == Protection(
+        "k-anonymity", {"k": 5, "max_suppression": Decimal("0.02")}
+    )
+    assert plan.budget == {"limit": 2, "population": "residents 2024"}
+
+
+def test_plain_values_are_the_inverse_of_reading() -> None:
+    plan = Plan.from_plain(GOOD, "p.toml")
+    assert plan.as_plain(exact=True) == GOOD
+    assert Plan.from_plain(plan.as_plain(), "p.toml") == plan
+    assert json.loads(json.dumps(plan.as_plain()))["protection"]["max_suppression"] == 0.02
+
+
+def test_defaults_stand_for_absent_keys() -> None:
+    raw = {"version": 1, "source": {"path": "a.csv"}, "protection": {"method": "m"}}
+    plan = Plan.from_plain(raw, "p.toml")
+    assert plan == Plan(SourceSpec("a.csv"), {}, Protection("m"))
+    assert plan.source.missing == ("",)
+    assert plan.as_plain() == {**raw, "attributes": {}}
+    column = Plan.from_plain({**raw, "attributes": {"x": {}}}, "p.toml").attributes["x"]
+    assert column == AttributeSpec(Role.INSENSITIVE, None)
+
+
+def test_nothing_missing_is_different_from_the_empty_field_missing() -> None:
+    plan = Plan.from_plain(changed("source/missing", []), "p.toml")
+    assert plan.source.missing == ()
+    assert Plan.from_plain(plan.as_plain(), "p.toml") == plan
+
+
+def test_values_of_a_plan_cannot_be_changed_from_outside() -> None:
+    order = ["a", "b"]
+    options: dict[str, object] = {"order": order}
+    builder = HierarchyBuilder("order", options)
+    order.append("c")
+    options["sizes"] = [2]
+    assert builder.options == {"order": ("a", "b")}
+    with pytest.raises(TypeError):
+        builder.options["x"] = 1  # type: ignore[index]
+
+
+def test_numbers_are_kept_exact_however_they_come() -> None:
+    given = [0.02, Fraction(1, 50), Decimal("0.020")]
+    protections = [Protection("m", {"s": value, "absent": None}) for value in given]
+    assert protections == [Protection("m", {"s": Decimal("0.02")})] * 3
+
+
+def test_another_protection_leaves_the_rest() -> None:
+    plan = Plan.from_plain(GOOD, "p.toml")
+    other = plan.with_protection(Protection("k-anonymity", {"k": 9}))
+    assert other.protection.parameters == {"k": 9}
+    assert other.attributes == plan.attributes
+
+
+@pytest.mark.parametrize(
+    ("path", "known"),
+    [
+        ("titel", "title"),
+        ("sourse", "source"),
+        ("source/delimeter", "delimiter"),
+        ("source/mising", "missing"),
+        ("attributes/age/rol", "role"),
+        ("attributes/age/hierachy", "hierarchy"),
+        ("budget/limt", "limit"),
+    ],
+)
+def test_an_unknown_key_names_the_nearest_known_one(path: str, known: str) -> None:
+    error = refusal(path, 1)
+    assert error.code == "plan.unknown-key"
+    assert f"unknown key `{path.rsplit('/', 1)[-1]}`" in error.sentence
+    assert error.hint == f"Did you mean `{known}`?"
+    assert error.details["nearest"] == known
+
+
+def test_an_unknown_key_near_nothing_lists_what_is_known() -> None:
+    assert refusal("source/zzzzzz", 1).hint.startswith("Known keys: path, delimiter")
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("version", "the key `version` is missing, expected `version = 1`"),
+        ("source", "the key `source` is missing, expected a table `[source]`"),
+        ("source/path", "p.toml, [source]: the key `path` is missing"),
+        ("protection", "the key `protection` is missing, expected a table `[protection]`"),
+        ("protection/method", "p.toml, [protection]: the key `method` is missing"),
+        ("attributes/zip/hierarchy/kind", "hierarchy: the key `kind` is missing, expected one of"),
+    ],
+)
+def test_a_missing_key_is_named_with_what_is_expected(path: str, words: str) -> None:
+    error = refusal(path, ...)
+    assert error.code == "plan.missing-key"
+    assert words in error.sentence
+
+
+@pytest.mark.parametrize("version", [2, 0, "1", True, [1]])
+def test_another_version_is_refused(version: object) -> None:
+    error = refusal("version", version)
+    assert error.code == "plan.version"
+    assert "expected 1" in error.sentence
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("title", 5, "`title` is 5, expected a text"),
+        ("source", "a.csv", '`source` is "a.csv", expected a table `[source]`'),
+        ("source/path", 5, "[source]: `path` is 5, expected a text"),
+        ("source/path", "", '`path` is "", expected the path of a file'),
+        ("source/delimiter", ";;", '`delimiter` is ";;", expected one character'),
+        ("source/delimiter", "", '`delimiter` is "", expected one character'),
+        ("source/quote", "ab", '`quote` is "ab", expected one character'),
+        ("source/decimal", ";", '`decimal` is ";", expected `.` or `,`'),
+        ("source/encoding", 8, "`encoding` is 8, expected a text"),
+        ("source/header", "yes", '`header` is "yes", expected true or false'),
+        ("source/header", 1, "`header` is 1, expected true or false"),
+        ("source/missing", "?", '`missing` is "?", expected a list of texts'),
+        ("source/missing", [1], "`missing` is [1], expected a list of texts"),
+        ("attributes", [], "`attributes` is [], expected a table"),
+        ("attributes/age", "identifier", '`age` is "identifier", expected a table with `role`'),
+        ("attributes/age/role", True, "[attributes.age]: `role` is true, expected a text"),
+        ("attributes/age/hierarchy", 5, "`hierarchy` is 5, expected a file name or a builder"),
+        ("attributes/age/hierarchy", "", '`hierarchy` is "", expected a file name or a builder'),
+        ("attributes/zip/hierarchy/kind", 1, "`kind` is 1, expected a text"),
+        ("protection", 1, "`protection` is 1, expected a table"),
+        ("protection/method", 1, "`method` is 1, expected a text"),
+        ("protection/k", float("nan"), "`protection.k` is nan, expected a finite number"),
+        ("protection/k", float("inf"), "`protection.k` is inf"),
+        ("protection/k", Decimal("1E+999999999"), "`protection.k` is 1e+999999999"),
+        ("protection/k", 10**4000, "`protection.k` is a number of very many digits"),
+        ("protection/levels", {"a": [Decimal("NaN")]}, "`protection.levels.a` is nan"),
+        ("budget", 1, "`budget` is 1, expected a table"),
+        ("budget/limit", "2", '`limit` is "2", expected a number of 0 or more'),
+        ("budget/limit", -1, "`limit` is -1, expected a number of 0 or more"),
+        ("budget/population", 1, "`population` is 1, expected a text"),
+    ],
+)
+def test_a_wrong_type_or_value_is_shown_with_what_is_expected(
+    path: str, value: object, words: str
+) -> None:
+    error = refusal(path, value)
+    assert error.code == "plan.invalid"
+    assert words in error.sentence
+
+
+def test_a_misspelt_role_or_builder_names_the_nearest() -> None:
+    error = refusal("attributes/age/role", "quasi-identifer")
+    assert "expected one of `identifier`, `quasi-identifier`" in error.sentence
+    assert error.hint == "Did you mean `quasi-identifier`?"
+    error = refusal("attributes/zip/hierarchy/kind", "interval")
+    assert "expected one of `intervals`, `mask`" in error.sentence
+    assert error.hint == "Did you mean `intervals`?"
+
+
+def test_a_very_long_value_is_shown_short_and_on_one_line() -> None:
+    assert refusal("title", ["x\n" * 50] * 1000).sentence.count("…") >= 1
+
+
+@pytest.mark.parametrize("key", ["table", "query", "columns", "widths"])
+def test_source_keys_of_later_versions_are_not_called_unknown(key: str) -> None:
+    error = refusal(f"source/{key}", "people")
+    assert error.code == "plan.not-available"
+    assert f"the key `{key}` is not available in this version" in error.sentence
+
+
+def test_a_database_as_source_is_not_available_yet() -> None:
+    error = refusal("source/path", "postgresql://host/db")
+    assert error.code == "plan.not-available"
+    assert "databases as a source are not available in this version" in error.sentence
