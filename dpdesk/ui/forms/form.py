@@ -1,0 +1,195 @@
+"""A form for any method, from its parameter specifications alone.
+
+Use::
+
+    form = ParameterForm(method.parameters, live=method.live, mnemonics=panel_mnemonics)
+    form.valuesChanged.connect(self._on_values)     # dict of plain values, after every user edit
+    form.set_values(plan.protection.parameters)     # silent; keys left out show their defaults
+    form.values()        # plain values of the parameters that apply now, as a plan writes them
+    form.errors()        # {key: sentence}; empty when everything can be read
+
+Sliders appear for the keys in ``live``. ``applies`` conditions show and hide fields. An error is
+shown under its field once the user has left the field, not before the first edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import Parameter
+from dpdesk.ui.forms.fields import Field, field_for
+from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets.mnemonics import Mnemonics
+
+
+class ParameterForm(QWidget):
+    """See the module: ``valuesChanged(dict)``, ``set_values``, ``values``, ``errors``."""
+
+    valuesChanged = Signal(object)
+
+    def __init__(
+        self,
+        specifications: Sequence[Parameter],
+        live: Sequence[str] = (),
+        parent: QWidget | None = None,
+        mnemonics: Mnemonics | None = None,
+    ) -> None:
+        super().__init__(parent)
+        letters = mnemonics or Mnemonics()
+        self._rows: dict[str, _Row] = {}
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(SPACE.m)
+        for parameter in specifications:
+            row = _Row(field_for(parameter, live=parameter.key in live), letters)
+            row.field.edited.connect(self._on_edited)
+            row.field.left.connect(self._on_left)
+            self._rows[parameter.key] = row
+            layout.addWidget(row)
+        layout.addStretch(1)
+        self._show_what_applies()
+
+    def values(self) -> dict[str, object]:
+        """Plain values of the parameters that apply and are given."""
+        given = {key: row.field.plain() for key, row in self._rows.items() if self._applies(key)}
+        return {key: value for key, value in given.items() if value is not None}
+
+    def set_values(self, values: Mapping[str, object]) -> None:
+        """Show these values; ``valuesChanged`` is not emitted. Unknown keys are ignored."""
+        for key, row in self._rows.items():
+            row.field.set_plain(values.get(key))
+            row.show_error("")
+        self._show_what_applies()
+
+    def errors(self) -> dict[str, str]:
+        """A sentence for each value that its specification refuses."""
+        found: dict[str, str] = {}
+        for key, value in self.values().items():
+            sentence = self._error(key, value)
+            if sentence:
+                found[key] = sentence
+        return found
+
+    def show_error(self, key: str, sentence: str) -> bool:
+        """Show a sentence under a field (from a check elsewhere); False for an unknown key."""
+        row = self._rows.get(key)
+        if row is None:
+            return False
+        row.show_error(sentence)
+        return True
+
+    def field(self, key: str) -> Field:
+        """The field of a parameter; KeyError when there is none."""
+        return self._rows[key].field
+
+    def _error(self, key: str, value: object) -> str:
+        parameter = self._rows[key].field.parameter
+        try:
+            parameter.parse(value, parameter.label)
+        except InputError as error:
+            return error.line
+        return ""
+
+    def _applies(self, key: str) -> bool:
+        row = self._rows[key]
+        condition = row.field.parameter.applies
+        if condition is None or condition.key not in self._rows:
+            return True
+        value = self._rows[condition.key].field.plain()
+        return self._applies(condition.key) and str(value) in condition.values
+
+    def _show_what_applies(self) -> None:
+        for key, row in self._rows.items():
+            row.setVisible(self._applies(key) and not row.field.empty)
+
+    @Slot()
+    def _on_edited(self) -> None:
+        row = self._row_of_sender()
+        if row is not None and row.has_error:
+            self._check(row)
+        self._show_what_applies()
+        self.valuesChanged.emit(self.values())
+
+    @Slot()
+    def _on_left(self) -> None:
+        row = self._row_of_sender()
+        if row is not None:
+            self._check(row)
+
+    def _check(self, row: _Row) -> None:
+        value = row.field.plain()
+        row.show_error("" if value is None else self._error(row.field.parameter.key, value))
+
+    def _row_of_sender(self) -> _Row | None:
+        sender = self.sender()
+        return next((row for row in self._rows.values() if row.field is sender), None)
+
+
+class _Row(QWidget):
+    """Label with unit, field, and the place of its error; help behind a question mark."""
+
+    def __init__(self, field: Field, letters: Mnemonics) -> None:
+        super().__init__()
+        self.field = field
+        parameter = field.parameter
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(SPACE.xs)
+        label = QLabel(letters.mark(parameter.label))
+        label.setBuddy(field.control)
+        label.setToolTip(parameter.help)
+        label.setWordWrap(True)
+        set_look(label, "strong")
+        grid.addWidget(label, 0, 0)
+        grid.addWidget(self._build_question(parameter), 0, 1, Qt.AlignmentFlag.AlignRight)
+        grid.setColumnStretch(0, 1)
+        self._help = QLabel(f"{parameter.help} {_sentence(parameter.range_text())}")
+        self._help.setWordWrap(True)
+        self._help.hide()
+        set_look(self._help, "note")
+        self._error = QLabel()
+        self._error.setWordWrap(True)
+        self._error.hide()
+        set_look(self._error, "fail")
+        for number, widget in enumerate((self._help, field, self._error), start=1):
+            grid.addWidget(widget, number, 0, 1, 2)
+
+    def _build_question(self, parameter: Parameter) -> QToolButton:
+        self._question = QToolButton()
+        self._question.setText("?")
+        self._question.setCheckable(True)
+        self._question.setToolTip(self.tr("What is this?"))
+        self._question.setAccessibleName(self.tr("Explain {label}").format(label=parameter.label))
+        self._question.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        set_look(self._question, "quiet")
+        self._question.toggled.connect(self._on_question)
+        return self._question
+
+    @property
+    def has_error(self) -> bool:
+        """Whether an error stands under the field."""
+        return not self._error.isHidden()
+
+    def show_error(self, sentence: str) -> None:
+        """Show or (with an empty text) remove the error."""
+        self._error.setText(f"✕ {sentence}" if sentence else "")
+        self._error.setVisible(bool(sentence))
+        control = self.field.control
+        if bool(control.property("invalid")) != bool(sentence):
+            control.setProperty("invalid", bool(sentence))
+            control.style().unpolish(control)
+            control.style().polish(control)
+        control.setAccessibleDescription(sentence or self.field.parameter.help)
+
+    @Slot(bool)
+    def _on_question(self, shown: bool) -> None:
+        self._help.setVisible(shown)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

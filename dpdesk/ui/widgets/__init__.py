@@ -1,0 +1,34 @@
+"""Small parts that panels are put together from.
+
+``MessageBand``    a sentence that stays: info, ok ✓, caution △ or fail ✕, with up to two actions
+``EmptyState``     what to do when there is nothing to show
+``StepHeader``     number, title and one line of a panel
+``Badge``          a word in a frame, such as CONFIDENTIAL
+``FigureTile``     a headline number with label and comparison
+``GuaranteeCard``  claim, assumptions and limits of a guarantee
+``ActivityList``   one row per job: step, n of N, time left, Cancel
+``splitter``       a splitter with sensible handles;  ``card`` / ``column`` / ``row`` layouts
+``Mnemonics``      letters after Alt, each at most once
+"""
+
+from dpdesk.ui.widgets.activity import ActivityList, time_left_text
+from dpdesk.ui.widgets.band import MessageBand
+from dpdesk.ui.widgets.layouts import card, column, row, splitter
+from dpdesk.ui.widgets.mnemonics import Mnemonics
+from dpdesk.ui.widgets.states import Badge, EmptyState, FigureTile, GuaranteeCard, StepHeader
+
+__all__ = [
+    "ActivityList",
+    "Badge",
+    "EmptyState",
+    "FigureTile",
+    "GuaranteeCard",
+    "MessageBand",
+    "Mnemonics",
+    "StepHeader",
+    "card",
+    "column",
+    "row",
+    "splitter",
+    "time_left_text",
+]

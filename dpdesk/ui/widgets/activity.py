@@ -1,0 +1,192 @@
+"""Running jobs, one row each: what, how far, how long, and a Cancel that answers at once."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QPushButton, QSizePolicy, QWidget
+
+from dpdesk.ui.jobs import JobHub, JobOutcome, JobState
+from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets.layouts import column, row
+
+SHOW_AFTER_MS = 2_000
+
+
+def time_left_text(seconds: float | None) -> str:
+    """Words for a time left; empty when unknown."""
+    if seconds is None:
+        return ""
+    if seconds < 5:
+        text, number = QCoreApplication.translate("Activity", "a few seconds left"), 0
+    elif seconds < 60:
+        text = QCoreApplication.translate("Activity", "about {n} seconds left")
+        number = 5 * round(seconds / 5)
+    elif seconds < 5_400:
+        text = QCoreApplication.translate("Activity", "about {n} minutes left")
+        number = max(1, round(seconds / 60))
+        if number == 1:
+            text = QCoreApplication.translate("Activity", "about a minute left")
+    else:
+        text = QCoreApplication.translate("Activity", "about {n} hours left")
+        number = round(seconds / 3_600)
+    return text.format(n=number)
+
+
+def state_text(state: JobState) -> str:
+    """One line about a job: step n of N, units done, time left."""
+    parts = []
+    if state.step:
+        step = state.step
+        if state.count > 1:
+            template = QCoreApplication.translate("Activity", "step {n} of {count}: {step}")
+            step = template.format(n=state.index, count=state.count, step=state.step)
+        parts.append(step)
+    unit = f" {state.unit}" if state.unit else ""
+    if state.total:
+        template = QCoreApplication.translate("Activity", "{done} of {total}{unit}")
+        parts.append(template.format(done=f"{state.done:,}", total=f"{state.total:,}", unit=unit))
+    elif state.done:
+        parts.append(f"{state.done:,}{unit}")
+    left = time_left_text(state.seconds_left)
+    if left:
+        parts.append(left)
+    return " · ".join(parts)
+
+
+class ActivityList(QFrame):
+    """Rows of the hub's jobs; jobs that end within ``show_after`` ms are never shown.
+
+    ``countChanged(int)`` says how many jobs (shown or not, quiet ones left out) are running.
+    """
+
+    countChanged = Signal(int)
+
+    def __init__(
+        self, hub: JobHub, parent: QWidget | None = None, show_after: int = SHOW_AFTER_MS
+    ) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._show_after = show_after / 1_000
+        self._waiting: dict[int, tuple[float, JobState]] = {}
+        self._rows: dict[int, JobRow] = {}
+        set_look(self, "sunken")
+        self.setAccessibleName(self.tr("Running jobs"))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self._layout = column(self, margin=SPACE.s, gap=SPACE.xs)
+        self._timer = QTimer(self)
+        self._timer.setInterval(max(10, min(200, show_after // 4)))
+        self._timer.timeout.connect(self._show_due)
+        hub.started.connect(self._on_started)
+        hub.progressed.connect(self._on_progressed)
+        hub.finished.connect(self._on_finished)
+        self.hide()
+
+    @property
+    def count(self) -> int:
+        """Number of running jobs, shown or not."""
+        return len(self._waiting) + len(self._rows)
+
+    def show_all(self) -> None:
+        """Show waiting jobs now (the user asked to see them)."""
+        for number in tuple(self._waiting):
+            self._show(number)
+
+    @Slot(object)
+    def _on_started(self, state: JobState) -> None:
+        if state.quiet:
+            return
+        self._waiting[state.job] = (time.monotonic(), state)
+        self._timer.start()
+        self.countChanged.emit(self.count)
+
+    @Slot(object)
+    def _on_progressed(self, state: JobState) -> None:
+        shown = self._rows.get(state.job)
+        if shown is not None:
+            shown.set_state(state)
+        elif state.job in self._waiting:
+            began, _ = self._waiting[state.job]
+            self._waiting[state.job] = (began, state)
+
+    @Slot(object)
+    def _on_finished(self, outcome: JobOutcome) -> None:
+        known = self._waiting.pop(outcome.job, None) is not None
+        shown = self._rows.pop(outcome.job, None)
+        if shown is not None:
+            self._layout.removeWidget(shown)
+            shown.hide()
+            shown.deleteLater()
+        if not self._waiting:
+            self._timer.stop()
+        self.setVisible(bool(self._rows))
+        if known or shown is not None:
+            self.countChanged.emit(self.count)
+
+    @Slot()
+    def _show_due(self) -> None:
+        now = time.monotonic()
+        for number, (began, _) in tuple(self._waiting.items()):
+            if now - began >= self._show_after:
+                self._show(number)
+
+    def _show(self, number: int) -> None:
+        _, state = self._waiting.pop(number)
+        shown = JobRow(state, self)
+        shown.cancelAsked.connect(self._on_cancel)
+        self._rows[number] = shown
+        self._layout.addWidget(shown)
+        self.show()
+        if not self._waiting:
+            self._timer.stop()
+
+    @Slot(int)
+    def _on_cancel(self, number: int) -> None:
+        self._hub.cancel(number)
+
+
+class JobRow(QWidget):
+    """One job; its button answers at once, the work ends soon after."""
+
+    cancelAsked = Signal(int)
+
+    def __init__(self, state: JobState, parent: QObject | None = None) -> None:
+        super().__init__(parent if isinstance(parent, QWidget) else None)
+        self._job = state.job
+        layout = row(self, gap=SPACE.m)
+        self._title = QLabel(state.title)
+        set_look(self._title, "strong")
+        self._text = QLabel()
+        set_look(self._text, "note")
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(160)
+        self._button = QPushButton(self.tr("Cancel"))
+        self._button.setToolTip(self.tr("Stop this job; nothing is changed (Esc)"))
+        self._button.setAccessibleName(self.tr("Cancel {job}").format(job=state.title))
+        self._button.clicked.connect(self._on_clicked)
+        layout.addWidget(self._title)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(self._bar)
+        layout.addWidget(self._button)
+        self.set_state(state)
+
+    def set_state(self, state: JobState) -> None:
+        """Show how far the job is; a percentage only when the total is known."""
+        text = self.tr("stopping…") if state.cancelling else state_text(state)
+        self._text.setText(text)
+        self._button.setEnabled(not state.cancelling)
+        if state.total:
+            self._bar.setRange(0, 1_000)
+            self._bar.setValue(min(1_000, round(1_000 * state.done / state.total)))
+        else:
+            self._bar.setRange(0, 0)
+        self._bar.setAccessibleName(f"{state.title}: {text}")
+        self.setAccessibleName(f"{state.title}: {text}")
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        self._button.setEnabled(False)
+        self._text.setText(self.tr("stopping…"))
+        self.cancelAsked.emit(self._job)

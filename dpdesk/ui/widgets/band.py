@@ -1,0 +1,159 @@
+"""A sentence that stays where it belongs until it is answered or dismissed; never a dialog.
+
+Use::
+
+    band = MessageBand(theme)
+    band.show_message("fail", "row 812, `age`: `4O`, expected a number.",
+                      actions=(("show-row", self.tr("Show row")),))
+    band.triggered.connect(self._on_band)     # id of the action
+    band.show_error(outcome)                  # a JobFailed or a DpdeskError, worded as they are
+    band.clear()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
+
+from dpdesk.core.errors import DpdeskError
+from dpdesk.ui.jobs import JobFailed
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, pixmap, set_look
+from dpdesk.ui.widgets.layouts import row
+
+KINDS = ("info", "ok", "caution", "fail")
+_ICONS = {"info": "info", "ok": "check", "caution": "caution", "fail": "fail"}
+
+
+class MessageBand(QFrame):
+    """One message at a time; hidden when there is none.
+
+    ``triggered(str)`` carries the id of an action button, ``dismissed()`` the closing cross.
+    """
+
+    triggered = Signal(str)
+    dismissed = Signal()
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._kind = "info"
+        self._buttons: list[QPushButton] = []
+        layout = row(self, gap=SPACE.m)
+        layout.setContentsMargins(SPACE.m, SPACE.s, SPACE.s, SPACE.s)
+        self._icon = QLabel()
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._close = QToolButton()
+        self._close.setAccessibleName(self.tr("Dismiss this message"))
+        self._close.setToolTip(self.tr("Dismiss this message"))
+        self._close.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        set_look(self._close, "quiet")
+        self._close.clicked.connect(self._on_close)
+        layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        self._layout = layout
+        theme.changed.connect(self._on_theme)
+        self.hide()
+
+    @property
+    def kind(self) -> str:
+        """``"info"``, ``"ok"``, ``"caution"`` or ``"fail"``."""
+        return self._kind
+
+    @property
+    def text(self) -> str:
+        """The sentence on show, empty when none."""
+        return self._text.text() if not self.isHidden() else ""
+
+    def show_message(
+        self,
+        kind: str,
+        text: str,
+        actions: Sequence[tuple[str, str]] = (),
+        *,
+        dismissible: bool = True,
+    ) -> None:
+        """Show a sentence with action buttons (id, label); replaces the one before."""
+        if kind not in KINDS:
+            raise ValueError(kind)
+        self._kind = kind
+        words = {
+            "info": self.tr("Note"),
+            "ok": self.tr("Done"),
+            "caution": self.tr("Caution"),
+            "fail": self.tr("Problem"),
+        }
+        self._text.setText(text)
+        self.setAccessibleName(f"{words[kind]}: {text}")
+        self._icon.setToolTip(words[kind])
+        self._icon.setAccessibleName(words[kind])
+        self._replace_buttons(actions)
+        self._close.setVisible(dismissible)
+        set_look(self, f"band-{kind}")
+        self._on_theme(self._theme.theme)
+        self.show()
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def show_error(
+        self, error: JobFailed | DpdeskError, actions: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Show an error's own sentence and hint."""
+        text = f"{error.sentence} {error.hint}".strip()
+        self.show_message("fail", text, actions)
+
+    def clear(self) -> None:
+        """Take the message away."""
+        self.hide()
+        self._text.clear()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape dismisses while the focus is inside."""
+        if event.key() == Qt.Key.Key_Escape and self._close.isVisible():
+            self._on_close()
+            return
+        super().keyPressEvent(event)
+
+    def _replace_buttons(self, actions: Sequence[tuple[str, str]]) -> None:
+        for old in self._buttons:
+            self._layout.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self._buttons = []
+        for identifier, label in actions:
+            button = QPushButton(label)
+            button.setProperty("action-id", identifier)
+            button.setAccessibleName(label.replace("&", ""))
+            button.setToolTip(label.replace("&", ""))
+            button.clicked.connect(self._on_action)
+            self._layout.insertWidget(self._layout.count() - 1, button)
+            self._buttons.append(button)
+
+    @Slot()
+    def _on_action(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.triggered.emit(str(sender.property("action-id")))
+
+    @Slot()
+    def _on_close(self) -> None:
+        self.clear()
+        self.dismissed.emit()
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        tokens = theme.tokens
+        colours = {
+            "info": tokens.muted,
+            "ok": tokens.accent,
+            "caution": tokens.caution,
+            "fail": tokens.fail,
+        }
+        self._icon.setPixmap(pixmap(_ICONS[self._kind], colours[self._kind], theme.icon))
+        self._close.setIcon(icon("cancel", tokens, size=theme.icon))
+        self._close.setIconSize(QSize(theme.icon * 3 // 4, theme.icon * 3 // 4))

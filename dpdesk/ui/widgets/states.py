@@ -1,0 +1,197 @@
+"""Headers, empty places, badges, numbers and guarantees."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from dpdesk.core.charts import Figure, format_figure
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
+from dpdesk.ui.widgets.layouts import column, row
+
+
+class StepHeader(QWidget):
+    """Number and title of a step, one line below, and room for widgets at the right."""
+
+    def __init__(self, number: int, title: str, line: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        outer = row(self, gap=SPACE.m)
+        texts = column(gap=SPACE.xs)
+        self._title = QLabel(f"{number}  {title}")
+        set_look(self._title, "headline")
+        self._line = QLabel(line)
+        self._line.setWordWrap(True)
+        set_look(self._line, "note")
+        texts.addWidget(self._title)
+        texts.addWidget(self._line)
+        outer.addLayout(texts, 1)
+        self._right = row(gap=SPACE.s)
+        outer.addLayout(self._right)
+
+    def set_line(self, text: str) -> None:
+        """Change the line below the title: what is missing, or what comes next."""
+        self._line.setText(text)
+
+    def add(self, widget: QWidget) -> None:
+        """Put a widget at the right end."""
+        self._right.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+
+
+class Badge(QLabel):
+    """A word in a frame."""
+
+    def __init__(self, text: str, explanation: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        set_look(self, "badge")
+        self.setToolTip(explanation)
+        self.setAccessibleName(text)
+        self.setAccessibleDescription(explanation)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+
+class EmptyState(QFrame):
+    """What to do when there is nothing here yet.
+
+    ``triggered(str)`` carries the id of a button; the first action is the primary one.
+    """
+
+    triggered = Signal(str)
+
+    def __init__(
+        self,
+        theme: ThemeManager,
+        icon_name: str,
+        title: str,
+        text: str,
+        actions: tuple[tuple[str, str], ...] = (),
+        parent: QWidget | None = None,
+        *,
+        drop: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon_name = icon_name
+        if drop:
+            set_look(self, "drop")
+        layout: QVBoxLayout = column(self, margin=SPACE.xl, gap=SPACE.m)
+        self._icon, self._title, self._text = QLabel(), QLabel(title), QLabel(text)
+        set_look(self._title, "section")
+        set_look(self._text, "note")
+        layout.addStretch(1)
+        for label in (self._icon, self._title, self._text):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(label is not self._icon)
+            layout.addWidget(label)
+        buttons = row(gap=SPACE.s)
+        buttons.addStretch(1)
+        for number, (identifier, words) in enumerate(actions):
+            button = QPushButton(words)
+            button.setProperty("action-id", identifier)
+            button.setAccessibleName(words.replace("&", ""))
+            button.setToolTip(words.replace("&", ""))
+            set_look(button, "primary" if number == 0 else "")
+            button.clicked.connect(self._on_clicked)
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        layout.addLayout(buttons)
+        layout.addStretch(2)
+        self.setAccessibleName(title)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def set_texts(self, title: str, text: str) -> None:
+        """Say something else."""
+        self._title.setText(title)
+        self._text.setText(text)
+        self.setAccessibleName(title)
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.triggered.emit(str(sender.property("action-id")))
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._icon.setPixmap(pixmap(self._icon_name, theme.tokens.muted, theme.icon * 2))
+
+
+class FigureTile(QFrame):
+    """A headline number: value large, what it is above, comparison below."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        layout = column(self, margin=SPACE.m, gap=SPACE.xs)
+        self._label, self._value, self._note = QLabel(), QLabel(), QLabel()
+        set_look(self._label, "note")
+        set_look(self._value, "figure")
+        set_look(self._note, "note")
+        for label in (self._label, self._value, self._note):
+            layout.addWidget(label)
+        self._label.setWordWrap(True)
+        self._note.setWordWrap(True)
+        self._note.hide()
+
+    def set_figure(self, figure: Figure, before: float | None = None) -> None:
+        """Show a figure, and (when given) the same number before."""
+        value = format_figure(figure.value, figure.kind)
+        unit = f" {figure.unit}" if figure.unit and figure.kind != "share" else ""
+        self._label.setText(figure.label)
+        self._value.setText(f"{value}{unit}")
+        note = ""
+        if before is not None:
+            note = self.tr("before: {value}").format(value=format_figure(before, figure.kind))
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+        self.setToolTip(figure.help or figure.label)
+        self.setAccessibleName(f"{figure.label}: {value}{unit}. {note}".strip())
+        self.setAccessibleDescription(figure.help)
+
+    def sizeHint(self) -> QSize:
+        """Wide enough for a grouped number."""
+        hint = super().sizeHint()
+        return QSize(max(hint.width(), 140), hint.height())
+
+
+class GuaranteeCard(QFrame):
+    """Claim, assumptions, limits, in that order and always all three."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        layout = column(self, margin=SPACE.l, gap=SPACE.s)
+        self._parts: dict[str, QLabel] = {}
+        heads = {
+            "claim": self.tr("What is guaranteed"),
+            "assumes": self.tr("This assumes"),
+            "limits": self.tr("It does not cover"),
+        }
+        for key, words in heads.items():
+            head, text = QLabel(words), QLabel()
+            set_look(head, "note")
+            set_look(text, "strong" if key == "claim" else "answer")
+            text.setWordWrap(True)
+            text.setTextFormat(Qt.TextFormat.PlainText)
+            text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            layout.addWidget(head)
+            layout.addWidget(text)
+            self._parts[key] = text
+
+    def set_guarantee(self, guarantee: Guarantee) -> None:
+        """Show a guarantee."""
+        texts = {
+            "claim": guarantee.claim,
+            "assumes": _lines(guarantee.assumes),
+            "limits": _lines(guarantee.not_covered),
+        }
+        for key, text in texts.items():
+            self._parts[key].setText(text)
+        self.setAccessibleName(guarantee.claim)
+        self.setAccessibleDescription(f"{texts['assumes']} {texts['limits']}")
+
+
+def _lines(sentences: tuple[str, ...]) -> str:
+    return "\n".join(f"•  {sentence}" for sentence in sentences)

@@ -1,0 +1,211 @@
+"""Forms come from specifications alone, stay exact, and do not echo."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSpinBox
+from pytestqt.qtbot import QtBot
+
+from dpdesk.core.parameters import (
+    Choice,
+    ChoiceParameter,
+    Condition,
+    IntegerParameter,
+    LevelsParameter,
+    Parameter,
+    ParameterValue,
+    ShareParameter,
+)
+from dpdesk.ui.forms import ParameterForm
+from dpdesk.ui.forms.fields import ChoiceField, IntegerField, LevelsField, ShareField, TextField
+from dpdesk.ui.theme import ThemeManager
+
+
+@dataclass(frozen=True)
+class LengthParameter(Parameter):
+    """A kind of parameter that forms know nothing of."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        if not str(raw).endswith("cm"):
+            raise self._invalid(where, raw)
+        return str(raw)
+
+    def default_value(self) -> ParameterValue:
+        return None
+
+    def as_plain(self, value: ParameterValue) -> object:
+        return value
+
+    def range_text(self) -> str:
+        return "a length such as 12 cm"
+
+
+SPECIFICATIONS: tuple[Parameter, ...] = (
+    IntegerParameter(
+        "k", "Smallest group", "Rows per group.", "rows", True, minimum=2, suggested=5
+    ),
+    ShareParameter("max", "Suppressed at most", "Share of rows.", default=Fraction(0)),
+    ChoiceParameter(
+        "algorithm",
+        "Search",
+        "How to search.",
+        choices=(Choice("optimal", "Best", "Looks at all."), Choice("samarati", "Samarati")),
+        default="optimal",
+    ),
+    ChoiceParameter(
+        "prefer",
+        "Prefer",
+        "Which of several.",
+        applies=Condition("algorithm", ("samarati",)),
+        choices=(Choice("height", "Low"), Choice("classes", "Many classes")),
+        default="height",
+    ),
+    LevelsParameter("levels", "Levels by hand", "Exactly these levels."),
+    LengthParameter("length", "Length", "How long."),
+)
+
+
+@pytest.fixture
+def form(qtbot: QtBot, theme: ThemeManager) -> ParameterForm:
+    form = ParameterForm(SPECIFICATIONS, live=("k", "max"))
+    qtbot.addWidget(form)
+    form.show()
+    return form
+
+
+def field(form: ParameterForm, key: str) -> object:
+    return form.field(key)
+
+
+def test_it_starts_with_defaults_and_suggestions(form: ParameterForm) -> None:
+    assert form.values() == {"k": 5, "max": 0, "algorithm": "optimal"}
+    assert form.errors() == {}
+
+
+def test_plain_values_come_back_as_they_were_given(form: ParameterForm, qtbot: QtBot) -> None:
+    given = {
+        "k": 7,
+        "max": 0.0199881,
+        "algorithm": "samarati",
+        "prefer": "classes",
+        "levels": {"age": 2},
+        "length": "3 cm",
+    }
+    with qtbot.assertNotEmitted(form.valuesChanged):
+        form.set_values(given)
+    assert form.values() == given
+    form.set_values({})
+    assert form.values() == {"k": 5, "max": 0, "algorithm": "optimal"}
+
+
+def test_a_share_stays_exact_until_the_user_changes_it(form: ParameterForm, qtbot: QtBot) -> None:
+    form.set_values({"max": 1 / 3})
+    assert form.values()["max"] == 1 / 3
+    share = field(form, "max")
+    assert isinstance(share, ShareField)
+    with qtbot.waitSignal(form.valuesChanged) as changed:
+        share._spin.setValue(2.0)
+    assert changed.args[0]["max"] == 0.02
+
+
+def test_number_and_slider_move_together(form: ParameterForm, qtbot: QtBot) -> None:
+    number = field(form, "k")
+    assert isinstance(number, IntegerField)
+    assert number.slider is not None
+    with qtbot.waitSignal(form.valuesChanged) as changed:
+        number.slider.setValue(12)
+    assert changed.args[0]["k"] == 12
+    number._spin.setValue(20)
+    assert number.slider.value() == 20
+    number._spin.setValue(5_000)
+    assert form.values()["k"] == 5_000
+
+
+def test_each_edit_is_announced_once(form: ParameterForm, qtbot: QtBot) -> None:
+    heard: list[object] = []
+    form.valuesChanged.connect(heard.append)
+    share = field(form, "max")
+    assert isinstance(share, ShareField)
+    assert share.slider is not None
+    share.slider.setValue(200)
+    assert heard == [{"k": 5, "max": 0.04, "algorithm": "optimal"}]
+
+
+def test_a_parameter_shows_only_where_it_applies(form: ParameterForm, qtbot: QtBot) -> None:
+    prefer, algorithm = field(form, "prefer"), field(form, "algorithm")
+    assert isinstance(prefer, ChoiceField)
+    assert isinstance(algorithm, ChoiceField)
+    assert not prefer.isVisible()
+    algorithm._combo.setCurrentIndex(1)
+    assert prefer.isVisible()
+    assert form.values()["prefer"] == "height"
+
+
+def test_levels_are_hidden_until_given_and_can_be_cleared(
+    form: ParameterForm, qtbot: QtBot
+) -> None:
+    levels = field(form, "levels")
+    assert isinstance(levels, LevelsField)
+    assert not levels.isVisible()
+    form.set_values({"levels": {"age": 2, "sex": 0}})
+    assert levels.isVisible()
+    assert levels._summary.text() == "age 2, sex 0"
+    with qtbot.waitSignal(form.valuesChanged) as changed:
+        qtbot.mouseClick(levels.control, Qt.MouseButton.LeftButton)
+    assert "levels" not in changed.args[0]
+    assert not levels.isVisible()
+
+
+def test_an_unknown_kind_is_a_text_with_its_own_errors(form: ParameterForm, qtbot: QtBot) -> None:
+    length = field(form, "length")
+    assert isinstance(length, TextField)
+    shown = [label for label in form.findChildren(QLabel) if label.text().startswith("✕")]
+    assert shown == []
+    line = length.control
+    assert isinstance(line, QLineEdit)
+    line.setFocus()
+    qtbot.keyClicks(line, "12")
+    assert form.errors().keys() == {"length"}
+    assert not any(label.text().startswith("✕") for label in form.findChildren(QLabel))
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    (shown_error,) = [x for x in form.findChildren(QLabel) if x.text().startswith("✕")]
+    assert "a length such as 12 cm" in shown_error.text()
+    qtbot.keyClicks(line, " cm")
+    assert not shown_error.isVisible()
+    assert form.errors() == {}
+
+
+def test_an_error_found_elsewhere_stands_under_its_field(form: ParameterForm) -> None:
+    assert form.show_error("k", "k is larger than the table.")
+    assert not form.show_error("unknown", "?")
+    texts = [label.text() for label in form.findChildren(QLabel) if label.isVisible()]
+    assert "✕ k is larger than the table." in texts
+
+
+def test_labels_are_buddies_with_different_letters(form: ParameterForm) -> None:
+    labels = [label for label in form.findChildren(QLabel) if label.buddy() is not None]
+    letters = [label.text()[label.text().index("&") + 1].upper() for label in labels]
+    assert len(labels) == len(SPECIFICATIONS)
+    assert len(set(letters)) == len(letters)
+    assert not set(letters) & set("FEVRH")
+    for kind in (QSpinBox, QComboBox, QLineEdit):
+        assert (
+            all(widget.accessibleName() for widget in form.findChildren(kind) if widget.isVisible())
+            or kind is QLineEdit
+        )
+
+
+def test_nothing_keeps_a_closed_form_alive(qtbot: QtBot, theme: ThemeManager) -> None:
+    form = ParameterForm(SPECIFICATIONS, live=("k",))
+    form.show()
+    reference = weakref.ref(form)
+    form.close()
+    form.deleteLater()
+    del form
+    qtbot.waitUntil(lambda: bool(gc.collect() or True) and reference() is None)
