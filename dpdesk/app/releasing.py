@@ -115,7 +115,11 @@ class _Clock:
 def _write_microdata(work: _Work, build: ReleaseBuilder, outcome: MethodOutcome) -> PublishedCsv:
     work.step(1)
     path = build.public / MICRODATA
-    rows = work.prepared.data.write_recoded(outcome.recoding, path, work.token, work.report)
+    try:
+        rows = work.prepared.data.write_recoded(outcome.recoding, path, work.token, work.report)
+    except StorageError:
+        work.token.check()  # a query that a cancel interrupts may look like a broken file
+        raise
     work.clock.lap("write microdata")
     try:
         published = PublishedCsv(path, work.token)
