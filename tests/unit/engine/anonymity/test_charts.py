@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.engine.anonymity.charts import (
@@ -71,6 +71,7 @@ def test_no_suppression_has_no_suppression_chart() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))
+@settings(deadline=None)
 def test_the_front_holds_just_the_nodes_that_none_beats(points: list[tuple[float, float]]) -> None:
     front = [points[place] for place in cloud_of(points).pareto]
     unbeaten = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken
@@ -24,6 +24,7 @@ def sizes_of(rows: list[tuple[str, ...]]) -> np.ndarray:
 
 
 @given(ROWS, st.integers(2, 12))
+@settings(deadline=None)
 def test_figures_are_those_of_the_definitions(rows: list[tuple[str, ...]], k: int) -> None:
     found = summarise_risk(sizes_of(rows), k)
     risks = reference.risks(rows)
@@ -38,6 +39,7 @@ def test_figures_are_those_of_the_definitions(rows: list[tuple[str, ...]], k: in
 
 
 @given(ROWS, st.integers(2, 30))
+@settings(deadline=None)
 def test_bins_hold_every_row_once_and_k_begins_one(rows: list[tuple[str, ...]], k: int) -> None:
     bins = summarise_risk(sizes_of(rows), k).bins
     assert k in [each.lowest for each in bins]

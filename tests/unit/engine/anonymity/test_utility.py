@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.engine.anonymity.grouping import CountedTable, GeneralisedTable, generalise
@@ -21,6 +21,7 @@ def leaf_rows(
 
 
 @given(tables_with_levels(), st.integers(1, 6))
+@settings(deadline=None)
 def test_losses_and_distances_are_those_of_the_definitions(
     case: tuple[SmallTable, tuple[int, ...]], k: int
 ) -> None:
@@ -33,6 +34,7 @@ def test_losses_and_distances_are_those_of_the_definitions(
 
 
 @given(tables_with_levels(), st.integers(1, 6))
+@settings(deadline=None)
 def test_classes_are_those_of_the_generalised_rows(
     case: tuple[SmallTable, tuple[int, ...]], k: int
 ) -> None:
@@ -49,6 +51,7 @@ def test_classes_are_those_of_the_generalised_rows(
 
 
 @given(tables_with_levels(), st.integers(1, 6))
+@settings(deadline=None)
 def test_groups_are_listed_by_their_suppressed_share(
     case: tuple[SmallTable, tuple[int, ...]], k: int
 ) -> None:

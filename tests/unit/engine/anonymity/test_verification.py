@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dpdesk.engine.anonymity.source_verification as source_verification
@@ -88,6 +88,7 @@ def with_source(
 
 
 @given(tables_with_levels(), st.integers(2, 4))
+@settings(deadline=None)
 def test_an_honest_release_is_confirmed_with_and_without_its_source(
     case: tuple[SmallTable, tuple[int, ...]], k: int
 ) -> None:
@@ -286,6 +287,7 @@ PLACES = [
 
 
 @given(place=st.sampled_from(PLACES), junk=JUNK, gone=st.booleans())
+@settings(deadline=None)
 def test_a_malformed_manifest_gives_failures_and_no_exception(
     place: tuple[str, ...], junk: object, gone: bool
 ) -> None:
