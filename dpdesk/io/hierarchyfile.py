@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from dpdesk.io.textfile import decode, read_bytes, write_text
 
 DELIMITERS = (";", ",", "\t")
 _FALLBACK = "cp1252"
+_TORN = re.compile(r'[;,\t]"')
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +81,10 @@ def write_hierarchy(hierarchy: Hierarchy, path: Path, delimiter: str = ";") -> N
     """
     if delimiter not in DELIMITERS:
         raise ValueError(f"delimiter {delimiter!r} is none of {DELIMITERS}")
-    # What could make the reader choose another delimiter is quoted too: `;` is tried first, and
-    # a single column says nothing about its delimiter.
-    special = {'"', "\r", "\n", "\ufeff", ";", delimiter}
+    # What could make the reader choose another delimiter is quoted too: those that it tries
+    # before; and a single column says nothing about its delimiter.
+    tried = DELIMITERS[: DELIMITERS.index(delimiter) + 1]
+    special = {'"', "\r", "\n", "\ufeff", *tried}
     if hierarchy.height == 0:
         special.update(DELIMITERS)
     lines = (delimiter.join(_quoted(field, special) for field in row) for row in hierarchy.rows())
@@ -95,10 +98,14 @@ def _quoted(field: str, special: set[str]) -> str:
 
 
 def _likely_delimiters(text: str) -> list[str]:
-    """Delimiters, most likely first: same number of columns (above one) in the first rows."""
+    """Delimiters, most likely first: same number of columns (above one) in the first rows.
 
-    def rank(delimiter: str) -> tuple[bool, bool]:
+    A quote that follows another delimiter inside a value speaks for that other delimiter.
+    """
+
+    def rank(delimiter: str) -> tuple[bool, bool, bool]:
         widths: set[int] = set()
+        torn = False
         try:
             reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
             for number, row in enumerate(reader):
@@ -106,9 +113,10 @@ def _likely_delimiters(text: str) -> list[str]:
                     break
                 if row:
                     widths.add(len(row))
+                    torn = torn or any(_TORN.search(field) for field in row)
         except csv.Error:
             widths.add(0)
-        return (len(widths) != 1 or widths <= {0, 1}, max(widths, default=0) <= 1)
+        return (len(widths) != 1 or widths <= {0, 1}, torn, max(widths, default=0) <= 1)
 
     return sorted(DELIMITERS, key=rank)
 

@@ -83,6 +83,7 @@ def test_intervals_hold_their_values_and_say_what_they_hold(
             assert (one[level] == other[level]) == same
 
 
+@settings(deadline=None)
 @given(
     codes=st.lists(st.text("0123456789A ", max_size=6), min_size=1, max_size=12, unique=True),
     every=st.integers(1, 3),
@@ -104,6 +105,7 @@ def test_masks_hide_exactly_what_they_say(
         assert row[1:] == [*expected, "*"]
 
 
+@settings(deadline=None)
 @given(
     order=st.lists(st.text("ab, …", max_size=4), min_size=1, max_size=14, unique=True),
     sizes=st.lists(st.integers(2, 4), max_size=3),
@@ -127,6 +129,7 @@ def test_ordered_groups_are_the_neighbours(order: list[str], sizes: list[int]) -
 UNITS = ["day", "month", "quarter", "half-year", "year", "decade", "century"]
 
 
+@settings(deadline=None)
 @given(
     days=st.lists(st.dates(), min_size=1, max_size=15, unique=True),
     units=st.lists(st.sampled_from(UNITS), min_size=1, unique=True).map(
@@ -161,6 +164,7 @@ trees = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(tree=trees)
 def test_any_tree_is_built_or_refused_with_a_sentence(tree: object) -> None:
     try:
@@ -173,7 +177,7 @@ def test_any_tree_is_built_or_refused_with_a_sentence(tree: object) -> None:
     assert not refusal or refusal.startswith("hierarchy of `a`")
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(
     values=st.lists(
         st.text("0123456789.,-/ abc", min_size=0, max_size=10)
@@ -194,6 +198,7 @@ def test_what_is_suggested_always_builds(
     sound(build_hierarchy("a", builder, values, tokens), set(values))
 
 
+@settings(deadline=None)
 @given(data=st.data(), count=st.integers(2, 8))
 def test_any_sequence_of_edits_keeps_the_hierarchy_sound(data: st.DataObject, count: int) -> None:
     hierarchy = Hierarchy.from_rows("x", [[f"v{n}", "*"] for n in range(count)])

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
@@ -152,9 +152,9 @@ def test_a_hierarchy_of_one_value_gains_a_top_for_untouched_leaves() -> None:
 
 def test_many_leaves_are_checked_quickly() -> None:
     rows = [[str(n), str(n // 10), str(n // 100), str(n // 1000), "*"] for n in range(10_000)]
-    start = time.perf_counter()
+    start = time.process_time()
     Hierarchy.from_rows("zip", rows)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 nested = st.integers(1, 40).flatmap(
@@ -175,6 +175,7 @@ def _nested_rows(count: int, widths: list[int]) -> list[list[str]]:
     return rows
 
 
+@settings(deadline=None)
 @given(rows=nested, extra=st.lists(st.sampled_from(["", "?", "v0", "*", "L0:0", "L1:1"])))
 def test_any_nested_rows_survive_coding_and_growing(
     rows: list[list[str]], extra: list[str]

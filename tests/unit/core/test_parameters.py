@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
@@ -234,6 +234,7 @@ def test_nearest_finds_close_words_only() -> None:
     assert nearest("a", []) is None
 
 
+@settings(deadline=None)
 @given(number=st.decimals(0, 1, places=6))
 def test_a_share_survives_its_plain_form(number: Decimal) -> None:
     value = SHARE.parse(number, "w")

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.plain import freeze, freeze_table, is_sane, number_text, odd_numbers, show, thaw
@@ -32,6 +32,7 @@ def test_a_fraction_without_finite_decimals_becomes_the_nearest_float() -> None:
     assert freeze(Fraction(1, 3)) == Decimal(repr(1 / 3))
 
 
+@settings(deadline=None)
 @given(st.fractions())
 def test_number_text_reads_back_when_the_decimals_are_finite(value: Fraction) -> None:
     exact = Fraction(freeze(value))  # type: ignore[call-overload]

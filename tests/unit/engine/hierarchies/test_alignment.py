@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
@@ -113,6 +113,7 @@ def test_the_default_hierarchy_is_the_value_then_the_top() -> None:
     assert default_hierarchy("x", ["b", "a", "b"]).rows() == [["b", "*"], ["a", "*"]]
 
 
+@settings(deadline=None)
 @given(
     values=st.lists(st.text(max_size=3), min_size=1, max_size=12, unique=True),
     data=st.data(),

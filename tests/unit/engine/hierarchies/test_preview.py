@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
@@ -88,6 +88,7 @@ def test_a_table_without_rows_has_an_empty_preview() -> None:
     assert preview.levels[0].unused == 8
 
 
+@settings(deadline=None)
 @given(
     values=st.lists(st.sampled_from([str(n) for n in range(8)] + ["?"]), min_size=1, max_size=40)
 )
