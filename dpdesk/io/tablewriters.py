@@ -13,7 +13,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.io.published import PublishedCsv
 
 XLSX_ROWS, XLSX_COLUMNS, XLSX_CHARACTERS = 1_048_576, 16_384, 32_767
-_XLSX_PIECE = 64
+_XLSX_PIECE = 256
 
 Progress = Callable[[int], None]
 
@@ -82,21 +82,40 @@ def write_xlsx(
         "strings_to_numbers": False,
     }
     book = xlsxwriter.Workbook(str(path), options)
-    book.set_properties({"created": created})
-    bold = book.add_format({"bold": True})
+    try:
+        book.set_properties({"created": created})
+        _write_table(book, table, token, done)
+        _write_about(book, about)
+    except BaseException:
+        _abandon(book)
+        raise
+    book.close()
+
+
+def _write_table(book: Any, table: PublishedCsv, token: CancelToken, done: Progress) -> None:
     sheet = book.add_worksheet("Microdata")
     sheet.freeze_panes(1, 0)
-    _write_row(sheet, 0, table.columns, bold)
+    _write_row(sheet, 0, table.columns, book.add_format({"bold": True}))
     written = 0
     for batch in table.batches(table.columns, token):
         written = _write_batch(sheet, batch, written, token, done)
+
+
+def _write_about(book: Any, about: Sequence[tuple[str, str]]) -> None:
     notes = book.add_worksheet("About")
+    bold = book.add_format({"bold": True})
     notes.set_column(0, 0, 24)
     notes.set_column(1, 1, 100, book.add_format({"text_wrap": True}))
     for number, (name, text) in enumerate(about):
         notes.write_string(number, 0, name, bold)
         notes.write_string(number, 1, text[:XLSX_CHARACTERS])
-    book.close()
+
+
+def _abandon(book: Any) -> None:
+    """Close the scratch files of a book that is not finished; the library has no call for it."""
+    for sheet in book.worksheets():
+        sheet.row_data_fh.close()
+    book.fileclosed = True
 
 
 def _write_batch(sheet: Any, batch: Any, written: int, token: CancelToken, done: Progress) -> int:

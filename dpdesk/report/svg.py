@@ -27,6 +27,7 @@ _COLOURS = {
 }
 _CHARACTER = 6.7  # mean width of a character at 12 px
 _TICKS = 6
+_TINY = 1e-9  # smaller values are drawn as 0
 
 
 def render_chart(chart: Chart) -> str:
@@ -192,12 +193,12 @@ def written(value: float, percent: bool) -> str:
 def make_scale(axis: Axis, values: Sequence[float], start: float, end: float) -> Scale:
     """A scale that holds all values and what the axis asks for; linear ones start at 0."""
     finite = [value for value in values if math.isfinite(value)]
-    positive = [value for value in finite if value > 0]
+    positive = [value for value in finite if value > _TINY]
     if axis.log and positive:
         return _log_scale(axis, positive, start, end)
     high = axis.maximum if axis.maximum is not None else max([*finite, 0.0])
     low = axis.minimum if axis.minimum is not None else min([*finite, 0.0])
-    if high <= low:
+    if high - low < _TINY:
         high = low + 1.0
     step = _nice_step((high - low) / _TICKS)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

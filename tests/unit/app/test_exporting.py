@@ -1,0 +1,179 @@
+"""The public part in other formats: every value as text, whole or not at all, nothing internal."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import openpyxl
+import pytest
+from pyarrow import parquet
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.exporting import FORMATS, export_release
+from dpdesk.core.errors import Cancelled, InputError, RefusedError
+from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
+from dpdesk.io import tablewriters
+from dpdesk.io.published import PublishedCsv
+from tests.helpers import releases as town
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def made(context: AppContext, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    plan = town.write_source(tmp_path_factory.mktemp("source"))
+    return town.release(plan, tmp_path_factory.mktemp("out") / "release", context).out
+
+
+@pytest.fixture(scope="module")
+def rows(made: Path) -> list[list[str]]:
+    with (made / "public/microdata.csv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.reader(stream))
+
+
+def export(release: Path, file_format: str, out: Path, context: AppContext) -> Path:
+    return export_release(release, file_format, out, context.workspace, CancelToken(), silent)
+
+
+def test_csv_is_the_published_file(made: Path, context: AppContext, tmp_path: Path) -> None:
+    out = export(made, "csv", tmp_path / "a.csv", context)
+    assert out.read_bytes() == (made / "public/microdata.csv").read_bytes()
+
+
+def test_parquet_holds_the_same_texts_and_the_guarantee(
+    made: Path, context: AppContext, tmp_path: Path, rows: list[list[str]]
+) -> None:
+    table = parquet.read_table(export(made / "public", "parquet", tmp_path / "a.parquet", context))
+    assert table.column_names == rows[0]
+    assert {str(field.type) for field in table.schema} == {"string"}
+    assert [list(row.values()) for row in table.to_pylist()] == rows[1:]
+    manifest = json.loads((made / "public/manifest.json").read_text("utf-8"))
+    metadata = table.schema.metadata
+    assert json.loads(metadata[b"dpdesk.manifest"]) == manifest
+    assert json.loads(metadata[b"dpdesk.guarantee"]) == manifest["guarantee"]
+
+
+def test_excel_holds_the_same_texts_and_no_formula(
+    made: Path, context: AppContext, tmp_path: Path, rows: list[list[str]]
+) -> None:
+    book = openpyxl.load_workbook(export(made, "xlsx", tmp_path / "a.xlsx", context))
+    assert book.sheetnames == ["Microdata", "About"]
+    sheet = book["Microdata"]
+    found = [["" if cell.value is None else cell.value for cell in row] for row in sheet.rows]
+    assert found == rows
+    assert {cell.data_type for row in sheet.rows for cell in row} == {"s"}
+    assert any(value == "=1+1" for row in rows for value in row)  # what must not be a formula
+    about = {row[0].value: row[1].value for row in book["About"].rows}
+    assert about["Title"] == "Town survey"
+    assert "at least 5 rows" in about["Claim"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["https://a.example", "=cmd()", "+1", "@x", "007", "1e5", "_x0041_", "TRUE", "\t", "é\n"],
+)
+def test_no_value_is_interpreted_by_excel(tmp_path: Path, value: str, context: AppContext) -> None:
+    path = tmp_path / "microdata.csv"
+    with path.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows([["x"], [value]])
+    target = tmp_path / "a.xlsx"
+    write_xlsx(PublishedCsv(path, CancelToken()), target, tmp_path)
+    cell = openpyxl.load_workbook(target)["Microdata"]["A2"]
+    assert cell.data_type == "s"
+    assert cell.hyperlink is None
+    assert openpyxl.utils.escape.unescape(cell.value) == value or cell.value == value
+
+
+def write_xlsx(table: PublishedCsv, target: Path, scratch: Path) -> None:
+    from datetime import datetime
+
+    created = datetime.fromisoformat("2026-03-14")
+    tablewriters.write_xlsx(table, target, [], created, scratch, CancelToken(), lambda rows: None)
+
+
+def test_a_table_too_long_for_excel_is_refused_by_name(
+    made: Path, context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PublishedCsv, "rows", 1_048_576)
+    with pytest.raises(RefusedError, match="at most 1,048,576 rows") as caught:
+        export(made, "xlsx", tmp_path / "a.xlsx", context)
+    assert caught.value.exit_code == 1
+    assert "csv or parquet" in caught.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_too_long_for_excel_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "microdata.csv"
+    path.write_text("x\n" + "y" * 32_768 + "\n")
+    with pytest.raises(RefusedError, match="32,768 characters"):
+        write_xlsx(PublishedCsv(path, CancelToken()), tmp_path / "a.xlsx", tmp_path)
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_a_cancel_leaves_the_old_file(
+    made: Path, context: AppContext, tmp_path: Path, file_format: str
+) -> None:
+    target = tmp_path / "out"
+    target.write_text("old")
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        export_release(made, file_format, target, context.workspace, token, silent)
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "xlsx"])
+def test_progress_ends_with_all_rows(
+    made: Path, context: AppContext, tmp_path: Path, file_format: str
+) -> None:
+    events: list[Event] = []
+    target = tmp_path / "out"
+    export_release(made, file_format, target, context.workspace, CancelToken(), events.append)
+    done = [event.done for event in events if isinstance(event, StepProgress)]
+    assert done == sorted(done)
+    assert done[-1] == 299
+
+
+def test_an_existing_file_is_replaced_as_a_whole(
+    made: Path, context: AppContext, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.csv"
+    target.write_text("old")
+    export(made, "csv", target, context)
+    assert target.read_text("utf-8").startswith("age,town,illness\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_bad_usage_is_named(made: Path, context: AppContext, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Unknown format `cvs`") as caught:
+        export(made, "cvs", tmp_path / "a", context)
+    assert caught.value.hint == "Did you mean `csv`?"
+    with pytest.raises(InputError, match="lies inside the release"):
+        export(made, "csv", made / "public/copy.csv", context)
+    with pytest.raises(InputError, match="is a folder"):
+        export(made, "csv", tmp_path, context)
+    with pytest.raises(InputError, match="does not exist"):
+        export(tmp_path / "nowhere", "csv", tmp_path / "a", context)
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_nothing_internal_is_exported(
+    made: Path, context: AppContext, tmp_path: Path, file_format: str
+) -> None:
+    evidence = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+    data = export(made, file_format, tmp_path / "out", context).read_bytes()
+    if file_format == "xlsx":
+        import zipfile
+
+        with zipfile.ZipFile(tmp_path / "out") as book:
+            data = b"".join(book.read(name) for name in book.namelist())
+    for fact in (evidence["commitment_key"], evidence["source"]["sha256"], town.SOURCE, "zqid"):
+        assert fact.encode() not in data
