@@ -1,0 +1,70 @@
+"""The bundled plans, run for real: feasible, useful, and the optimum that a full search found.
+
+The expected figures come from a search of its own over every node, by sorting rows in numpy.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PLANS = Path(__file__).parents[2] / "resources" / "sample" / "plans"
+PERSONS = 20_502
+
+
+class Known(NamedTuple):
+    node: dict[str, int]
+    suppressed: int
+    classes: int
+    loss: float
+
+
+ANSWERS = {
+    "dates-and-postcodes": Known({"birth_date": 3, "postcode": 3, "sex": 0}, 66, 185, 0.0891),
+    "health-study": Known({"age": 3, "sex": 0, "postcode": 1, "birthplace": 0}, 562, 1278, 0.0787),
+    "public-use-file": Known(
+        {"age": 3, "sex": 0, "district": 2, "household_size": 2, "marital_status": 1},
+        391,
+        100,
+        0.2395,
+    ),
+    "research-file": Known(
+        {
+            "age": 3,
+            "sex": 0,
+            "district": 2,
+            "marital_status": 1,
+            "education": 1,
+            "occupation": 2,
+        },
+        655,
+        444,
+        0.2166,
+    ),
+    "small-areas": Known({"age": 1, "sex": 0, "postcode": 1}, 146, 1663, 0.0285),
+}
+
+
+def test_every_plan_has_a_known_answer() -> None:
+    assert {path.stem for path in PLANS.glob("*.toml")} == set(ANSWERS)
+
+
+@pytest.mark.parametrize("name", sorted(ANSWERS))
+def test_a_plan_releases_the_known_optimum(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{name}.toml", "--json"]
+    done = subprocess.run(
+        [*command, "--out", tmp_path / "out"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout.splitlines()[-1])["result"]
+    known = ANSWERS[name]
+    assert result["node"] == known.node
+    assert result["rows_suppressed"] == known.suppressed
+    assert result["rows_out"] == PERSONS - known.suppressed
+    assert result["classes"] == known.classes
+    assert result["metrics"]["loss"] == pytest.approx(known.loss, abs=6e-5)
