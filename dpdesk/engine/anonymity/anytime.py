@@ -45,9 +45,10 @@ def anytime_search(
     nodes, starting at the raw node, ranked by their objective relative to the top's plus the share
     of rows suppressed beyond the limit. A node taken from a queue puts its neighbours one level up
     and down into the queues; below an infeasible node nothing is feasible, so from there the search
-    only goes up. It ends after ``max_nodes`` nodes (default: :func:`node_budget`) or when both
-    queues are empty, which then proves the optimum. Among the feasible nodes seen, the result is
-    chosen exactly and with the ties of the optimal search. Notes say the best so far.
+    only goes up. It ends after ``max_nodes`` nodes (default: :func:`node_budget`), or when the
+    first queue is empty: from the top every feasible node is reached through feasible nodes, so all
+    were seen then and the optimum is proven. Among the feasible nodes seen, the result is chosen
+    exactly and with the ties of the optimal search. Notes say the best so far.
 
     Raises
     ------
@@ -91,17 +92,18 @@ class _BestFirst:
         self._scale = max(abs(self._feasible[top]), 1e-300)
         self._look_at([(0,) * len(top)])
         turn = 0
-        while len(self._seen) < max_nodes and any(self._queues):
+        while len(self._seen) < max_nodes and self._queues[0]:
             queue = self._queues[turn % 2] or self._queues[1 - turn % 2]
             turn += 1
             _, node = heapq.heappop(queue)
             self._look_at(self._neighbours(node)[: max_nodes - len(self._seen)])
             self._tell(max_nodes)
+        proven = not self._queues[0] and len(self._seen) < max_nodes
         node = self._choice()
         return SearchResult(
             node=node,
             statistics=evaluate_node(problem, node, self._counter.k),
-            proven_optimal=len(self._seen) == problem.node_count,
+            proven_optimal=proven,
             nodes_checked=self._counter.counted,
             least_suppressed=least,
         )

@@ -27,7 +27,7 @@ class NodeCounter:
         self.k = k
         self.stop = np.zeros(1, np.uint8)
         self._token = token
-        self._packed = PackedLattice.of(problem)
+        self._packed = PackedLattice.of(problem, token)
         self._roller = Roller(self._packed, self.stop)
         self._ks = np.array([k], np.int64)
         self._bins = np.zeros(1, np.int64)

@@ -48,6 +48,8 @@ def roll_up(
         slot_mask = 2 * slot_mask + 1
     mark = stamp << 32
     groups = 0
+    if stop[0] != 0:
+        return -1
     for row in range(first, first + size):
         if row & _POLL == 0 and stop[0] != 0:
             return -1

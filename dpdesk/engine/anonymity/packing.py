@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.anonymity.lattice import Ints, LatticeProblem, Node, generalised_classes
 
 Flag = NDArray[np.uint8]
@@ -37,16 +38,20 @@ class PackedLattice:
     maps: Ints
 
     @classmethod
-    def of(cls, problem: LatticeProblem) -> PackedLattice:
-        """Pack a problem; the order of the attributes makes the walk cheap, see _walk_order."""
+    def of(cls, problem: LatticeProblem, token: CancelToken) -> PackedLattice:
+        """Pack a problem; the order of the attributes makes the walk cheap, see _walk_order.
+
+        Raises Cancelled.
+        """
         order = _walk_order(problem)
+        token.check()
         fields, words = _fields(problem, order)
         steps, maps = _step_tables(problem, order, fields)
         return cls(
             problem=problem,
             order=order,
             words=words,
-            base=_base(problem, order, fields, words),
+            base=_base(problem, order, fields, words, token),
             heights=np.array([problem.heights[j] for j in order], np.int64),
             strides=np.array([problem.strides[j] for j in order], np.int64),
             fields=fields,
@@ -104,9 +109,12 @@ def _fields(problem: LatticeProblem, order: Node) -> tuple[Ints, int]:
     return fields, word + 1
 
 
-def _base(problem: LatticeProblem, order: Node, fields: Ints, words: int) -> Ints:
+def _base(
+    problem: LatticeProblem, order: Node, fields: Ints, words: int, token: CancelToken
+) -> Ints:
     table = np.zeros((len(problem.counts), words + 3), np.int64)
     for position, attribute in enumerate(order):
+        token.check()
         word, shift, _ = fields[position]
         codes = problem.codes[:, attribute]
         table[:, word] |= codes.astype(np.int64) << shift
@@ -115,6 +123,7 @@ def _base(problem: LatticeProblem, order: Node, fields: Ints, words: int) -> Int
     table[:, words] = problem.counts
     keys = [table[:, word] for word in range(words)]
     ranks = np.argsort(keys[0], kind="stable") if words == 1 else np.lexsort(keys[::-1])
+    token.check()
     return _merged(np.ascontiguousarray(table[ranks]), words)
 
 

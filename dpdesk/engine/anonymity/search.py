@@ -108,7 +108,7 @@ def walk_lattice(
         raise ValueError(f"{problem.node_count} nodes are too many to look at every one")
     token.check()
     report(StepProgress(STEP, 0, problem.node_count, "nodes"))
-    packed = PackedLattice.of(problem)
+    packed = PackedLattice.of(problem, token)
     walk = _Walk(packed, asked, token, report)
     walk.run(threads or _threads(packed))
     return LatticeStatistics(problem, asked, walk.answers)
