@@ -11,7 +11,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.method import Method, MethodInput, MethodOutcome
 from dpdesk.report.about import settings
 from dpdesk.report.pages import render
-from dpdesk.report.words import Line, metric_lines, plain_lines, result_lines
+from dpdesk.report.words import Line, compared_lines, metric_lines, plain_lines, result_lines
 
 _MOST_VALUES = 200
 _LOOKS = {
@@ -88,8 +88,9 @@ def render_review(content: ReviewContent) -> bytes:
         "charts": outcome.charts,
         "roles": _roles(content),
         "mappings": _mappings(content),
-        "risk": plain_lines(outcome.risk),
-        "utility": plain_lines(outcome.utility),
+        "risk": plain_lines(_single(outcome.risk)),
+        "risk_compared": compared_lines(outcome.risk),
+        "utility": plain_lines(_single(outcome.utility)),
         "search": plain_lines(outcome.internal),
         "checks": tuple(_check_line(check) for check in content.checks),
         "confirmed": sum(c.status is CheckStatus.CONFIRMED for c in content.checks),
@@ -110,6 +111,10 @@ def _table(values: Mapping[str, object], key: str) -> Mapping[str, object]:
 def _figure_line(figure: Figure) -> Line:
     value = format_figure(figure.value, figure.kind)
     return Line(figure.label, f"{value} {figure.unit}".rstrip(), figure.help)
+
+
+def _single(table: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in table.items() if key not in ("before", "after")}
 
 
 def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:

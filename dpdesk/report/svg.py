@@ -175,8 +175,12 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
     def label(self, value: float) -> str:
-        """How a tick or a value is written."""
+        """How a value is written."""
         return written(value, self.percent)
+
+    def tick_label(self, tick: float) -> str:
+        """How a tick is written: exactly, since a gridline stands where it says."""
+        return f"{tick * 100:,.6g} %" if self.percent else f"{tick:,.6g}"
 
 
 def written(value: float, percent: bool) -> str:

@@ -70,11 +70,11 @@ def _draw_upright(canvas: Canvas, chart: BarChart, top: float) -> None:
     top += 20 + room
     bottom = top + _PLOT
     scale = make_scale(chart.value_axis, _values(chart), bottom, top)
-    left = max(text_width(scale.label(tick)) for tick in scale.ticks) + 20
+    left = max(text_width(scale.tick_label(tick)) for tick in scale.ticks) + 20
     canvas.text(8, top - 16 - room, chart.value_axis.label, fill=MUTED)
     for tick in scale.ticks:
         canvas.line(left, scale(tick), WIDTH - 8, scale(tick), GRID)
-        canvas.text(left - 8, scale(tick) + 4, scale.label(tick), "end", MUTED)
+        canvas.text(left - 8, scale(tick) + 4, scale.tick_label(tick), "end", MUTED)
     slot = (WIDTH - 8 - left) / max(len(chart.categories), 1)
     for index, name in enumerate(chart.categories):
         start = left + slot * index
@@ -106,7 +106,7 @@ def _draw_lying(canvas: Canvas, chart: BarChart, top: float, names: float) -> No
     scale = make_scale(chart.value_axis, _values(chart), left, WIDTH - 70)
     for tick in scale.ticks:
         canvas.line(scale(tick), top, scale(tick), bottom, GRID)
-        canvas.text(scale(tick), bottom + 18, scale.label(tick), "middle", MUTED)
+        canvas.text(scale(tick), bottom + 18, scale.tick_label(tick), "middle", MUTED)
     for index, name in enumerate(chart.categories):
         start = top + _ROW * index
         _draw_slot(canvas, chart, index, scale, (start, _ROW), upright=False)

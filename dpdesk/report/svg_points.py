@@ -39,10 +39,10 @@ def draw_points(chart: ScatterChart) -> Canvas:
     canvas.text(8, top - 14, chart.y_axis.label, fill=MUTED)
     for tick in y.ticks:
         canvas.line(x.start, y(tick), _RIGHT, y(tick), GRID)
-        canvas.text(x.start - 8, y(tick) + 4, y.label(tick), "end", MUTED)
+        canvas.text(x.start - 8, y(tick) + 4, y.tick_label(tick), "end", MUTED)
     for tick in x.ticks:
         canvas.line(x(tick), top, x(tick), bottom, GRID)
-        canvas.text(x(tick), bottom + 18, x.label(tick), "middle", MUTED)
+        canvas.text(x(tick), bottom + 18, x.tick_label(tick), "middle", MUTED)
     canvas.line(x.start, bottom, _RIGHT, bottom, TEXT)
     canvas.text((x.start + _RIGHT) / 2, bottom + 40, chart.x_axis.label, "middle", MUTED)
     for series in chart.series:
@@ -60,7 +60,7 @@ def _scales(chart: ScatterChart, top: float, bottom: float) -> tuple[Scale, Scal
     heights = [float(v) for series in chart.series for v in _ends(series.y)] + limit
     widths = [float(v) for series in chart.series for v in _ends(series.x)]
     y = make_scale(chart.y_axis, heights, bottom, top)
-    left = max(text_width(y.label(tick)) for tick in y.ticks) + 20
+    left = max(text_width(y.tick_label(tick)) for tick in y.ticks) + 20
     return make_scale(chart.x_axis, widths, left, _RIGHT), y
 
 

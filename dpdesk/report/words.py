@@ -87,15 +87,35 @@ def metric_lines(result: Mapping[str, object]) -> Iterator[Line]:
 
 
 def plain_lines(table: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Any nested table as names and values in words, long lists cut."""
+    """Any nested table as names and values in words, long lists cut, lists of tables left out."""
     lines = []
     for name, value in flattened(table):
+        if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+            continue
         if isinstance(value, list | tuple) and len(value) > _MOST_ITEMS:
             shown = plain_value(value[:_MOST_ITEMS])
             lines.append((name, f"{shown}, … ({len(value):,} in all)"))
         else:
             lines.append((name, plain_value(value)))
     return lines
+
+
+class Compared(NamedTuple):
+    """A figure before and after."""
+
+    label: str
+    before: str
+    after: str
+
+
+def compared_lines(table: Mapping[str, object]) -> list[Compared]:
+    """Figures that a table has both ``before`` and ``after``; those of one state stay blank."""
+    before, after = table.get("before"), table.get("after")
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        return []
+    first, second = dict(plain_lines(before)), dict(plain_lines(after))
+    names = [*first, *(name for name in second if name not in first)]
+    return [Compared(name, first.get(name, "–"), second.get(name, "–")) for name in names]
 
 
 _MOST_ITEMS = 12

@@ -11,6 +11,7 @@ import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.report.pages import cell_text, flattened, plain_value, render, visible
+from dpdesk.report.words import compared_lines
 from tests.helpers import releases as town
 
 VOID = {"meta", "br", "img", "link", "hr", "input"}
@@ -126,6 +127,13 @@ def test_plain_values_read_as_words() -> None:
     assert cell_text(1234567) == "1,234,567"
     assert cell_text(None) == "–"
     assert dict(flattened({"a_b": {"c": 1}})) == {"a b, c": 1}
+
+
+def test_risk_is_shown_before_and_after_side_by_side(pages: dict[str, str]) -> None:
+    html = pages["report.html"]
+    assert '<th scope="col" class="n">Before</th><th scope="col" class="n">After</th>' in html
+    lines = compared_lines({"before": {"rows": 3, "a": 1}, "after": {"rows": 2, "b": [{"x": 1}]}})
+    assert lines == [("rows", "3", "2"), ("a", "1", "–")]
 
 
 def test_a_page_is_bytes_that_can_be_written(tmp_path: Path) -> None:

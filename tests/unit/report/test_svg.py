@@ -200,6 +200,12 @@ def test_scales_have_few_gridlines_and_hold_all_values(values: list[float], log:
     assert all(math.isfinite(tick) for tick in scale.ticks)
 
 
+def test_gridlines_say_exactly_where_they_stand() -> None:
+    scale = make_scale(Axis("x", percent=True), [0.14], 0, 100)
+    labels = [scale.tick_label(tick) for tick in scale.ticks]
+    assert labels == ["0 %", "2.5 %", "5 %", "7.5 %", "10 %", "12.5 %", "15 %"]
+
+
 @pytest.mark.parametrize(
     ("value", "percent", "text"),
     [
