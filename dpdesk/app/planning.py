@@ -93,7 +93,7 @@ def prepare(
         if data is None:
             store.close()
         raise
-    given = MethodInput(store, roles, ordered, parameters)
+    given = MethodInput(store, roles, ordered, parameters, where)
     return PreparedRun(
         plan, where, base, method, given, store, tuple(notes.sentences), owns_data=data is None
     )

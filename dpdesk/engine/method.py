@@ -22,13 +22,15 @@ from dpdesk.core.schema import Role
 class MethodInput:
     """All that a method may see: a source of counts, roles, hierarchies, checked parameters.
 
-    ``roles`` holds every column of the source, in source order.
+    ``roles`` holds every column of the source, in source order; ``where`` is how messages call the
+    plan, for instance its file name.
     """
 
     source: FrequencySource
     roles: Mapping[str, Role]
     hierarchies: Mapping[str, Hierarchy]
     parameters: Mapping[str, ParameterValue]
+    where: str = "the plan"
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """The columns with this role, in source order."""

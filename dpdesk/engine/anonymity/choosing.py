@@ -56,11 +56,12 @@ def _relative_steps(levels: NDArray[np.int64], heights: Sequence[int]) -> NDArra
 
 
 def node_by_hand(
-    settings: Settings, attributes: Sequence[str], hierarchies: Sequence[Hierarchy]
+    settings: Settings, attributes: Sequence[str], hierarchies: Sequence[Hierarchy], where: str
 ) -> tuple[int, ...] | None:
     """The levels that the settings name, in attribute order; None when a search is to choose.
 
-    Raises InputError ``k-anonymity.levels`` for a missing level or one above the hierarchy's top.
+    Raises InputError ``k-anonymity.levels`` for a missing level or one above the hierarchy's top;
+    the sentence starts with ``where``.
     """
     if settings.levels is None:
         return None
@@ -70,7 +71,7 @@ def node_by_hand(
             found = "missing" if level is None else f"{level}"
             raise InputError(
                 "k-anonymity.levels",
-                f"levels: the level of `{name}` is {found}, "
+                f"{where}, levels: the level of `{name}` is {found}, "
                 f"expected 0 to {hierarchy.height}, the levels of its hierarchy.",
                 details={"key": "levels", "attribute": name},
             )

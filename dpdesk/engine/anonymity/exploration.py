@@ -13,7 +13,6 @@ from dpdesk.core.charts import Chart
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import ParameterValue
-from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.assessment import Assessment, assess
 from dpdesk.engine.anonymity.charts import (
     NodeChoice,
@@ -37,7 +36,7 @@ from dpdesk.engine.anonymity.risk import summarise_risk
 from dpdesk.engine.anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.anonymity.statistics import EvaluatedNodes, LatticeStatistics
 from dpdesk.engine.hierarchies.alignment import AlignedTable
-from dpdesk.engine.method import ExplorationView
+from dpdesk.engine.method import ExplorationView, MethodInput
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -168,14 +167,13 @@ class PooledNodes:
 class KAnonymityExploration:
     """An :class:`~dpdesk.engine.method.Exploration` of k-anonymity: see there."""
 
-    def __init__(
-        self, table: AlignedTable, nodes: KnownNodes, roles: Mapping[str, Role], source: str
-    ) -> None:
+    def __init__(self, table: AlignedTable, nodes: KnownNodes, given: MethodInput) -> None:
         self._table = table
         self._counted = CountedTable(table)
         self._nodes = nodes
-        self._roles = dict(roles)
-        self._source = source
+        self._roles = dict(given.roles)
+        self._source = given.source.name
+        self._where = given.where
         self._clouds: Recent[tuple[int, int], NodeCloud] = Recent(_KEPT_VIEWS)
         self._assessments: Recent[tuple[Node, int], Assessment] = Recent(_KEPT_VIEWS)
 
@@ -189,7 +187,9 @@ class KAnonymityExploration:
         too_small = table_too_small(settings, self._table.rows, self._source)
         if too_small is not None:
             return self._without_nodes(settings, too_small.sentence)
-        levels = node_by_hand(settings, self._table.attributes, self._table.hierarchies)
+        levels = node_by_hand(
+            settings, self._table.attributes, self._table.hierarchies, self._where
+        )
         by_hand = None if levels is None else self._nodes.place(levels)
         nodes = self._nodes.at(settings.k)
         allowed = settings.allowed(self._table.rows)

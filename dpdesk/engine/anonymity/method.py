@@ -42,7 +42,7 @@ class _Problem:
     settings: Settings
     table: AlignedTable
     lattice: LatticeProblem
-    source: str
+    where: str
 
     @property
     def allowed(self) -> int:
@@ -89,7 +89,7 @@ class KAnonymity(Method):
         problem = _problem(given, token)
         report(StepStarted(SEARCH, 2, 2))
         nodes = _known_nodes(problem, token, _under(SEARCH, report))
-        return KAnonymityExploration(problem.table, nodes, given.roles, problem.source)
+        return KAnonymityExploration(problem.table, nodes, given)
 
     def run(self, given: MethodInput, token: CancelToken, report: Report) -> MethodOutcome:
         """Choose the levels, check the classes by an independent count, and describe the release.
@@ -164,7 +164,7 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
     token.check()
     table = align(counted, given.hierarchies, given.source.name)
     settings = Settings.from_parameters(given.parameters)
-    return _Problem(settings, table, LatticeProblem.from_aligned(table), given.source.name)
+    return _Problem(settings, table, LatticeProblem.from_aligned(table), given.where)
 
 
 def _search(
@@ -178,7 +178,7 @@ def _search(
     from dpdesk.engine.anonymity.search import best_of, walk_lattice
 
     settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
-    by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies)
+    by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies, problem.where)
     searched = by_hand is None and settings.algorithm == OPTIMAL
     walked = None
     if lattice.node_count <= (MAX_WALK_NODES if searched else _MOST_CHARTED):
@@ -267,14 +267,18 @@ def _infeasible(problem: _Problem, found: SearchResult) -> RefusedError:
 
 def _recoding(given: MethodInput, judged: Assessment) -> Recoding:
     """The released value of every raw value, and the generalised tuples to leave out."""
+    import numpy as np
+
     classes = judged.classes
     table = classes.table
     mapping: dict[str, dict[str, str]] = {}
     for position, (name, level) in enumerate(zip(table.attributes, classes.levels, strict=True)):
         hierarchy = table.hierarchies[position]
         labels, ancestors = hierarchy.labels[level], hierarchy.ancestors(level)
-        occurring = sorted(set(table.codes[:, position].tolist()))
-        mapping[name] = {hierarchy.leaves[code]: labels[ancestors[code]] for code in occurring}
+        occurring = np.flatnonzero(np.bincount(table.codes[:, position]))
+        mapping[name] = {
+            hierarchy.leaves[code]: labels[ancestors[code]] for code in occurring.tolist()
+        }
     small = ~classes.kept(judged.statistics.k)
     return Recoding(
         attributes=table.attributes,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -221,13 +221,13 @@ def _value_counts(found: _Generalised, position: int) -> dict[str, int]:
 def _number_checks(
     found: _Generalised, manifest: Mapping[str, object], result: Mapping[str, object]
 ) -> list[ClaimCheck]:
-    checks = [compare("rows_suppressed", result.get("rows_suppressed"), found.suppressed)]
+    checks = [_settled("rows_suppressed", result.get("rows_suppressed"), found.suppressed)]
     parameters = manifest.get("parameters")
     share = parameters.get("max_suppression", 0) if isinstance(parameters, Mapping) else None
     if isinstance(share, int | float) and 0 <= share <= 1:
         allowed = int(Fraction(repr(share)) * found.rows)
         status = _CONFIRMED if found.suppressed <= allowed else _FAILED
-        text = f"{found.suppressed:,} of {found.rows:,} rows, {allowed:,} allowed"
+        text = f"{found.suppressed:,} of {found.rows:,} rows of the source, {allowed:,} allowed"
         checks.append(ClaimCheck("suppression within max_suppression", status, text, TABLE))
     return checks
 
@@ -247,7 +247,14 @@ def _metric_checks(
         "precision": 1 - _mean([_steps(found, position) for position in attributes]),
         "entropy": math.fsum(_entropy(found, position) for position in attributes),
     }
-    return [compare(f"metrics, {key}", claimed.get(key), value) for key, value in values.items()]
+    return [_settled(f"metrics, {key}", claimed.get(key), value) for key, value in values.items()]
+
+
+def _settled(claim: str, claimed: object, found: float) -> ClaimCheck:
+    check = compare(claim, claimed, found)
+    if check.status is _FAILED:
+        return check
+    return replace(check, found=f"{check.found} with the source")
 
 
 def _mean(values: Sequence[float]) -> float:
