@@ -1,0 +1,100 @@
+"""Starting the window's process: display, fonts, theme, crash path, collection, warm-up.
+
+Use (in the composition that knows the panels)::
+
+    require_display()                                    # before any QApplication is made
+    application = Application.start(home, settings)      # QApplication and its services
+    window = MainWindow(application.hub, application.theme, settings, entries)
+    exit_code = application.run(window)
+
+``Application`` holds the one job hub, the theme and the crash reporter.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from PySide6.QtCore import QLocale, QObject, Slot
+from PySide6.QtWidgets import QApplication
+
+from dpdesk.core.errors import StorageError
+from dpdesk.ui.crash import CrashReporter
+from dpdesk.ui.jobs import GcKeeper, JobHub, warm_up
+from dpdesk.ui.main_window import MainWindow
+from dpdesk.ui.settings import SettingsStore
+from dpdesk.ui.theme import ThemeManager
+
+_NEEDS_NO_DISPLAY = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
+
+
+def require_display(
+    environment: Mapping[str, str] = os.environ, platform: str = sys.platform
+) -> None:
+    """Raise StorageError ``display.missing`` where a window cannot be shown.
+
+    Without this check Qt would abort the process.
+    """
+    if not platform.startswith("linux"):
+        return
+    plugin = environment.get("QT_QPA_PLATFORM", "").partition(":")[0]
+    if plugin in _NEEDS_NO_DISPLAY:
+        return
+    if environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"):
+        return
+    raise StorageError(
+        "display.missing",
+        "There is no display to show the window on: neither DISPLAY nor WAYLAND_DISPLAY is set.",
+        hint="Start DPDesk from a desktop session, or use its commands: `dpdesk --help`.",
+    )
+
+
+class Application(QObject):
+    """The services of one process: ``qt``, ``hub``, ``theme``, ``crash``."""
+
+    def __init__(self, qt: QApplication, home: Path, settings: SettingsStore) -> None:
+        super().__init__(qt)
+        self.qt = qt
+        self.crash = CrashReporter(home, self)
+        self.theme = ThemeManager(qt, settings.current.theme, settings.current.text_size)
+        self.theme.apply()
+        self.hub = JobHub(self)
+        self._keeper = GcKeeper(self)
+        self._window: MainWindow | None = None
+
+    @classmethod
+    def start(cls, home: Path, settings: SettingsStore) -> Application:
+        """Make the QApplication and its services; StorageError without a display."""
+        require_display()
+        # Spin boxes write numbers as the rest of the program does, whatever the system's language.
+        QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedStates))
+        existing = QApplication.instance()
+        qt = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+        qt.setApplicationName("DPDesk")
+        qt.setDesktopFileName("dpdesk")
+        return cls(qt, home, settings)
+
+    def run(self, window: MainWindow) -> int:
+        """Show the window and run the event loop until it has closed; returns the exit code."""
+        self._window = window
+        self.crash.install()
+        self._keeper.start()
+        self.crash.reported.connect(window.show_fault)
+        window.shown.connect(self._on_shown)
+        window.show()
+        try:
+            return int(self.qt.exec())
+        finally:
+            self._keeper.stop()
+            self.crash.uninstall()
+
+    @Slot()
+    def _on_shown(self) -> None:
+        self.hub.query(self.tr("Getting ready"), warm_up, quiet=True)
+        if self._window is not None and self.crash.last_crash:
+            self._window.show_message(
+                "caution",
+                self.tr("DPDesk ended unexpectedly last time. Saved plans are whole."),
+            )

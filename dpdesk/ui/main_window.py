@@ -1,0 +1,471 @@
+"""The main window: steps at the left, the current panel, the trail of edits, the status bar.
+
+It knows no method, no file format and no engine. Whoever builds it hands in the panels and listens
+to its wishes::
+
+    window = MainWindow(hub, theme, settings, entries)     # entries: PanelEntry, in order
+    window.openAsked / saveAsked / saveAsAsked / sampleAsked            (no arguments)
+    window.openPathAsked(str)      a recent file, or a file dropped on the window
+    window.undoAsked / redoAsked
+    window.messageTriggered(str)   id of an action in the window's band
+
+and tells it what is so::
+
+    window.set_document("census24.csv", confidential=True)
+    window.set_facts(StatusFacts(rows_in=45_222, rows_out=44_871, k_before=1, k_after=5))
+    window.set_history(("load", "tag age", "k = 5"), undo="k = 5", redo=None)
+    window.set_unsaved(True);  window.add_recent(path);  window.refresh()
+    window.show_message("fail", sentence, actions);  window.show_panel("protect")
+    window.actions_.add(ActionSpec(...), self.method, enabled=self.condition)
+
+Closing asks in a band when work is unsaved (``window.set_unsaved``), then stops the jobs and waits
+for them behind a visible message, without blocking the event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QMenu,
+    QScrollArea,
+    QStackedWidget,
+    QWidget,
+)
+
+from dpdesk.core.errors import DpdeskError
+from dpdesk.ui.crash import Fault
+from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.settings import SettingsStore
+from dpdesk.ui.shell import ActionSet, Panel, PanelEntry
+from dpdesk.ui.shell.bars import HelpPane, StatusFacts, StatusStrip, Trail
+from dpdesk.ui.shell.focus import focus_next_region, focus_region
+from dpdesk.ui.shell.layout import geometry_text, layout_text, restore
+from dpdesk.ui.shell.navigation import Navigation
+from dpdesk.ui.shell.palette import CommandPalette
+from dpdesk.ui.shell.standard import (
+    PanelSteps,
+    ViewMenus,
+    declare_panel_actions,
+    declare_standard_actions,
+    keys_text,
+)
+from dpdesk.ui.theme import SPACE, ThemeManager
+from dpdesk.ui.widgets import ActivityList, Badge, MessageBand, column, splitter
+
+_CLOSE_SAVE, _CLOSE_DISCARD = "window.close-save", "window.close-discard"
+RECENT_AT_MOST = 10
+
+
+class MainWindow(QMainWindow):
+    """See the module. ``shown()`` is emitted once, after the first paint has been asked for."""
+
+    openAsked = Signal()
+    openPathAsked = Signal(str)
+    sampleAsked = Signal()
+    saveAsked = Signal()
+    saveAsAsked = Signal()
+    undoAsked = Signal()
+    redoAsked = Signal()
+    messageTriggered = Signal(str)
+    panelChanged = Signal(str)
+    shown = Signal()
+
+    def __init__(
+        self,
+        hub: JobHub,
+        theme: ThemeManager,
+        settings: SettingsStore,
+        entries: Sequence[PanelEntry],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._hub, self._theme, self._settings = hub, theme, settings
+        self._entries = {entry.id: entry for entry in entries}
+        self._undo_words: tuple[str | None, str | None] = (None, None)
+        self._unsaved = False
+        self._closing = False
+        self._was_shown = False
+        self._running: tuple[int, ...] = ()
+        self.actions_ = ActionSet(self)
+        declare_standard_actions(self)
+        self._steps = PanelSteps(self, tuple(entry.title for entry in entries))
+        declare_panel_actions(self, self._steps)
+        self._build(entries)
+        self._menus = ViewMenus(self, theme, settings)
+        self._build_menus()
+        self._connect()
+        self.setAcceptDrops(True)
+        self.resize(1280, 820)
+        restore(self, settings.current.geometry, settings.current.layout)
+        self.set_document("", confidential=False)
+        self.show_panel(entries[0].id)
+        self.refresh()
+
+    # -- what others tell the window
+
+    @property
+    def current_panel(self) -> Panel:
+        """The panel in front."""
+        return self._entries[self._current].panel
+
+    @property
+    def current_id(self) -> str:
+        """The id of the panel in front."""
+        return self._current
+
+    @property
+    def activity(self) -> ActivityList:
+        """The list of running jobs."""
+        return self._activity
+
+    def show_panel(self, identifier: str) -> None:
+        """Bring a panel to the front; KeyError for an unknown id."""
+        entry = self._entries[identifier]
+        self._current = identifier
+        self._stack.setCurrentWidget(entry.panel)
+        self._navigation.go_to(identifier)
+        entry.panel.activated()
+        self._explain_if_open()
+        self.refresh()
+        self.panelChanged.emit(identifier)
+
+    def set_document(self, name: str, *, confidential: bool) -> None:
+        """Name what is open; raw data carries the badge."""
+        self._name.setText(name or self.tr("nothing open"))
+        self._badge.setVisible(confidential)
+        self._document = name
+        self._title()
+
+    def set_facts(self, facts: StatusFacts) -> None:
+        """Show the numbers of the status bar."""
+        self._strip.set_facts(facts)
+
+    def set_history(self, steps: Sequence[str], undo: str | None, redo: str | None) -> None:
+        """Show the trail; ``undo`` and ``redo`` name the edits, None when there is none."""
+        self._trail.set_steps(steps)
+        self._undo_words = (undo, redo)
+        for name, words, template in (
+            ("edit.undo", undo, self.tr("Undo: {edit}")),
+            ("edit.redo", redo, self.tr("Redo: {edit}")),
+        ):
+            self.actions_.action(name).setToolTip(template.format(edit=words or "–"))
+        self.refresh()
+
+    def set_unsaved(self, unsaved: bool) -> None:
+        """Say whether closing now would lose work."""
+        self._unsaved = unsaved
+        self._title()
+
+    def add_recent(self, path: Path) -> None:
+        """Put a file first among the recent ones."""
+        text = str(path.absolute())
+        others = [item for item in self._settings.current.recent if item != text]
+        recent = (text, *others)[:RECENT_AT_MOST]
+        self._settings.change(recent=recent, last_folder=str(path.absolute().parent))
+
+    def show_message(self, kind: str, text: str, actions: Sequence[tuple[str, str]] = ()) -> None:
+        """Show a sentence above the panel: ``info``, ``ok``, ``caution`` or ``fail``."""
+        self._band.show_message(kind, text, actions)
+
+    def show_error(
+        self, error: JobFailed | DpdeskError, actions: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Show an error above the panel, in its own words."""
+        self._band.show_error(error, actions)
+
+    @Slot(object)
+    def show_fault(self, fault: Fault) -> None:
+        """Show a fault of the program itself."""
+        self._band.show_message("fail", fault.sentence)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Ask panels for their status and actions for their conditions."""
+        for identifier, entry in self._entries.items():
+            self._navigation.set_status(identifier, entry.panel.status())
+        self.actions_.refresh()
+
+    # -- standard actions (declared in shell/standard.py)
+
+    def on_open(self) -> None:
+        """Ctrl+O."""
+        self.openAsked.emit()
+
+    def on_sample(self) -> None:
+        """Open what comes with the program."""
+        self.sampleAsked.emit()
+
+    def on_save(self) -> None:
+        """Ctrl+S."""
+        self.saveAsked.emit()
+
+    def on_save_as(self) -> None:
+        """Ctrl+Shift+S."""
+        self.saveAsAsked.emit()
+
+    def on_undo(self) -> None:
+        """Ctrl+Z."""
+        self.undoAsked.emit()
+
+    def on_redo(self) -> None:
+        """Ctrl+Shift+Z."""
+        self.redoAsked.emit()
+
+    def can_undo(self) -> bool:
+        """Whether there is an edit to take back."""
+        return self._undo_words[0] is not None
+
+    def can_redo(self) -> bool:
+        """Whether there is an edit to do again."""
+        return self._undo_words[1] is not None
+
+    def on_run(self) -> None:
+        """Ctrl+Enter: the main action of the current panel."""
+        self.current_panel.run()
+
+    def can_run(self) -> bool:
+        """Whether the current panel has something to run."""
+        return self.current_panel.can_run()
+
+    def on_cancel(self) -> None:
+        """Esc: stop the newest job that people see."""
+        seen = [state.job for state in self._hub.states if not state.quiet]
+        if seen:
+            self._hub.cancel(seen[-1])
+
+    def can_cancel(self) -> bool:
+        """Whether a job is running."""
+        return any(not state.quiet for state in self._hub.states)
+
+    def on_toggle_table(self) -> None:
+        """Ctrl+T: picture or table, of the focused chart or of all in the panel."""
+        from dpdesk.ui.charts import ChartView
+
+        views = [view for view in self.current_panel.findChildren(ChartView) if view.isVisible()]
+        focus = QApplication.focusWidget()
+        inside = [view for view in views if focus is not None and view.isAncestorOf(focus)]
+        for view in inside or views:
+            view.toggle_table()
+
+    def on_next_region(self) -> None:
+        """F6: navigation, panel, explanation, activity, trail, status bar, in turn."""
+        focus_next_region(
+            (self._navigation, self._stack, self._help_area, self._activity, self._trail)
+        )
+
+    def on_explain(self) -> None:
+        """F1: explain the current panel beside it, or close the explanation."""
+        self._help_area.setVisible(self._help_area.isHidden())
+        self._explain_if_open()
+
+    def on_keys(self) -> None:
+        """List all keys beside the panel."""
+        self._help.explain(self.tr("Keys"), keys_text(self.actions_))
+        self._help_area.show()
+
+    def on_palette(self) -> None:
+        """Ctrl+K."""
+        self.actions_.refresh()
+        self._palette.open()
+
+    def on_quit(self) -> None:
+        """Ctrl+Q."""
+        self.close()
+
+    def go_to_number(self, number: int) -> None:
+        """Ctrl+1 to Ctrl+6."""
+        identifiers = tuple(self._entries)
+        if number <= len(identifiers):
+            self.show_panel(identifiers[number - 1])
+            focus_region(self.current_panel)
+
+    # -- building
+
+    def _build(self, entries: Sequence[PanelEntry]) -> None:
+        self._current = entries[0].id
+        self._navigation = Navigation(self._theme, entries)
+        self._stack = QStackedWidget()
+        for entry in entries:
+            self._stack.addWidget(entry.panel)
+        self._band = MessageBand(self._theme)
+        self._activity = ActivityList(self._hub)
+        self._trail = Trail(
+            self._theme, self.actions_.action("edit.undo"), self.actions_.action("edit.redo")
+        )
+        self._help = HelpPane()
+        self._help_area = QScrollArea()
+        self._help_area.setWidgetResizable(True)
+        self._help_area.setWidget(self._help)
+        self._help_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._help_area.hide()
+        middle = QWidget()
+        layout = column(middle, gap=0)
+        band = QHBoxLayout()
+        band.setContentsMargins(SPACE.l, SPACE.s, SPACE.l, 0)
+        band.addWidget(self._band)
+        layout.addLayout(band)
+        layout.addWidget(self._stack, 1)
+        layout.addWidget(self._activity)
+        layout.addWidget(self._trail)
+        self._splitter = splitter("window", (self._navigation, middle, self._help_area), (0, 1, 0))
+        self.setCentralWidget(self._splitter)
+        self._strip = StatusStrip()
+        self.setStatusBar(self._strip)
+        self._palette = CommandPalette(self.actions_, self)
+
+    def _build_menus(self) -> None:
+        bar = self.menuBar()
+        bar.setAccessibleName(self.tr("Menus"))
+        titles = {
+            "file": self.tr("&File"),
+            "edit": self.tr("&Edit"),
+            "view": self.tr("&View"),
+            "run": self.tr("&Run"),
+            "help": self.tr("&Help"),
+        }
+        self._menu_widgets: dict[str, QMenu] = {}
+        for name, title in titles.items():
+            menu = bar.addMenu(title)
+            menu.setToolTipsVisible(True)
+            menu.aboutToShow.connect(self._on_menu)
+            self._menu_widgets[name] = menu
+        corner = QWidget(bar)
+        layout = QHBoxLayout(corner)
+        layout.setContentsMargins(0, 0, SPACE.m, 0)
+        self._name = QLabel()
+        self._badge = Badge(
+            self.tr("CONFIDENTIAL"),
+            self.tr("Raw data about people is open; only what you export may leave this place."),
+        )
+        layout.addWidget(self._name)
+        layout.addWidget(self._badge)
+        bar.setCornerWidget(corner)
+
+    @Slot()
+    def _on_menu(self) -> None:
+        self.actions_.refresh()
+        for name, menu in self._menu_widgets.items():
+            if menu is self.sender():
+                menu.clear()
+                self.actions_.fill(menu, name)
+                self._menus.extend(menu, name)
+
+    def _connect(self) -> None:
+        self._navigation.chosen.connect(self._on_chosen)
+        self._activity.countChanged.connect(self._on_job_count)
+        self._strip.jobsAsked.connect(self._activity.show_all)
+        self._band.triggered.connect(self._on_band)
+        self._help.closed.connect(self._close_help)
+        self._hub.idle.connect(self._on_idle)
+        for entry in self._entries.values():
+            entry.panel.statusChanged.connect(self.refresh)
+            entry.panel.messageRaised.connect(self._on_message)
+
+    @Slot(str)
+    def _on_chosen(self, identifier: str) -> None:
+        if identifier != self._current:
+            self.show_panel(identifier)
+
+    @Slot(str, str)
+    def _on_message(self, kind: str, text: str) -> None:
+        self.show_message(kind, text)
+
+    @Slot(int)
+    def _on_job_count(self, count: int) -> None:
+        self._strip.set_jobs(count)
+        self.actions_.refresh()
+
+    def _explain_if_open(self) -> None:
+        if not self._help_area.isHidden():
+            entry = self._entries[self._current]
+            text = entry.panel.explanation() or self.tr("There is nothing to add here.")
+            self._help.explain(entry.title, text)
+
+    @Slot()
+    def _close_help(self) -> None:
+        self._help_area.hide()
+
+    def _title(self) -> None:
+        name = self._document or "DPDesk"
+        mark = "● " if self._unsaved else ""
+        self.setWindowTitle(f"{mark}{name} – DPDesk" if self._document else "DPDesk")
+
+    # -- files dropped on the window
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Local files may be dropped."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the first file dropped."""
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.openPathAsked.emit(paths[0])
+
+    # -- start and end
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Announce the first showing once it has been painted."""
+        super().showEvent(event)
+        if not self._was_shown:
+            self._was_shown = True
+            QTimer.singleShot(0, self.shown.emit)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Unsaved work is asked about; then jobs are stopped and waited for."""
+        if self._unsaved and not self._closing:
+            event.ignore()
+            self._band.show_message(
+                "caution",
+                self.tr("The plan has changes that are not saved."),
+                (
+                    (_CLOSE_SAVE, self.tr("Save")),
+                    (_CLOSE_DISCARD, self.tr("Close without saving")),
+                ),
+            )
+            return
+        if not self._closing:
+            self._remember()
+            self._closing = True
+        if self._hub.busy:
+            event.ignore()
+            self._band.show_message(
+                "info", self.tr("Stopping what is running, then closing…"), dismissible=False
+            )
+            self._activity.show_all()
+            if not self._hub.closed:
+                self._hub.close()
+            return
+        if not self._hub.closed:
+            self._hub.close()
+        event.accept()
+
+    @Slot()
+    def _on_idle(self) -> None:
+        self.actions_.refresh()
+        if self._closing and self.isVisible():
+            self.close()
+
+    @Slot(str)
+    def _on_band(self, identifier: str) -> None:
+        if identifier == _CLOSE_SAVE:
+            self._band.clear()
+            self.saveAsked.emit()
+        elif identifier == _CLOSE_DISCARD:
+            self._unsaved = False
+            self.close()
+        else:
+            self.messageTriggered.emit(identifier)
+
+    def _remember(self) -> None:
+        self._settings.change(geometry=geometry_text(self), layout=layout_text(self))

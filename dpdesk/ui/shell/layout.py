@@ -1,0 +1,52 @@
+"""Keeping the window's place and the positions of its splitters as text."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+
+from PySide6.QtCore import QByteArray
+from PySide6.QtWidgets import QSplitter, QWidget
+
+
+def geometry_text(window: QWidget) -> str:
+    """Place and size of a window."""
+    return _to_text(window.saveGeometry())
+
+
+def layout_text(window: QWidget) -> str:
+    """Positions of all splitters that have an object name."""
+    named = {
+        part.objectName(): _to_text(part.saveState())
+        for part in window.findChildren(QSplitter)
+        if part.objectName()
+    }
+    return json.dumps(named)
+
+
+def restore(window: QWidget, geometry: str, layout: str) -> None:
+    """Put a window and its splitters back; what cannot be read is left as it is."""
+    if geometry:
+        window.restoreGeometry(_from_text(geometry))
+    try:
+        named = json.loads(layout or "{}")
+    except ValueError:
+        return
+    if not isinstance(named, dict):
+        return
+    for part in window.findChildren(QSplitter):
+        kept = named.get(part.objectName())
+        if isinstance(kept, str):
+            part.restoreState(_from_text(kept))
+
+
+def _to_text(state: QByteArray) -> str:
+    return base64.b64encode(bytes(state.data())).decode("ascii")
+
+
+def _from_text(text: str) -> QByteArray:
+    try:
+        return QByteArray(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        return QByteArray()

@@ -1,0 +1,157 @@
+"""The steps of the work at the left: number, title, a few words, and a mark with a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import (
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from dpdesk.ui.shell.panel import Mark, PanelEntry, PanelStatus
+from dpdesk.ui.theme import Theme, ThemeManager, pixmap, set_look
+
+_STATUS = Qt.ItemDataRole.UserRole
+_ENTRY = Qt.ItemDataRole.UserRole + 1
+
+
+class Navigation(QListWidget):
+    """``chosen(str)`` carries the id of a panel the user went to."""
+
+    chosen = Signal(str)
+
+    def __init__(
+        self, theme: ThemeManager, entries: Sequence[PanelEntry], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        set_look(self, "navigation")
+        self.setAccessibleName(self.tr("Steps of the work"))
+        self.setToolTip(self.tr("Steps of the work (Ctrl+1 to Ctrl+6)"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._delegate = _StepDelegate(theme.theme, self)
+        self.setItemDelegate(self._delegate)
+        self._ids = [entry.id for entry in entries]
+        for number, entry in enumerate(entries, start=1):
+            item = QListWidgetItem(f"{number}  {entry.title}")
+            item.setData(_ENTRY, (number, entry.title, entry.icon))
+            self.addItem(item)
+        for entry in entries:
+            self.set_status(entry.id, PanelStatus())
+        self.currentRowChanged.connect(self._on_row)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def set_status(self, identifier: str, status: PanelStatus) -> None:
+        """Show mark and words of a panel."""
+        item = self.item(self._ids.index(identifier))
+        item.setData(_STATUS, status)
+        number, title, _ = item.data(_ENTRY)
+        words = {
+            Mark.OPEN: self.tr("not done yet"),
+            Mark.DONE: self.tr("done"),
+            Mark.ATTENTION: self.tr("needs attention"),
+            Mark.STALE: self.tr("out of date"),
+            Mark.LOCKED: self.tr("not available yet"),
+        }
+        template = self.tr("Step {number}, {title}: {state}. {note}")
+        text = template.format(
+            number=number, title=title, state=words[status.mark], note=status.note
+        ).strip()
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, text)
+        item.setToolTip(text)
+
+    def go_to(self, identifier: str) -> None:
+        """Mark the current panel."""
+        self.setCurrentRow(self._ids.index(identifier))
+
+    @Slot(int)
+    def _on_row(self, number: int) -> None:
+        if 0 <= number < len(self._ids):
+            self.chosen.emit(self._ids[number])
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._delegate.theme = theme
+        self.setMinimumWidth(theme.ems(21))
+        self.setMaximumWidth(theme.ems(30))
+        self.scheduleDelayedItemsLayout()
+
+
+class _StepDelegate(QStyledItemDelegate):
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = theme
+
+    def sizeHint(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        return QSize(0, self.theme.target * 2 - 6)
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        theme, tokens = self.theme, self.theme.tokens
+        rect: QRect = option.rect
+        state: QStyle.StateFlag = option.state
+        current = bool(state & QStyle.StateFlag.State_Selected)
+        status: PanelStatus = index.data(_STATUS)
+        number, title, icon_name = index.data(_ENTRY)
+        painter.save()
+        if current:
+            painter.fillRect(rect, QColor(tokens.selection))
+            painter.fillRect(
+                QRect(rect.left(), rect.top(), 4, rect.height()), QColor(tokens.accent)
+            )
+        elif state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(rect, QColor(tokens.hover))
+        locked = status.mark is Mark.LOCKED
+        edge = theme.icon
+        left = rect.left() + 14
+        top = rect.top() + (rect.height() - edge) // 2
+        colour = tokens.accent if current else tokens.muted
+        painter.drawPixmap(left, top, pixmap(icon_name, colour, edge))
+        place = rect.adjusted(14 + edge + 10, 6, -(edge + 16), -5)
+        self._draw_texts(painter, place, f"{number}  {title}", status.note, current, locked)
+        mark, mark_colour = self._mark(status.mark, current)
+        right = rect.right() - edge - 8
+        painter.drawPixmap(right, top, pixmap(mark, mark_colour, edge))
+        if current and state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QColor(tokens.accent))
+            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+        painter.restore()
+
+    def _draw_texts(
+        self, painter: QPainter, place: QRect, title: str, note: str, bold: bool, pale: bool
+    ) -> None:
+        theme, flags = self.theme, Qt.AlignmentFlag
+        painter.setPen(QColor(theme.tokens.muted if pale else theme.tokens.text))
+        painter.setFont(theme.font("body", bold=bold))
+        upper = flags.AlignTop if note else flags.AlignVCenter
+        painter.drawText(place, upper | flags.AlignLeft, title)
+        if note:
+            painter.setFont(theme.font("note"))
+            painter.setPen(QColor(theme.tokens.muted))
+            metrics = painter.fontMetrics()
+            text = metrics.elidedText(note, Qt.TextElideMode.ElideRight, place.width())
+            painter.drawText(place, flags.AlignBottom | flags.AlignLeft, text)
+
+    def _mark(self, mark: Mark, current: bool) -> tuple[str, str]:
+        tokens = self.theme.tokens
+        if mark is Mark.OPEN and current:
+            return "dot", tokens.accent
+        colours = {
+            Mark.DONE: tokens.accent,
+            Mark.ATTENTION: tokens.caution,
+            Mark.STALE: tokens.caution,
+        }
+        return mark.value, colours.get(mark, tokens.muted)

@@ -1,0 +1,132 @@
+"""The command palette: every action by a few letters of its name."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
+
+from dpdesk.ui.shell.actions import ActionSet
+from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets.layouts import column
+
+_ID = Qt.ItemDataRole.UserRole
+
+
+def match_score(wanted: str, text: str) -> int | None:
+    """How well some letters fit a text, lower is better; None when they are not all there.
+
+    The letters must occur in order; beginnings of words and neighbours count as close.
+    """
+    place, score = -1, 0
+    lower = text.lower()
+    for letter in wanted.lower().replace(" ", ""):
+        found = lower.find(letter, place + 1)
+        if found < 0:
+            return None
+        start = found == 0 or lower[found - 1] in " -…"
+        score += 0 if found == place + 1 or start else found - place
+        place = found
+    return score + len(text) // 8
+
+
+class CommandPalette(QFrame):
+    """Opens over its window, filters while typing, performs on Enter, closes on Escape."""
+
+    def __init__(self, actions: ActionSet, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._actions = actions
+        set_look(self, "card")
+        self.setAccessibleName(self.tr("Commands"))
+        layout = column(self, margin=SPACE.m)
+        self._line = QLineEdit()
+        self._line.setPlaceholderText(self.tr("Type a few letters of a command"))
+        self._line.setAccessibleName(self.tr("Search commands"))
+        self._line.setToolTip(self.tr("Arrow keys choose, Enter performs, Esc closes"))
+        self._line.installEventFilter(self)
+        self._list = QListWidget()
+        self._list.setAccessibleName(self.tr("Commands found"))
+        self._list.setToolTip(self.tr("Commands found"))
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._none = QLabel(self.tr("No command has these letters."))
+        set_look(self._none, "note")
+        for widget in (self._line, self._list, self._none):
+            layout.addWidget(widget)
+        self._line.textChanged.connect(self._filter)
+        self._list.itemClicked.connect(self._on_clicked)
+        self.hide()
+
+    @Slot()
+    def open(self) -> None:
+        """Show the palette, empty, with the focus in it."""
+        parent = self.parentWidget()
+        if parent is not None:
+            width = min(620, parent.width() - 40)
+            height = min(440, parent.height() - 80)
+            self.setGeometry((parent.width() - width) // 2, 44, width, height)
+        self._line.clear()
+        self._filter("")
+        self.show()
+        self.raise_()
+        self._line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """Ids of the commands on show, best first."""
+        return tuple(self._list.item(n).data(_ID) for n in range(self._list.count()))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys of the line that belong to the list."""
+        if not isinstance(event, QKeyEvent):
+            return super().eventFilter(watched, event)
+        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        if event.type() == QEvent.Type.KeyPress:
+            return self._on_key(event)
+        return super().eventFilter(watched, event)
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        key = event.key()
+        if key == Qt.Key.Key_Escape:
+            self.hide()
+        elif key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            step = 1 if key == Qt.Key.Key_Down else -1
+            place = self._list.currentRow() + step
+            self._list.setCurrentRow(min(max(place, 0), self._list.count() - 1))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._perform(self._list.currentItem())
+        else:
+            return False
+        return True
+
+    @Slot(str)
+    def _filter(self, wanted: str) -> None:
+        found = []
+        for number, spec in enumerate(self._actions.specs):
+            score = match_score(wanted, spec.words)
+            if score is not None and spec.id != "help.palette":
+                found.append((score if wanted else number, number, spec))
+        self._list.clear()
+        for _, _, spec in sorted(found, key=lambda entry: entry[:2]):
+            action = self._actions.action(spec.id)
+            keys = f"    {spec.shortcut}" if spec.shortcut else ""
+            item = QListWidgetItem(f"{spec.words}{keys}")
+            item.setData(_ID, spec.id)
+            item.setToolTip(spec.tip)
+            if not action.isEnabled():
+                item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self._list.addItem(item)
+        self._list.setCurrentRow(0)
+        self._list.setVisible(bool(found))
+        self._none.setVisible(not found)
+
+    @Slot(QListWidgetItem)
+    def _on_clicked(self, item: QListWidgetItem) -> None:
+        self._perform(item)
+
+    def _perform(self, item: QListWidgetItem | None) -> None:
+        if item is None or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
+            return
+        self.hide()
+        self._actions.trigger(str(item.data(_ID)))

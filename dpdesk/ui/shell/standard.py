@@ -1,0 +1,192 @@
+"""Actions that every window has, and the menus that choose a theme, a text size, a recent file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QObject, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu
+
+from dpdesk.ui.settings import SettingsStore
+from dpdesk.ui.shell.actions import ActionSet, ActionSpec
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.theme.manager import MODES, TEXT_SIZES
+
+if TYPE_CHECKING:
+    from dpdesk.ui.main_window import MainWindow
+
+Slotted = Callable[[QAction], None]
+translate = QCoreApplication.translate
+
+
+def declare_standard_actions(window: MainWindow) -> None:
+    """Declare the actions of the window itself."""
+    _declare_file(window)
+    _declare_edit_and_run(window)
+    _declare_view_and_help(window)
+
+
+def _spec(identifier: str, text: str, keys: str, tip: str, group: str = "") -> ActionSpec:
+    return ActionSpec(identifier, text, identifier.partition(".")[0], keys, tip, group)
+
+
+def _declare_file(window: MainWindow) -> None:
+    add = window.actions_.add
+    text = translate("Actions", "&Open…")
+    tip = translate("Actions", "Open a data file, a plan or a release")
+    add(_spec("file.open", text, "Ctrl+O", tip, "open"), window.on_open)
+    text = translate("Actions", "Open the sa&mple")
+    tip = translate("Actions", "Open the synthetic people that come with DPDesk")
+    add(_spec("file.sample", text, "", tip, "open"), window.on_sample)
+    text = translate("Actions", "&Save plan")
+    tip = translate("Actions", "Save roles, hierarchies and settings as a plan")
+    add(_spec("file.save", text, "Ctrl+S", tip, "save"), window.on_save)
+    text = translate("Actions", "Save plan &as…")
+    tip = translate("Actions", "Save the plan under another name")
+    add(_spec("file.save-as", text, "Ctrl+Shift+S", tip, "save"), window.on_save_as)
+    text = translate("Actions", "&Quit")
+    tip = translate("Actions", "Close the window")
+    add(_spec("file.quit", text, "Ctrl+Q", tip, "quit"), window.on_quit)
+
+
+def _declare_edit_and_run(window: MainWindow) -> None:
+    add = window.actions_.add
+    text, tip = translate("Actions", "&Undo"), translate("Actions", "Take the last edit back")
+    add(_spec("edit.undo", text, "Ctrl+Z", tip), window.on_undo, window.can_undo)
+    text, tip = translate("Actions", "&Redo"), translate("Actions", "Do the edit again")
+    add(_spec("edit.redo", text, "Ctrl+Shift+Z", tip), window.on_redo, window.can_redo)
+    text = translate("Actions", "&Run this step")
+    tip = translate("Actions", "Do the main action of the current step")
+    add(_spec("run.run", text, "Ctrl+Return", tip), window.on_run, window.can_run)
+    text = translate("Actions", "&Cancel the running job")
+    tip = translate("Actions", "Stop the newest job; nothing is changed")
+    add(_spec("run.cancel", text, "Esc", tip), window.on_cancel, window.can_cancel)
+
+
+def _declare_view_and_help(window: MainWindow) -> None:
+    add = window.actions_.add
+    text = translate("Actions", "Chart or &table")
+    tip = translate("Actions", "Show charts as picture or as table")
+    add(_spec("view.twin", text, "Ctrl+T", tip, "panel"), window.on_toggle_table)
+    text = translate("Actions", "&Next region")
+    tip = translate("Actions", "Move the focus to the next part of the window")
+    add(_spec("view.region", text, "F6", tip, "panel"), window.on_next_region)
+    text = translate("Actions", "&Explain this step")
+    tip = translate("Actions", "Show what this step is for")
+    add(_spec("help.explain", text, "F1", tip), window.on_explain)
+    text = translate("Actions", "&Keys")
+    tip = translate("Actions", "List all keys")
+    add(_spec("help.keys", text, "", tip), window.on_keys)
+    text = translate("Actions", "&Find a command…")
+    tip = translate("Actions", "Find a command by a few letters")
+    add(_spec("help.palette", text, "Ctrl+K", tip), window.on_palette)
+
+
+def declare_panel_actions(window: MainWindow, steps: PanelSteps) -> None:
+    """Declare Ctrl+1 to Ctrl+6."""
+    for number, title in enumerate(steps.titles, start=1):
+        text = translate("Actions", "Go to {n} {title}").format(n=f"&{number}", title=title)
+        tip = translate("Actions", "Show the step {title}").format(title=title)
+        spec = _spec(f"view.panel-{number}", text, f"Ctrl+{number}", tip, "go")
+        window.actions_.add(spec, steps.handlers[number - 1].go)
+
+
+class PanelStep(QObject):
+    """Goes to one panel; an object of its own, so that no closure holds the window."""
+
+    def __init__(self, window: MainWindow, number: int) -> None:
+        super().__init__(window)
+        self._number = number
+
+    def go(self) -> None:
+        """Go there."""
+        from dpdesk.ui.main_window import MainWindow
+
+        window = self.parent()
+        if isinstance(window, MainWindow):
+            window.go_to_number(self._number)
+
+
+class PanelSteps:
+    """One :class:`PanelStep` per panel."""
+
+    def __init__(self, window: MainWindow, titles: tuple[str, ...]) -> None:
+        self.titles = titles
+        self.handlers = [PanelStep(window, number) for number in range(1, len(titles) + 1)]
+
+
+def keys_text(actions: ActionSet) -> str:
+    """All actions with keys, one per line."""
+    lines = [f"{spec.shortcut}: {spec.words}" for spec in actions.specs if spec.shortcut]
+    more = translate("Actions", "In charts: arrow keys go from point to point, Enter chooses.")
+    return "\n".join([*lines, "", more])
+
+
+class ViewMenus(QObject):
+    """Submenus that are made when their menu opens: theme, text size, recent files."""
+
+    def __init__(self, window: MainWindow, theme: ThemeManager, settings: SettingsStore) -> None:
+        super().__init__(window)
+        self._window, self._theme, self._settings = window, theme, settings
+
+    def extend(self, menu: QMenu, name: str) -> None:
+        """Add submenus to the menu ``file`` or ``view``."""
+        if name == "file":
+            self._add_recent(menu)
+        elif name == "view":
+            menu.addSeparator()
+            words = {
+                "system": self.tr("As the system"),
+                "light": self.tr("Light"),
+                "dark": self.tr("Dark"),
+            }
+            themes = [(words[mode], mode, mode == self._theme.mode) for mode in MODES]
+            self._add_choices(menu, self.tr("&Colours"), themes, self._on_mode)
+            size = self._theme.text_size
+            sizes = [(f"{percent} %", percent, percent == size) for percent in TEXT_SIZES]
+            self._add_choices(menu, self.tr("Text si&ze"), sizes, self._on_size)
+
+    def _add_choices(
+        self, menu: QMenu, title: str, choices: Sequence[tuple[str, object, bool]], slot: Slotted
+    ) -> None:
+        submenu = menu.addMenu(title)
+        group = QActionGroup(submenu)
+        for words, value, current in choices:
+            action = QAction(words, submenu)
+            action.setCheckable(True)
+            action.setChecked(current)
+            action.setData(value)
+            group.addAction(action)
+            submenu.addAction(action)
+        submenu.triggered.connect(slot)
+
+    def _add_recent(self, menu: QMenu) -> None:
+        recent = self._settings.current.recent
+        submenu = QMenu(self.tr("Open re&cent"), menu)
+        submenu.setToolTipsVisible(True)
+        for path in recent:
+            action = QAction(Path(path).name.replace("&", "&&"), submenu)
+            action.setToolTip(path)
+            action.setData(path)
+            submenu.addAction(action)
+        submenu.setEnabled(bool(recent))
+        submenu.triggered.connect(self._on_recent)
+        actions = menu.actions()
+        menu.insertMenu(actions[2] if len(actions) > 2 else actions[-1], submenu)
+
+    @Slot(QAction)
+    def _on_recent(self, action: QAction) -> None:
+        self._window.openPathAsked.emit(str(action.data()))
+
+    @Slot(QAction)
+    def _on_mode(self, action: QAction) -> None:
+        self._theme.set_mode(str(action.data()))
+        self._settings.change(theme=self._theme.mode)
+
+    @Slot(QAction)
+    def _on_size(self, action: QAction) -> None:
+        self._theme.set_text_size(int(action.data()))
+        self._settings.change(text_size=self._theme.text_size)
