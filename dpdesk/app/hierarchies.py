@@ -8,6 +8,7 @@ The edits (:func:`group`, :func:`merge`, :func:`move`, :func:`rename`, :func:`in
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelEffect
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
-from dpdesk.core.schema import ColumnType
+from dpdesk.core.schema import ColumnType, ValueCount
 from dpdesk.engine.hierarchies.editing import (
     add_values,
     group,
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
 
 __all__ = [
+    "Examined",
     "add_values",
     "build",
+    "examine",
     "forms",
     "group",
     "insert_level",
@@ -54,6 +57,20 @@ __all__ = [
     "sort_values",
     "suggest",
 ]
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """A hierarchy over a column, also when it does not cover the column.
+
+    ``hierarchy`` is what the choice stands for. ``lacking`` are values of the data without a leaf,
+    most frequent first; in ``preview`` they are leaves of their own below the top, as missing
+    tokens are.
+    """
+
+    hierarchy: Hierarchy
+    preview: HierarchyPreview
+    lacking: tuple[ValueCount, ...] = ()
 
 
 def load(path: Path, attribute: str) -> HierarchyReading:
@@ -136,3 +153,32 @@ def level_effect(
     from dpdesk.engine.hierarchies import preview as engine
 
     return engine.level_effect(previewed, level, sample)
+
+
+def examine(
+    data: DataStore,
+    attribute: str,
+    choice: HierarchyChoice | None,
+    base: Path,
+    token: CancelToken,
+) -> Examined:
+    """What a choice does to a column; values without a leaf are told, not refused.
+
+    Raises InputError and StorageError as :func:`resolve` does.
+    """
+    from dpdesk.engine.hierarchies.preview import level_counts
+
+    hierarchy = resolve(data, attribute, choice, base, token)
+    token.check()
+    table = data.frequency_table([attribute], token)
+    domain, rows = table.domains[0], dict.fromkeys(range(len(table.domains[0])), 0)
+    rows |= dict(zip(table.codes[:, 0].tolist(), table.counts.tolist(), strict=True))
+    tokens = table.missing[0] if table.missing else frozenset()
+    lacking = [
+        ValueCount(value, rows[code])
+        for code, value in enumerate(domain)
+        if rows[code] and code not in tokens and value not in hierarchy.leaf_codes
+    ]
+    lacking.sort(key=lambda count: (-count.rows, count.value))
+    grown = hierarchy.with_untouched_leaves([count.value for count in lacking])
+    return Examined(hierarchy, level_counts(table, grown, data.name), tuple(lacking))

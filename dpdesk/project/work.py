@@ -252,6 +252,26 @@ class SetHierarchy(Command):
         return replace(state, hierarchies=MappingProxyType(left))
 
 
+@dataclass(frozen=True)
+class SetHierarchies(Command):
+    """Give several columns hierarchies at once; ``what`` says how they came about."""
+
+    choices: Mapping[str, HierarchyChoice]
+    what: str = ""
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        if len(self.choices) == 1:
+            return f"Hierarchy of {next(iter(self.choices))}: {self.what or 'set'}"
+        return f"Hierarchies of {len(self.choices)} columns: {self.what or 'set'}"
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        merged = dict(state.hierarchies) | dict(self.choices)
+        return replace(state, hierarchies=MappingProxyType(merged))
+
+
 def _choice_words(choice: HierarchyChoice | None) -> str:
     if choice is None:
         return "none"
