@@ -53,15 +53,7 @@ def export_release(
     Cancelled
         The token was cancelled; ``out`` is as it was.
     """
-    if file_format not in FORMATS:
-        near = nearest(file_format, FORMATS)
-        raise InputError(
-            "export.format",
-            f"Unknown format `{file_format}`, expected one of "
-            + ", ".join(f"`{name}`" for name in FORMATS)
-            + ".",
-            hint=f"Did you mean `{near}`?" if near else "",
-        )
+    _check_format(file_format)
     target = out.absolute()
     if target.resolve().is_relative_to(release.resolve()):
         raise InputError(
@@ -78,6 +70,18 @@ def export_release(
     with replacing(target, workspace) as fresh:
         _write(found, table, file_format, fresh, token, report)
     return target
+
+
+def _check_format(file_format: str) -> None:
+    if file_format not in FORMATS:
+        near = nearest(file_format, FORMATS)
+        raise InputError(
+            "export.format",
+            f"Unknown format `{file_format}`, expected one of "
+            + ", ".join(f"`{name}`" for name in FORMATS)
+            + ".",
+            hint=f"Did you mean `{near}`?" if near else "",
+        )
 
 
 def _checked(found: ReleaseFiles, token: CancelToken) -> PublishedCsv:

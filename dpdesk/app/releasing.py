@@ -41,6 +41,7 @@ from dpdesk.io.release_folder import (
 if TYPE_CHECKING:
     from dpdesk.app.planning import PreparedRun
     from dpdesk.io.safewrite import PartialKeeper
+    from dpdesk.io.store import DataStore
 
 _STEPS = ("Search", "Write the microdata", "Check the release", "Write the report")
 _PACKAGES = ("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter")
@@ -239,24 +240,16 @@ def _evidence(
     checks: tuple[ClaimCheck, ...],
 ) -> dict[str, object]:
     prepared = work.prepared
-    data = prepared.data
+    given = prepared.given
     return {
         "format": FORMAT,
         **{name: manifest[name] for name in ("dpdesk", "created", "title", "method", "guarantee")},
         "plan_name": prepared.plan_name,
         "plan": prepared.plan.as_plain(),
         "parameters": _parameters(prepared, prepared.method.parameters),
-        "source": {
-            "name": data.name,
-            "sha256": data.sha256,
-            "rows": data.rows,
-            "columns": list(data.columns),
-            "reading": data.reading.as_dict(),
-        },
-        "roles": {name: role.value for name, role in prepared.given.roles.items()},
-        "hierarchies": {
-            name: hierarchy.rows() for name, hierarchy in prepared.given.hierarchies.items()
-        },
+        "source": _source_facts(prepared.data),
+        "roles": {name: role.value for name, role in given.roles.items()},
+        "hierarchies": {name: hierarchy.rows() for name, hierarchy in given.hierarchies.items()},
         "commitment_key": key,
         "result": {**outcome.result, **outcome.internal},
         "risk": dict(outcome.risk),
@@ -272,6 +265,16 @@ def _evidence(
         "notes": list(prepared.notes),
         "environment": environment(),
         "timings": dict(work.clock.seconds),
+    }
+
+
+def _source_facts(data: DataStore) -> dict[str, object]:
+    return {
+        "name": data.name,
+        "sha256": data.sha256,
+        "rows": data.rows,
+        "columns": list(data.columns),
+        "reading": data.reading.as_dict(),
     }
 
 

@@ -113,10 +113,11 @@ def _recode(statement: _Statement, column: Column, recoding: Recoding, is_releas
         absent = next((value for value in column.domain if value not in mapping), None)
         if absent is not None:
             raise _misfit(f"the value `{absent}` of `{column.name}` is not recoded")
-        codes = statement.list_of([index[mapping[value]] for value in column.domain])
-        places = statement.list_of([ranks[mapping[value]] for value in column.domain])
         code = f"enum_code({column.sql}) + 1"
-        statement.label_codes[column.name] = f"list_extract({codes}, {code})"
+        if len(recoding.suppressed):  # the database refuses a list that no one asks for
+            codes = statement.list_of([index[mapping[value]] for value in column.domain])
+            statement.label_codes[column.name] = f"list_extract({codes}, {code})"
+        places = statement.list_of([ranks[mapping[value]] for value in column.domain])
         rank = f"list_extract({places}, {code})"
     if is_released:
         fields = statement.list_of([csv_field(label) for label in ordered])

@@ -212,6 +212,17 @@ def test_an_infeasible_plan_is_refused_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_release_without_suppression_holds_every_row(
+    plan: Path, context: AppContext, tmp_path: Path
+) -> None:
+    none = plan.with_name("none-suppressed.toml")
+    text = plan.read_text("utf-8").replace("max_suppression = 0.02", "max_suppression = 0")
+    none.write_text(text, "utf-8")
+    made = town.release(none, tmp_path / "out", context)
+    assert made.result["rows_suppressed"] == 0
+    assert made.result["rows_out"] == 300
+
+
 def test_a_full_folder_is_refused_before_any_work(
     plan: Path, context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
