@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.list_parameters import NestedParameter, TextListParameter, TextParameter
 from dpdesk.core.parameters import (
     ChoiceParameter,
     IntegerParameter,
@@ -367,7 +368,15 @@ def field_for(parameter: Parameter, *, live: bool) -> Field:
         return ChoiceField(parameter)
     if isinstance(parameter, LevelsParameter):
         return LevelsField(parameter)
-    return TextField(parameter)
+    from dpdesk.ui.forms.lists import LinesField, OutlineField, ValueField
+
+    if isinstance(parameter, TextListParameter):
+        return LinesField(parameter)
+    if isinstance(parameter, NestedParameter):
+        return OutlineField(parameter)
+    if isinstance(parameter, TextParameter):
+        return TextField(parameter)
+    return ValueField(parameter)
 
 
 def _start(parameter: Parameter) -> object:
