@@ -184,8 +184,8 @@ class NodeCloud:
     """Every known node of a lattice at one k.
 
     ``loss`` (0 to 1) and ``suppressed`` (share of the rows) have shape (nodes,), ``levels`` (nodes,
-    attributes). A node's position in these arrays is its id for picking. ``whole`` says whether no
-    node of the lattice is left out.
+    attributes). ``first_id`` + position is a node's id for picking. ``whole`` says whether no node
+    of the lattice is left out.
     """
 
     k: int
@@ -194,6 +194,7 @@ class NodeCloud:
     loss: NDArray[np.float64] = field(repr=False)
     suppressed: NDArray[np.float64] = field(repr=False)
     whole: bool = True
+    first_id: int = 0
 
     @cached_property
     def pareto(self) -> NDArray[np.int64]:
@@ -270,7 +271,7 @@ def _points(
         name=name,
         x=cloud.loss[places],
         y=cloud.suppressed[places],
-        ids=places,
+        ids=places + cloud.first_id,
         look=look,
         stepped=stepped,
         emphasis=emphasis,

@@ -21,7 +21,7 @@ from dpdesk.engine.method import Exploration, Method, MethodInput, MethodOutcome
 if TYPE_CHECKING:
     from dpdesk.core.charts import Chart
     from dpdesk.engine.anonymity.assessment import Assessment
-    from dpdesk.engine.anonymity.exploration import KnownNodes
+    from dpdesk.engine.anonymity.known_nodes import PooledNodes, WalkedNodes
     from dpdesk.engine.anonymity.lattice import LatticeProblem, Node
     from dpdesk.engine.anonymity.search import SearchResult
     from dpdesk.engine.anonymity.statistics import LatticeStatistics
@@ -309,7 +309,7 @@ def _charts(
     problem: _Problem, judged: Assessment, found: SearchResult, walked: LatticeStatistics | None
 ) -> tuple[Chart, ...]:
     from dpdesk.engine.anonymity.charts import NodeChoice, node_chart
-    from dpdesk.engine.anonymity.exploration import cloud_of
+    from dpdesk.engine.anonymity.known_nodes import cloud_of
 
     risk, *others = judged.charts()
     if walked is None or found.node is None:
@@ -326,9 +326,11 @@ def _charts(
     return (risk, node_chart(cloud_of(walked, settings.k, whole=True), choice), *others)
 
 
-def _known_nodes(problem: _Problem, token: CancelToken, report: Report) -> KnownNodes:
+def _known_nodes(
+    problem: _Problem, token: CancelToken, report: Report
+) -> WalkedNodes | PooledNodes:
     """All nodes at many k when the lattice can be walked, else nodes that searches find good."""
-    from dpdesk.engine.anonymity.exploration import PooledNodes, WalkedNodes
+    from dpdesk.engine.anonymity.known_nodes import PooledNodes, WalkedNodes
     from dpdesk.engine.anonymity.lattice import MAX_WALK_NODES
     from dpdesk.engine.anonymity.search import walk_lattice
     from dpdesk.engine.anonymity.statistics import recommended_ks

@@ -9,6 +9,7 @@ from hypothesis import given as generated
 from hypothesis import settings as generation
 from hypothesis import strategies as st
 
+import dpdesk.engine.anonymity.known_nodes as known_nodes_module
 import dpdesk.engine.anonymity.lattice as lattice_module
 import dpdesk.engine.anonymity.statistics as statistics_module
 from dpdesk.core.charts import ScatterChart
@@ -16,7 +17,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.choosing import Shortfall, choose
-from dpdesk.engine.anonymity.exploration import PooledNodes, WalkedNodes
+from dpdesk.engine.anonymity.known_nodes import PooledNodes, WalkedNodes
 from dpdesk.engine.anonymity.lattice import LatticeProblem
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.anonymity.samarati import samarati
@@ -109,6 +110,27 @@ def test_a_k_that_was_not_walked_is_counted_exactly(monkeypatch: pytest.MonkeyPa
     # The second look needs no second walk.
     monkeypatch.setattr(WalkedNodes, "_walk", None)
     assert few.at(7).suppressed(7)[0] == 100
+
+
+def test_a_large_lattice_shows_good_nodes_at_a_k_that_was_not_walked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(known_nodes_module, "QUICK_WALK_NODES", 2)
+    monkeypatch.setattr(statistics_module, "MEMORY", 6 * 5 * 8 * 2)
+    exploration = explore(PEOPLE, k=4)
+    walked = view(exploration, k=4, max_suppression=0.3)
+    assert walked.charts[1].answer.startswith("4 of 6 combinations of levels reach")
+    found = view(exploration, k=9, max_suppression=0.3)
+    assert found.feasible
+    assert "too many to look at them all" in found.sentence
+    assert "combinations of levels looked at" in found.charts[1].answer
+    assert {row[-1] for row in found.charts[1].table.rows} <= {"", "chosen"}
+    points = [int(each) for series in scatter(found).series[:2] for each in series.ids]
+    assert min(points) >= 6
+    levels = exploration.pick(chosen(found))
+    assert view(exploration, k=9, max_suppression=0.3, **levels).figures == found.figures
+    by_hand = view(exploration, k=9, levels={"age": 2, "sex": 0})
+    assert exploration.pick(chosen(by_hand)) == {"levels": {"age": 2, "sex": 0}}
 
 
 def test_an_infeasible_hand_made_node_shows_the_smallest_limit_that_works() -> None:
