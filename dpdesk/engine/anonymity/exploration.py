@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from threading import Lock
 
 from dpdesk.core.charts import Chart
 from dpdesk.core.errors import InputError
@@ -53,6 +53,8 @@ class KAnonymityExploration:
         self._roles = dict(given.roles)
         self._source = given.source.name
         self._where = given.where
+        self._pool: PooledNodes | None = None
+        self._pool_lock = Lock()
         self._clouds: Recent[tuple[int, int, int], NodeCloud] = Recent(_KEPT_VIEWS)
         self._assessments: Recent[tuple[Node, int], Assessment] = Recent(_KEPT_VIEWS)
 
@@ -86,9 +88,9 @@ class KAnonymityExploration:
 
     def pick(self, point: int) -> Mapping[str, object]:
         """The levels of a node of the scatter; InputError for an id that no point has."""
-        nodes = self._nodes
+        nodes: KnownNodes = self._nodes
         if isinstance(nodes, WalkedNodes) and point >= nodes.problem.node_count:
-            nodes = self._pool
+            nodes = self._good_nodes(nodes)
         try:
             levels = nodes.levels(point - nodes.first_id)
         except IndexError as error:
@@ -149,14 +151,16 @@ class KAnonymityExploration:
     def _known(self, k: int) -> KnownNodes:
         """All nodes, or the good ones of a large lattice at a k that was not walked."""
         if isinstance(self._nodes, WalkedNodes) and not self._nodes.covers(k):
-            return self._pool
+            return self._good_nodes(self._nodes)
         return self._nodes
 
-    @cached_property
-    def _pool(self) -> PooledNodes:
-        assert isinstance(self._nodes, WalkedNodes)
-        problem = self._nodes.problem
-        return PooledNodes(problem, self._nodes.best_nodes(), first_id=problem.node_count)
+    def _good_nodes(self, walked: WalkedNodes) -> PooledNodes:
+        """The one pool beside a walk; its ids follow those of the lattice."""
+        with self._pool_lock:
+            if self._pool is None:
+                problem = walked.problem
+                self._pool = PooledNodes(problem, walked.best_nodes(), problem.node_count)
+            return self._pool
 
     def _node_chart(
         self, k: int, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice
