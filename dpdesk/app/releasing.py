@@ -172,12 +172,19 @@ def public_parameters(prepared: PreparedRun) -> dict[str, object]:
 
 
 def _parameters(prepared: PreparedRun, wanted: Sequence[Parameter]) -> dict[str, object]:
-    """The values, in plain form, of the parameters that matter for this run."""
+    """The values, in plain form, of the parameters that have an effect on this run."""
     values = prepared.given.parameters
+    replaced = {
+        key
+        for parameter in prepared.method.parameters
+        if values.get(parameter.key) is not None
+        for key in parameter.replaces
+    }
     used: dict[str, object] = {}
     for parameter in wanted:
         value, rule = values.get(parameter.key), parameter.applies
-        if value is not None and (rule is None or str(values.get(rule.key)) in rule.values):
+        applies = rule is None or str(values.get(rule.key)) in rule.values
+        if value is not None and applies and parameter.key not in replaced:
             used[parameter.key] = parameter.as_plain(value)
     return used
 

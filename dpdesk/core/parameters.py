@@ -68,7 +68,8 @@ class Parameter(ABC):
     ``key`` is its name in a plan, ``label`` in a form, ``help`` one plain sentence, ``unit`` the
     unit of its number (empty when none). ``applies`` hides it in forms when its condition fails.
     ``public`` says whether a release may show the value outside the agency: False for values that
-    depend on the data or that help an attacker.
+    depend on the data or that help an attacker. ``replaces`` names parameters that have no effect
+    when this one is given.
     """
 
     key: str
@@ -78,6 +79,7 @@ class Parameter(ABC):
     required: bool = False
     applies: Condition | None = None
     public: bool = field(default=True, kw_only=True)
+    replaces: tuple[str, ...] = field(default=(), kw_only=True)
 
     @abstractmethod
     def parse(self, raw: object, where: str) -> ParameterValue:

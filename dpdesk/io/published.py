@@ -76,13 +76,14 @@ class PublishedCsv:
         values, counts = table.column(0).to_pylist(), table.column("rows").to_pylist()
         return dict(zip(values, counts, strict=True))
 
-    def top_values(self, column: str, count: int, token: CancelToken) -> TopValues:
-        """The most frequent texts of a column, ties in code-point order."""
-        table = self._counted([column], token)
-        order = [("rows", "descending"), (table.column_names[0], "ascending")]
-        head = table.sort_by(order).slice(0, count)
-        values, rows = head.column(0).to_pylist(), head.column("rows").to_pylist()
-        return TopValues(table.num_rows, tuple(zip(values, rows, strict=True)))
+    def top_values(self, count: int, token: CancelToken) -> dict[str, TopValues]:
+        """The most frequent texts of every column, ties in code-point order, in one reading."""
+        tallies = {name: _Tally(["c0"]) for name in self._columns}
+        for batch in self.batches(self._columns, token):
+            for name, tally in tallies.items():
+                token.check()
+                tally.add(batch.select([name]))
+        return {name: _top(tally.table(), count) for name, tally in tallies.items()}
 
     def first_unsorted_row(self, token: CancelToken) -> int | None:
         """The first data row (from 1) that sorts before its predecessor, or None.
@@ -157,23 +158,48 @@ class PublishedCsv:
             raise UnreadableTableError(_reason(error)) from error
 
     def _counted(self, columns: Sequence[str], token: CancelToken) -> Any:
-        """One row per distinct tuple: the columns, and ``rows``; columns are named c0, c1, …."""
+        """One row per distinct tuple: the columns, called c0, c1, …, and ``rows``."""
+        tally = _Tally([f"c{index}" for index in range(len(columns))])
+        for batch in self.batches(columns, token):
+            tally.add(batch)
+        return tally.table()
+
+
+class _Tally:
+    """Distinct tuples with their rows, from batches; parts are merged when they grow large."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+        self._parts: list[Any] = []
+        self._held = 0
+        self._limit = _COLLAPSE_ROWS
+
+    def add(self, batch: Any) -> None:
+        """Count the rows of a batch, whose columns are those of the tally in order."""
+        named = batch.rename_columns(self._names)
+        counted = named.group_by(self._names).aggregate([([], "count_all")])
+        self._parts.append(counted.rename_columns([*self._names, "rows"]))
+        self._held += counted.num_rows
+        if self._held > self._limit:
+            self._parts = [_merged(self._parts, self._names)]
+            self._held = self._parts[0].num_rows
+            self._limit = max(_COLLAPSE_ROWS, 2 * self._held)
+
+    def table(self) -> Any:
+        """The tuples and their ``rows``."""
         import pyarrow as pa
 
-        names = [f"c{index}" for index in range(len(columns))]
-        parts: list[Any] = []
-        held = 0
-        for batch in self.batches(columns, token):
-            counted = batch.rename_columns(names).group_by(names).aggregate([([], "count_all")])
-            parts.append(counted.rename_columns([*names, "rows"]))
-            held += counted.num_rows
-            if held > _COLLAPSE_ROWS:
-                parts = [_merged(parts, names)]
-                held = parts[0].num_rows if parts[0].num_rows < _COLLAPSE_ROWS // 2 else 0
-        if not parts:
-            fields = [(name, pa.string()) for name in names] + [("rows", pa.int64())]
-            return pa.schema(fields).empty_table()
-        return _merged(parts, names)
+        if self._parts:
+            return _merged(self._parts, self._names)
+        fields = [(name, pa.string()) for name in self._names] + [("rows", pa.int64())]
+        return pa.schema(fields).empty_table()
+
+
+def _top(table: Any, count: int) -> TopValues:
+    order = [("rows", "descending"), ("c0", "ascending")]
+    head = table.sort_by(order).slice(0, count)
+    values, rows = head.column("c0").to_pylist(), head.column("rows").to_pylist()
+    return TopValues(table.num_rows, tuple(zip(values, rows, strict=True)))
 
 
 def _merged(parts: list[Any], names: list[str]) -> Any:

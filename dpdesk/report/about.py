@@ -37,8 +37,8 @@ class CountedTable(Protocol):
         """Column names in file order."""
         ...
 
-    def top_values(self, column: str, count: int, token: CancelToken) -> CountedColumn:
-        """The most frequent texts of a column."""
+    def top_values(self, count: int, token: CancelToken) -> Mapping[str, CountedColumn]:
+        """The most frequent texts of every column."""
         ...
 
 
@@ -77,11 +77,11 @@ def describe_columns(
     result = manifest["result"]
     node = result.get("node") if isinstance(result, Mapping) else None
     levels = node if isinstance(node, Mapping) else {}
-    notes = []
-    for name in table.columns:
-        counted = table.top_values(name, _EXAMPLES, token)
-        notes.append(ColumnNote(name, _treatment(levels.get(name)), counted.distinct, counted.top))
-    return tuple(notes)
+    counted = table.top_values(_EXAMPLES, token)
+    return tuple(
+        ColumnNote(name, _treatment(levels.get(name)), counted[name].distinct, counted[name].top)
+        for name in table.columns
+    )
 
 
 def _treatment(level: object) -> str:

@@ -146,6 +146,7 @@ _LEVELS = LevelsParameter(
     key="levels",
     label="Levels chosen by hand",
     help="Release exactly these levels, one for each quasi-identifier, instead of searching.",
+    replaces=("algorithm", "objective", "prefer"),
 )
 
 PARAMETERS: tuple[Parameter, ...] = (

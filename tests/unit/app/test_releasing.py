@@ -223,6 +223,21 @@ def test_a_release_without_suppression_holds_every_row(
     assert made.result["rows_out"] == 300
 
 
+def test_settings_without_effect_are_not_shown(
+    plan: Path, context: AppContext, tmp_path: Path
+) -> None:
+    by_hand = plan.with_name("by-hand.toml")
+    text = plan.read_text("utf-8").replace("k = 5", "k = 5\nlevels = { age = 1, town = 0 }")
+    by_hand.write_text(text, "utf-8")
+    made = town.release(by_hand, tmp_path / "out", context).out
+    assert load(made / "public/manifest.json")["parameters"] == {
+        "k": 5,
+        "max_suppression": 0.02,
+        "model": "AG_TS",
+        "levels": {"age": 1, "town": 0},
+    }
+
+
 def test_a_full_folder_is_refused_before_any_work(
     plan: Path, context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
