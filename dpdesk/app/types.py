@@ -9,6 +9,8 @@ from dpdesk.app.opening import Opened, OpenedPath
 from dpdesk.app.planning import PreparedRun
 from dpdesk.app.risk import RiskReport
 from dpdesk.core.builder_form import BuilderForm
+from dpdesk.core.release import Failure, ReleaseFacts, ReleaseSummary, VerifyReport
+from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
 from dpdesk.engine.method import (
     Exploration,
     ExplorationView,
@@ -16,6 +18,8 @@ from dpdesk.engine.method import (
     MethodInput,
     MethodOutcome,
 )
+from dpdesk.io.reading import Reading, SourcePreview
+from dpdesk.io.store import DataStore
 from dpdesk.project.candidates import COMPARE_AT_MOST, Candidate, CandidateShelf
 from dpdesk.project.history import History, Moment
 from dpdesk.project.settings import LoadedSettings, Settings
@@ -39,11 +43,16 @@ __all__ = [
     "BuilderForm",
     "Candidate",
     "CandidateShelf",
+    "ColumnProfile",
+    "ColumnType",
     "Command",
+    "DataProfile",
+    "DataStore",
     "DemoRelease",
     "Exploration",
     "ExplorationView",
     "Explored",
+    "Failure",
     "HierarchyChoice",
     "History",
     "LoadedSettings",
@@ -55,7 +64,11 @@ __all__ = [
     "Opened",
     "OpenedPath",
     "PreparedRun",
+    "Reading",
+    "ReleaseFacts",
+    "ReleaseSummary",
     "RiskReport",
+    "Role",
     "SetHierarchies",
     "SetHierarchy",
     "SetMethod",
@@ -64,5 +77,8 @@ __all__ = [
     "SetSource",
     "SetTitle",
     "Settings",
+    "SourcePreview",
+    "ValueCount",
+    "VerifyReport",
     "WorkState",
 ]
