@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.jobs import CancelToken
-from dpdesk.io.coding import DATA, Column
+from dpdesk.io.coding import DATA, Column, texts
 from dpdesk.io.database import query
 
 if TYPE_CHECKING:
@@ -115,5 +115,5 @@ def _coded_texts(values: pyarrow.ChunkedArray) -> tuple[NDArray[np.int32], tuple
     order = pyarrow.compute.array_sort_indices(encoded.dictionary).to_numpy()
     ranks = np.empty(len(order), dtype=np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
-    domain = tuple(encoded.dictionary.take(pyarrow.array(order)).to_pylist())
+    domain = texts(encoded.dictionary.take(pyarrow.array(order)))
     return ranks[encoded.indices.to_numpy()], domain

@@ -90,6 +90,8 @@ def load_csv(
             file = checked.path
         _read_into(con, file, checked, plain, path, token)
     _agree(con, path, rows, result.fields, token)
+    names, dropped = _without_empty_tail(con, path, dialect, names, token)
+    notes = (*notes, *dropped)
     notes = (*dialect.notes, *notes, *_notes(checked))
     reading = _reading(spec, dialect, result, notes)
     return Loaded(names, rows, reading, checked.sha256)
@@ -286,6 +288,33 @@ def _agree(con: DuckDBPyConnection, path: Path, rows: int, fields: int, token: C
         raise disagreement(path.name, "columns", fields, width)
 
 
+def _without_empty_tail(
+    con: DuckDBPyConnection,
+    path: Path,
+    dialect: Dialect,
+    names: tuple[str, ...],
+    token: CancelToken,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Leave out last columns that have neither name nor value (lines that end in a delimiter)."""
+    given = dialect.head[0].fields if dialect.header else names
+    kept = len(names)
+    with query(con, token, path) as cursor:
+        while kept > 1 and not given[kept - 1]:
+            some = f"SELECT 1 FROM {RAW} WHERE c{kept - 1} <> '' LIMIT 1"
+            if cursor.execute(some).fetchall():
+                break
+            kept -= 1
+            cursor.execute(f"ALTER TABLE {RAW} DROP COLUMN c{kept}")
+    if kept == len(names):
+        return names, ()
+    what = "column" if kept == len(names) - 1 else f"{len(names) - kept} columns"
+    return names[:kept], (f"The last {what} without name and values was left out.",)
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def _notes(checked: _Checked) -> tuple[str, ...]:
     result = checked.result
     notes: list[str] = []
@@ -297,18 +326,19 @@ def _notes(checked: _Checked) -> tuple[str, ...]:
     if result.blank_lines:
         where = f", the first below the header on line {result.blank_line}"
         notes.append(
-            f"{result.blank_lines:,} blank lines were skipped"
-            f"{where if result.blank_line else ''}; they are no rows."
+            f"{_counted(result.blank_lines, 'blank line was', 'blank lines were')} skipped"
+            f"{where if result.blank_line else ''}; a blank line is no row."
         )
     if result.stray_quotes:
         notes.append(
-            f"{result.stray_quotes:,} quote marks inside unquoted values were kept as they are, "
+            f"{_counted(result.stray_quotes, 'quote mark', 'quote marks')} inside unquoted values "
+            f"kept as found, "
             f"the first on line {result.stray_line}."
         )
     if result.extra_records:
         notes.append(
-            f"{result.extra_records:,} lines end in surplus empty fields, the first on line "
-            f"{result.extra_line}; the surplus was left out."
+            f"Surplus empty fields at the end of {_counted(result.extra_records, 'line', 'lines')} "
+            f"were left out, the first on line {result.extra_line}."
         )
     if checked.ctrl_z:
         notes.append("The byte 0x1A (end of file of old programs) at the end was left out.")

@@ -52,6 +52,8 @@ def _ragged(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     missing = _column(dialect, result.found) if result.found < result.fields else ""
     tail = f"; {missing} is the first one missing" if missing else ""
     hint = f"Check the line for a missing or unquoted {mark}, or name the right `delimiter`."
+    if result.fields == 1:
+        hint = "If the file has one column only, name a `delimiter` that no value holds."
     if result.line > result.first_line and _lacks_row_name(dialect):
         hint = "The header lacks one name, perhaps that of a column of row names: add it."
     return InputError(
@@ -69,9 +71,9 @@ def _lacks_row_name(dialect: Dialect) -> bool:
 
 
 def _preamble(name: str, dialect: Dialect, result: ScanResult) -> InputError | None:
-    """Title lines above the table: the first lines are narrower than what follows."""
+    """Title lines above the table: single fields above lines of several."""
     widths = [len(record.fields) for record in dialect.head]
-    if not widths or _lacks_row_name(dialect):
+    if not widths or widths[0] != 1:
         return None
     below = Counter(width for width in widths if width > widths[0])
     if not below or sum(below.values()) * 2 < len(widths):

@@ -12,6 +12,7 @@ from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.parquetload import parquet_shape
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, is_parquet, resolve_source
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding
+from dpdesk.io.source import text_end
 
 
 def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
@@ -90,6 +91,8 @@ def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:
     from dpdesk.io.scan import NONE, UNTERMINATED, scan
 
     data, complete = read_head(path)
+    if complete and dialect.encoding == "utf-8":
+        data = data[: text_end(path)[0]]
     text = data[dialect.start :].decode(dialect.encoding, "replace").encode("utf-8")
     if not complete:
         text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]

@@ -1,8 +1,12 @@
-"""The profile of a source: what each column holds, and the role that it suggests."""
+"""The profile of a source: what each column holds, and the role that it suggests.
+
+Everything is counted inside the database, from the distinct values of one column at a time. The
+type is guessed on some values and then proven on all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,18 +22,30 @@ if TYPE_CHECKING:
 
 PROFILE = "Profile the columns"
 _TOP = 10
-_INTEGER = r"[+-]?\d+"
-_BOOLEAN = (
-    "true", "false", "yes", "no", "y", "n", "t", "f", "ja", "nein", "oui", "non", "si", "sí",
-    "wahr", "falsch",
+_SAMPLE = 1_000
+_TRIMMED = "trim(v)"
+_BOOLEAN_PAIRS = (
+    ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("ja", "nein"), ("oui", "non"),
+    ("sí", "no"), ("si", "no"), ("wahr", "falsch"), ("vrai", "faux"),
 )  # fmt: skip
-_DATES = (
-    (r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?", None),
-    (r"\d{4}/\d{1,2}/\d{1,2}", ("%Y/%m/%d",)),
-    (r"\d{1,2}\.\d{1,2}\.\d{4}", ("%d.%m.%Y",)),
-    (r"\d{1,2}/\d{1,2}/\d{4}", ("%d/%m/%Y", "%m/%d/%Y")),
-    (r"\d{1,2}-\d{1,2}-\d{4}", ("%d-%m-%Y", "%m-%d-%Y")),
+_ISO_DATE = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
+_DATE_FORMS = (
+    (r"\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
+    (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
+    (r"\d{1,2}/\d{1,2}/\d{4}", "%d/%m/%Y"),
+    (r"\d{1,2}/\d{1,2}/\d{4}", "%m/%d/%Y"),
+    (r"\d{1,2}-\d{1,2}-\d{4}", "%d-%m-%Y"),
+    (r"\d{1,2}-\d{1,2}-\d{4}", "%m-%d-%Y"),
 )
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A type, the condition that each of its values meets, and the key that orders them."""
+
+    kind: ColumnType
+    condition: str
+    order: str = ""
 
 
 def profile_columns(
@@ -44,107 +60,92 @@ def profile_columns(
     """Profile every column, one after the other, from its distinct values and their counts."""
     report(StepStarted(PROFILE, 1, 1))
     profiles: list[ColumnProfile] = []
+    candidates = _candidates(reading.decimal)
     for number, column in enumerate(columns, start=1):
-        profiles.append(_profile(con, column, rows, reading, place, token))
+        with query(con, token, place) as cursor:
+            profiles.append(_profile(cursor, column, rows, reading.missing, candidates))
         report(StepProgress(PROFILE, number, len(columns), "columns"))
     return tuple(profiles)
 
 
 def _profile(
-    con: DuckDBPyConnection,
+    cursor: DuckDBPyConnection,
     column: Column,
     rows: int,
-    reading: Reading,
-    place: Path,
-    token: CancelToken,
+    missing: tuple[str, ...],
+    candidates: tuple[_Candidate, ...],
 ) -> ColumnProfile:
-    declared = ", ".join(literal(code) for code in reading.missing)
-    is_missing = f"v IN ({declared})" if declared else "false"
-    with query(con, token, place) as cursor:
-        cursor.execute(
-            f"CREATE OR REPLACE TEMP TABLE tally AS SELECT {column.sql}::VARCHAR AS v, "
-            f"count(*) AS n FROM {DATA} GROUP BY {column.sql}"
-        )
-        cursor.execute(
-            f"CREATE OR REPLACE TEMP VIEW present AS SELECT * FROM tally WHERE NOT {is_missing}"
-        )
-        facts = cursor.execute(_facts(reading.decimal)).fetchone()
-        if facts is None:
-            raise AssertionError("an aggregate without groups gives one row")
-        top = cursor.execute(f"SELECT v, n FROM present ORDER BY n DESC, v LIMIT {_TOP}").fetchall()
-        kind = _type_of(facts)
-        ends = None
-        if kind in _ORDERED:
-            ends = cursor.execute(_ends(kind, reading.decimal, facts)).fetchone()
-    distinct, unique, present = int(facts[0]), int(facts[1]), int(facts[2])
-    counted = tuple(ValueCount(str(v), int(n)) for v, n in top)
+    declared = ", ".join(literal(code) for code in missing)
+    cursor.execute(
+        f"CREATE TEMP TABLE tally AS SELECT v, n FROM (SELECT {column.sql}::VARCHAR AS v, "
+        f"count(*) AS n FROM {DATA} GROUP BY {column.sql})"
+        + (f" WHERE v NOT IN ({declared})" if declared else "")
+    )
+    counts = "SELECT count(*), count(*) FILTER (n = 1), coalesce(sum(n), 0)::BIGINT FROM tally"
+    distinct, unique, present = cursor.execute(counts).fetchall()[0]
+    top = cursor.execute(f"SELECT v, n FROM tally ORDER BY n DESC, v LIMIT {_TOP}").fetchall()
+    found = _type_of(cursor, candidates) if distinct else _Candidate(ColumnType.EMPTY, "")
+    ends: tuple[str | None, str | None] = (None, None)
+    if found.order:
+        ends = cursor.execute(
+            f"SELECT arg_min(v, {found.order}), arg_max(v, {found.order}) FROM tally"
+        ).fetchall()[0]
+    cursor.execute("DROP TABLE tally")
     return ColumnProfile(
         name=column.name,
-        type=kind,
+        type=found.kind,
         rows=rows,
         missing=rows - present,
         distinct=distinct,
         unique=unique,
-        top=counted,
-        suggestion=suggest_role(column.name, kind, rows, present, distinct, unique),
-        minimum=None if ends is None or ends[0] is None else str(ends[0]),
-        maximum=None if ends is None or ends[1] is None else str(ends[1]),
+        top=tuple(ValueCount(value, count) for value, count in top),
+        suggestion=suggest_role(column.name, found.kind, rows, present, distinct, unique),
+        minimum=ends[0],
+        maximum=ends[1],
     )
 
 
-_ORDERED = (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.DATE)
-_FACTS = ("distinct", "unique", "present", "integer", "decimal", "boolean")
-
-
-def _matches(pattern: str, value: str = "t") -> str:
-    return f"regexp_full_match({value}, {literal(pattern)})"
-
-
-def _facts(decimal: str) -> str:
-    """One pass over the distinct present values: counts, and which types fit them all."""
+def _candidates(decimal: str) -> tuple[_Candidate, ...]:
+    """The types in the order in which they are tried; the first that fits all values is taken."""
     mark = r"\." if decimal == "." else ","
     number = rf"[+-]?(\d+({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?"
-    words = ", ".join(literal(word) for word in _BOOLEAN)
-    dates = [f"bool_and(coalesce({_is_date(*form)}, false))" for form in _DATES]
+    as_number = _TRIMMED if decimal == "." else f"replace({_TRIMMED}, ',', '.')"
+    day = f"try_cast(left({_TRIMMED}, 10) AS DATE)"
     return (
-        "SELECT count(*), count(*) FILTER (n = 1), coalesce(sum(n), 0), "
-        f"bool_and({_matches(_INTEGER)}), bool_and({_matches(number)}), "
-        f"bool_and(lower(t) IN ({words})) AND count(DISTINCT lower(t)) <= 2, "
-        f"{', '.join(dates)} FROM (SELECT v, n, trim(v) AS t FROM present)"
+        _Candidate(ColumnType.INTEGER, _matches(r"[+-]?\d+"), f"try_cast({_TRIMMED} AS HUGEINT)"),
+        _Candidate(ColumnType.DECIMAL, _matches(number), f"try_cast({as_number} AS DOUBLE)"),
+        *(
+            _Candidate(ColumnType.BOOLEAN, f"lower({_TRIMMED}) IN ({_words(pair)})")
+            for pair in _BOOLEAN_PAIRS
+        ),
+        _Candidate(ColumnType.DATE, f"{_matches(_ISO_DATE)} AND {day} IS NOT NULL", _TRIMMED),
+        *(_date(form, code) for form, code in _DATE_FORMS),
     )
 
 
-def _is_date(pattern: str, formats: tuple[str, ...] | None) -> str:
-    """Whether a value has the form and is a day of the calendar."""
-    if formats is None:
-        return f"{_matches(pattern)} AND try_cast(left(t, 10) AS DATE) IS NOT NULL"
-    listed = ", ".join(f"try_strptime(t, {literal(form)})" for form in formats)
-    return f"{_matches(pattern)} AND coalesce({listed}) IS NOT NULL"
+def _matches(pattern: str) -> str:
+    return f"regexp_full_match({_TRIMMED}, {literal(pattern)})"
 
 
-def _type_of(facts: Sequence[object]) -> ColumnType:
-    if not facts[0]:
-        return ColumnType.EMPTY
-    if facts[3]:
-        return ColumnType.INTEGER
-    if facts[4]:
-        return ColumnType.DECIMAL
-    if facts[5]:
-        return ColumnType.BOOLEAN
-    return ColumnType.DATE if any(facts[len(_FACTS) :]) else ColumnType.TEXT
+def _words(pair: tuple[str, str]) -> str:
+    return ", ".join(literal(word) for word in pair)
 
 
-def _ends(kind: ColumnType, decimal: str, facts: Sequence[object]) -> str:
-    """The statement for the least and the greatest value, as they are written."""
-    if kind is ColumnType.DATE:
-        form = _DATES[list(facts[len(_FACTS) :]).index(True)][1]
-        if form is None:
-            key = "try_cast(trim(v) AS TIMESTAMP)"
-        else:
-            key = f"coalesce({', '.join(f'try_strptime(trim(v), {literal(f)})' for f in form)})"
-    else:
-        number = "trim(v)" if decimal == "." else "replace(trim(v), ',', '.')"
-        key = f"try_cast({number} AS DOUBLE)"
-        if kind is ColumnType.INTEGER:
-            key = f"struct_pack(a := {key}, b := try_cast({number} AS HUGEINT))"
-    return f"SELECT arg_min(v, {key}), arg_max(v, {key}) FROM present"
+def _date(form: str, code: str) -> _Candidate:
+    moment = f"try_strptime({_TRIMMED}, {literal(code)})"
+    return _Candidate(ColumnType.DATE, f"{_matches(form)} AND {moment} IS NOT NULL", moment)
+
+
+def _type_of(cursor: DuckDBPyConnection, candidates: tuple[_Candidate, ...]) -> _Candidate:
+    """The first type that fits some values, and then all of them."""
+    fits = ", ".join(f"bool_and({item.condition})" for item in candidates)
+    sample = cursor.execute(f"SELECT {fits} FROM (SELECT v FROM tally LIMIT {_SAMPLE})").fetchall()[
+        0
+    ]
+    for item, likely in zip(candidates, sample, strict=True):
+        if not likely:
+            continue
+        against = f"SELECT 1 FROM tally WHERE NOT ({item.condition}) LIMIT 1"
+        if not cursor.execute(against).fetchall():
+            return item
+    return _Candidate(ColumnType.TEXT, "")

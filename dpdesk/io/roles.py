@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from dpdesk.core.schema import ColumnType, Role, RoleSuggestion
 
 _HINTS: tuple[tuple[Role, str], ...] = (
-    (Role.WEIGHT, r"w|wt|wgt|weight|weights|sampling.?weight|pwgtp|rb050|hochrechnung|gewicht"),
+    (Role.WEIGHT, r"w|wt|wgt|weight|weights|sampling.?weight|p?wgtp|rb050|hochrechnung|gewicht"),
     (
         Role.CLUSTER,
-        r"hh.?id|household(.?id)?|db030|serial(no)?|family.?id|haushalt(s.?id)?|ori.?hid",
+        r"hid|hh.?id|household(.?id)?|db030|serial(no)?|family.?id|haushalt(s.?id)?|ori.?hid",
     ),
     (
         Role.IDENTIFIER,
@@ -20,10 +20,10 @@ _HINTS: tuple[tuple[Role, str], ...] = (
     ),
     (
         Role.QUASI_IDENTIFIER,
-        r"age.*|alter|sex|gender|geschlecht|race.*|ethnic.*|nation.*|citizen.*|.*country.*|birth.*"
+        r"age.*|alter|sex|gender|geschlecht|race.*|rac\d.*|hisp.*|msp|noc|npf|ethnic.*|nation.*|citizen.*|.*country.*|birth.*"
         r"|dob|yob|zip.*|post.?code.*|plz|region.*|state|county|munic.*|district|town|city|puma"
         r"|marital.*|marstat|civil.*|famil.*|edu.*|occup.*|job.*|workclass|profession|employ.*"
-        r"|industry.*|religion|language|urb.*|.*household.?size|hhsize|size.?hh|nuts.*",
+        r"|industry.*|religion|language|urb.*|.*household.?size|h?hsize|size.?hh|nuts.*",
     ),
     (
         Role.SENSITIVE,

@@ -33,7 +33,8 @@ NONE, SHORT, LONG, NUL, ENCODING, AFTER_QUOTE, UNTERMINATED = 0, 1, 2, 3, 4, 5, 
 ) = range(36)  # fmt: skip
 SLOTS = 36
 
-_ORDINARY, _DELIMITER, _QUOTE, _CR, _LF, _HIGH, _ZERO, _BLANK = 0, 1, 2, 3, 4, 5, 6, 7
+# What a byte is; the two kinds that a value is made of come first.
+_ORDINARY, _BLANK, _DELIMITER, _QUOTE, _CR, _LF, _HIGH, _ZERO = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 def byte_classes(delimiter: str, quote: str) -> Bytes:
@@ -238,43 +239,40 @@ def scan_chunk(data: Bytes, classes: Bytes, state: State) -> None:
     The loop keeps mode and field in registers for what nearly every byte is (part of a value, or a
     delimiter) and hands the rest to :func:`_special` through the state.
     """
-    base = state[OFFSET]
     after_cr = state[PREVIOUS_CR] != 0
-    mode = state[MODE]
-    field = state[FIELD]
-    size = len(data)
+    mode, field, size = state[MODE], state[FIELD], len(data)
     i = 0
     while i < size:
         kind = classes[data[i]]
-        simple = state[UTF8_LEFT] == 0 and mode != QUOTE_SEEN
-        if kind == _ORDINARY and simple:
+        simple = state[UTF8_LEFT] == 0
+        if kind == _ORDINARY and mode != QUOTE_SEEN and simple:
             if mode == START:
                 mode = PLAIN
             state[CONTENT] = 1
             if field >= state[EXPECTED] > 0:
                 state[EXTRA_CONTENT] = 1
             i += 1
-            while i < size and classes[data[i]] == _ORDINARY:
+            while i < size and classes[data[i]] <= _BLANK:
                 i += 1
-            after_cr = False
-        elif kind == _DELIMITER and mode < QUOTED and simple:
+        elif kind == _DELIMITER and mode != QUOTED and simple:
             field += 1
             mode = START
-            after_cr = False
+            i += 1
+        elif kind == _QUOTE and mode == QUOTED and simple:
+            mode = QUOTE_SEEN
             i += 1
         else:
-            state[MODE] = mode
-            state[FIELD] = field
-            if not _special(state, kind, data[i], after_cr, base + i):
+            state[MODE], state[FIELD] = mode, field
+            if not _special(state, kind, data[i], after_cr, state[OFFSET] + i):
                 return
-            mode = state[MODE]
-            field = state[FIELD]
+            mode, field = state[MODE], state[FIELD]
             after_cr = kind == _CR
             i += 1
-    state[MODE] = mode
-    state[FIELD] = field
+            continue
+        after_cr = False
+    state[MODE], state[FIELD] = mode, field
     state[PREVIOUS_CR] = 1 if after_cr else 0
-    state[OFFSET] = base + size
+    state[OFFSET] += size
 
 
 @kernel

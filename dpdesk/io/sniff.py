@@ -55,8 +55,8 @@ _MAGIC = (
 )
 _HTML = re.compile(rb"\s*<(!doctype html|html|\?xml|table|head|body)", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)*|[.,]\d+)([eE][+-]?\d+)?\Z")
-_DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+\Z")
-_DECIMAL_POINT = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)\.\d+([eE][+-]?\d+)?\Z")
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}([.\s]\d{3})+|\d+),\d+\Z")
+_DECIMAL_POINT = re.compile(r"[+-]?(\d{1,3}([,\s]\d{3})+|\d+)\.\d+([eE][+-]?\d+)?\Z")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}\Z")
 
 
@@ -132,6 +132,8 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
                 "expected a header line and rows.",
                 details={"line": 2},
             )
+    if "\ufffd" in text and encoding == "utf-8" and not _broken(data, complete):
+        notes.append("Some letters were lost before (they are stored as the sign \ufffd).")
     first_line = 2 if separator is not None else 1
     quote = spec.quote if spec.quote is not None else _quote(text, notes)
     delimiter = spec.delimiter or separator or _delimiter(text, quote, complete, name, path, notes)
@@ -252,6 +254,14 @@ def _head_text(
             return text, complete
         size *= 4
         data, complete = read_head(path, size)
+
+
+def _broken(data: bytes, complete: bool) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")("strict").decode(data, complete)
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def _separator_line(text: str) -> tuple[str, str, str | None]:

@@ -10,24 +10,17 @@ from numpy.typing import NDArray
 
 from dpdesk.core.compiled import kernel
 from dpdesk.core.errors import InputError
-from dpdesk.io.scan import (
-    _BLANK,
-    _CR,
-    _DELIMITER,
-    _LF,
-    _QUOTE,
-    PLAIN,
-    QUOTE_SEEN,
-    QUOTED,
-    START,
-    byte_classes,
-)
 
 Bytes = NDArray[np.uint8]
 State = NDArray[np.int64]
 
+# The kernel's own constants: a compiled kernel that is kept on disk would not notice a change of
+# constants that it takes from another module.
+_ORDINARY, _BLANK, _DELIMITER, _QUOTE, _CR, _LF = range(6)
+_START, _PLAIN, _QUOTED, _QUOTE_SEEN = range(4)
+_MODE, _FIELD, _RECORD, _AFTER_CR, _CONSUMED = range(5)
 _QUOTE_BYTE, _COMMA_BYTE, _LF_BYTE = 0x22, 0x2C, 0x0A
-_R_MODE, _R_FIELD, _R_RECORD, _R_AFTER_CR, _R_CONSUMED = range(5)
+_NO_BLANK_LINE, _UNFINISHED = -1, -2
 
 
 def decoded(
@@ -82,6 +75,78 @@ def _not_text(name: str, encoding: str, line: int) -> InputError:
     )
 
 
+def _classes(delimiter: str, quote: str) -> Bytes:
+    classes = np.full(256, _ORDINARY, dtype=np.uint8)
+    classes[ord(" ")] = classes[ord("\t")] = _BLANK
+    classes[ord("\n")], classes[ord("\r")] = _LF, _CR
+    classes[ord(delimiter)] = _DELIMITER
+    if quote:
+        classes[ord(quote)] = _QUOTE
+    return classes
+
+
+@kernel
+def _blank_line(data: Bytes, classes: Bytes, start: int, width: int, last: bool) -> int:
+    """Where the blank line that starts here ends, or why there is none.
+
+    A single column (``width`` 1) has values made of blanks; only empty lines are blank there.
+    """
+    i = start
+    while width != 1 and i < len(data) and classes[data[i]] == _BLANK:
+        i += 1
+    if i == len(data):
+        return i if last else _UNFINISHED
+    kind = classes[data[i]]
+    return i if kind in (_CR, _LF) else _NO_BLANK_LINE
+
+
+@kernel
+def _end_field(state: State, out: Bytes, n: int, width: int, skip: int, is_record: bool) -> int:
+    """Close a field, and the record when it ends; the new length of ``out``."""
+    emit = state[_RECORD] >= skip
+    if emit and state[_FIELD] < width:
+        out[n] = _QUOTE_BYTE
+        n += 1
+        if not is_record and state[_FIELD] + 1 < width:
+            out[n] = _COMMA_BYTE
+            n += 1
+    state[_MODE] = _START
+    state[_FIELD] += 1
+    if is_record:
+        if emit:
+            out[n] = _LF_BYTE
+            n += 1
+        state[_FIELD] = 0
+        state[_RECORD] += 1
+    return n
+
+
+@kernel
+def _one_byte(state: State, kind: int, byte: int, out: Bytes, n: int, width: int, skip: int) -> int:
+    """Take one byte of a record over into the plain form; the new length of ``out``."""
+    mode = state[_MODE]
+    emit = state[_RECORD] >= skip and state[_FIELD] < width
+    if mode == _START and emit:
+        out[n] = _QUOTE_BYTE
+        n += 1
+    if mode != _QUOTED and kind in (_CR, _LF, _DELIMITER):
+        return _end_field(state, out, n, width, skip, kind != _DELIMITER)
+    if kind == _QUOTE and mode == _START:
+        state[_MODE] = _QUOTED
+        return n
+    if kind == _QUOTE and mode == _QUOTED:
+        state[_MODE] = _QUOTE_SEEN
+        return n
+    state[_MODE] = _PLAIN if mode in (_START, _PLAIN) else _QUOTED
+    if emit:
+        out[n] = byte
+        n += 1
+        if byte == _QUOTE_BYTE:
+            out[n] = byte
+            n += 1
+    return n
+
+
 @kernel
 def _rewrite_chunk(
     data: Bytes, classes: Bytes, state: State, out: Bytes, width: int, skip: int, last: bool
@@ -89,71 +154,29 @@ def _rewrite_chunk(
     """Write the records of a chunk in plain form; the number of bytes written.
 
     Plain form: every field quoted, comma, LF, no blank lines, no fields beyond ``width``, the
-    first ``skip`` records left out. Bytes from ``state[_R_CONSUMED]`` on must be given again.
+    first ``skip`` records left out. Bytes from ``state[_CONSUMED]`` on must be given again.
     """
-    mode = state[_R_MODE]
-    field = state[_R_FIELD]
-    record = state[_R_RECORD]
-    after_cr = state[_R_AFTER_CR] != 0
-    size = len(data)
     n = 0
     i = 0
-    while i < size:
+    while i < len(data):
         kind = classes[data[i]]
-        if after_cr and kind == _LF and mode == START and field == 0:
-            after_cr = False
+        if state[_AFTER_CR] != 0 and kind == _LF:
+            state[_AFTER_CR] = 0
             i += 1
             continue
-        if mode == START and field == 0:
-            j = i
-            while width != 1 and j < size and classes[data[j]] == _BLANK:
-                j += 1
-            if j == size and not last:
+        if state[_MODE] == _START and state[_FIELD] == 0:
+            end = _blank_line(data, classes, i, width, last)
+            if end == _UNFINISHED:
                 break
-            if j == size or classes[data[j]] == _CR or classes[data[j]] == _LF:
-                after_cr = j < size and classes[data[j]] == _CR
-                i = j + 1
+            if end != _NO_BLANK_LINE:
+                state[_AFTER_CR] = 1 if end < len(data) and classes[data[end]] == _CR else 0
+                i = end + 1
                 continue
-        emit = record >= skip and field < width
-        if mode == START and emit:
-            out[n] = _QUOTE_BYTE
-            n += 1
-        ends = kind in (_CR, _LF) and mode != QUOTED
-        after_cr = ends and kind == _CR
-        if ends or (kind == _DELIMITER and mode != QUOTED):
-            if emit:
-                out[n] = _QUOTE_BYTE
-                n += 1
-            if ends:
-                if record >= skip:
-                    out[n] = _LF_BYTE
-                    n += 1
-                record += 1
-                field = 0
-            else:
-                if emit and field + 1 < width:
-                    out[n] = _COMMA_BYTE
-                    n += 1
-                field += 1
-            mode = START
-        elif kind == _QUOTE and mode == START:
-            mode = QUOTED
-        elif kind == _QUOTE and mode == QUOTED:
-            mode = QUOTE_SEEN
-        else:
-            mode = PLAIN if mode in (START, PLAIN) else QUOTED
-            if emit:
-                out[n] = data[i]
-                n += 1
-                if data[i] == _QUOTE_BYTE:
-                    out[n] = _QUOTE_BYTE
-                    n += 1
+        ends = state[_MODE] != _QUOTED and kind == _CR
+        n = _one_byte(state, kind, data[i], out, n, width, skip)
+        state[_AFTER_CR] = 1 if ends else 0
         i += 1
-    state[_R_MODE] = mode
-    state[_R_FIELD] = field
-    state[_R_RECORD] = record
-    state[_R_AFTER_CR] = 1 if after_cr else 0
-    state[_R_CONSUMED] = min(i, size)
+    state[_CONSUMED] = min(i, len(data))
     return n
 
 
@@ -161,21 +184,22 @@ def rewritten(
     chunks: Iterator[bytes], delimiter: str, quote: str, width: int, skip: int
 ) -> Iterator[memoryview]:
     """The records of a scanned, faultless text in plain form (see :func:`_rewrite_chunk`)."""
-    classes = byte_classes(delimiter, quote)
+    classes = _classes(delimiter, quote)
     state = np.zeros(5, dtype=np.int64)
     rest = b""
     for chunk, last in _with_end(chunks):
-        data = np.frombuffer(rest + chunk, dtype=np.uint8)
+        text = rest + chunk
+        data = np.frombuffer(text, dtype=np.uint8)
         out = np.empty(3 * len(data) + 16, dtype=np.uint8)
         size = _rewrite_chunk(data, classes, state, out, width, skip, last)
-        rest = (rest + chunk)[int(state[_R_CONSUMED]) :]
+        rest = text[int(state[_CONSUMED]) :]
         yield memoryview(out.data)[:size]
-    if state[_R_MODE] != START or state[_R_FIELD] > 0:
-        yield memoryview(_tail(int(state[_R_MODE]), int(state[_R_FIELD]), width))
+    if state[_MODE] != _START or state[_FIELD] > 0:
+        yield memoryview(_tail(int(state[_MODE]), int(state[_FIELD]), width))
 
 
 def _tail(mode: int, field: int, width: int) -> bytes:
     """What closes a last record that has no line end."""
     if field >= width:
         return b"\n"
-    return b'""\n' if mode == START else b'"\n'
+    return b'""\n' if mode == _START else b'"\n'
