@@ -28,7 +28,7 @@ def open_window(path: Path | None) -> int:
             hint="Use the commands without a window (see `dpdesk --help`), or set DISPLAY.",
         )
     try:
-        from dpdesk.ui.application import run_window
+        from dpdesk.ui.desk import run_window
     except ImportError as error:
         raise StorageError(
             "window.libraries",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpdesk.app import exploring, exporting, opening, saving, verifying
+from dpdesk.app import exploring, exporting, opening, remembering, verifying
 from dpdesk.app.types import (
     AppContext,
     Candidate,
@@ -131,7 +131,7 @@ class SavePlan:
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The path that was written."""
-        saving.save_plan(self.work, self.path)
+        remembering.save_work(self.work, self.path)
         return self.path
 
 

@@ -106,6 +106,11 @@ class Workbench(QObject):
         return self.hub.latest(tasks.EXPLORE).busy
 
     @property
+    def explore_job(self) -> int:
+        """Number of the search under way, 0 when there is none."""
+        return self.hub.latest(tasks.EXPLORE).job
+
+    @property
     def stale(self) -> bool:
         """Whether the last search answers another state of the work (or there is none)."""
         return self._explored is None or not self._explored.stands_for(self.work)
@@ -226,6 +231,11 @@ class Workbench(QObject):
     def remove_candidate(self, candidate_id: int) -> None:
         """Forget a candidate."""
         self._shelf.remove(candidate_id)
+        self._announce({Aspect.CANDIDATES})
+
+    def rename_candidate(self, candidate_id: int, name: str) -> None:
+        """Give a candidate another name; an empty one is ignored."""
+        self._shelf.rename(candidate_id, name)
         self._announce({Aspect.CANDIDATES})
 
     def write_release(self, out: Path) -> int:

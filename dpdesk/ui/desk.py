@@ -1,0 +1,251 @@
+"""The composition of the window: services, workbench and panels joined together.
+
+``run_window(path)`` is the entry; tests build a :class:`Desk` with a file asker of their own.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Slot
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.remembering import home_folder, load_settings, save_settings
+from dpdesk.app.types import ExplorationView, ReleaseSummary
+from dpdesk.core.errors import DpdeskError
+from dpdesk.core.resources import resource
+from dpdesk.ui.application import Application, require_display
+from dpdesk.ui.files import DialogAsker, FileAsker
+from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.main_window import MainWindow
+from dpdesk.ui.panels.attributes import AttributesPanel
+from dpdesk.ui.panels.compare import ComparePanel
+from dpdesk.ui.panels.data import DataPanel
+from dpdesk.ui.panels.hierarchies import HierarchiesPanel
+from dpdesk.ui.panels.protect import ProtectPanel
+from dpdesk.ui.panels.review import ReviewPanel
+from dpdesk.ui.settings import SettingsStore, StoredSettings
+from dpdesk.ui.shell import PanelEntry
+from dpdesk.ui.shell.bars import StatusFacts
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+SAMPLE_PLAN = "sample/plans/research-file.toml"
+_SHOWN = 6
+_RETRY = "desk.open-data"
+
+
+class Desk(QObject):
+    """Workbench, panels and window; lives as long as the window."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        hub: JobHub,
+        theme: ThemeManager,
+        settings: SettingsStore,
+        asker: FileAsker,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._asker, self._settings = asker, settings
+        self.workbench = Workbench(context, hub, self)
+        bench = self.workbench
+        self.data = DataPanel(bench, theme)
+        self.attributes = AttributesPanel(bench, theme)
+        self.hierarchies = HierarchiesPanel(bench, theme, asker)
+        self.protect = ProtectPanel(bench, theme)
+        self.compare = ComparePanel(bench, theme)
+        self.review = ReviewPanel(bench, theme, asker)
+        self.window = MainWindow(hub, theme, settings, self._entries())
+        self._connect()
+
+    def _entries(self) -> tuple[PanelEntry, ...]:
+        return (
+            PanelEntry("data", self.tr("Data"), self.data, "data"),
+            PanelEntry("attributes", self.tr("Attributes"), self.attributes, "attributes"),
+            PanelEntry("hierarchies", self.tr("Hierarchies"), self.hierarchies, "hierarchies"),
+            PanelEntry("protect", self.tr("Protect"), self.protect, "protect"),
+            PanelEntry("compare", self.tr("Compare"), self.compare, "compare"),
+            PanelEntry("review", self.tr("Review and export"), self.review, "review"),
+        )
+
+    def _connect(self) -> None:
+        window, bench = self.window, self.workbench
+        window.openAsked.connect(self.ask_open)
+        window.openPathAsked.connect(self.open_text)
+        window.sampleAsked.connect(self.open_sample)
+        window.saveAsked.connect(self.save)
+        window.saveAsAsked.connect(self.save_as)
+        window.undoAsked.connect(bench.undo)
+        window.redoAsked.connect(bench.redo)
+        bench.changed.connect(self._on_changed)
+        bench.failed.connect(self._on_failed)
+        bench.opened.connect(self._on_opened)
+        bench.released.connect(self._on_released)
+        self.protect.viewed.connect(self._on_viewed)
+        self.data.openAsked.connect(self.ask_open)
+        self.data.openPathAsked.connect(self.open_text)
+        self.data.sampleAsked.connect(self.open_sample)
+        for entry in self._entries_of_window():
+            entry.wantsPanel.connect(window.show_panel)
+
+    def _entries_of_window(
+        self,
+    ) -> tuple[
+        DataPanel | AttributesPanel | HierarchiesPanel | ProtectPanel | ComparePanel | ReviewPanel,
+        ...,
+    ]:
+        return (
+            self.data,
+            self.attributes,
+            self.hierarchies,
+            self.protect,
+            self.compare,
+            self.review,
+        )
+
+    # ---- wishes of the window
+
+    @Slot()
+    def ask_open(self) -> None:
+        """Ask for a data file or a plan, and open it."""
+        path = self._asker.open_file(
+            self.tr("Open a data file or a plan"),
+            self._settings.current.last_folder,
+            self.tr("Data and plans (*.csv *.tsv *.txt *.parquet *.toml *.json);;All files (*)"),
+        )
+        if path is not None:
+            self.workbench.open_path(path)
+
+    @Slot(str)
+    def open_text(self, path: str) -> None:
+        """Open a path given as text; the manifest of a release stands for the release."""
+        chosen = Path(path)
+        if chosen.name == "manifest.json":
+            chosen = chosen.parent
+        self.workbench.open_path(chosen)
+
+    @Slot()
+    def open_sample(self) -> None:
+        """Open the plan of the bundled synthetic people."""
+        try:
+            self.workbench.open_path(Path(str(resource(SAMPLE_PLAN))))
+        except DpdeskError as error:
+            self.window.show_error(error)
+
+    @Slot()
+    def save(self) -> None:
+        """Save the plan where it was saved before; ask when it has no file yet."""
+        path = self.workbench.plan_path
+        if path is None or self._is_bundled(path):
+            self.save_as()
+        else:
+            self.workbench.save_plan(path)
+
+    @Slot()
+    def save_as(self) -> None:
+        """Ask for a file and save the plan there."""
+        source = self.workbench.work.source
+        if source is None:
+            self.window.show_message("info", self.tr("There is nothing to save yet: open a file."))
+            return
+        folder = self._settings.current.last_folder
+        suggestion = Path(folder) / f"{Path(source.path).stem}.toml"
+        path = self._asker.save_file(
+            self.tr("Save the plan"), str(suggestion), self.tr("Plans (*.toml *.json)")
+        )
+        if path is not None:
+            if path.suffix.lower() not in (".toml", ".json"):
+                path = path.with_name(path.name + ".toml")
+            self.workbench.save_plan(path)
+
+    # ---- what the workbench tells
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        bench, window = self.workbench, self.window
+        if changes & {Aspect.DATA, Aspect.SOURCE}:
+            name = "" if bench.work.source is None else Path(bench.work.source.path).name
+            window.set_document(name, confidential=bench.data is not None)
+        if changes & {Aspect.DATA, Aspect.ROLES, Aspect.METHOD, Aspect.EXPLORATION}:
+            self._show_facts(None)
+        if Aspect.HISTORY in changes:
+            history = bench.history
+            steps = tuple(moment.label for moment in history.path())[-_SHOWN:]
+            window.set_history(steps, history.undo_label, history.redo_label)
+            window.set_unsaved(history.changed)
+        window.refresh()
+
+    @Slot(object)
+    def _on_viewed(self, view: object) -> None:
+        self._show_facts(view if isinstance(view, ExplorationView) else None)
+
+    def _show_facts(self, view: ExplorationView | None) -> None:
+        rows = None if self.workbench.data is None else self.workbench.data.rows
+        figures = {} if view is None else {figure.key: figure.value for figure in view.figures}
+        kept, smallest = figures.get("rows_kept"), figures.get("smallest_class")
+        before = figures.get("smallest_class_before")
+        self.window.set_facts(
+            StatusFacts(
+                rows_in=rows,
+                rows_out=None if kept is None else int(kept),
+                k_before=None if before is None else int(before),
+                k_after=None if smallest is None else int(smallest),
+                stale=self.workbench.stale,
+            )
+        )
+
+    @Slot(object)
+    def _on_failed(self, failure: object) -> None:
+        if isinstance(failure, JobFailed):
+            self.window.show_error(failure)
+
+    @Slot(object)
+    def _on_opened(self, path: object) -> None:
+        if not isinstance(path, Path):
+            return
+        if not self._is_bundled(path):
+            self.window.add_recent(path)
+        if self.workbench.release_path == path:
+            self.window.show_panel("review")
+        elif self.window.current_id != "data" and self.workbench.history.undo_label is None:
+            self.window.show_panel("data")
+
+    @Slot(object)
+    def _on_released(self, summary: object) -> None:
+        if isinstance(summary, ReleaseSummary):
+            text = self.tr("The release is in {folder}.").format(folder=str(summary.out))
+            self.window.show_message("ok", text)
+
+    @staticmethod
+    def _is_bundled(path: Path) -> bool:
+        try:
+            return path.is_relative_to(Path(str(resource("sample"))))
+        except DpdeskError:
+            return False
+
+
+def run_window(path: Path | None) -> int:
+    """Open the window, on ``path`` when it is given; returns the exit code when it is closed.
+
+    Raises StorageError without a display or when the private folder cannot be made.
+    """
+    require_display()
+    home = home_folder()
+    loaded = load_settings(home)
+    settings = StoredSettings(loaded.settings, partial(save_settings, home=home))
+    application = Application.start(home, settings)
+    with AppContext.open(home) as context:
+        asker = DialogAsker()
+        desk = Desk(context, application.hub, application.theme, settings, asker, application)
+        asker.set_parent(desk.window)
+        if loaded.problem:
+            desk.window.show_message("caution", loaded.problem)
+        if path is not None:
+            desk.open_text(str(path))
+        try:
+            return application.run(desk.window)
+        finally:
+            desk.workbench.close()

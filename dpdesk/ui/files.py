@@ -1,0 +1,50 @@
+"""Asking for a file: one small interface, so that panels and tests need no dialog of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+
+class FileAsker(Protocol):
+    """Asks a person for a path; None when they change their mind."""
+
+    def open_file(self, title: str, folder: str, filters: str) -> Path | None:
+        """An existing file."""
+        ...
+
+    def open_folder(self, title: str, folder: str) -> Path | None:
+        """An existing folder."""
+        ...
+
+    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+        """A file to write; the dialog itself asks before one is replaced."""
+        ...
+
+
+class DialogAsker:
+    """Asks by the platform's file dialogs."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._parent = parent
+
+    def set_parent(self, parent: QWidget) -> None:
+        """The window over which the dialogs stand."""
+        self._parent = parent
+
+    def open_file(self, title: str, folder: str, filters: str) -> Path | None:
+        """See :class:`FileAsker`."""
+        name, _ = QFileDialog.getOpenFileName(self._parent, title, folder, filters)
+        return Path(name) if name else None
+
+    def open_folder(self, title: str, folder: str) -> Path | None:
+        """See :class:`FileAsker`."""
+        name = QFileDialog.getExistingDirectory(self._parent, title, folder)
+        return Path(name) if name else None
+
+    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+        """See :class:`FileAsker`."""
+        name, _ = QFileDialog.getSaveFileName(self._parent, title, suggestion, filters)
+        return Path(name) if name else None
