@@ -137,6 +137,25 @@ def test_nothing_public_tells_of_the_source(made: Path, plan: Path) -> None:
         assert not re.search(r"\d\d:\d\d", text), path.name  # no time of day
 
 
+def test_sources_that_differ_in_what_is_not_released_give_the_same_public_part(
+    made: Path, plan: Path, context: AppContext, tmp_path: Path
+) -> None:
+    """Another identifier, another file name, another order of rows: only the commitment differs."""
+    folder = tmp_path / "elsewhere"
+    other = town.write_source(folder)
+    header, *lines = (folder / town.SOURCE).read_text("utf-8").splitlines()
+    changed = [line.replace("zqid", "other") for line in reversed(lines)]
+    (folder / town.SOURCE).unlink()
+    (folder / "renamed.csv").write_text("\n".join([header, *changed]) + "\n", "utf-8")
+    other.write_text(other.read_text("utf-8").replace(town.SOURCE, "renamed.csv"), "utf-8")
+    again = town.release(other, tmp_path / "out", context).out
+    for name in ("microdata.csv", "about.html"):
+        assert (again / "public" / name).read_bytes() == (made / "public" / name).read_bytes()
+    first, second = load(made / "public/manifest.json"), load(again / "public/manifest.json")
+    assert first.pop("commitment") != second.pop("commitment")
+    assert first == second
+
+
 def test_internal_does_hold_what_the_reviewer_needs(made: Path) -> None:
     """The facts looked for above are found where they belong, so the search can find them."""
     text = (made / "internal/evidence.json").read_text("utf-8")
