@@ -7,6 +7,7 @@ plotting library; neither adds a number of its own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -125,7 +126,8 @@ class Figure:
     """A headline number of a candidate: what it is, its value, and how to write it.
 
     ``kind`` is one of ``"count"``, ``"share"`` (0 to 1, shown in percent), ``"number"``.
-    ``better`` says whether lower or higher is better, or neither (empty).
+    ``better`` says whether lower or higher is better, or neither (empty). ``headline`` marks the few
+    that a front end shows first; ``about`` is ``"risk"``, ``"loss"`` or empty.
     """
 
     key: str
@@ -135,6 +137,8 @@ class Figure:
     unit: str = ""
     better: str = ""
     help: str = ""
+    headline: bool = False
+    about: str = ""
 
 
 def format_figure(value: float | None, kind: str) -> str:
@@ -150,7 +154,9 @@ def format_figure(value: float | None, kind: str) -> str:
         return f"{percent:,.2f} %".replace(".00 %", " %")
     if abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:,.4g}" if abs(value) >= 0.001 or value == 0 else f"{value:.2g}"
+    if abs(value) >= 0.001 or value == 0:
+        return f"{value:,.4g}"
+    return f"{value:.{1 - math.floor(math.log10(abs(value)))}f}"
 
 
 def table_from(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> ChartTable:
