@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 
 import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetricsF
 
 from dpdesk.core.charts import Axis
 
@@ -37,7 +39,19 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
     def _label_below(self, axis: Axis) -> None:
         # Text stays horizontal: the title of an upright axis stands above the plot instead.
         if self._flat:
-            self.setLabel(axis.label)
+            self.setLabel(self._elided(axis.label))
+
+    def fit_label(self) -> None:
+        """Shorten the title to the width that is there now."""
+        text = self._elided(self._axis.label)
+        if self._flat and text != self.labelText:
+            self.setLabel(text)
+
+    def _elided(self, text: str) -> str:
+        if self.width() <= 1:
+            return text
+        metrics = QFontMetricsF(self.label.font())
+        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.width())
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         """Few round positions, whole decades on log axes."""
@@ -46,7 +60,7 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         low, high = min(low, high), max(low, high)
         if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
             return []
-        wanted = max(2, min(MAX_LINES, int(size // (90 if self._flat else 44))))
+        wanted = max(2, min(MAX_LINES, int(size // self._room)))
         step = nice_step((high - low) / wanted)
         if self._axis.log:
             step = max(1.0, round(step))
@@ -64,14 +78,21 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         return [plain_text(value, spacing) for value in values]
 
     @property
+    def _room(self) -> float:
+        """Pixels that one tick wants, so that its text does not touch the next."""
+        metrics = QFontMetricsF(self.style["tickFont"] or QFont())
+        sample = "100 %" if self._axis.percent else "100,000"
+        return metrics.horizontalAdvance(sample) * 1.35 if self._flat else metrics.height() * 2
+
+    @property
     def _flat(self) -> bool:
         return self.orientation in ("top", "bottom")
 
 
 def nice_step(rough: float) -> float:
-    """The next of 1, 2, 5 × 10ⁿ that is not smaller than ``rough`` (which is above zero)."""
+    """The next of 1, 2, 2.5, 5 × 10ⁿ that is not smaller than ``rough`` (which is above zero)."""
     power = 10.0 ** math.floor(math.log10(rough))
-    for factor in (1, 2, 5, 10):
+    for factor in (1, 2, 2.5, 5, 10):
         if factor * power >= rough * (1 - 1e-9):
             return factor * power
     return 10 * power
@@ -83,4 +104,6 @@ def plain_text(value: float, spacing: float = 0.0) -> str:
         return "0"
     base = spacing if spacing > 0 else abs(value)
     decimals = max(0, -math.floor(math.log10(base) + 1e-9))
+    if abs(round(base, decimals) - base) > base * 1e-6 and spacing > 0:
+        decimals += 1
     return f"{value:,.{min(decimals, 9)}f}"

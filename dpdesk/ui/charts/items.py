@@ -75,13 +75,22 @@ class BarsItem(PixelItem):
         super().__init__()
         self._bars: tuple[Bar, ...] = ()
         self._lying = False
-        self._text = QColor()
+        self._text, self._ground = QColor(), QColor()
         self._font = QFont()
 
-    def set_bars(self, bars: Sequence[Bar], text: str, font: QFont, *, lying: bool) -> None:
-        """Show these bars."""
-        self._bars, self._lying, self._text, self._font = tuple(bars), lying, QColor(text), font
+    def set_bars(
+        self, bars: Sequence[Bar], colours: tuple[str, str], font: QFont, *, lying: bool
+    ) -> None:
+        """Show these bars; colours are those of labels and of the ground below them."""
+        self._bars, self._lying, self._font = tuple(bars), lying, font
+        self._text, self._ground = QColor(colours[0]), QColor(colours[1])
+        self._ground.setAlpha(200)
         self.update()
+
+    @property
+    def bars(self) -> tuple[Bar, ...]:
+        """The bars on show."""
+        return self._bars
 
     def draw(self, painter: QPainter, transform: QTransform) -> None:
         """Fills first, then outlines over them, then labels."""
@@ -90,9 +99,16 @@ class BarsItem(PixelItem):
         for bar, rect in sorted(rects, key=lambda pair: pair[0].outline):
             self._draw_bar(painter, bar, rect)
         painter.setPen(self._text)
+        view = transform.mapRect(QRectF(self.viewRect()))
+        drawn: list[QRectF] = []
         for bar, rect in rects:
-            if bar.label:
-                self._draw_label(painter, bar, rect)
+            place = self._label_place(bar, rect, view)
+            # A label that would cover another is left to the table and the line below the plot.
+            if bar.label and not any(place.intersects(other) for other in drawn):
+                drawn.append(place)
+                painter.fillRect(place, self._ground)
+                flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
+                painter.drawText(place, flags, bar.label)
 
     def _rect(self, bar: Bar, transform: QTransform) -> QRectF:
         if self._lying:
@@ -129,14 +145,13 @@ class BarsItem(PixelItem):
         painter.setPen(QPen(colour, 1))
         painter.drawRect(rect)
 
-    def _draw_label(self, painter: QPainter, bar: Bar, rect: QRectF) -> None:
+    def _label_place(self, bar: Bar, rect: QRectF, view: QRectF) -> QRectF:
         metrics = QFontMetricsF(self._font)
-        width, height = metrics.horizontalAdvance(bar.label), metrics.height()
+        width, height = metrics.horizontalAdvance(bar.label) + 2, metrics.height()
         if self._lying:
-            place = QRectF(rect.right() + 6, rect.center().y() - height / 2, width + 2, height)
-        else:
-            place = QRectF(rect.center().x() - width / 2, rect.top() - height - 2, width, height)
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip, bar.label)
+            return QRectF(rect.right() + 6, rect.center().y() - height / 2, width, height)
+        left = max(view.left(), min(rect.center().x() - width / 2, view.right() - width))
+        return QRectF(left, rect.top() - height - 2, width, height)
 
 
 class LineItem(PixelItem):
@@ -184,8 +199,8 @@ class LineItem(PixelItem):
             painter.drawLine(QPointF(view.left(), y), QPointF(view.right(), y))
             above = y - metrics.height() - 2
             top = above if above > view.top() else y + 2
-            width = size.width() + 8
-            place = QRectF(view.right() - width - 4, top, width, metrics.height())
+            # Points crowd at the right of a limit; the left below a front is empty.
+            place = QRectF(view.left() + 6, top, size.width() + 8, metrics.height())
         if self._label:
             painter.fillRect(place, self._ground)
             painter.setFont(self._font)

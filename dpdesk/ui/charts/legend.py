@@ -91,10 +91,11 @@ class Legend(QWidget):
         painter = QPainter(self)
         painter.setFont(self._theme.font("note"))
         for entry, rect in zip(self._entries, self._places(self.width()), strict=True):
-            swatch = QRectF(rect.left(), rect.center().y() - 6, 18, 12)
+            unit = self._unit()
+            swatch = QRectF(rect.left(), rect.center().y() - 6 * unit, 18 * unit, 12 * unit)
             self._draw_swatch(painter, entry, swatch)
             painter.setPen(QColor(self._theme.tokens.text))
-            text = rect.adjusted(24, 0, 0, 0)
+            text = rect.adjusted(24 * unit, 0, 0, 0)
             painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, entry.name)
 
     def _draw_swatch(self, painter: QPainter, entry: _Entry, rect: QRectF) -> None:
@@ -122,18 +123,22 @@ class Legend(QWidget):
             painter.setPen(QPen(colour, 2) if shape == "cross" else Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             painter.translate(rect.center())
-            painter.drawPath(marker_path(shape, 9))
+            painter.drawPath(marker_path(shape, 9 * self._unit()))
         painter.restore()
 
     def _line(self) -> int:
         return round(QFontMetricsF(self._theme.font("note")).height()) + 6
+
+    def _unit(self) -> float:
+        """Swatches grow with the text."""
+        return max(1.0, self._theme.scale)
 
     def _places(self, width: int) -> list[QRectF]:
         metrics, line = QFontMetricsF(self._theme.font("note")), self._line()
         places: list[QRectF] = []
         x = y = 0.0
         for entry in self._entries:
-            wide = 24 + metrics.horizontalAdvance(entry.name) + 2
+            wide = 24 * self._unit() + metrics.horizontalAdvance(entry.name) + 2
             if x and x + wide > width:
                 x, y = 0.0, y + line
             places.append(QRectF(x, y, wide, line))

@@ -115,17 +115,13 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         self._name_categories(chart)
         self._axes[numbers].describe(chart.value_axis)
         self._grid(left=not lying, bottom=lying)
-        top = _bars_top(chart)
         count = len(chart.categories)
         self.plotItem.invertY(lying)
-        across, along = (-0.6, count - 0.4), (0.0, top * (1.16 if not lying else 1.14))
-        x_range, y_range = (along, across) if lying else (across, along)
-        self.setXRange(*x_range, padding=0)
-        self.setYRange(*y_range, padding=0)
         bars = _layout_bars(chart, theme)
-        self._bars.set_bars(bars, theme.tokens.text, theme.font("note"), lying=lying)
-        position = None if chart.threshold_before is None else chart.threshold_before - 0.5
+        self._fit_bars(chart, bars)
         colours = (theme.tokens.text, theme.tokens.surface)
+        self._bars.set_bars(bars, colours, theme.font("note"), lying=lying)
+        position = None if chart.threshold_before is None else chart.threshold_before - 0.5
         self._line.set_line(
             position, chart.threshold_label, colours, theme.font("note"), upright=not lying
         )
@@ -138,9 +134,25 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
             np.arange(count),
         )
 
+    def _fit_bars(self, chart: BarChart, bars: Sequence[Bar]) -> None:
+        """Ranges that leave room for the labels beyond the longest bar."""
+        metrics = QFontMetrics(self._theme.font("note"))
+        box = self.plotItem.vb
+        if chart.horizontal:
+            widest = max((metrics.horizontalAdvance(bar.label) for bar in bars), default=0)
+            room, length = widest + 16, box.width()
+        else:
+            room, length = metrics.height() * 2, box.height()
+        share = min(0.5, room / length) if length > 1 else 0.15
+        across = (-0.6, len(chart.categories) - 0.4)
+        along = (0.0, _bars_top(chart) / (1 - share))
+        x_range, y_range = (along, across) if chart.horizontal else (across, along)
+        self.setXRange(*x_range, padding=0)
+        self.setYRange(*y_range, padding=0)
+
     def _show_scatter(self, chart: ScatterChart) -> None:
         theme = self._theme
-        self._bars.set_bars((), theme.tokens.text, theme.font("note"), lying=False)
+        self._bars.set_bars((), (theme.tokens.text,) * 2, theme.font("note"), lying=False)
         self.plotItem.invertY(False)
         self._axes["bottom"].describe(chart.x_axis)
         self._axes["left"].describe(chart.y_axis)
@@ -197,7 +209,8 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         if chart.horizontal:
             room = max(80, self.width() // 3)
         else:
-            room = max(24, (self.width() - 90) // max(1, len(chart.categories)) - 6)
+            wide = self.plotItem.vb.width() if self.plotItem.vb.width() > 1 else self.width() - 90
+            room = max(24, int(wide / max(1, len(chart.categories) + 0.2)) - 2)
         names = [
             metrics.elidedText(name, Qt.TextElideMode.ElideRight, room) for name in chart.categories
         ]
@@ -326,8 +339,11 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         """Category names get the room that is now theirs."""
         super().resizeEvent(event)
         chart = getattr(self, "_chart", None)
+        if chart is not None:
+            self._axes["bottom"].fit_label()
         if isinstance(chart, BarChart):
             self._name_categories(chart)
+            self._fit_bars(chart, self._bars.bars)
 
     def wheelEvent(self, event: QEvent) -> None:
         """Leave the wheel to the panel that scrolls."""

@@ -176,9 +176,7 @@ class ChartView(QWidget):
         inner.addWidget(self._answer)
         self._legend = Legend(self._theme.theme)
         inner.addWidget(self._legend)
-        self._upright = QLabel()
-        set_look(self._upright, "note")
-        inner.addWidget(self._upright)
+        inner.addLayout(self._build_keys())
         inner.addWidget(self._build_pages(), 1)
         self._readout = QLabel()
         set_look(self._readout, "note")
@@ -195,7 +193,16 @@ class ChartView(QWidget):
         self._stale = QLabel()
         set_look(self._stale, "caution")
         self._stale.hide()
-        row.addWidget(self._stale)
+        row.addWidget(self._stale, 0, Qt.AlignmentFlag.AlignTop)
+        return row
+
+    def _build_keys(self) -> QHBoxLayout:
+        """Title of the upright axis at the left, switch and export at the right."""
+        row = QHBoxLayout()
+        self._upright = QLabel()
+        set_look(self._upright, "note")
+        row.addWidget(self._upright, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addStretch(1)
         self._tools = QWidget()
         tools = QHBoxLayout(self._tools)
         tools.setContentsMargins(0, 0, 0, 0)
@@ -210,7 +217,7 @@ class ChartView(QWidget):
         self._switch.buttonClicked.connect(self._show_page)
         tools.addSpacing(SPACE.s)
         tools.addWidget(self._build_export())
-        row.addWidget(self._tools, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._tools, 0, Qt.AlignmentFlag.AlignBottom)
         return row
 
     def _segment(self, text: str, look: str) -> QToolButton:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
@@ -53,7 +54,7 @@ class Field(QWidget):
     def __init__(self, parameter: Parameter) -> None:
         super().__init__()
         self.parameter = parameter
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
 
     @property
     def control(self) -> QWidget:
@@ -77,6 +78,20 @@ class Field(QWidget):
         widget.setAccessibleName(self.parameter.label)
         widget.setAccessibleDescription(self.parameter.help)
         widget.setToolTip(f"{self.parameter.help} ({self.parameter.range_text()})")
+
+
+class _UndoPasses(QObject):
+    """Lets Ctrl+Z in a spin box reach the window: the edit to take back is one of the plan."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Refuse to override the window's keys for undo and redo."""
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return False
+        keys = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)
+        if any(event.matches(key) for key in keys):
+            event.ignore()
+            return True
+        return False
 
 
 class NumberField(Field):
@@ -105,6 +120,10 @@ class NumberField(Field):
             row.addWidget(box)
             row.addStretch(1)
         box.editingFinished.connect(self.left)
+        line = box.findChild(QLineEdit)
+        if line is not None:
+            line.setTextMargins(SPACE.s - 2, 0, 0, 0)
+            line.installEventFilter(_UndoPasses(self))
 
     @property
     def control(self) -> QWidget:

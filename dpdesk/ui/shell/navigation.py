@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
@@ -79,8 +79,11 @@ class Navigation(QListWidget):
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
         self._delegate.theme = theme
-        self.setMinimumWidth(theme.ems(21))
-        self.setMaximumWidth(theme.ems(30))
+        metrics = QFontMetrics(theme.font("body", bold=True))
+        titles = [self.item(number).text() for number in range(self.count())]
+        widest = max((metrics.horizontalAdvance(title) for title in titles), default=0)
+        self.setMinimumWidth(widest + 2 * theme.icon + 48)
+        self.setMaximumWidth(widest + 2 * theme.icon + 48 + theme.ems(7))
         self.scheduleDelayedItemsLayout()
 
 
@@ -126,8 +129,8 @@ class _StepDelegate(QStyledItemDelegate):
         right = rect.right() - edge - 8
         painter.drawPixmap(right, top, pixmap(mark, mark_colour, edge))
         if current and state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(tokens.accent))
-            painter.drawRect(rect.adjusted(0, 0, -1, -1))
+            painter.setPen(QPen(QColor(tokens.accent), 2))
+            painter.drawRect(rect.adjusted(1, 1, -1, -1))
         painter.restore()
 
     def _draw_texts(

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
 
 from dpdesk.ui.shell.actions import ActionSet
 from dpdesk.ui.theme import SPACE, set_look
@@ -44,7 +52,14 @@ class CommandPalette(QFrame):
         self._line.setAccessibleName(self.tr("Search commands"))
         self._line.setToolTip(self.tr("Arrow keys choose, Enter performs, Esc closes"))
         self._line.installEventFilter(self)
-        self._list = QListWidget()
+        self._list = QTreeWidget()
+        self._list.setColumnCount(2)
+        self._list.setHeaderHidden(True)
+        self._list.setRootIsDecorated(False)
+        self._list.setUniformRowHeights(True)
+        self._list.header().setStretchLastSection(False)
+        self._list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self._list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self._list.setAccessibleName(self.tr("Commands found"))
         self._list.setToolTip(self.tr("Commands found"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -73,7 +88,11 @@ class CommandPalette(QFrame):
     @property
     def found(self) -> tuple[str, ...]:
         """Ids of the commands on show, best first."""
-        return tuple(self._list.item(n).data(_ID) for n in range(self._list.count()))
+        return tuple(str(item.data(0, _ID)) for item in self._items())
+
+    def _items(self) -> list[QTreeWidgetItem]:
+        top = (self._list.topLevelItem(n) for n in range(self._list.topLevelItemCount()))
+        return [item for item in top if item is not None]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keys of the line that belong to the list."""
@@ -92,8 +111,10 @@ class CommandPalette(QFrame):
             self.hide()
         elif key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
             step = 1 if key == Qt.Key.Key_Down else -1
-            place = self._list.currentRow() + step
-            self._list.setCurrentRow(min(max(place, 0), self._list.count() - 1))
+            items, current = self._items(), self._list.currentItem()
+            place = (items.index(current) if current in items else 0) + step
+            if items:
+                self._list.setCurrentItem(items[min(max(place, 0), len(items) - 1)])
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._perform(self._list.currentItem())
         else:
@@ -110,23 +131,24 @@ class CommandPalette(QFrame):
         self._list.clear()
         for _, _, spec in sorted(found, key=lambda entry: entry[:2]):
             action = self._actions.action(spec.id)
-            keys = f"    {spec.shortcut}" if spec.shortcut else ""
-            item = QListWidgetItem(f"{spec.words}{keys}")
-            item.setData(_ID, spec.id)
-            item.setToolTip(spec.tip)
+            item = QTreeWidgetItem([spec.words, spec.shortcut])
+            item.setData(0, _ID, spec.id)
+            item.setToolTip(0, spec.tip)
             if not action.isEnabled():
                 item.setFlags(Qt.ItemFlag.NoItemFlags)
-            self._list.addItem(item)
-        self._list.setCurrentRow(0)
+            self._list.addTopLevelItem(item)
+        items = self._items()
+        if items:
+            self._list.setCurrentItem(items[0])
         self._list.setVisible(bool(found))
         self._none.setVisible(not found)
 
-    @Slot(QListWidgetItem)
-    def _on_clicked(self, item: QListWidgetItem) -> None:
+    @Slot(QTreeWidgetItem)
+    def _on_clicked(self, item: QTreeWidgetItem) -> None:
         self._perform(item)
 
-    def _perform(self, item: QListWidgetItem | None) -> None:
+    def _perform(self, item: QTreeWidgetItem | None) -> None:
         if item is None or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
             return
         self.hide()
-        self._actions.trigger(str(item.data(_ID)))
+        self._actions.trigger(str(item.data(0, _ID)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from dpdesk.ui.theme.manager import Theme
 
 _LOOK = "look"
+_ARROWS = Path(__file__).parent / "arrows"
 
 
 def set_look(widget: QWidget, look: str) -> None:
@@ -115,12 +117,14 @@ def _fields(theme: Theme) -> str:
   padding: 0 {SPACE.s}px; selection-background-color: {t.selection};
   selection-color: {t.text}; }}
 QLineEdit, QAbstractSpinBox, QComboBox {{ min-height: {height}px; }}
-QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: none; min-height: 0; padding: 0; }}
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: none; min-height: 0;
+  padding: 0 0 0 6px; }}
 {focus} {{ border: 2px solid {t.accent}; padding: 0 {SPACE.s - 1}px; }}
 QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus {{ min-height: {height - 2}px; }}
-QAbstractSpinBox QLineEdit:focus {{ border: none; padding: 0; min-height: 0; }}
+QAbstractSpinBox QLineEdit:focus {{ border: none; padding: 0 0 0 5px; min-height: 0; }}
 {off} {{ background: {t.window}; color: {t.disabled}; border-color: {t.hairline}; }}
 QLineEdit[invalid="true"], QAbstractSpinBox[invalid="true"] {{ border: 2px solid {t.fail}; }}
+{_arrows(theme)}
 QComboBox QAbstractItemView {{ background: {t.surface}; border: 1px solid {t.border};
   selection-background-color: {t.selection}; selection-color: {t.text}; outline: 0; }}
 QComboBox QAbstractItemView::item {{ min-height: {height}px; }}
@@ -132,6 +136,26 @@ QSlider::handle:horizontal {{ width: 16px; height: 16px; margin: -7px 0; border-
 QSlider::handle:horizontal:focus {{ background: {t.accent}; border: 3px solid {t.text}; }}
 QSlider::handle:horizontal:disabled {{ border-color: {t.hairline}; }}
 QSlider::sub-page:horizontal:disabled {{ background: {t.hairline}; }}
+"""
+
+
+def _arrows(theme: Theme) -> str:
+    """Arrows of spin and combo boxes; styled boxes lose those of the platform."""
+    up, down = ((_ARROWS / f"{way}-{theme.tokens.name}.svg").as_posix() for way in ("up", "down"))
+    wide, arrow = theme.icon + 2, round(theme.icon * 0.6)
+    return f"""
+QAbstractSpinBox {{ padding-right: {wide}px; }}
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ border: none; width: {wide}px;
+  background: transparent; subcontrol-origin: border; }}
+QAbstractSpinBox::up-button {{ subcontrol-position: top right; margin-top: 2px; }}
+QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; margin-bottom: 2px; }}
+QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover {{
+  background: {theme.tokens.hover}; }}
+QAbstractSpinBox::up-arrow {{ image: url("{up}"); width: {arrow}px; height: {arrow}px; }}
+QAbstractSpinBox::down-arrow {{ image: url("{down}"); width: {arrow}px; height: {arrow}px; }}
+QComboBox::drop-down {{ border: none; width: {wide}px; subcontrol-origin: border;
+  subcontrol-position: center right; }}
+QComboBox::down-arrow {{ image: url("{down}"); width: {arrow}px; height: {arrow}px; }}
 """
 
 
@@ -152,6 +176,9 @@ QHeaderView {{ background: {t.window}; border: none; }}
 QHeaderView::section {{ background: {t.window}; color: {t.text}; border: none;
   border-right: 1px solid {t.hairline}; border-bottom: 1px solid {t.border};
   padding: 4px {SPACE.s}px; font-weight: 600; }}
+QHeaderView::section:vertical {{ font-weight: 400; color: {t.muted};
+  border-bottom: 1px solid {t.hairline}; }}
+QListView::item {{ min-height: {theme.row}px; padding: 0 {SPACE.s}px; }}
 QTableCornerButton::section {{ background: {t.window}; border: none;
   border-bottom: 1px solid {t.border}; }}
 """
@@ -184,8 +211,8 @@ QFrame[look="rule"] {{ background: {t.hairline}; border: none; max-height: 1px;
 {bands}
 QSplitter::handle {{ background: {t.hairline}; }}
 QSplitter::handle:hover {{ background: {t.accent}; }}
-QSplitter::handle:horizontal {{ width: 5px; margin: 0 1px; }}
-QSplitter::handle:vertical {{ height: 5px; margin: 1px 0; }}
+QSplitter::handle:horizontal {{ margin: 0 3px; }}
+QSplitter::handle:vertical {{ margin: 3px 0; }}
 QScrollArea {{ background: transparent; border: none; }}
 QScrollArea > QWidget > QWidget {{ background: transparent; }}
 QScrollArea:focus {{ border: 2px solid {t.accent}; }}
@@ -200,10 +227,11 @@ def _navigation(theme: Theme) -> str:
     return f"""
 QListWidget[look="navigation"] {{ background: {t.window}; border: none;
   border-right: 1px solid {t.hairline}; padding: {SPACE.s}px 0; }}
-QListWidget[look="navigation"]:focus {{ border: 2px solid {t.accent}; }}
+QListWidget[look="navigation"]:focus {{ border: none; border-right: 1px solid {t.hairline}; }}
 QWidget[look="panel"] {{ background: {t.window}; }}
 QStatusBar {{ background: {t.sunken}; border-top: 1px solid {t.hairline}; }}
 QStatusBar::item {{ border: none; }}
+QStatusBar QPushButton {{ font-size: {_points(theme, "note")}; }}
 QStatusBar QLabel {{ font-size: {_points(theme, "note")}; padding: 0 {SPACE.s}px; }}
 QToolBar {{ background: {t.window}; border: none; border-bottom: 1px solid {t.hairline};
   spacing: {SPACE.xs}px; padding: {SPACE.xs}px {SPACE.s}px; }}

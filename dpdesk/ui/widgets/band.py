@@ -54,9 +54,9 @@ class MessageBand(QFrame):
         self._close.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_look(self._close, "quiet")
         self._close.clicked.connect(self._on_close)
-        layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self._icon)
         layout.addWidget(self._text, 1)
-        layout.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self._close)
         self._layout = layout
         theme.changed.connect(self._on_theme)
         self.hide()

@@ -243,7 +243,15 @@ def test_nothing_keeps_a_closed_view_alive(qtbot: QtBot, theme: ThemeManager) ->
 
 
 def test_ticks_are_round_and_have_no_factor() -> None:
-    assert [nice_step(rough) for rough in (0.013, 0.2, 3.0, 7.1)] == [0.02, 0.2, 5.0, 10.0]
+    assert [nice_step(rough) for rough in (0.013, 0.2, 2.1, 3.0, 7.1)] == [
+        0.02,
+        0.2,
+        2.5,
+        5.0,
+        10.0,
+    ]
     assert plain_text(45_000.0, 5_000.0) == "45,000"
     assert plain_text(0.0004, 0.0002) == "0.0004"
     assert plain_text(2.0, 0.5) == "2.0"
+    assert plain_text(0.25, 0.25) == "0.25"
+    assert plain_text(75.0, 25.0) == "75"

@@ -1,0 +1,144 @@
+"""A layout that sets its widgets in lines, as text is set: what does not fit goes below."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+from dpdesk.ui.theme import SPACE
+
+
+class FlowLayout(QLayout):
+    """Lines of widgets at their wanted widths.
+
+    With ``stretch`` the widgets of a line share its whole width, so that tiles make even rows.
+    """
+
+    def __init__(
+        self, parent: QWidget | None = None, *, gap: int = SPACE.s, stretch: bool = False
+    ) -> None:
+        super().__init__(parent) if parent is not None else super().__init__()
+        self._items: list[QLayoutItem] = []
+        self._gap = gap
+        self._stretch = stretch
+        self.setContentsMargins(0, 0, 0, 0)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        """See QLayout."""
+        self._items.append(item)
+
+    def count(self) -> int:
+        """See QLayout."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+        """See QLayout."""
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+        """See QLayout."""
+        if not 0 <= index < len(self._items):
+            return None
+        self.invalidate()
+        return self._items.pop(index)
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """It takes no more than it needs."""
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        """A narrower place needs more lines."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Height of all lines at this width."""
+        return self._place(QRect(0, 0, width, 0), move=False)
+
+    def sizeHint(self) -> QSize:
+        """All in one line."""
+        shown = self._shown()
+        widths = [item.sizeHint().width() for item in shown]
+        high = max((item.sizeHint().height() for item in shown), default=0)
+        return QSize(sum(widths) + self._gap * max(0, len(widths) - 1), high)
+
+    def minimumSize(self) -> QSize:
+        """The widest single widget."""
+        shown = self._shown()
+        return QSize(
+            max((item.minimumSize().width() for item in shown), default=0),
+            max((item.minimumSize().height() for item in shown), default=0),
+        )
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Place everything."""
+        super().setGeometry(rect)
+        self._place(rect, move=True)
+
+    def _shown(self) -> list[QLayoutItem]:
+        return [item for item in self._items if not item.isEmpty()]
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        top = rect.top()
+        for line in self._lines(rect.width()):
+            high = max(item.sizeHint().height() for item in line)
+            if move:
+                self._set_line(line, QRect(rect.left(), top, rect.width(), high))
+            top += high + self._gap
+        return max(0, top - self._gap - rect.top())
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        lines: list[list[QLayoutItem]] = []
+        left = 0
+        for item in self._shown():
+            wanted = item.sizeHint().width()
+            if lines and left + self._gap + wanted <= width:
+                lines[-1].append(item)
+                left += self._gap + wanted
+            else:
+                lines.append([item])
+                left = wanted
+        return self._evened(lines) if self._stretch else lines
+
+    @staticmethod
+    def _evened(lines: list[list[QLayoutItem]]) -> list[list[QLayoutItem]]:
+        """As many in each line as possible without a short last line."""
+        items = [item for line in lines for item in line]
+        if len(lines) < 2:
+            return lines
+        each = -(-len(items) // len(lines))
+        return [items[start : start + each] for start in range(0, len(items), each)]
+
+    def _set_line(self, line: list[QLayoutItem], place: QRect) -> None:
+        widths = [min(item.sizeHint().width(), place.width()) for item in line]
+        if self._stretch:
+            free = place.width() - self._gap * (len(line) - 1)
+            widths = [free // len(line)] * len(line)
+        left = place.left()
+        for item, width in zip(line, widths, strict=True):
+            item.setGeometry(QRect(QPoint(left, place.top()), QSize(width, place.height())))
+            left += width + self._gap
+
+
+class FlowBox(QWidget):
+    """A widget whose children flow; as high as its lines need."""
+
+    def __init__(
+        self, parent: QWidget | None = None, *, gap: int = SPACE.s, stretch: bool = False
+    ) -> None:
+        super().__init__(parent)
+        self._flow = FlowLayout(self, gap=gap, stretch=stretch)
+        policy = self.sizePolicy()
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def add(self, widget: QWidget) -> None:
+        """Put a widget at the end."""
+        self._flow.addWidget(widget)
+
+    def hasHeightForWidth(self) -> bool:
+        """See QWidget."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """See QWidget."""
+        return self._flow.heightForWidth(width)
