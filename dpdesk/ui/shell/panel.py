@@ -33,11 +33,13 @@ class Panel(QWidget):
     """Base class of the six panels.
 
     Emit :attr:`statusChanged` when :meth:`status` or :meth:`can_run` would answer differently, and
-    ``messageRaised(kind, text)`` for a sentence that belongs to the whole window.
+    ``messageRaised(kind, text)`` for a sentence that belongs to the whole window;
+    ``wantsPanel(id)`` leads to another step.
     """
 
     statusChanged = Signal()
     messageRaised = Signal(str, str)
+    wantsPanel = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
