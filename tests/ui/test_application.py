@@ -150,3 +150,34 @@ def test_bundled_files_are_found() -> None:
     assert resource_files("no-such-folder", ".ttf") == ()
     with pytest.raises(StorageError, match=r"no-such\.txt"):
         resource("no-such.txt")
+
+
+def test_charts_can_be_drawn_after_their_library_came_in_on_another_thread() -> None:
+    script = "\n".join(
+        (
+            "import threading, sys",
+            "from PySide6.QtWidgets import QApplication",
+            "from dpdesk.core.jobs import CancelToken, silent",
+            "from dpdesk.ui.jobs import warm_up",
+            "application = QApplication([])",
+            "worker = threading.Thread(target=warm_up, args=(CancelToken(), silent))",
+            "worker.start(); worker.join()",
+            "assert 'pyqtgraph' in sys.modules",
+            "from dpdesk.ui.charts import ChartView",
+            "from dpdesk.ui.theme import ThemeManager",
+            "from tests.helpers.sample_charts import lattice_chart",
+            "view = ChartView(ThemeManager(application, 'light'))",
+            "view.set_chart(lattice_chart(2_000)); view.resize(400, 300); view.show()",
+            "assert view.grab().toImage().pixelColor(200, 200).isValid()",
+            "print('drawn')",
+        )
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stdout.strip() == "drawn", done.stderr
+    assert "QObject" not in done.stderr

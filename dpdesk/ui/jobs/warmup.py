@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, Report
 
-MODULES = ("duckdb", "numpy", "pyarrow", "dpdesk.core.compiled")
+MODULES = ("dpdesk.ui.charts.surface", "duckdb", "numpy", "pyarrow", "dpdesk.core.compiled")
 
 
 def warm_up(token: CancelToken, report: Report, modules: Sequence[str] = MODULES) -> int:

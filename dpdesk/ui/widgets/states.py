@@ -179,6 +179,7 @@ class GuaranteeCard(QFrame):
             layout.addWidget(head)
             layout.addWidget(text)
             self._parts[key] = text
+        layout.addStretch(1)
 
     def set_guarantee(self, guarantee: Guarantee) -> None:
         """Show a guarantee."""

@@ -255,3 +255,14 @@ def test_ticks_are_round_and_have_no_factor() -> None:
     assert plain_text(2.0, 0.5) == "2.0"
     assert plain_text(0.25, 0.25) == "0.25"
     assert plain_text(75.0, 25.0) == "75"
+
+
+def test_the_focus_on_a_plot_is_visible(view: ChartView, theme: ThemeManager, qtbot: QtBot) -> None:
+    view.set_chart(corner_chart())
+    surface = view.surface
+    assert surface is not None
+    view.activateWindow()
+    surface.setFocus()
+    qtbot.waitUntil(surface.hasFocus)
+    edge = surface.grab().toImage()
+    assert edge.pixelColor(0, edge.height() // 2).name() == theme.tokens.accent.lower()
