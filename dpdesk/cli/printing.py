@@ -27,9 +27,10 @@ def columns(rows: Sequence[Sequence[str]], right: Sequence[int] = (), gap: int =
     return "\n".join(lines)
 
 
-def paragraph(text: str, indent: int = 0) -> str:
-    """A sentence or more, wrapped."""
-    return textwrap.fill(text, _WIDTH, initial_indent=" " * indent, subsequent_indent=" " * indent)
+def paragraph(text: str, indent: int = 0, hanging: int = 0) -> str:
+    """A sentence or more, wrapped; all lines but the first are indented by ``hanging`` more."""
+    following = " " * (indent + hanging)
+    return textwrap.fill(text, _WIDTH, initial_indent=" " * indent, subsequent_indent=following)
 
 
 def one_line(text: str, width: int) -> str:
@@ -96,7 +97,7 @@ def guarantee_text(guarantee: Mapping[str, object]) -> str:
         sentences = guarantee.get(key)
         if isinstance(sentences, list | tuple) and sentences:
             parts.append(f"  {heading}")
-            parts += [paragraph(f"· {sentence}", 4) for sentence in sentences]
+            parts += [paragraph(f"· {sentence}", 4, hanging=2) for sentence in sentences]
     return "\n".join(parts)
 
 
