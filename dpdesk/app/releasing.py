@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dpdesk.io.safewrite import PartialKeeper
     from dpdesk.io.store import DataStore
 
-_STEPS = ("Search", "Write the microdata", "Check the release", "Write the report")
+_STEPS = ("Search", "Write the microdata", "Describe and check the release", "Write the report")
 _PACKAGES = ("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter")
 
 
@@ -143,6 +143,7 @@ def _write_public(
     """The rest of ``public/``; returns the manifest and the commitment key."""
     from dpdesk.report.about import AboutContent, describe_columns, render_about
 
+    work.step(2)
     prepared = work.prepared
     parameters = public_parameters(prepared)
     key = fresh_key()
@@ -193,7 +194,6 @@ def _check_claims(
     work: _Work, manifest: Mapping[str, object], published: PublishedCsv
 ) -> tuple[ClaimCheck, ...]:
     """What the verifier says of the table as it lies on the disk, before anybody sees it."""
-    work.step(2)
     method = work.prepared.method
     checks = method.verify_with_source(manifest, published, work.prepared.given, work.token)
     for check in checks:

@@ -116,6 +116,9 @@ class _Checker:
                 checks = self._with_source(method, manifest, published, source, workspace)
             else:
                 checks = method.verify(manifest, published, self._token)
+        except UnreadableTableError as error:
+            self._fail(MICRODATA, error.sentence)
+            return ()
         except _MALFORMED as error:
             self._fail(MANIFEST, f"its claims cannot be read ({type(error).__name__})")
             return ()
@@ -179,7 +182,7 @@ class _Checker:
                 given, data = self._given(method, source, workspace)
                 stack.callback(data.close)
                 return method.verify_with_source(manifest, published, given, self._token)
-        except Cancelled:
+        except (Cancelled, UnreadableTableError):
             raise
         except DpdeskError as error:
             self._found.failures.append(
