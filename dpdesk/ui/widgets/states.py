@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from dpdesk.core.charts import Figure, format_figure
 from dpdesk.core.guarantee import Guarantee
@@ -84,6 +92,13 @@ class EmptyState(QFrame):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(label is not self._icon)
             layout.addWidget(label)
+        layout.addLayout(self._build_actions(actions))
+        layout.addStretch(2)
+        self.setAccessibleName(title)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def _build_actions(self, actions: tuple[tuple[str, str], ...]) -> QHBoxLayout:
         buttons = row(gap=SPACE.s)
         buttons.addStretch(1)
         for number, (identifier, words) in enumerate(actions):
@@ -95,11 +110,7 @@ class EmptyState(QFrame):
             button.clicked.connect(self._on_clicked)
             buttons.addWidget(button)
         buttons.addStretch(1)
-        layout.addLayout(buttons)
-        layout.addStretch(2)
-        self.setAccessibleName(title)
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        return buttons
 
     def set_texts(self, title: str, text: str) -> None:
         """Say something else."""
