@@ -315,6 +315,11 @@ class JobChannel:
         """Whether a query of the channel is under way."""
         return self._name in self._hub._channels
 
+    @property
+    def job(self) -> int:
+        """Number of the query under way, 0 when there is none."""
+        return self._hub._channels.get(self._name, 0)
+
 
 def _as_seen(outcome: JobOutcome, job: _Job) -> JobOutcome:
     """What the main thread knows better: a query cancelled after its value was posted."""
