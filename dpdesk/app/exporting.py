@@ -9,14 +9,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.verifying import read_release, verify_release
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted, silent
 from dpdesk.core.parameters import nearest
+from dpdesk.core.release import ReleaseFacts
+from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
-from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.release_check import ReleaseFiles, check_files
-from dpdesk.io.release_folder import MICRODATA
+from dpdesk.io.release_folder import INTERNAL, MICRODATA, PUBLIC
 from dpdesk.io.safewrite import replacing
 from dpdesk.io.tablewriters import check_xlsx_size, write_parquet, write_xlsx
 
@@ -46,8 +47,8 @@ def export_release(
     InputError
         Unknown format, ``release`` is no folder, ``out`` is a folder or lies inside the release.
     RefusedError
-        A file of the release was changed (``export.not-verified``), or the table does not fit into
-        the format (``export.too-large``).
+        The release is not verified (``export.not-verified``), or the table does not fit into the
+        format (``export.too-large``).
     StorageError
         ``out`` cannot be written.
     Cancelled
@@ -55,20 +56,21 @@ def export_release(
     """
     _check_format(file_format)
     target = out.absolute()
-    if target.resolve().is_relative_to(release.resolve()):
+    if target.resolve().is_relative_to(_whole(release.resolve())):
         raise InputError(
             "export.inside",
             f"{out}: lies inside the release, which nothing may be added to.",
             hint="Choose a place outside the release folder.",
         )
     report(StepStarted("Check the release", 1, 2))
-    found = check_files(release, token)
-    table = _checked(found, token)
+    _check_release(release, token)
+    facts = read_release(release)
+    table = PublishedCsv(facts.public / MICRODATA, token)
     report(StepStarted(_STEP, 2, 2))
     if file_format == "xlsx":
         check_xlsx_size(table)
     with replacing(target, workspace) as fresh:
-        _write(found, table, file_format, fresh, token, report)
+        _write(facts, table, file_format, fresh, token, report)
     return target
 
 
@@ -84,39 +86,41 @@ def _check_format(file_format: str) -> None:
         )
 
 
-def _checked(found: ReleaseFiles, token: CancelToken) -> PublishedCsv:
-    """The table of a release whose files are all as they should be."""
-    if found.failures:
-        failure = found.failures[0]
-        more = f" ({len(found.failures) - 1} more)" if len(found.failures) > 1 else ""
-        raise RefusedError(
-            "export.not-verified",
-            f"{found.root}: {failure.path} {failure.reason}{more}.",
-            hint="A release that fails the check is not exported; see `dpdesk verify`.",
-        )
-    try:
-        return PublishedCsv(found.public / MICRODATA, token)
-    except UnreadableTableError as error:
-        raise RefusedError(
-            "export.not-verified", f"{found.public / MICRODATA}: {error.sentence}."
-        ) from error
+def _whole(release: Path) -> Path:
+    """The folder that nothing may be added to: the release that a public part belongs to."""
+    beside = release.parent / INTERNAL
+    return release.parent if release.name == PUBLIC and beside.is_dir() else release
+
+
+def _check_release(release: Path, token: CancelToken) -> None:
+    """Raise unless files and claims of the release are all as they should be."""
+    found = verify_release(release, default_registry(), token, silent)
+    if found.ok:
+        return
+    failure = found.failures[0]
+    more = f" ({len(found.failures) - 1} more)" if len(found.failures) > 1 else ""
+    raise RefusedError(
+        "export.not-verified",
+        f"{release}: {failure.path}: {failure.reason}{more}.",
+        hint="A release that fails the check is not exported; see `dpdesk verify`.",
+    )
 
 
 def _write(
-    found: ReleaseFiles,
+    facts: ReleaseFacts,
     table: PublishedCsv,
     file_format: str,
     path: Path,
     token: CancelToken,
     report: Report,
 ) -> None:
-    manifest = found.facts().manifest
+    manifest = facts.manifest
 
     def done(rows: int) -> None:
         report(StepProgress(_STEP, rows, table.rows, "rows"))
 
     if file_format == "csv":
-        shutil.copyfile(found.public / MICRODATA, path)
+        shutil.copyfile(facts.public / MICRODATA, path)
     elif file_format == "parquet":
         metadata = {
             "dpdesk.manifest": canonical_json(manifest),

@@ -492,3 +492,20 @@ def test_a_changed_release_is_not_exported(copy: Path, context: AppContext, name
         export_release(copy, "csv", target, context.workspace, CancelToken(), silent)
     assert caught.value.exit_code == 1
     assert not target.exists()
+
+
+def test_a_forged_claim_is_not_exported(copy: Path, context: AppContext) -> None:
+    manifest = manifest_of(copy)
+    manifest["result"] = {**manifest["result"], "classes": 1}  # type: ignore[dict-item]
+    seal_again(copy, manifest)
+    target = copy.parent / "out.csv"
+    with pytest.raises(RefusedError, match="classes"):
+        export_release(copy, "csv", target, context.workspace, CancelToken(), silent)
+    assert not target.exists()
+
+
+def test_an_export_never_lands_in_the_release(copy: Path, context: AppContext) -> None:
+    for place in (copy / "out.csv", copy / "public/out.csv", copy / "internal/out.csv"):
+        for release in (copy, copy / "public"):
+            with pytest.raises(InputError, match="inside the release"):
+                export_release(release, "csv", place, context.workspace, CancelToken(), silent)
