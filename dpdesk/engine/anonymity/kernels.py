@@ -1,12 +1,15 @@
 """Compiled loops over group tables.
 
-A group table is an int64 array of shape (groups, words + 3): the packed key of the group in
-``words`` columns, then its rows, and for each of its rows the loss cost and the logarithm cost,
-both summed over the attributes (see :class:`~dpdesk.engine.anonymity.packing.PackedLattice`). A
-roll-up raises one attribute by replacing its bits in the keys and merging groups that became equal.
+A group table is an int64 array of shape (groups, words + 3), sorted by key: the packed key of the
+group in ``words`` columns, then its rows, and for each of its rows the loss cost and the logarithm
+cost, both summed over the attributes (see :class:`~dpdesk.engine.anonymity.packing.PackedLattice`).
 
-The hash table ``slots`` is never cleared: an entry is ``stamp << 32 | group`` and counts only while
-its stamp is that of the running roll-up. Loops poll ``stop[0]``, so they end soon after a cancel.
+A roll-up raises one attribute by replacing its bits in the keys and merging groups that became
+equal. Codes are numbered so that siblings are neighbours at every level. So raising keeps the order
+of everything up to the raised attribute, and what follows it is a few sorted lists to be merged:
+memory is only ever read and written in sequence, and no hash table is needed.
+
+Loops poll ``stop[0]``, so they end soon after a cancel.
 """
 
 from __future__ import annotations
@@ -24,8 +27,7 @@ FULL = 2
 
 # Positions in the state of a resumable walk.
 DEPTH = 0
-STAMP = 1
-FINISHED = 2
+FINISHED = 1
 
 _POLL = 0xFFFF
 
@@ -33,72 +35,128 @@ _POLL = 0xFFFF
 @kernel
 def roll_up(
     source: Array, first: int, size: int, target: Array, begin: int, step: Array, maps: Array,
-    slots: Array, stamp: int, stop: Array,
+    scratch: Array, cuts: Array, stop: Array,
 ) -> int:  # fmt: skip
     """Raise one attribute of ``size`` groups from row ``first`` of ``source``.
 
-    Writes the merged groups from row ``begin`` of ``target`` and returns how many there are, or −1
-    when stopped. ``step`` holds (word, shift, mask, offset); row ``offset + code`` of ``maps``
-    holds the new code and the changes of the loss and logarithm cost.
+    Writes the merged groups, sorted, from row ``begin`` of ``target`` and returns how many there
+    are, or −1 when stopped. ``step`` holds (word, shift, mask, offset); row ``offset + code`` of
+    ``maps`` holds the new code and the changes of the loss and logarithm cost. ``scratch`` is a
+    table and ``cuts`` an array of at least ``size`` rows that are overwritten.
     """
     word, shift, mask, offset = step[0], step[1], step[2], step[3]
     words = source.shape[1] - 3
-    slot_mask = 15
-    while slot_mask < 2 * size:
-        slot_mask = 2 * slot_mask + 1
-    mark = stamp << 32
-    groups = 0
+    is_last = shift == 0 and word == words - 1
+    out = start = begin
+    lists, region, part = 0, -1, -1
     if stop[0] != 0:
         return -1
     for row in range(first, first + size):
         if row & _POLL == 0 and stop[0] != 0:
             return -1
         key = source[row, word]
-        code = (key >> shift) & mask
-        raised = key ^ ((code ^ maps[offset + code, 0]) << shift)
-        slot = _hash(source, row, word, raised, words) & slot_mask
-        while True:
-            entry = slots[slot]
-            if entry & -4294967296 != mark:
-                slots[slot] = mark | groups
-                _start(source, row, target, begin + groups, words)
-                target[begin + groups, word] = raised
-                target[begin + groups, words + 1] += maps[offset + code, 1]
-                target[begin + groups, words + 2] += maps[offset + code, 2]
-                groups += 1
-                break
-            found = begin + (entry & 4294967295)
-            if _same(source, row, target, found, word, raised, words):
-                target[found, words] += source[row, words]
-                break
-            slot = (slot + 1) & slot_mask
-    return groups
+        at = offset + ((key >> shift) & mask)
+        raised = key ^ ((at - offset ^ maps[at, 0]) << shift)
+        if raised >> shift != region or not _same_before(source, row, first, word):
+            if lists > 1:
+                out = start + _merge_lists(target, start, out - start, scratch, cuts, lists, word)
+            start, lists, region, part = out, 0, raised >> shift, -1
+        elif is_last:
+            target[out - 1, words] += source[row, words]
+            continue
+        if key >> shift != part:
+            part = key >> shift
+            cuts[lists] = out - start
+            lists += 1
+        _copy(source, row, target, out)
+        target[out, word] = raised
+        target[out, words + 1] += maps[at, 1]
+        target[out, words + 2] += maps[at, 2]
+        out += 1
+    if lists > 1:
+        out = start + _merge_lists(target, start, out - start, scratch, cuts, lists, word)
+    return out - begin
 
 
 @kernel
-def _hash(source: Array, row: int, word: int, raised: int, words: int) -> int:
-    mixed = raised * -7046029254386353131
-    for other in range(words):
-        if other != word:
-            mixed = (mixed ^ (mixed >> 29) ^ source[row, other]) * -4417276706812531889
-    return mixed ^ (mixed >> 32)
-
-
-@kernel
-def _same(
-    source: Array, row: int, target: Array, found: int, word: int, raised: int, words: int
-) -> bool:
-    if target[found, word] != raised:
+def _same_before(table: Array, row: int, first: int, word: int) -> bool:
+    """Whether a row agrees with the one before it in all words before ``word``."""
+    if row == first:
         return False
-    for other in range(words):
-        if other != word and target[found, other] != source[row, other]:
+    for before in range(word):  # noqa: SIM110 - kernels compile no generators
+        if table[row, before] != table[row - 1, before]:
             return False
     return True
 
 
 @kernel
-def _start(source: Array, row: int, target: Array, place: int, words: int) -> None:
-    for column in range(words + 3):
+def _merge_lists(
+    table: Array, start: int, size: int, scratch: Array, cuts: Array, lists: int, word: int
+) -> int:
+    """Merge ``lists`` sorted lists that begin at ``start + cuts[i]`` pairwise; the new size."""
+    read, read_at, write, write_at = table, start, scratch, 0
+    in_scratch = False
+    while lists > 1:
+        merged, out, place = 0, 0, 0
+        while place < lists:
+            first = cuts[place]
+            second = cuts[place + 1] if place + 1 < lists else size
+            end = cuts[place + 2] if place + 2 < lists else size
+            cuts[merged] = out
+            out = _merge(read, read_at, first, second, end, write, write_at, out, word)
+            merged += 1
+            place += 2
+        lists, size = merged, out
+        in_scratch = not in_scratch
+        read, write = write, read
+        read_at, write_at = write_at, read_at
+    if in_scratch:
+        for row in range(size):
+            _copy(read, read_at + row, table, start + row)
+    return size
+
+
+@kernel
+def _merge(
+    read: Array, read_at: int, first: int, second: int, end: int, write: Array, write_at: int,
+    out: int, word: int,
+) -> int:  # fmt: skip
+    """Merge rows [first, second) and [second, end), adding up rows of equal keys."""
+    words = read.shape[1] - 3
+    left, right = first, second
+    while left < second and right < end:
+        order = _compare(read, read_at + left, read_at + right, word, words)
+        if order <= 0:
+            _copy(read, read_at + left, write, write_at + out)
+            left += 1
+            if order == 0:
+                write[write_at + out, words] += read[read_at + right, words]
+                right += 1
+        else:
+            _copy(read, read_at + right, write, write_at + out)
+            right += 1
+        out += 1
+    if left == second:
+        left, second = right, end
+    for row in range(left, second):
+        _copy(read, read_at + row, write, write_at + out)
+        out += 1
+    return out
+
+
+@kernel
+def _compare(table: Array, left: int, right: int, word: int, words: int) -> int:
+    for place in range(word, words):
+        if table[left, place] < table[right, place]:
+            return -1
+        if table[left, place] > table[right, place]:
+            return 1
+    return 0
+
+
+@kernel
+def _copy(source: Array, row: int, target: Array, place: int) -> None:
+    for column in range(source.shape[1]):
         target[place, column] = source[row, column]
 
 
@@ -147,16 +205,16 @@ def _bin(ks: Array, rows: int) -> int:
 @kernel
 def walk_subtree(
     arena: Array, state: Array, path: Array, levels: Array, heights: Array, strides: Array,
-    steps: Array, maps: Array, slots: Array, bins: Array, ks: Array, sums: Array, answers: Array,
-    stop: Array,
+    steps: Array, maps: Array, scratch: Array, cuts: Array, bins: Array, ks: Array, sums: Array,
+    answers: Array, stop: Array,
 ) -> int:  # fmt: skip
     """Visit all nodes below the root that lies in ``arena``, depth first; resumable.
 
     Children of a node raise, by one level, the attribute that was raised last or a later one, so
     each node has one parent. Row d of ``path`` holds (first row in the arena, groups, attribute
-    raised last, attribute to raise next) at depth d; the root's are set by the caller, as are
-    ``state[DEPTH]`` = 0 and ``state[STAMP]``, the last used stamp. Returns DONE, CANCELLED, or FULL
-    when the arena must grow first. ``state[FINISHED]`` counts the nodes visited.
+    raised last, attribute to raise next) at depth d; the root's are set by the caller, as is
+    ``state[DEPTH]`` = 0. Returns DONE, CANCELLED, or FULL when the arena must grow first.
+    ``state[FINISHED]`` counts the nodes visited.
     """
     depth = state[DEPTH]
     while depth >= 0:
@@ -175,18 +233,8 @@ def walk_subtree(
         begin = first + size
         if begin + size > len(arena):
             return FULL
-        state[STAMP] += 1
         groups = roll_up(
-            arena,
-            first,
-            size,
-            arena,
-            begin,
-            steps[position, level],
-            maps,
-            slots,
-            state[STAMP],
-            stop,
+            arena, first, size, arena, begin, steps[position, level], maps, scratch, cuts, stop
         )
         if groups < 0:
             return CANCELLED

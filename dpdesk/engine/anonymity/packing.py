@@ -12,6 +12,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.anonymity.lattice import Ints, LatticeProblem, Node, generalised_classes
 
 Flag = NDArray[np.uint8]
+Renumbering = tuple[Ints, ...]
 
 _WORD_BITS = 63
 _SAMPLE = 20_000
@@ -23,8 +24,10 @@ class PackedLattice:
 
     ``base`` is the group table of the raw node (see the kernels), sorted by key. Each attribute has
     its own bits in the ``words`` words of a key, 63 used bits each, so any number of attributes
-    fits. ``steps[i, l]`` is (word, shift, mask, offset into ``maps``) for raising position i from
-    level l; rows of ``maps`` are (new code, change of the loss cost, change of the log cost).
+    fits. ``codes[j][l]`` gives the packed code of each value of level l of attribute j; packed
+    codes number siblings next to each other at every level. ``steps[i, l]`` is (word, shift, mask,
+    offset into ``maps``) for raising position i from level l; rows of ``maps`` are (new code,
+    change of the loss cost, change of the log cost).
     """
 
     problem: LatticeProblem
@@ -32,10 +35,10 @@ class PackedLattice:
     words: int
     base: Ints
     heights: Ints
-    strides: Ints
     fields: Ints
     steps: Ints
     maps: Ints
+    codes: tuple[Renumbering, ...]
 
     @classmethod
     def of(cls, problem: LatticeProblem, token: CancelToken) -> PackedLattice:
@@ -46,30 +49,34 @@ class PackedLattice:
         order = _walk_order(problem)
         token.check()
         fields, words = _fields(problem, order)
-        steps, maps = _step_tables(problem, order, fields)
+        codes = tuple(_sibling_order(problem, attribute) for attribute in range(len(order)))
+        steps, maps = _step_tables(problem, order, fields, codes)
         return cls(
             problem=problem,
             order=order,
             words=words,
-            base=_base(problem, order, fields, words, token),
+            base=_base(problem, order, fields, codes, token),
             heights=np.array([problem.heights[j] for j in order], np.int64),
-            strides=np.array([problem.strides[j] for j in order], np.int64),
             fields=fields,
             steps=steps,
             maps=maps,
+            codes=codes,
         )
+
+    @cached_property
+    def strides(self) -> Ints:
+        """Node number per step of each position; OverflowError beyond 2**63 nodes."""
+        return np.array([self.problem.strides[attribute] for attribute in self.order], np.int64)
 
     @cached_property
     def depth(self) -> int:
         """Most steps from the raw node to the top."""
         return int(self.heights.sum())
 
-    def slots(self) -> Ints:
-        """A fresh hash table large enough for any roll-up."""
-        size = 16
-        while size <= 2 * len(self.base):
-            size *= 2
-        return np.zeros(size, np.int64)
+    def step_map(self, position: int, lower: int, upper: int) -> Ints:
+        """(new code, change of loss cost, of log cost) of each value raised to ``upper``."""
+        attribute = self.order[position]
+        return _step_map(self.problem, attribute, self.codes[attribute], lower, upper)
 
 
 def _walk_order(problem: LatticeProblem) -> Node:
@@ -110,21 +117,28 @@ def _fields(problem: LatticeProblem, order: Node) -> tuple[Ints, int]:
 
 
 def _base(
-    problem: LatticeProblem, order: Node, fields: Ints, words: int, token: CancelToken
+    problem: LatticeProblem,
+    order: Node,
+    fields: Ints,
+    renumbered: tuple[Renumbering, ...],
+    token: CancelToken,
 ) -> Ints:
+    words = int(fields[-1, 0]) + 1
     table = np.zeros((len(problem.counts), words + 3), np.int64)
     for position, attribute in enumerate(order):
         token.check()
         word, shift, _ = fields[position]
         codes = problem.codes[:, attribute]
-        table[:, word] |= codes.astype(np.int64) << shift
+        table[:, word] |= renumbered[attribute][0][codes] << shift
         table[:, words + 1] += problem.loss_cost(attribute, 0)[codes]
         table[:, words + 2] += problem.log_cost(attribute, 0)[codes]
     table[:, words] = problem.counts
     keys = [table[:, word] for word in range(words)]
     ranks = np.argsort(keys[0], kind="stable") if words == 1 else np.lexsort(keys[::-1])
     token.check()
-    return _merged(np.ascontiguousarray(table[ranks]), words)
+    table = table[ranks]
+    token.check()
+    return _merged(table, words)
 
 
 def _merged(table: Ints, words: int) -> Ints:
@@ -139,14 +153,29 @@ def _merged(table: Ints, words: int) -> Ints:
     return merged
 
 
-def _step_tables(problem: LatticeProblem, order: Node, fields: Ints) -> tuple[Ints, Ints]:
+def _sibling_order(problem: LatticeProblem, attribute: int) -> Renumbering:
+    """New codes of the values of each level, in the order of a walk down the tree."""
+    ancestors = problem.ancestors[attribute]
+    leaves = np.lexsort(ancestors)
+    renumbered = []
+    for codes in ancestors:
+        seen, firsts = np.unique(codes[leaves], return_index=True)
+        numbers = np.empty(len(seen), np.int64)
+        numbers[seen[np.argsort(firsts)]] = np.arange(len(seen))
+        renumbered.append(numbers)
+    return tuple(renumbered)
+
+
+def _step_tables(
+    problem: LatticeProblem, order: Node, fields: Ints, codes: tuple[Renumbering, ...]
+) -> tuple[Ints, Ints]:
     most = max(problem.heights)
     steps = np.zeros((len(order), max(most, 1), 4), np.int64)
     maps = []
     offset = 0
     for position, attribute in enumerate(order):
         for level in range(problem.heights[attribute]):
-            rows = step_map(problem, attribute, level, level + 1)
+            rows = _step_map(problem, attribute, codes[attribute], level, level + 1)
             steps[position, level, :3] = fields[position]
             steps[position, level, 3] = offset
             offset += len(rows)
@@ -154,12 +183,15 @@ def _step_tables(problem: LatticeProblem, order: Node, fields: Ints) -> tuple[In
     return steps, np.concatenate(maps) if maps else np.zeros((1, 3), np.int64)
 
 
-def step_map(problem: LatticeProblem, attribute: int, lower: int, upper: int) -> Ints:
-    """(new code, change of loss cost, of log cost) of each value when raised to ``upper``."""
+def _step_map(
+    problem: LatticeProblem, attribute: int, renumbered: Renumbering, lower: int, upper: int
+) -> Ints:
     hierarchy = problem.hierarchies[attribute]
     codes = np.arange(len(hierarchy.labels[lower]), dtype=np.int64)
     for level in range(lower, upper):
         codes = hierarchy.parents[level][codes].astype(np.int64)
     loss = problem.loss_cost(attribute, upper)[codes] - problem.loss_cost(attribute, lower)
     logs = problem.log_cost(attribute, upper)[codes] - problem.log_cost(attribute, lower)
-    return np.stack([codes, loss, logs], axis=1)
+    rows = np.empty((len(codes), 3), np.int64)
+    rows[renumbered[lower]] = np.stack([renumbered[upper][codes], loss, logs], axis=1)
+    return rows

@@ -1,4 +1,4 @@
-"""What one thread holds while it walks: group tables along a path, hash table, arena."""
+"""What one thread holds while it walks: group tables along a path, and an arena."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 
 from dpdesk.engine.anonymity import kernels
 from dpdesk.engine.anonymity.lattice import Ints
-from dpdesk.engine.anonymity.packing import Flag, PackedLattice, step_map
+from dpdesk.engine.anonymity.packing import Flag, PackedLattice
 from dpdesk.engine.anonymity.statistics import FIELDS
 
 _SMALLEST_ARENA = 1024
-_STAMP_LIMIT = 2**31 - 2
 
 
 class Tasks(Protocol):
@@ -46,8 +45,8 @@ class Roller:
     def __init__(self, packed: PackedLattice, stop: Flag) -> None:
         self.packed = packed
         self.stop = stop
-        self.slots = packed.slots()
-        self.stamp = 0
+        self.scratch = np.empty_like(packed.base)
+        self.cuts = np.empty(len(packed.base), np.int64)
         self._rungs: list[_Rung] = []
         self._maps: dict[tuple[int, int, int], Ints] = {}
 
@@ -80,29 +79,16 @@ class Roller:
         step = np.append(self.packed.fields[position], 0)
         groups = kernels.roll_up(
             table, 0, len(table), target, 0, step, self._map(position, lower, upper),
-            self.slots, self.next_stamp(), self.stop,
+            self.scratch, self.cuts, self.stop,
         )  # fmt: skip
         if groups < 0:
             raise Stopped
         return target[:groups].copy() if groups < len(target) else target
 
-    def next_stamp(self) -> int:
-        """A stamp that no entry of the hash table bears."""
-        self.make_room(1)
-        self.stamp += 1
-        return self.stamp
-
-    def make_room(self, stamps: int) -> None:
-        """Clear the hash table if the stamps could run out within so many roll-ups."""
-        if self.stamp + stamps > _STAMP_LIMIT:
-            self.slots[:] = 0
-            self.stamp = 0
-
     def _map(self, position: int, lower: int, upper: int) -> Ints:
         key = (position, lower, upper)
         if key not in self._maps:
-            attribute = self.packed.order[position]
-            self._maps[key] = step_map(self.packed.problem, attribute, lower, upper)
+            self._maps[key] = self.packed.step_map(position, lower, upper)
         return self._maps[key]
 
 
@@ -115,7 +101,7 @@ class SubtreeWorker:
         self.bins = bins
         self.stop = stop
         self.roller = Roller(packed, stop)
-        self.state = np.zeros(3, np.int64)
+        self.state = np.zeros(2, np.int64)
         self.path = np.zeros((packed.depth + 1, 4), np.int64)
         self.sums = np.zeros((len(ks) + 1, FIELDS), np.int64)
         self.arena = np.empty((_SMALLEST_ARENA, packed.words + 3), np.int64)
@@ -145,22 +131,19 @@ class SubtreeWorker:
         node = int((levels * self.packed.strides).sum())
         kernels.tally(self.arena, 0, len(root), self.bins, self.ks, self.sums, answers[node])
         self.state[kernels.FINISHED] += 1
-        self.roller.make_room(answers.shape[0])
         self.state[kernels.DEPTH] = 0
-        self.state[kernels.STAMP] = self.roller.stamp
         self.path[0] = 0, len(root), len(prefix), len(prefix)
         while True:
             outcome = kernels.walk_subtree(
                 self.arena, self.state, self.path, levels, self.packed.heights,
-                self.packed.strides, self.packed.steps, self.packed.maps, self.roller.slots,
-                self.bins, self.ks, self.sums, answers, self.stop,
+                self.packed.strides, self.packed.steps, self.packed.maps, self.roller.scratch,
+                self.roller.cuts, self.bins, self.ks, self.sums, answers, self.stop,
             )  # fmt: skip
             if outcome == kernels.CANCELLED:
                 raise Stopped
             if outcome == kernels.DONE:
-                break
+                return
             self._ensure(2 * len(self.arena))
-        self.roller.stamp = int(self.state[kernels.STAMP])
 
     def _ensure(self, rows: int) -> None:
         """Grow the arena to at least ``rows`` rows, keeping what lies in it."""
