@@ -123,7 +123,7 @@ def test_a_kill_at_any_event_leaves_raw_values_in_private_folders_until_the_next
         path.rmdir() if path.is_dir() else path.unlink()
     places.out.rmdir()
     seen = False
-    for stop in sorted({*range(0, events, 3), events - 1}):
+    for stop in sorted({*range(0, events, 5), events - 1}):
         with places.start() as process:
             advance(process, stop)
             assert process.stdout is not None
