@@ -10,6 +10,7 @@ edits it with ``workbench.apply(command)`` only, so that every edit can be undon
 """
 
 from dpdesk.ui.workbench.changes import Aspect, Changes, compare
+from dpdesk.ui.workbench.problems import OpenProblem
 from dpdesk.ui.workbench.workbench import Workbench
 
-__all__ = ["Aspect", "Changes", "Workbench", "compare"]
+__all__ = ["Aspect", "Changes", "OpenProblem", "Workbench", "compare"]

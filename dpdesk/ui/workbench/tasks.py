@@ -5,7 +5,7 @@ Each is called with a cancel token and a report, touches nothing of the window a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpdesk.app import exploring, exporting, opening, remembering, verifying
@@ -20,7 +20,7 @@ from dpdesk.app.types import (
     VerifyReport,
     WorkState,
 )
-from dpdesk.core.errors import DpdeskError
+from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken, Report
 
 LOAD = "workbench.load"
@@ -37,6 +37,16 @@ class OpenedWork:
     work: WorkState
     data: DataStore
     is_plan: bool
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A work whose data could not be read: what was tried, and why it failed."""
+
+    path: Path
+    work: WorkState
+    is_plan: bool
+    error: DpdeskError = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -64,8 +74,8 @@ class OpenAnything:
     context: AppContext
     path: Path
 
-    def __call__(self, token: CancelToken, report: Report) -> OpenedWork | CheckedRelease:
-        """A work with data, or a checked release."""
+    def __call__(self, token: CancelToken, report: Report) -> OpenedWork | Unread | CheckedRelease:
+        """A work with data, a work whose data could not be read, or a checked release."""
         found = opening.open_path(self.path)
         if found.work is None:
             return CheckRelease(self.context, found.path, None)(token, report)
@@ -75,14 +85,16 @@ class OpenAnything:
 
 @dataclass(frozen=True)
 class LoadWork:
-    """Read the data that a work names."""
+    """Read the data that a work names; ``path`` and ``is_plan`` say where it came from."""
 
     context: AppContext
     work: WorkState
+    path: Path = field(default_factory=Path)
+    is_plan: bool = False
 
-    def __call__(self, token: CancelToken, report: Report) -> OpenedWork:
+    def __call__(self, token: CancelToken, report: Report) -> OpenedWork | Unread:
         """The work with its data."""
-        return _load(self.context, Path(), self.work, False, token, report)
+        return _load(self.context, self.path, self.work, self.is_plan, token, report)
 
 
 def _load(
@@ -92,8 +104,13 @@ def _load(
     is_plan: bool,
     token: CancelToken,
     report: Report,
-) -> OpenedWork:
-    data = opening.open_work(context, work, token, report)
+) -> OpenedWork | Unread:
+    try:
+        data = opening.open_work(context, work, token, report)
+    except Cancelled:
+        raise
+    except DpdeskError as error:
+        return Unread(path, work, is_plan, error.with_traceback(None))
     if token.cancelled:  # nobody will take it over
         data.close()
         token.check()

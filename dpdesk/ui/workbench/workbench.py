@@ -26,9 +26,11 @@ from dpdesk.app.types import (
 )
 from dpdesk.core.errors import DpdeskError
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs.hub import DoneCallback, Work
 from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.workbench import tasks
 from dpdesk.ui.workbench.changes import Aspect, compare
+from dpdesk.ui.workbench.problems import OpenProblem
 
 
 class Workbench(QObject):
@@ -51,6 +53,7 @@ class Workbench(QObject):
         self._history = History(WorkState())
         self._data: DataStore | None = None
         self._data_of: tuple[object, Path] | None = None
+        self._open_problem: OpenProblem | None = None
         self._profile: DataProfile | None = None
         self._explored: Explored | None = None
         self._explore_problem: JobFailed | None = None
@@ -72,8 +75,12 @@ class Workbench(QObject):
 
     @property
     def data(self) -> DataStore | None:
-        """The loaded data of the work's source; None while none is loaded."""
-        return self._data
+        """The loaded data of the work's source; None while none is loaded.
+
+        Data that were read in another way than the work says are not its data.
+        """
+        work = self.work
+        return self._data if self._data_of == (work.source, work.base) else None
 
     @property
     def loading(self) -> bool:
@@ -81,9 +88,19 @@ class Workbench(QObject):
         return self.hub.latest(tasks.LOAD).busy
 
     @property
+    def load_job(self) -> int:
+        """Number of the job that reads a data file, 0 when there is none."""
+        return self.hub.latest(tasks.LOAD).job
+
+    @property
+    def open_problem(self) -> OpenProblem | None:
+        """Why the last attempt to read data failed; None when it did not."""
+        return self._open_problem
+
+    @property
     def profile(self) -> DataProfile | None:
         """Profile of the loaded data; None until it has been counted."""
-        return self._profile
+        return None if self.data is None else self._profile
 
     @property
     def methods(self) -> tuple[Method, ...]:
@@ -149,12 +166,30 @@ class Workbench(QObject):
 
     def open_path(self, path: Path) -> None:
         """Open a data file, a plan or a release in the background."""
-        self.hub.latest(tasks.LOAD).query(
+        self._load(
             self.tr("Opening {name}").format(name=path.name),
             tasks.OpenAnything(self.context, path),
-            done=self._on_opened,
-            failed=self._on_failed,
+            self._on_opened,
         )
+
+    def open_work(self, work: WorkState, path: Path, *, is_plan: bool = False) -> None:
+        """Read the data of a work that is not open yet, for instance in another way than before.
+
+        ``path`` is the file that the user opened (a data file or a plan).
+        """
+        self._load(
+            self.tr("Opening {name}").format(name=path.name),
+            tasks.LoadWork(self.context, work, path, is_plan),
+            self._on_opened,
+        )
+
+    def cancel_load(self) -> None:
+        """Stop reading a data file; what was open stays."""
+        self.hub.latest(tasks.LOAD).cancel()
+
+    def dismiss_open_problem(self) -> None:
+        """Forget why the last attempt failed."""
+        self._open_problem = None
         self._announce({Aspect.DATA})
 
     def save_plan(self, path: Path) -> None:
@@ -200,12 +235,12 @@ class Workbench(QObject):
 
     def explore(self) -> None:
         """Search for the present work in the background, unless it is under way or done."""
-        if self._data is None or not self.work.method or not self.stale:
+        if self.data is None or not self.work.method or not self.stale:
             return
         self._explore_problem = None
         self.hub.latest(tasks.EXPLORE).query(
             self.tr("Searching all settings"),
-            tasks.Explore(self.context, self._data, self.work),
+            tasks.Explore(self.context, self.data, self.work),
             done=self._on_explored,
             failed=self._on_explore_failed,
             cancelled=self._on_explore_cancelled,
@@ -214,16 +249,16 @@ class Workbench(QObject):
 
     def keep_candidate(self, name: str = "") -> None:
         """Run the present settings and keep what they would give, for comparison."""
-        if self._data is None:
+        if self.data is None:
             return
         try:
             self._shelf.check_room()
         except DpdeskError as error:
             self.failed.emit(failure(0, self.tr("Keeping a candidate"), error))
-            return
-        self.hub.query(
+            return 0
+        return self.hub.query(
             self.tr("Keeping a candidate"),
-            tasks.MakeCandidate(self.context, self._data, self.work, name),
+            tasks.MakeCandidate(self.context, self.data, self.work, name),
             done=self._on_candidate,
             failed=self._on_failed,
         )
@@ -240,11 +275,11 @@ class Workbench(QObject):
 
     def write_release(self, out: Path) -> int:
         """Write the release of the present work into ``out``, then check it; the job's number."""
-        if self._data is None:
+        if self.data is None:
             return 0
         return self.hub.mutate(
             self.tr("Writing the release {name}").format(name=out.name),
-            tasks.WriteRelease(self.context, self._data, self.work, out, self._plan_name()),
+            tasks.WriteRelease(self.context, self.data, self.work, out, self._plan_name()),
             done=self._on_released,
             failed=self._on_failed,
         )
@@ -287,6 +322,8 @@ class Workbench(QObject):
             self._announce({Aspect.RELEASE})
         elif isinstance(found, tasks.OpenedWork):
             self._adopt(found)
+        elif isinstance(found, tasks.Unread):
+            self._on_unread(found, outcome)
 
     def _adopt(self, found: tasks.OpenedWork) -> None:
         work = found.work
@@ -294,6 +331,7 @@ class Workbench(QObject):
             first = self.methods[0]
             work = SetMethod(first.id, suggested_values(first)).apply(work)
         self._replace_data(found)
+        self._open_problem = None
         self._history = History(work, self.tr("Open {name}").format(name=found.path.name))
         self._plan_path = found.path if found.is_plan else None
         self._explored = None
@@ -325,8 +363,17 @@ class Workbench(QObject):
             self._profile = outcome.value.profile
             self._announce({Aspect.PROFILE})
 
+    def _on_unread(self, found: tasks.Unread, outcome: JobDone) -> None:
+        problem = failure(outcome.job, outcome.title, found.error)
+        self._open_problem = OpenProblem(found.path, found.work, found.is_plan, problem)
+        self._announce({Aspect.DATA})
+
     def _on_reloaded(self, outcome: JobDone) -> None:
         found = outcome.value
+        if isinstance(found, tasks.Unread):
+            if found.work.source == self.work.source:
+                self._on_unread(found, outcome)
+            return
         if not isinstance(found, tasks.OpenedWork):
             return
         if (found.work.source, found.work.base) != (self.work.source, self.work.base):
@@ -398,21 +445,32 @@ class Workbench(QObject):
             self._explore_problem = None
             self.hub.latest(tasks.EXPLORE).cancel()
             aspects.add(Aspect.EXPLORATION)
-        self._announce(aspects)
         if Aspect.SOURCE in aspects:
+            aspects |= {Aspect.DATA, Aspect.PROFILE}
             self._reload()
+        self._announce(aspects)
 
     def _reload(self) -> None:
         """Read the data again when the work names another source than the loaded one."""
         wanted = (self.work.source, self.work.base)
         if self.work.source is None or wanted == self._data_of:
+            self._open_problem = None
+            self.cancel_load()
             return
-        self.hub.latest(tasks.LOAD).query(
+        self._load(
             self.tr("Reading {name}").format(name=Path(self.work.source.path).name),
             tasks.LoadWork(self.context, self.work),
-            done=self._on_reloaded,
-            failed=self._on_failed,
+            self._on_reloaded,
         )
+
+    def _load(self, title: str, work: Work, done: DoneCallback) -> None:
+        self._open_problem = None
+        self.hub.latest(tasks.LOAD).query(
+            title, work, done=done, failed=self._on_failed, cancelled=self._on_load_cancelled
+        )
+        self._announce({Aspect.DATA})
+
+    def _on_load_cancelled(self, outcome: object) -> None:
         self._announce({Aspect.DATA})
 
     def _plan_name(self) -> str:
