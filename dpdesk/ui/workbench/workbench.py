@@ -247,10 +247,10 @@ class Workbench(QObject):
         )
         self._announce({Aspect.EXPLORATION})
 
-    def keep_candidate(self, name: str = "") -> None:
-        """Run the present settings and keep what they would give, for comparison."""
+    def keep_candidate(self, name: str = "") -> int:
+        """Run the present settings and keep what they would give; the job's number, 0 for none."""
         if self.data is None:
-            return
+            return 0
         try:
             self._shelf.check_room()
         except DpdeskError as error:
