@@ -25,7 +25,7 @@ def head_records(
     Stops silently at a fault of quoting: naming faults is the scan's work.
     """
     pattern = _field_pattern(delimiter, quote)
-    position, line, given = 0, first_line, 0
+    position, line, given, width = 0, first_line, 0, 0
     while position < len(text) and given < limit:
         found = _one_record(text, position, pattern)
         if found is None:
@@ -33,8 +33,10 @@ def head_records(
         fields, quoted, stop, closed = found
         if not closed and not complete:
             return
-        if len(fields) > 1 or quoted[0] or fields[0].strip(" \t"):
+        value = fields[0] if width == 1 else fields[0].strip(" \t")
+        if len(fields) > 1 or quoted[0] or value:
             given += 1
+            width = width or len(fields)
             unquoted = (
                 value.replace(quote * 2, quote) if marked else value
                 for value, marked in zip(fields, quoted, strict=True)

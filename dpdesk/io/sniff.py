@@ -122,38 +122,22 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
             details={"line": 1},
         )
     notes: list[str] = []
-    text, skipped, separator = _separator_line(text)
-    if separator is not None:
-        notes.append(f"Line 1 names the delimiter ({shown_delimiter(separator)}); it is no row.")
-        if not text.strip(" \t\r\n\x1a"):
-            raise InputError(
-                "csv.empty",
-                f"{name}, line 2: found nothing after the line that names the delimiter, "
-                "expected a header line and rows.",
-                details={"line": 2},
-            )
     if "\ufffd" in text and encoding == "utf-8" and not _broken(data, complete):
         notes.append("Some letters were lost before (they are stored as the sign \ufffd).")
-    first_line = 2 if separator is not None else 1
+    text, skipped, separator = _separator_line(text, name, notes)
+    first_line = 2 if separator else 1
     quote = spec.quote if spec.quote is not None else _quote(text, notes)
     delimiter = spec.delimiter or separator or _delimiter(text, quote, complete, name, path, notes)
     head = tuple(head_records(text, delimiter, quote, HEAD_RECORDS, complete, first_line))
     header = spec.header if spec.header is not None else _header(head, notes)
     body = head[1:] if header else head
+    decimal = spec.decimal or _decimal(body, delimiter, notes)
+    missing = _missing_codes(body, spec, notes)
+    start = mark + len(skipped.encode(encoding))
     return Dialect(
-        encoding=encoding,
-        guessed=guessed,
-        delimiter=delimiter,
-        quote=quote,
-        header=header,
-        decimal=spec.decimal or _decimal(body, delimiter, notes),
-        missing_codes=_missing_codes(body, spec, notes),
-        head=head,
-        start=mark + len(skipped.encode(encoding)),
-        first_line=first_line,
-        marked=mark > 0,
-        notes=tuple(notes),
-    )
+        encoding, guessed, delimiter, quote, header, decimal, missing, head, start, first_line,
+        mark > 0, tuple(notes),
+    )  # fmt: skip
 
 
 def with_encoding(path: Path, dialect: Dialect, encoding: str, note: str) -> Dialect:
@@ -264,12 +248,21 @@ def _broken(data: bytes, complete: bool) -> bool:
     return False
 
 
-def _separator_line(text: str) -> tuple[str, str, str | None]:
+def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str, str | None]:
     """Split off Excel's first line ``sep=…``: the rest, what was skipped, the delimiter."""
     found = re.match(r"sep=([\x01-\x7f])(\r\n|\n|\r|\Z)", text, re.IGNORECASE)
     if found is None or found.group(1) in "\r\n\"'":
         return text, "", None
-    return text[found.end() :], text[: found.end()], found.group(1)
+    rest, separator = text[found.end() :], found.group(1)
+    notes.append(f"Line 1 names the delimiter ({shown_delimiter(separator)}); it is no row.")
+    if not rest.strip(" \t\r\n\x1a"):
+        raise InputError(
+            "csv.empty",
+            f"{name}, line 2: found nothing after the line that names the delimiter, "
+            "expected a header line and rows.",
+            details={"line": 2},
+        )
+    return rest, text[: found.end()], separator
 
 
 def _quote(text: str, notes: list[str]) -> str:

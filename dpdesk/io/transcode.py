@@ -86,13 +86,14 @@ def _classes(delimiter: str, quote: str) -> Bytes:
 
 
 @kernel
-def _blank_line(data: Bytes, classes: Bytes, start: int, width: int, last: bool) -> int:
+def _blank_line(data: Bytes, classes: Bytes, start: int, blanks: bool, last: bool) -> int:
     """Where the blank line that starts here ends, or why there is none.
 
-    A single column (``width`` 1) has values made of blanks; only empty lines are blank there.
+    ``blanks`` says that a line of blanks is blank too; in the rows of a single column it is a
+    value.
     """
     i = start
-    while width != 1 and i < len(data) and classes[data[i]] == _BLANK:
+    while blanks and i < len(data) and classes[data[i]] == _BLANK:
         i += 1
     if i == len(data):
         return i if last else _UNFINISHED
@@ -165,7 +166,8 @@ def _rewrite_chunk(
             i += 1
             continue
         if state[_MODE] == _START and state[_FIELD] == 0:
-            end = _blank_line(data, classes, i, width, last)
+            blanks = width != 1 or state[_RECORD] == 0
+            end = _blank_line(data, classes, i, blanks, last)
             if end == _UNFINISHED:
                 break
             if end != _NO_BLANK_LINE:

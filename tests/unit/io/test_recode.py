@@ -1,0 +1,94 @@
+"""Writing microdata agrees, byte for byte, with plain Python on small tables of odd values."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.plan import SourceSpec
+from dpdesk.core.recoding import Recoding
+from dpdesk.io import coding
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
+from tests.reference.recode_reference import recoded_csv
+
+ODD = ["", "?", "a", "b", " a", "a ", "A", 'q"q', "x,y", "n\nl", "c\rr", "ä", "é", "😀", "ﬀ"]
+VALUES = st.sampled_from([*ODD, "1", "10", "01", "-", "NULL", "a;b", "'", '"', "\t"])
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    opened = Workspace.open(tmp_path_factory.mktemp("home"))
+    yield opened
+    opened.close()
+
+
+def write_source(path: Path, columns: list[str], rows: list[tuple[str, ...]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as out:
+        csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows([columns, *rows])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, ...]]]:
+    width = draw(st.integers(1, 4))
+    rows = draw(st.lists(st.tuples(*[VALUES] * width), min_size=1, max_size=25))
+    return [f"col,{j}" for j in range(width)], rows
+
+
+@pytest.mark.parametrize("coded", [True, False])
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(table=tables(), data=st.data())
+def test_written_microdata_equal_the_reference(
+    workspace: Workspace,
+    coded: bool,
+    table: tuple[list[str], list[tuple[str, ...]]],
+    data: st.DataObject,
+) -> None:
+    columns, rows = table
+    recoded = columns[: data.draw(st.integers(0, len(columns)))]
+    dropped = columns[-1:] if len(columns) > 1 and data.draw(st.booleans()) else []
+    mapping = {name: {row[j]: data.draw(VALUES) for row in rows} for j, name in enumerate(recoded)}
+    released = [tuple(mapping[name][row[j]] for j, name in enumerate(recoded)) for row in rows]
+    gone = set(data.draw(st.lists(st.sampled_from(released), max_size=3))) if recoded else set()
+    labels = tuple(tuple(sorted(set(mapping[name].values()))) for name in recoded)
+    codes = [[labels[j].index(value) for j, value in enumerate(tup)] for tup in sorted(gone)]
+    suppressed = sum(row in gone for row in released) if recoded else 0
+    recoding = Recoding(
+        tuple(recoded), mapping, labels,
+        np.array(codes, dtype=np.int32).reshape(len(codes), len(recoded)),
+        tuple(dropped), len(rows) - suppressed, suppressed,
+    )  # fmt: skip
+    folder = workspace.folder
+    write_source(folder / "source.csv", columns, rows)
+    target = folder / "out.csv"
+    target.unlink(missing_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        if not coded:
+            patch.setattr(coding, "MOST_CODED_COLUMNS", 0)
+        spec = SourceSpec("source.csv", header=True, delimiter=",")
+        store = DataStore.open(spec, folder, workspace, CancelToken(), silent)
+    assert store.page(0, len(rows)) == tuple(rows)
+    written = store.write_recoded(recoding, target, CancelToken(), silent)
+    store.close()
+    assert written == len(rows) - suppressed
+    assert target.read_bytes() == recoded_csv(columns, rows, mapping, gone, dropped)
+
+
+def test_a_recoding_that_does_not_add_up_leaves_no_file(workspace: Workspace) -> None:
+    folder = workspace.folder
+    write_source(folder / "few.csv", ["a", "b"], [("x", "y"), ("z", "y")])
+    store = DataStore.open(SourceSpec("few.csv"), folder, workspace, CancelToken(), silent)
+    nothing = np.empty((0, 0), dtype=np.int32)
+    wrong = Recoding((), {}, (), nothing, (), 1, 0)
+    with pytest.raises(InputError, match="do not add up"):
+        store.write_recoded(wrong, folder / "never.csv", CancelToken(), silent)
+    assert not (folder / "never.csv").exists()
+    store.close()

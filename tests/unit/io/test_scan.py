@@ -1,0 +1,74 @@
+"""The scan and the rewriting: Python's csv module agrees, and chunks do not matter."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpdesk.io import scan
+from dpdesk.io.transcode import rewritten
+
+FIELDS = st.text(alphabet='a é"\n\r,;\t😀', max_size=6)
+TABLES = st.integers(1, 4).flatmap(
+    lambda width: st.lists(st.lists(FIELDS, min_size=width, max_size=width), min_size=1, max_size=8)
+)
+
+
+def pieces(data: bytes, size: int) -> list[bytes]:
+    return [data[i : i + size] for i in range(0, len(data), size)]
+
+
+def as_csv(table: list[list[str]], ending: str) -> bytes:
+    out = io.StringIO(newline="")
+    csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator=ending).writerows(table)
+    return out.getvalue().encode()
+
+
+@settings(deadline=None)
+@given(TABLES, st.sampled_from(["\n", "\r\n", "\r"]), st.integers(1, 9), st.booleans())
+def test_scan_and_rewriting_keep_every_value_for_every_chunk_size(
+    table: list[list[str]], ending: str, size: int, closed: bool
+) -> None:
+    data = as_csv(table, ending)
+    if not closed:
+        data = data.removesuffix(ending.encode())
+    result = scan.scan(iter(pieces(data, size)), ",", '"')
+    assert (result.fault, result.records, result.fields) == (scan.NONE, len(table), len(table[0]))
+    plain = b"".join(rewritten(iter(pieces(data, size)), ",", '"', len(table[0]), 0))
+    assert list(csv.reader(io.StringIO(plain.decode(), newline=""))) == table
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=60), st.integers(1, 9))
+def test_the_scan_finds_the_same_whatever_the_chunks(data: bytes, size: int) -> None:
+    whole = scan.scan(iter([data]), ",", '"')
+    assert scan.scan(iter(pieces(data, size)), ",", '"') == whole
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=12))
+def test_the_scan_and_python_agree_on_what_is_utf8(data: bytes) -> None:
+    quiet = bytes(byte for byte in data if byte not in b'\0",\r\n')
+    try:
+        quiet.decode("utf-8")
+        valid = True
+    except UnicodeDecodeError:
+        valid = False
+    assert (scan.scan(iter([quiet]), ",", '"').fault == scan.NONE) == valid
+
+
+@settings(deadline=None)
+@given(st.text(alphabet='ab \t"\r\n,', max_size=40), st.integers(1, 9))
+def test_rewriting_gives_as_many_records_as_the_scan_counted(text: str, size: int) -> None:
+    data = text.encode()
+    result = scan.scan(iter([data]), ",", '"')
+    if result.fault != scan.NONE or result.records == 0:
+        return
+    chunks = iter(pieces(data, size))
+    plain = b"".join(rewritten(chunks, ",", '"', result.fields, 0))
+    again = list(csv.reader(io.StringIO(plain.decode(), newline="")))
+    assert len(again) == result.records
+    assert {len(record) for record in again} == {result.fields}

@@ -1,0 +1,91 @@
+"""The private folder: closed to others, emptied at the end, swept after a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpdesk.core.errors import StorageError
+from dpdesk.io.workspace import Workspace
+
+RAW = "raw-value-of-a-person"
+CHILD = """
+import sys, time
+from pathlib import Path
+from dpdesk.io.workspace import Workspace
+w = Workspace.open(Path(sys.argv[1]))
+(w.folder / "spill.txt").write_text(sys.argv[3])
+(w.partial_beside(Path(sys.argv[2])) / "half.csv").write_text(sys.argv[3])
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def files_with(text: str, *folders: Path) -> list[Path]:
+    return [
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file() and text in path.read_text(errors="replace")
+    ]
+
+
+def test_the_folder_is_closed_to_other_users_and_goes_on_close(tmp_path: Path) -> None:
+    workspace = Workspace.open(tmp_path / "home")
+    assert workspace.folder.stat().st_mode & 0o777 == 0o700
+    partial = workspace.partial_beside(tmp_path / "release")
+    assert partial.stat().st_mode & 0o777 == 0o700
+    workspace.close()
+    assert not workspace.folder.exists()
+    assert not partial.exists()
+
+
+def test_a_forgotten_partial_survives_the_close(tmp_path: Path) -> None:
+    workspace = Workspace.open(tmp_path / "home")
+    partial = workspace.partial_beside(tmp_path / "release")
+    workspace.forget_partial(partial)
+    workspace.close()
+    assert partial.exists()
+
+
+def test_two_living_workspaces_leave_each_other_alone(tmp_path: Path) -> None:
+    first = Workspace.open(tmp_path)
+    second = Workspace.open(tmp_path)
+    assert first.folder.exists()
+    first.close()
+    second.close()
+
+
+def test_what_a_killed_process_left_is_removed_at_the_next_start(tmp_path: Path) -> None:
+    home, out = tmp_path / "home", tmp_path / "out"
+    out.mkdir()
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(home), str(out / "release"), RAW],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"ready\n"
+    while_alive = Workspace.open(home)
+    assert len(files_with(RAW, home, out)) == 2
+    while_alive.close()
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    child.stdin.close()
+    child.stdout.close()
+    assert len(files_with(RAW, home, out)) == 2
+    Workspace.open(home).close()
+    assert files_with(RAW, home, out) == []
+    assert list(out.iterdir()) == []
+
+
+def test_a_home_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError):
+        Workspace.open(tmp_path / "file" / "home")
