@@ -118,6 +118,20 @@ class DataStore:
         values, counts = found.column(0).to_pylist(), found.column(1).to_pylist()
         return tuple(ValueCount(v, n) for v, n in zip(values, counts, strict=True))
 
+    def histogram(
+        self, column: str, ends: tuple[float, float], bins: int, token: CancelToken
+    ) -> tuple[int, ...]:
+        """Rows of a numeric column per interval: ``ends`` cut into ``bins`` parts of equal width.
+
+        Both ends are included; missing values and texts that are no numbers count nowhere.
+        """
+        from dpdesk.io.histogram import histogram
+
+        found, reading = self._column(column), self.reading
+        return histogram(
+            self._con, found, reading.decimal, reading.missing, ends, bins, self.path, token
+        )
+
     def frequency_table(self, attributes: Sequence[str], token: CancelToken) -> FrequencyTable:
         """Count the distinct tuples of ``attributes``, sorted by their codes.
 

@@ -1,0 +1,227 @@
+"""What the columns of loaded data look like, and how risky the chosen columns make them."""
+
+from __future__ import annotations
+
+import codecs
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Look, format_figure, table_from
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.plan import SourceSpec
+from dpdesk.core.schema import ColumnProfile, ColumnType
+
+if TYPE_CHECKING:
+    from dpdesk.engine.anonymity.risk import RiskSummary
+    from dpdesk.io.store import DataStore
+
+BINS = 24
+_NUMERIC = (ColumnType.INTEGER, ColumnType.DECIMAL)
+_CHUNK = 1 << 18
+_LONGEST_LINE = 2_000
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How the present values of a column are spread.
+
+    ``counts`` are rows per part and ``labels`` name the parts: intervals of equal width where
+    ``ordered``, else the most frequent values, with ``rest`` rows that hold other values.
+    """
+
+    column: str
+    labels: tuple[str, ...]
+    counts: tuple[int, ...]
+    ordered: bool
+    rest: int = 0
+
+
+@dataclass(frozen=True)
+class LinesAround:
+    """Lines of a file by number (from 1), around the line ``wanted``."""
+
+    wanted: int
+    lines: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class CurrentRisk:
+    """Risk of the table as it is, for an attacker who knows ``attributes``; counts in rows."""
+
+    attributes: tuple[str, ...]
+    summary: RiskSummary
+    chart: BarChart
+
+    @property
+    def unique_share(self) -> float:
+        """Share of the rows (0 to 1) that nobody else equals on the attributes."""
+        return self.summary.uniques / self.summary.rows if self.summary.rows else 0.0
+
+
+def distribution(data: DataStore, column: ColumnProfile, token: CancelToken) -> Distribution:
+    """The distribution of a column: intervals for numbers, the most frequent values for the rest.
+
+    Whole numbers of few values get one part per value, so that no interval is empty by rounding.
+    """
+    ends = _ends(column, data.reading.decimal)
+    if ends is None:
+        return top_values(column)
+    low, high = ends
+    bins = BINS
+    if column.type is ColumnType.INTEGER:
+        step = max(1, math.ceil((high - low + 1) / BINS))
+        bins = max(1, math.ceil((high - low + 1) / step))
+        high = low + bins * step
+        counts = data.histogram(column.name, (low, high), bins, token)
+        return Distribution(column.name, _whole_labels(low, step, bins), counts, True)
+    counts = data.histogram(column.name, (low, high), bins, token)
+    width = (high - low) / bins
+    edges = [low + width * number for number in range(bins + 1)]
+    labels = tuple(f"{_short(a)} – {_short(b)}" for a, b in pairwise(edges))
+    return Distribution(column.name, labels, counts, True)
+
+
+def top_values(column: ColumnProfile) -> Distribution:
+    """The most frequent values of a profile as a distribution."""
+    counts = tuple(value.rows for value in column.top)
+    labels = tuple(value.value for value in column.top)
+    rest = column.rows - column.missing - sum(counts)
+    return Distribution(column.name, labels, counts, False, rest)
+
+
+def _ends(column: ColumnProfile, decimal: str) -> tuple[float, float] | None:
+    if column.type not in _NUMERIC or column.minimum is None or column.maximum is None:
+        return None
+    try:
+        low, high = (
+            float(text.strip().replace(decimal, ".")) for text in (column.minimum, column.maximum)
+        )
+    except ValueError:
+        return None
+    if not (math.isfinite(low) and math.isfinite(high)) or abs(high) > 1e15 or abs(low) > 1e15:
+        return None
+    return (low, high) if high > low else None
+
+
+def _whole_labels(low: float, step: int, bins: int) -> tuple[str, ...]:
+    first = int(low)
+    if step == 1:
+        return tuple(str(first + number) for number in range(bins))
+    return tuple(
+        f"{first + number * step} – {first + (number + 1) * step - 1}" for number in range(bins)
+    )
+
+
+def _short(number: float) -> str:
+    return format_figure(round(number, 6), "number")
+
+
+def lines_around(
+    source: SourceSpec, base: Path, wanted: int, encoding: str, token: CancelToken, span: int = 3
+) -> LinesAround:
+    """The lines of a text file around line ``wanted``, long ones cut; for showing, not for data.
+
+    A line ends with LF, CR LF or CR. Raises StorageError when the file cannot be read.
+    """
+    from dpdesk.io.failures import storage_error
+    from dpdesk.io.reading import resolve_source
+
+    path = resolve_source(source, base)
+    try:
+        return _lines_around(path, wanted, encoding, token, span)
+    except OSError as problem:
+        raise storage_error(problem, path, "read") from problem
+
+
+def _lines_around(
+    path: Path, wanted: int, encoding: str, token: CancelToken, span: int
+) -> LinesAround:
+    first, last = max(1, wanted - span), wanted + span
+    decoder = codecs.getincrementaldecoder(encoding or "utf-8")("replace")
+    number, rest, kept = 1, "", []
+    with path.open("rb") as file:
+        while number <= last:
+            token.check()
+            data = file.read(_CHUNK)
+            text = rest + decoder.decode(data, not data)
+            if data and text.endswith("\r"):
+                data_rest, text = text[-1:], text[:-1]
+            else:
+                data_rest = ""
+            ends = text.count("\n") + text.count("\r") - text.count("\r\n")
+            if data and number + ends < first:
+                cut = max(text.rfind("\n"), text.rfind("\r")) + 1
+                number, rest = number + ends, text[cut:][:_LONGEST_LINE] + data_rest
+                continue
+            pieces = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+            rest = pieces.pop()[:_LONGEST_LINE] + data_rest if data else ""
+            for piece in pieces:
+                if first <= number <= last:
+                    kept.append((number, piece[:_LONGEST_LINE]))
+                number += 1
+            if not data:
+                break
+    return LinesAround(wanted, tuple(kept))
+
+
+def current_risk(
+    data: DataStore, attributes: Sequence[str], k: int, token: CancelToken
+) -> CurrentRisk:
+    """Risk of the table as it is to someone who knows ``attributes``; ``k`` is the asked size.
+
+    Raises StorageError when memory or disk are not enough, Cancelled.
+    """
+    from dpdesk.engine.anonymity.risk import summarise_risk
+
+    table = data.frequency_table(attributes, token)
+    summary = summarise_risk(table.counts, k)
+    return CurrentRisk(tuple(attributes), summary, _risk_chart(tuple(attributes), summary))
+
+
+def _risk_chart(attributes: tuple[str, ...], summary: RiskSummary) -> BarChart:
+    rows = max(summary.rows, 1)
+    many = len(attributes)
+    share = format_figure(summary.uniques / rows, "share")
+    known = "this quasi-identifier" if many == 1 else f"these {many} quasi-identifiers"
+    limit = next(n for n, each in enumerate(summary.bins) if each.lowest == summary.k)
+    return BarChart(
+        id="current-risk",
+        question="How risky is the table as it is?",
+        answer=(
+            f"With {known}, {share} of the rows ({summary.uniques:,} of {summary.rows:,}) are "
+            f"unique, and {summary.exposed:,} share their values with fewer than {summary.k:,} "
+            "rows in all."
+        ),
+        category_axis=Axis("Rows with equal quasi-identifiers", "rows"),
+        value_axis=Axis("Rows", "% of all", percent=True, minimum=0.0),
+        categories=tuple(each.label for each in summary.bins),
+        series=(
+            BarSeries("Original", tuple(each.rows / rows for each in summary.bins), Look.FIRST),
+        ),
+        table=table_from(
+            ["Class size", "Classes", "Rows", "Rows (%)"],
+            [
+                [each.label, each.classes, each.rows, round(100 * each.rows / rows, 2)]
+                for each in summary.bins
+            ],
+        ),
+        hatched=frozenset(range(limit)),
+        threshold_before=limit,
+        threshold_label=f"k = {summary.k:,}",
+    )
+
+
+__all__ = [
+    "BINS",
+    "CurrentRisk",
+    "Distribution",
+    "LinesAround",
+    "current_risk",
+    "distribution",
+    "lines_around",
+    "top_values",
+]
