@@ -11,7 +11,7 @@ from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.published import ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
@@ -61,6 +61,8 @@ class ExplorationView:
 
     ``sentence`` answers in one line; when not ``feasible``, ``remedy`` holds parameter values (plan
     keys, plain values) of the nearest feasible setting and ``remedy_label`` words for its button.
+    ``notes`` are what a newcomer should know of this setting; a code that starts with
+    ``hierarchy.`` or ``roles.`` says where something can be done about it.
     """
 
     feasible: bool
@@ -70,6 +72,7 @@ class ExplorationView:
     guarantee: Guarantee | None = None
     remedy: Mapping[str, object] | None = None
     remedy_label: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 class Exploration(Protocol):

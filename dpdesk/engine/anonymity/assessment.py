@@ -66,7 +66,7 @@ class Assessment:
     def _release_figures(self) -> tuple[Figure, ...]:
         known = self.statistics
         return (
-            Figure("rows_kept", "Rows kept", known.kept, "count", "rows", "higher"),
+            Figure("rows_kept", "Rows kept", known.kept, "count", "rows", "higher", headline=True),
             Figure(
                 "rows_suppressed", "Rows suppressed", known.suppressed, "count", "rows", "lower"
             ),
@@ -76,6 +76,7 @@ class Assessment:
                 self.suppressed_share,
                 "share",
                 better="lower",
+                headline=True,
             ),
             Figure(
                 "classes",
@@ -85,13 +86,30 @@ class Assessment:
                 better="higher",
                 help="Different combinations of quasi-identifiers in the release.",
             ),
-            Figure("smallest_class", "Smallest class", known.smallest, "count", "rows", "higher"),
+            Figure(
+                "smallest_class",
+                "Smallest class",
+                known.smallest,
+                "count",
+                "rows",
+                "higher",
+                headline=True,
+            ),
+            Figure(
+                "smallest_class_before",
+                "Smallest class, original",
+                self.before.smallest,
+                "count",
+                "rows",
+                help="Rows of the smallest class before anything is generalised.",
+            ),
             Figure(
                 "highest_risk",
                 "Highest risk",
                 self.after.highest,
                 "share",
                 better="lower",
+                about="risk",
                 help="Chance that a match is right for the rows of the smallest class.",
             ),
             Figure(
@@ -100,6 +118,8 @@ class Assessment:
                 self.after.average,
                 "share",
                 better="lower",
+                about="risk",
+                headline=True,
                 help="Mean over the released rows of 1 / class size.",
             ),
         )
@@ -113,6 +133,8 @@ class Assessment:
                 known["loss"],
                 "share",
                 better="lower",
+                headline=True,
+                about="loss",
                 help="Detail lost, mean over all cells; suppressed cells count fully.",
             ),
             Figure(

@@ -34,6 +34,7 @@ from dpdesk.engine.anonymity.known_nodes import (
 )
 from dpdesk.engine.anonymity.lattice import Node
 from dpdesk.engine.anonymity.metrics import evaluate_node
+from dpdesk.engine.anonymity.notes import node_notes
 from dpdesk.engine.anonymity.risk import summarise_risk
 from dpdesk.engine.anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.anonymity.statistics import EvaluatedNodes
@@ -115,6 +116,7 @@ class KAnonymityExploration:
             charts=(risk, self._node_chart(settings.k, known, nodes, choice), *others),
             figures=found.figures(),
             guarantee=k_guarantee(settings.k, counted.smallest, counted.suppressed, self._roles),
+            notes=node_notes(self._table.attributes, self._table.hierarchies, levels),
         )
 
     def _infeasible(

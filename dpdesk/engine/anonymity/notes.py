@@ -1,0 +1,50 @@
+"""What a newcomer should know of a chosen node: which attributes it takes away altogether."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import Note
+from dpdesk.engine.anonymity.guarantee import name_list
+
+REMOVED = "hierarchy.removed"
+COARSE = "hierarchy.coarse"
+
+
+def node_notes(
+    attributes: Sequence[str], hierarchies: Sequence[Hierarchy], levels: Sequence[int]
+) -> tuple[Note, ...]:
+    """Sentences about attributes that are released at the top level, where all values are one.
+
+    Those whose hierarchy has no level in between are named a second time: there, more levels
+    would help. Attributes with a single value lose nothing and are left out.
+    """
+    removed = [
+        (name, hierarchy)
+        for name, hierarchy, level in zip(attributes, hierarchies, levels, strict=True)
+        if level == hierarchy.height and len(hierarchy.leaves) > 1
+    ]
+    if not removed:
+        return ()
+    names = [f"`{name}`" for name, _ in removed]
+    roots = sorted({hierarchy.labels[-1][0] for _, hierarchy in removed})
+    verb = "are" if len(names) > 1 else "is"
+    found = [
+        Note(
+            REMOVED,
+            f"{name_list(names)} {verb} removed completely: every row shows "
+            f"{name_list([f'`{root}`' for root in roots])}.",
+        )
+    ]
+    coarse = [f"`{name}`" for name, h in removed if h.height == 1 and len(h.leaves) > 2]
+    if coarse:
+        has = "have" if len(coarse) > 1 else "has"
+        found.append(
+            Note(
+                COARSE,
+                f"{name_list(coarse)} {has} no level between the original values and none at all; "
+                "a hierarchy with levels in between can keep some of the detail.",
+            )
+        )
+    return tuple(found)
