@@ -1,0 +1,1 @@
+"""The panels of the window, in the order of the work."""

@@ -1,0 +1,181 @@
+"""What the panel changes: each method gives one undoable command to the workbench."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from dpdesk.app.types import ColumnType, SetHierarchies, SetHierarchy
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
+from dpdesk.ui.panels.hierarchies.edits import Edit
+from dpdesk.ui.panels.hierarchies.presenter import choice_words, reason
+from dpdesk.ui.panels.hierarchies.tasks import (
+    Edited,
+    ExportFile,
+    Imported,
+    ImportFile,
+    Look,
+    MakeEdit,
+    Suggest,
+    Suggestion,
+)
+from dpdesk.ui.workbench import Workbench
+
+
+class HierarchyActions(QObject):
+    """Runs the work of an action in the background, then applies its command.
+
+    ``said(kind, text)`` is a sentence for the band, ``failed(JobFailed)`` an error for it;
+    ``editFailed(str)`` says why an edit by hand was not made.
+    """
+
+    said = Signal(str, str)
+    failed = Signal(object)
+    editFailed = Signal(str)
+
+    def __init__(self, workbench: Workbench, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workbench = workbench
+        self._reasons: dict[str, tuple[HierarchyBuilder, str]] = {}
+
+    def why(self, attribute: str) -> str:
+        """Why the present hierarchy was suggested; empty when it was not."""
+        builder, sentence = self._reasons.get(attribute, (None, ""))
+        return sentence if self._workbench.work.hierarchies.get(attribute) == builder else ""
+
+    def use(self, attribute: str, choice: HierarchyBuilder | None) -> None:
+        """Take a builder, or no hierarchy."""
+        self._workbench.apply(SetHierarchy(attribute, choice))
+
+    # -- suggestions
+
+    def suggest(self, attributes: Sequence[str]) -> None:
+        """Suggest hierarchies for these; all of them are one undoable step."""
+        data, profile = self._workbench.data, self._workbench.profile
+        if data is None or not attributes:
+            return
+        known = {} if profile is None else {one.name: one.type for one in profile.columns}
+        kinds = {name: known.get(name, ColumnType.TEXT) for name in attributes}
+        before = {name: self._workbench.work.hierarchies.get(name) for name in attributes}
+        self._workbench.hub.latest("hierarchies.suggest").query(
+            self.tr("Suggesting hierarchies"),
+            Suggest(data, kinds, before),
+            done=self._on_suggested,
+            failed=self._on_failed,
+        )
+
+    def _on_suggested(self, outcome: JobDone) -> None:
+        found = outcome.value
+        assert isinstance(found, tuple)
+        fresh = {one.attribute: one for one in found if self._still_true(one)}
+        builders = {name: one.builder for name, one in fresh.items() if one.builder is not None}
+        for name, builder in builders.items():
+            self._reasons[name] = (builder, self._reason(name, builder))
+        work = self._workbench.work
+        news = {name: b for name, b in builders.items() if work.hierarchies.get(name) != b}
+        if news:
+            self._workbench.apply(SetHierarchies(news, self.tr("suggested")))
+        self._tell_suggested(news, [one for one in fresh.values() if one.builder is None])
+
+    def _still_true(self, one: Suggestion) -> bool:
+        return self._workbench.work.hierarchies.get(one.attribute) == one.before
+
+    def _reason(self, attribute: str, builder: HierarchyBuilder) -> str:
+        profile = self._workbench.profile
+        column = None
+        if profile is not None:
+            column = next((one for one in profile.columns if one.name == attribute), None)
+        return reason(builder, column)
+
+    def _tell_suggested(
+        self, news: dict[str, HierarchyBuilder], none: Sequence[Suggestion]
+    ) -> None:
+        if none:
+            self.said.emit("caution", " ".join(one.reason for one in none))
+        elif not news:
+            self.said.emit("info", self.tr("There is nothing else to suggest here."))
+        elif len(news) == 1:
+            self.said.emit("ok", self._reasons[next(iter(news))][1])
+        else:
+            listed = ", ".join(f"{name} ({choice_words(b)})" for name, b in news.items())
+            text = self.tr("Suggested {n} hierarchies in one step: {listed}. Look at each.")
+            self.said.emit("ok", text.format(n=len(news), listed=listed))
+
+    # -- files
+
+    def import_file(self, attribute: str, path: Path) -> None:
+        """Take a hierarchy file once it has been read without error."""
+        self._workbench.hub.latest("hierarchies.import").query(
+            self.tr("Reading {name}").format(name=path.name),
+            ImportFile(attribute, path.absolute()),
+            done=self._on_imported,
+            failed=self._on_failed,
+        )
+
+    def _on_imported(self, outcome: JobDone) -> None:
+        found = outcome.value
+        if not isinstance(found, Imported):
+            return
+        choice = HierarchyFile(_seen_from(self._workbench.work.base, found.path))
+        self._workbench.apply(SetHierarchy(found.attribute, choice))
+        if found.notes:
+            self.said.emit("info", " ".join(found.notes))
+
+    def export_file(self, hierarchy: Hierarchy, path: Path) -> None:
+        """Write a hierarchy as a file."""
+        self._workbench.hub.mutate(
+            self.tr("Writing {name}").format(name=path.name),
+            ExportFile(hierarchy, path),
+            done=self._on_exported,
+            failed=self._on_failed,
+        )
+
+    def _on_exported(self, outcome: JobDone) -> None:
+        text = self.tr("{path} is written. It lists values of the data: keep it confidential.")
+        self.said.emit("ok", text.format(path=outcome.value))
+
+    # -- by hand
+
+    def edit(self, attribute: str, look: Look, edit: Edit) -> None:
+        """Edit the tree on show by hand."""
+        before = self._workbench.work.hierarchies.get(attribute)
+        self._workbench.hub.latest("hierarchies.edit").query(
+            self.tr("Editing the hierarchy of {name}").format(name=attribute),
+            MakeEdit(attribute, before, look.examined, edit),
+            done=self._on_edited,
+            failed=self._on_edit_failed,
+            cancelled=self._on_edit_cancelled,
+            quiet=True,
+        )
+
+    def _on_edited(self, outcome: JobDone) -> None:
+        made = outcome.value
+        if not isinstance(made, Edited):
+            return
+        if self._workbench.work.hierarchies.get(made.attribute) != made.before:
+            self.editFailed.emit(self.tr("The hierarchy has changed meanwhile; try again."))
+            return
+        self._workbench.apply(SetHierarchy(made.attribute, made.hierarchy, made.edit.words))
+
+    def _on_edit_failed(self, outcome: JobFailed) -> None:
+        self.editFailed.emit(f"{outcome.sentence} {outcome.hint}".strip())
+
+    def _on_edit_cancelled(self, outcome: JobCancelled) -> None:
+        self.editFailed.emit("")
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self.failed.emit(outcome)
+
+
+def _seen_from(base: Path, path: Path) -> str:
+    """A path below ``base`` as relative, so that plan and files can be moved together."""
+    try:
+        relative = os.path.relpath(path, base)
+    except ValueError:  # another drive has no relative path
+        return str(path)
+    return str(path) if relative.startswith("..") else Path(relative).as_posix()

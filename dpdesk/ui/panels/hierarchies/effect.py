@@ -1,0 +1,131 @@
+"""What the level that is looked at does: its distribution, and each value before and after."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from dpdesk.ui.charts import ChartView
+from dpdesk.ui.models import DataGrid, format_cell
+from dpdesk.ui.models.guard import guarded
+from dpdesk.ui.panels.hierarchies.edits import shown
+from dpdesk.ui.panels.hierarchies.presenter import effect_sentence
+from dpdesk.ui.panels.hierarchies.tasks import Look
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import column, splitter
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+class EffectModel(QAbstractTableModel):
+    """One row per value of the data: value, rows, what it becomes, rows of that group."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._look: Look | None = None
+        self._level = 0
+        self._used = np.empty(0, np.int64)
+        self._above = np.empty(0, np.int32)
+
+    def show_look(self, look: Look | None, level: int) -> None:
+        """Show what a level does; resets only when the hierarchy is another one."""
+        if look is self._look and look is not None:
+            self._level, self._above = level, look.examined.preview.hierarchy.ancestors(level)
+            if self._used.size:
+                self.dataChanged.emit(self.index(0, 0), self.index(self._used.size - 1, 3))
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, 3)
+            return
+        self.beginResetModel()
+        self._look, self._level = look, level
+        self._used = np.empty(0, np.int64)
+        if look is not None:
+            self._used = np.flatnonzero(look.examined.preview.rows[0])
+            self._above = look.examined.preview.hierarchy.ancestors(level)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """Values that occur."""
+        return 0 if parent.isValid() else int(self._used.size)
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Before and after, each with its rows."""
+        return 0 if parent.isValid() else 4
+
+    @guarded
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Headings; rows are numbered from 1."""
+        if orientation is Qt.Orientation.Vertical:
+            return f"{section + 1:,}" if role == Qt.ItemDataRole.DisplayRole else None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if section % 2 else _LEFT
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        after = self.tr("At level {level}").format(level=self._level)
+        return (self.tr("In the data"), self.tr("Rows"), f"→ {after}", self.tr("Rows then"))[
+            section
+        ]
+
+    @guarded
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Texts and numbers."""
+        look = self._look
+        if look is None or not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if index.column() % 2 else _LEFT
+        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return None
+        preview = look.examined.preview
+        leaf = int(self._used[index.row()])
+        level = 0 if index.column() < 2 else self._level
+        code = leaf if level == 0 else int(self._above[leaf])
+        if index.column() % 2:
+            return format_cell(int(preview.rows[level][code]))
+        return shown(preview.hierarchy.labels[level][code])
+
+
+class EffectPane(QWidget):
+    """Chart above, before and after below."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.chart = ChartView(theme)
+        self.chart.set_placeholder(self.tr("Choose an attribute to see its values."))
+        below = QWidget()
+        inner: QVBoxLayout = column(below, gap=SPACE.xs)
+        inner.setContentsMargins(0, SPACE.s, 0, 0)
+        heading = QLabel(self.tr("What happens to each value?"))
+        set_look(heading, "strong")
+        self._sentence = QLabel()
+        self._sentence.setWordWrap(True)
+        self.model = EffectModel(self)
+        self.grid = DataGrid(theme, self.tr("Values before and after"))
+        self.grid.setModel(self.model)
+        self.grid.verticalHeader().hide()
+        self.grid.setMinimumHeight(90)
+        for widget in (heading, self._sentence):
+            inner.addWidget(widget)
+        inner.addWidget(self.grid, 1)
+        parts = splitter("hierarchies.effect", (self.chart, below), (3, 2), Qt.Orientation.Vertical)
+        column(self).addWidget(parts)
+
+    @property
+    def sentence(self) -> str:
+        """What the level does, in words."""
+        return self._sentence.text()
+
+    def show_look(self, look: Look | None, level: int) -> None:
+        """Show a level of a hierarchy."""
+        self.model.show_look(look, level)
+        self.chart.set_chart(None if look is None else look.charts[level])
+        self._sentence.setText("" if look is None else effect_sentence(look, level))
+
+    def set_stale(self, stale: bool) -> None:
+        """Dim the picture while another one is on its way."""
+        self.chart.set_stale(stale, self.tr("counting"))

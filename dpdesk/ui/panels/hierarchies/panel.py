@@ -1,0 +1,456 @@
+"""The panel Hierarchies: attributes, tree and level, effect, and how the hierarchy is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QPushButton, QStackedWidget, QTabWidget, QWidget
+
+from dpdesk.app.types import HierarchyChoice
+from dpdesk.ui.jobs import JobFailed
+from dpdesk.ui.panels.hierarchies import presenter
+from dpdesk.ui.panels.hierarchies.actions import HierarchyActions
+from dpdesk.ui.panels.hierarchies.attribute_list import AttributeList
+from dpdesk.ui.panels.hierarchies.edits import Edit
+from dpdesk.ui.panels.hierarchies.effect import EffectPane
+from dpdesk.ui.panels.hierarchies.level_bar import LevelBar
+from dpdesk.ui.panels.hierarchies.looks import LookStore
+from dpdesk.ui.panels.hierarchies.making import Draft, MakingPane
+from dpdesk.ui.panels.hierarchies.tasks import Answer, Look
+from dpdesk.ui.panels.hierarchies.tree_pane import TreePane
+from dpdesk.ui.shell import Panel, PanelStatus
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import Badge, EmptyState, MessageBand, StepHeader, column, splitter
+from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+DEBOUNCE_MS = 250
+_MINE = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.SOURCE}
+_ATTRIBUTES, _DATA, _REMOVE, _IMPORT = "attributes", "data", "remove", "import"
+
+
+class HierarchiesPanel(Panel):
+    """See the package. All edits go through the workbench, so that undo takes each back."""
+
+    attributesAsked = Signal()
+    dataAsked = Signal()
+
+    def __init__(
+        self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._workbench, self._theme = workbench, theme
+        self._looks = LookStore(workbench, self)
+        self._actions = HierarchyActions(workbench, self)
+        self._draft: Draft | None = None
+        self._levels: dict[str, int] = {}
+        self._shown: tuple[str, HierarchyChoice | None] | None = None
+        self._look: Look | None = None
+        self._problem_on_band = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DEBOUNCE_MS)
+        self._build()
+        self._connect()
+        self._refresh()
+
+    # -- what the window asks
+
+    def activated(self) -> None:
+        """Files may have changed while another panel was in front."""
+        self._looks.forget_files()
+        self._refresh()
+
+    def status(self) -> PanelStatus:
+        """How many attributes have a hierarchy, or which one needs a look."""
+        return presenter.status(self.attributes.entries)
+
+    def can_run(self) -> bool:
+        """Whether there is a draft to use, or something to suggest."""
+        return self.making.use.isEnabled() or self.suggest_all.isEnabled()
+
+    def run(self) -> None:
+        """Use the draft; without one, suggest for all that have none."""
+        if self.making.use.isEnabled():
+            self._on_use()
+        elif self.suggest_all.isEnabled():
+            self._on_suggest_all()
+
+    def explanation(self) -> str:
+        """What F1 tells."""
+        return self.tr(
+            "A hierarchy says how a value may be made coarser, step by step: 34, then 30-39, "
+            "then *. The search in Protect picks one level for each attribute, so that people "
+            "become alike with as little loss as possible.\n\n"
+            "Suggest makes a first one. A kind with options rebuilds it; the tree shows a preview "
+            "until you use it. By hand: choose values and press Ctrl+G to group them, F2 to "
+            "rename a group, Ctrl+M to move values, or drag them. Every change can be undone.\n\n"
+            "The level slider is only a look at what a level would do. Values in grey do not "
+            "occur in the data; values marked ! occur but have no place in the tree."
+        )
+
+    # -- for tests and the window
+
+    @property
+    def attribute(self) -> str:
+        """The attribute on show."""
+        return self.attributes.attribute
+
+    @property
+    def look(self) -> Look | None:
+        """What is on show."""
+        return self._look
+
+    def import_from(self, path: Path) -> None:
+        """Take a hierarchy file for the attribute on show."""
+        if self.attribute:
+            self._actions.import_file(self.attribute, path)
+
+    def export_to(self, path: Path) -> None:
+        """Write the hierarchy on show."""
+        if self._look is not None:
+            self._actions.export_file(self._look.examined.hierarchy, path)
+
+    # -- building
+
+    def _build(self) -> None:
+        self.header = StepHeader(3, self.tr("How may each attribute be made coarser?"), "")
+        self.suggest_all = QPushButton(self.tr("Suggest for &all that have none"))
+        self.suggest_all.setAccessibleName(self.tr("Suggest for all that have none"))
+        self.suggest_all.setToolTip(
+            self.tr("Give each quasi-identifier without hierarchy one that suits its values")
+        )
+        self.header.add(self.suggest_all)
+        badge = Badge(
+            self.tr("CONFIDENTIAL"), self.tr("Values and counts of the raw data are shown here.")
+        )
+        self.header.add(badge)
+        self.band = MessageBand(self._theme)
+        self.pages = QStackedWidget()
+        self._empty_data = EmptyState(
+            self._theme,
+            "data",
+            self.tr("No data yet"),
+            self.tr("Open a data file first; then its attributes can be made coarser here."),
+            ((_DATA, self.tr("Go to Data")),),
+        )
+        self._empty_roles = EmptyState(
+            self._theme,
+            "attributes",
+            self.tr("No quasi-identifier yet"),
+            self.tr(
+                "Hierarchies are for attributes that others could know about a person. Tag one "
+                "attribute as quasi-identifier."
+            ),
+            ((_ATTRIBUTES, self.tr("Go to Attributes")),),
+        )
+        for page in (self._build_work(), self._empty_roles, self._empty_data):
+            self.pages.addWidget(page)
+        layout = column(self, margin=SPACE.l, gap=SPACE.m)
+        layout.addWidget(self.header)
+        layout.addWidget(self.band)
+        layout.addWidget(self.pages, 1)
+
+    def _build_work(self) -> QWidget:
+        self.attributes = AttributeList(self._theme)
+        self.level = LevelBar()
+        self.tree_pane = TreePane(self._theme)
+        self.effect = EffectPane(self._theme)
+        self.making = MakingPane()
+        self.tabs = QTabWidget()
+        self.tabs.addTab(self.effect, self.tr("At this level (&P)"))
+        self.tabs.addTab(self.making, self.tr("Ho&w it is made"))
+        self.tabs.tabBar().setAccessibleName(self.tr("Effect or making"))
+        self.tabs.tabBar().setToolTip(self.tr("See what the level does, or change how it is made"))
+        middle = splitter("hierarchies.middle", (self.tree_pane, self.tabs), (1, 1))
+        right = QWidget()
+        layout = column(right, gap=SPACE.m)
+        layout.addWidget(self.level)
+        layout.addWidget(middle, 1)
+        parts = splitter("hierarchies", (self.attributes, right), (0, 1))
+        parts.setSizes([190, 900])
+        return parts
+
+    def _connect(self) -> None:
+        self._workbench.changed.connect(self._on_changed)
+        self._looks.answered.connect(self._on_answered)
+        self._looks.failed.connect(self._on_failed)
+        self._actions.said.connect(self._on_said)
+        self._actions.failed.connect(self._on_failed)
+        self._actions.editFailed.connect(self.tree_pane.edit_failed)
+        self._timer.timeout.connect(self._try_draft)
+        self.attributes.picked.connect(self._on_picked)
+        self.level.levelChanged.connect(self._on_level)
+        self.effect.chart.pointPicked.connect(self._on_bar)
+        self.tree_pane.editAsked.connect(self._on_edit)
+        self.making.draftChanged.connect(self._on_draft)
+        self.making.suggestAsked.connect(self._on_suggest)
+        self.making.importAsked.connect(self._on_import)
+        self.making.exportAsked.connect(self._on_export)
+        self.making.useAsked.connect(self._on_use)
+        self.making.discardAsked.connect(self._on_discard)
+        self.suggest_all.clicked.connect(self._on_suggest_all)
+        self.band.triggered.connect(self._on_band)
+        self._empty_data.triggered.connect(self._on_band)
+        self._empty_roles.triggered.connect(self._on_band)
+
+    # -- refreshing
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        if not changes & _MINE:
+            return
+        if changes & {Aspect.HIERARCHIES, Aspect.DATA}:
+            self._drop_draft()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        work, data = self._workbench.work, self._workbench.data
+        columns = () if data is None else data.columns
+        pairs = presenter.attributes(work, columns)
+        current = self.attribute or (pairs[0][0] if pairs else "")
+        for name, optional in pairs:
+            choice = work.hierarchies.get(name)
+            if choice is not None or not optional or name == current:
+                self._looks.ask(name, choice)
+        entries = [
+            presenter.entry(
+                name,
+                optional,
+                work.hierarchies.get(name),
+                self._looks.answer(name, work.hierarchies.get(name)),
+            )
+            for name, optional in pairs
+        ]
+        self.attributes.set_entries(entries)
+        self._choose_page(data is not None, any(not optional for _, optional in pairs))
+        lacking = presenter.without_hierarchy(work, columns)
+        self.suggest_all.setEnabled(bool(lacking))
+        self._show_current()
+        self.statusChanged.emit()
+
+    def _choose_page(self, has_data: bool, has_quasi: bool) -> None:
+        if has_data and has_quasi:
+            self.pages.setCurrentIndex(0)
+            self.header.set_line(presenter.headline(self.attributes.entries))
+            return
+        self.header.set_line(self.tr("A hierarchy says how values are put together, in levels."))
+        self.pages.setCurrentWidget(self._empty_roles if has_data else self._empty_data)
+        if self._workbench.loading:
+            self._empty_data.set_texts(
+                self.tr("Reading the data…"), self.tr("Its attributes will be listed here.")
+            )
+        else:
+            self._empty_data.set_texts(
+                self.tr("No data yet"),
+                self.tr("Open a data file first; then its attributes can be made coarser here."),
+            )
+
+    def _choice(self) -> HierarchyChoice | None:
+        """What is looked at: the draft, else what the work has."""
+        if self._draft is not None:
+            return self._draft.choice
+        return self._workbench.work.hierarchies.get(self.attribute)
+
+    def _show_current(self) -> None:
+        attribute = self.attribute
+        own = self._workbench.work.hierarchies.get(attribute)
+        if self._shown is None or self._shown[0] != attribute or self._shown[1] != own:
+            self._shown = (attribute, own)
+            if self._draft is None:
+                self.making.show_choice(own, self._actions.why(attribute))
+        choice = self._choice()
+        answer = self._looks.answer(attribute, choice) if attribute else None
+        if answer is None:
+            self._show_waiting(attribute)
+        elif answer.look is None:
+            self._show_problem(answer)
+        else:
+            self._show_look(answer.look)
+        self._show_buttons(answer)
+
+    def _show_waiting(self, attribute: str) -> None:
+        known = self._looks.latest(attribute) if attribute else None
+        self._set_look(None if known is None else known.look)
+        self.effect.set_stale(self._look is not None)
+
+    def _show_problem(self, answer: Answer) -> None:
+        if self._draft is not None:
+            self.making.show_problem(answer.error)
+            self.effect.set_stale(self._look is not None)
+            return
+        self._set_look(None)
+        if answer.error is not None:
+            actions = ((_IMPORT, self.tr("Import another…")), (_REMOVE, self.tr("Do without")))
+            self.band.show_error(answer.error, actions)
+            self._problem_on_band = True
+
+    def _show_look(self, look: Look) -> None:
+        if self._draft is None:
+            self.making.set_tree(presenter.as_tree(look.examined.preview.hierarchy))
+        else:
+            self.making.show_problem(None)
+        if self._problem_on_band:
+            self._problem_on_band = False
+            self.band.clear()
+        self._set_look(look)
+        self.effect.set_stale(False)
+
+    def _set_look(self, look: Look | None) -> None:
+        self._look = look
+        level = self._levels.get(self.attribute, 0)
+        if look is not None:
+            level = min(level, look.height)
+        self.level.show_look(look, level)
+        self.tree_pane.show_look(look, level)
+        self.effect.show_look(look, self.level.level)
+
+    def _show_buttons(self, answer: Answer | None) -> None:
+        ready = answer is not None and answer.look is not None
+        known = self._workbench.profile is not None
+        self.making.set_enabled(suggest=known and bool(self.attribute), export=ready)
+        if self._draft is not None:
+            self.making.show_draft(True, ready and not self.making.errors())
+        drafting = self._draft is not None
+        set_look(
+            self.suggest_all, "" if drafting or not self.suggest_all.isEnabled() else "primary"
+        )
+        self.suggest_all.setEnabled(self.suggest_all.isEnabled() and known)
+
+    # -- what the user does
+
+    @Slot(str)
+    def _on_picked(self, attribute: str) -> None:
+        self._drop_draft()
+        self.band.clear()
+        work = self._workbench.work
+        self._looks.ask(attribute, work.hierarchies.get(attribute))
+        self.tabs.setCurrentWidget(self.effect if attribute in work.hierarchies else self.making)
+        self._show_current()
+
+    @Slot(int)
+    def _on_level(self, level: int) -> None:
+        self._levels[self.attribute] = level
+        self.tree_pane.tree.show_level(level)
+        self.effect.show_look(self._look, level)
+
+    @Slot(int)
+    def _on_bar(self, index: int) -> None:
+        """A bar of the picture was chosen: go to its value in the tree."""
+        look, level = self._look, self.level.level
+        if look is None or not 0 <= index < len(look.charts[level].categories):
+            return
+        self.tree_pane.tree.jump_to(level, look.charts[level].categories[index])
+
+    @Slot(object)
+    def _on_edit(self, edit: Edit) -> None:
+        if self._look is not None:
+            self._actions.edit(self.attribute, self._look, edit)
+
+    @Slot(object)
+    def _on_draft(self, draft: Draft) -> None:
+        own = self._workbench.work.hierarchies.get(self.attribute)
+        if draft.choice == own:
+            self._drop_draft()
+            self._show_current()
+            return
+        self._draft = draft
+        self.making.show_draft(True, False)
+        self._timer.start()
+
+    @Slot()
+    def _try_draft(self) -> None:
+        if self._draft is None:
+            return
+        if self.making.errors():
+            self.making.show_problem(None)
+            return
+        self._looks.ask(self.attribute, self._draft.choice, "draft")
+        self._show_current()
+
+    def _drop_draft(self) -> None:
+        self._timer.stop()
+        if self._draft is not None:
+            self._draft = None
+            self._shown = None
+        self.making.show_problem(None)
+        self.making.show_draft(False, False)
+
+    @Slot()
+    def _on_use(self) -> None:
+        if self._draft is not None and self.attribute:
+            self._actions.use(self.attribute, self._draft.choice)
+
+    @Slot()
+    def _on_discard(self) -> None:
+        self._drop_draft()
+        self._show_current()
+
+    @Slot()
+    def _on_suggest(self) -> None:
+        self._actions.suggest((self.attribute,))
+
+    @Slot()
+    def _on_suggest_all(self) -> None:
+        data = self._workbench.data
+        if data is not None:
+            names = presenter.without_hierarchy(self._workbench.work, data.columns)
+            self._actions.suggest(names)
+
+    @Slot()
+    def _on_import(self) -> None:
+        dialog = self._dialog(self.tr("Import a hierarchy"), QFileDialog.AcceptMode.AcceptOpen)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(self._on_import_file)
+        dialog.open()
+
+    @Slot()
+    def _on_export(self) -> None:
+        dialog = self._dialog(self.tr("Export the hierarchy"), QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("csv")
+        dialog.selectFile(f"{self.attribute}.csv")
+        dialog.fileSelected.connect(self._on_export_file)
+        dialog.open()
+
+    def _dialog(self, title: str, mode: QFileDialog.AcceptMode) -> QFileDialog:
+        dialog = QFileDialog(self, title, str(self._workbench.work.base))
+        dialog.setAcceptMode(mode)
+        dialog.setNameFilters([self.tr("Hierarchies (*.csv *.txt)"), self.tr("All files (*)")])
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return dialog
+
+    @Slot(str)
+    def _on_import_file(self, name: str) -> None:
+        self.import_from(Path(name))
+
+    @Slot(str)
+    def _on_export_file(self, name: str) -> None:
+        self.export_to(Path(name))
+
+    @Slot(str)
+    def _on_band(self, identifier: str) -> None:
+        self.band.clear()
+        if identifier == _ATTRIBUTES:
+            self.attributesAsked.emit()
+        elif identifier == _DATA:
+            self.dataAsked.emit()
+        elif identifier == _IMPORT:
+            self._on_import()
+        elif identifier == _REMOVE:
+            self._actions.use(self.attribute, None)
+
+    # -- what comes back
+
+    @Slot(object)
+    def _on_answered(self, answer: Answer) -> None:
+        self._refresh()
+
+    @Slot(str, str)
+    def _on_said(self, kind: str, text: str) -> None:
+        self._problem_on_band = False
+        self.band.show_message(kind, text)
+
+    @Slot(object)
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self._problem_on_band = False
+        self.band.show_error(outcome)

@@ -1,0 +1,239 @@
+"""What the panel says, decided without widgets: attributes, their state, levels, reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from dpdesk.app import hierarchies
+from dpdesk.app.types import ColumnProfile, HierarchyChoice, WorkState
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.core.schema import Role
+from dpdesk.ui.panels.hierarchies.edits import shown
+from dpdesk.ui.panels.hierarchies.tasks import Answer, Look
+from dpdesk.ui.shell import Mark, PanelStatus
+
+translate = QCoreApplication.translate
+TREE_FORM_AT_MOST = 500
+
+
+class State(Enum):
+    """How an attribute stands; the value is the sign before its words."""
+
+    NONE = "–"
+    COUNTING = "…"
+    READY = "✓"
+    LACKING = "!"
+    FAILED = "✕"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An attribute of the list; ``optional`` when it may do without a hierarchy."""
+
+    attribute: str
+    optional: bool
+    state: State
+    note: str
+
+    @property
+    def text(self) -> str:
+        """Two lines: the name, then sign and words."""
+        return f"{self.attribute}\n{self.state.value} {self.note}"
+
+
+def attributes(work: WorkState, columns: Sequence[str]) -> tuple[tuple[str, bool], ...]:
+    """Attributes with whether they are optional: quasi-identifiers, then sensitive ones."""
+    needed = [name for name in columns if work.role(name) is Role.QUASI_IDENTIFIER]
+    optional = [name for name in columns if work.role(name) is Role.SENSITIVE]
+    return (*((name, False) for name in needed), *((name, True) for name in optional))
+
+
+def entry(
+    attribute: str, optional: bool, choice: HierarchyChoice | None, answer: Answer | None
+) -> Entry:
+    """How an attribute stands, given what its choice turned out to be (None: not yet known)."""
+    if choice is None and (answer is None or answer.look is not None):
+        none = translate("Hierarchies", "none: value, then *")
+        return Entry(attribute, optional, State.NONE, none)
+    if answer is None:
+        return Entry(attribute, optional, State.COUNTING, choice_words(choice))
+    if answer.look is None:
+        return Entry(attribute, optional, State.FAILED, translate("Hierarchies", "cannot be used"))
+    lacking = len(answer.look.examined.lacking)
+    if lacking:
+        words = translate("Hierarchies", "1 value has no place")
+        if lacking > 1:
+            words = translate("Hierarchies", "{n} values have no place").format(n=f"{lacking:,}")
+        return Entry(attribute, optional, State.LACKING, words)
+    note = translate("Hierarchies", "{height} levels · {how}").format(
+        height=answer.look.height + 1, how=choice_words(choice)
+    )
+    return Entry(attribute, optional, State.READY, note)
+
+
+def choice_words(choice: HierarchyChoice | None) -> str:
+    """How a hierarchy is made, in a few words."""
+    if choice is None:
+        return translate("Hierarchies", "none: value, then *")
+    if isinstance(choice, HierarchyFile):
+        return Path(choice.path).name
+    if isinstance(choice, HierarchyBuilder):
+        form = hierarchies.forms().get(choice.kind)
+        return choice.kind if form is None else form.title.lower()
+    return translate("Hierarchies", "edited by hand")
+
+
+def status(entries: Sequence[Entry]) -> PanelStatus:
+    """What the navigation shows."""
+    needed = [one for one in entries if not one.optional]
+    bad = [one for one in entries if one.state in (State.LACKING, State.FAILED)]
+    if not needed:
+        return PanelStatus(Mark.OPEN, translate("Hierarchies", "tag a quasi-identifier first"))
+    if bad:
+        words = translate("Hierarchies", "look at {name}")
+        return PanelStatus(Mark.ATTENTION, words.format(name=bad[0].attribute))
+    made = sum(one.state is State.READY for one in needed)
+    words = translate("Hierarchies", "{n} of {total} have one")
+    mark = Mark.DONE if made == len(needed) else Mark.OPEN
+    return PanelStatus(mark, words.format(n=made, total=len(needed)))
+
+
+def headline(entries: Sequence[Entry]) -> str:
+    """One sentence under the title: how far the step is."""
+    needed = [one for one in entries if not one.optional]
+    made = sum(one.state is not State.NONE for one in needed)
+    if needed and made == len(needed):
+        return translate(
+            "Hierarchies",
+            "Each quasi-identifier has a hierarchy. The search chooses the levels in Protect.",
+        )
+    return translate(
+        "Hierarchies",
+        "{n} of {total} quasi-identifiers have a hierarchy; without one, a value is kept or "
+        "becomes * as a whole.",
+    ).format(n=made, total=len(needed))
+
+
+def level_name(look: Look, level: int) -> str:
+    """What a level holds, in a few words."""
+    if level == 0:
+        return translate("Hierarchies", "values as in the data")
+    if level == look.height:
+        return translate("Hierarchies", "everything together")
+    labels = look.examined.preview.hierarchy.labels[level]
+    order = look.shape.order[level][:2]
+    first = [shown(labels[code]) for code in order]
+    more = ", …" if len(labels) > 2 else ""
+    return translate("Hierarchies", "such as {examples}").format(examples=", ".join(first) + more)
+
+
+def effect_sentence(look: Look, level: int) -> str:
+    """What a level does to the column, in one sentence."""
+    effect = look.effects[level]
+    if effect.rows_changed == 0:
+        return translate("Hierarchies", "Level {level} leaves every row as it is.").format(
+            level=level
+        )
+    total = int(look.examined.preview.rows[0].sum())
+    return translate(
+        "Hierarchies",
+        "Level {level} turns {before} values into {after} and changes {rows} of {total} rows; "
+        "the smallest group grows from {small} to {large} rows.",
+    ).format(
+        level=level,
+        before=f"{effect.distinct_before:,}",
+        after=f"{effect.distinct_after:,}",
+        rows=f"{effect.rows_changed:,}",
+        total=f"{total:,}",
+        small=f"{effect.smallest_before:,}",
+        large=f"{effect.smallest_after:,}",
+    )
+
+
+def lacking_sentence(look: Look) -> str:
+    """Which values have no place in the tree; empty when each has one."""
+    lacking = look.examined.lacking
+    if not lacking:
+        return ""
+    rows = sum(count.rows for count in lacking)
+    if len(lacking) == 1:
+        template = translate(
+            "Hierarchies",
+            "1 value of the data ({rows} rows) has no place in the tree; expected a place for "
+            "each. Press Enter to go to it.",
+        )
+    else:
+        template = translate(
+            "Hierarchies",
+            "{n} values of the data ({rows} rows) have no place in the tree; expected a place for "
+            "each. Press Enter to go to one.",
+        )
+    return template.format(n=f"{len(lacking):,}", rows=f"{rows:,}")
+
+
+def reason(builder: HierarchyBuilder, column: ColumnProfile | None) -> str:
+    """Why a builder was suggested, in one sentence."""
+    if builder.kind == "intervals" and column is not None and column.minimum is not None:
+        return translate(
+            "Hierarchies",
+            "Suggested intervals: the values are numbers from {low} to {high}.",
+        ).format(low=column.minimum, high=column.maximum)
+    sentences = {
+        "intervals": translate("Hierarchies", "Suggested intervals: the values are numbers."),
+        "mask": translate(
+            "Hierarchies", "Suggested masking: the values are codes of one length with digits."
+        ),
+        "dates": translate(
+            "Hierarchies", "Suggested periods: the values are dates written as {form}."
+        ),
+        "order": translate(
+            "Hierarchies",
+            "Suggested value, then *: the names do not tell what belongs together. Give group "
+            "sizes, or group values in the tree.",
+        ),
+    }
+    forms = builder.options.get("format")
+    form = forms[0] if isinstance(forms, tuple) and forms else ""
+    return sentences.get(builder.kind, "").format(form=form)
+
+
+def as_tree(hierarchy: Hierarchy) -> dict[str, object] | None:
+    """The groups of a hierarchy as a tree that a form can edit; None when it is too large."""
+    if len(hierarchy.leaves) > TREE_FORM_AT_MOST or hierarchy.height < 1:
+        return None
+    tree: dict[str, object] = {}
+    for row in hierarchy.rows():
+        groups = [label for label in reversed(row[1:-1]) if label]
+        _plant(tree, groups or [row[-1]], row[0])
+    return tree
+
+
+def _plant(tree: dict[str, object], groups: Sequence[str], leaf: str) -> None:
+    node = tree
+    for label in groups[:-1]:
+        inner = node.setdefault(label, {})
+        assert isinstance(inner, dict)
+        node = inner
+    leaves = node.setdefault(groups[-1], [])
+    assert isinstance(leaves, list)
+    leaves.append(leaf)
+
+
+def without_hierarchy(work: WorkState, columns: Sequence[str]) -> tuple[str, ...]:
+    """Quasi-identifiers that have none."""
+    return tuple(
+        name
+        for name, optional in attributes(work, columns)
+        if not optional and name not in work.hierarchies
+    )
+
+
+def changed_since(before: Mapping[str, HierarchyChoice | None], work: WorkState) -> tuple[str, ...]:
+    """Attributes whose choice is not any more what it was when a job began."""
+    return tuple(name for name, old in before.items() if work.hierarchies.get(name) != old)

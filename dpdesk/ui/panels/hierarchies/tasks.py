@@ -1,0 +1,185 @@
+"""Work that the panel gives to background jobs: plain callables that touch nothing of the window.
+
+Errors of a hierarchy are part of the answer, because the panel shows them beside the attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from dpdesk.app import hierarchies
+from dpdesk.app.hierarchies import Examined
+from dpdesk.app.types import DataStore, HierarchyChoice
+from dpdesk.core.charts import BarChart
+from dpdesk.core.errors import Cancelled, DpdeskError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.hierarchy_preview import LevelEffect
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.plan import HierarchyBuilder
+from dpdesk.core.schema import ColumnType
+from dpdesk.ui.jobs import JobFailed
+from dpdesk.ui.jobs.outcomes import failure
+from dpdesk.ui.panels.hierarchies.edits import Edit
+from dpdesk.ui.panels.hierarchies.pictures import level_chart
+from dpdesk.ui.panels.hierarchies.shape import TreeShape
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """All that the panel shows of a hierarchy over a column; one effect and chart per level."""
+
+    attribute: str
+    examined: Examined
+    shape: TreeShape
+    effects: tuple[LevelEffect, ...]
+    charts: tuple[BarChart, ...]
+
+    @property
+    def height(self) -> int:
+        """The highest level."""
+        return self.shape.height
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a choice for an attribute turned out to be: a look, or why there is none."""
+
+    data: DataStore
+    attribute: str
+    choice: HierarchyChoice | None
+    look: Look | None
+    error: JobFailed | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Examine:
+    """Resolve a choice and count its values."""
+
+    data: DataStore
+    attribute: str
+    choice: HierarchyChoice | None
+    base: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> Answer:
+        """The answer."""
+        try:
+            examined = hierarchies.examine(self.data, self.attribute, self.choice, self.base, token)
+            return Answer(self.data, self.attribute, self.choice, look_at(examined, token))
+        except Cancelled:
+            raise
+        except DpdeskError as error:
+            told = failure(0, self.attribute, error)
+            return Answer(self.data, self.attribute, self.choice, None, told)
+
+
+def look_at(examined: Examined, token: CancelToken) -> Look:
+    """Shape, effects and charts of an examined hierarchy."""
+    preview = examined.preview
+    leaf_codes = preview.hierarchy.leaf_codes
+    lacking = frozenset(leaf_codes[count.value] for count in examined.lacking)
+    effects: list[LevelEffect] = []
+    charts: list[BarChart] = []
+    for level in range(preview.hierarchy.height + 1):
+        token.check()
+        effects.append(hierarchies.level_effect(preview, level))
+        charts.append(level_chart(preview, level))
+    shape = TreeShape.of(preview.hierarchy, lacking)
+    return Look(preview.hierarchy.attribute, examined, shape, tuple(effects), tuple(charts))
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A builder for an attribute that had ``before``; ``builder`` None when nothing suits."""
+
+    attribute: str
+    before: HierarchyChoice | None
+    builder: HierarchyBuilder | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Suggest:
+    """Find a builder for each of some attributes."""
+
+    data: DataStore
+    kinds: Mapping[str, ColumnType]
+    before: Mapping[str, HierarchyChoice | None] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+
+    def __call__(self, token: CancelToken, report: Report) -> tuple[Suggestion, ...]:
+        """One suggestion per attribute."""
+        return tuple(self._one(name, kind, token) for name, kind in self.kinds.items())
+
+    def _one(self, attribute: str, kind: ColumnType, token: CancelToken) -> Suggestion:
+        token.check()
+        before = self.before.get(attribute)
+        try:
+            builder = hierarchies.suggest(self.data, attribute, kind, token)
+        except Cancelled:
+            raise
+        except DpdeskError as error:
+            return Suggestion(attribute, before, None, error.line)
+        return Suggestion(attribute, before, builder)
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A hierarchy edited by hand; ``before`` is the choice from which the edit started."""
+
+    attribute: str
+    before: HierarchyChoice | None
+    hierarchy: Hierarchy
+    edit: Edit
+
+
+@dataclass(frozen=True, eq=False)
+class MakeEdit:
+    """Edit a hierarchy; large ones take longer than a frame."""
+
+    attribute: str
+    before: HierarchyChoice | None
+    examined: Examined
+    edit: Edit
+
+    def __call__(self, token: CancelToken, report: Report) -> Edited:
+        """The edited hierarchy. Raises InputError."""
+        return Edited(self.attribute, self.before, self.edit.on(self.examined), self.edit)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A hierarchy file that can be read; ``notes`` say how it was read."""
+
+    attribute: str
+    path: Path
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ImportFile:
+    """Read and check a hierarchy file before the work refers to it."""
+
+    attribute: str
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> Imported:
+        """The checked file. Raises StorageError, InputError."""
+        reading = hierarchies.load(self.path, self.attribute)
+        return Imported(self.attribute, self.path, tuple(reading.notes))
+
+
+@dataclass(frozen=True, eq=False)
+class ExportFile:
+    """Write a hierarchy as a file."""
+
+    hierarchy: Hierarchy
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> Path:
+        """The path that was written. Raises StorageError."""
+        hierarchies.save(self.hierarchy, self.path)
+        return self.path

@@ -1,0 +1,284 @@
+"""The tree of a hierarchy as a Qt model: any number of leaves, children made when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QMimeData,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QFont
+
+from dpdesk.ui.models.guard import guarded
+from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
+from dpdesk.ui.panels.hierarchies.tasks import Look
+from dpdesk.ui.theme import Theme, ThemeManager
+
+Index = QModelIndex | QPersistentModelIndex
+_ROOT = QModelIndex()
+MIME = "application/x-dpdesk-hierarchy-values"
+VALUE, ROWS, BELOW = range(3)
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class HierarchyModel(QAbstractItemModel):
+    """Nodes are numbered as in :class:`TreeShape`; the number is the index's internal id.
+
+    ``editAsked(Edit)`` carries what typing over a name or dropping values means.
+    """
+
+    editAsked = Signal(object)
+
+    def __init__(self, theme: ThemeManager, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._look: Look | None = None
+        self._level = 0
+        self._dragged: tuple[int, tuple[str, ...]] | None = None
+        self._headings = (self.tr("Value"), self.tr("Rows"), self.tr("Values below"))
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    @property
+    def look(self) -> Look | None:
+        """What is shown."""
+        return self._look
+
+    def set_look(self, look: Look | None) -> None:
+        """Show another hierarchy."""
+        self.beginResetModel()
+        self._look = look
+        self.endResetModel()
+
+    def set_level(self, level: int) -> None:
+        """Emphasise the values of a level."""
+        self._level = level
+
+    # -- nodes
+
+    def node(self, index: Index) -> tuple[int, int]:
+        """Level and code of an index."""
+        assert self._look is not None
+        return self._look.shape.node(index.internalId())
+
+    def index_of(self, level: int, code: int) -> QModelIndex:
+        """The index of a node."""
+        if self._look is None:
+            return QModelIndex()
+        shape = self._look.shape
+        return self.createIndex(shape.row(level, code), 0, shape.number(level, code))
+
+    def find(self, level: int, label: str) -> QModelIndex:
+        """The index of a value, by its text."""
+        if self._look is None or not 0 <= level <= self._look.height:
+            return QModelIndex()
+        labels = self._look.examined.preview.hierarchy.labels[level]
+        return self.index_of(level, labels.index(label)) if label in labels else QModelIndex()
+
+    def label(self, level: int, code: int) -> str:
+        """The text of a node."""
+        assert self._look is not None
+        return self._look.examined.preview.hierarchy.labels[level][code]
+
+    def children_between(self, parent: Index, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """Level and code of some children of a node."""
+        if self._look is None:
+            return
+        shape = self._look.shape
+        if not parent.isValid():
+            yield shape.height, 0
+            return
+        level, code = self.node(parent)
+        for child in shape.children(level, code, first, last).tolist():
+            yield level - 1, child
+
+    # -- the model's own duties
+
+    def index(self, row: int, column: int, parent: Index = _ROOT) -> QModelIndex:
+        """The index of a child."""
+        if self._look is None or not 0 <= column < len(self._headings) or row < 0:
+            return QModelIndex()
+        shape = self._look.shape
+        if not parent.isValid():
+            top = shape.number(shape.height, 0)
+            return self.createIndex(0, column, top) if row == 0 else QModelIndex()
+        level, code = self.node(parent)
+        if parent.column() != 0 or row >= shape.child_count(level, code):
+            return QModelIndex()
+        return self.createIndex(row, column, shape.number(level - 1, shape.child(level, code, row)))
+
+    def parent(self, index: Index = _ROOT) -> QModelIndex:  # type: ignore[override]
+        """The node above."""
+        if self._look is None or not index.isValid():
+            return QModelIndex()
+        level, code = self.node(index)
+        if level == self._look.height:
+            return QModelIndex()
+        above = int(self._look.examined.preview.hierarchy.parents[level][code])
+        return self.index_of(level + 1, above)
+
+    def rowCount(self, parent: Index = _ROOT) -> int:
+        """Number of children."""
+        if self._look is None or parent.column() > 0:
+            return 0
+        if not parent.isValid():
+            return 1
+        return self._look.shape.child_count(*self.node(parent))
+
+    def columnCount(self, parent: Index = _ROOT) -> int:
+        """Value, rows, values below."""
+        return len(self._headings)
+
+    @guarded
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Headings."""
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self._headings):
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._headings[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole and section != VALUE:
+            return _RIGHT
+        return None
+
+    @guarded
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Texts, and how they look."""
+        if self._look is None or not index.isValid():
+            return None
+        level, code = self.node(index)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(level, code, index.column())
+        if role == Qt.ItemDataRole.EditRole:
+            return self.label(level, code)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _RIGHT if index.column() != VALUE else None
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return self._colour(level, code)
+        if role == Qt.ItemDataRole.FontRole:
+            return self._bold if level == self._level else None
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self._words(level, code)
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Values can be dragged, groups take drops, names of groups can be typed over."""
+        if self._look is None or not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        level, _ = self.node(index)
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if level < self._look.height:
+            flags |= Qt.ItemFlag.ItemIsDragEnabled
+        if level > 0:
+            flags |= Qt.ItemFlag.ItemIsDropEnabled
+            if index.column() == VALUE:
+                flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
+
+    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Ask for another name; the tree changes when the edit has been made."""
+        if role != Qt.ItemDataRole.EditRole or not index.isValid():
+            return False
+        level, code = self.node(index)
+        old = self.label(level, code)
+        if str(value) != old:
+            self.editAsked.emit(Edit(EditKind.RENAME, level, (old,), str(value)))
+        return False
+
+    # -- drag and drop
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        """Values are moved."""
+        return Qt.DropAction.MoveAction
+
+    def mimeTypes(self) -> list[str]:
+        """Values of this tree only."""
+        return [MIME]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        """Remember what is dragged; the bytes only mark it as ours."""
+        nodes = [self.node(index) for index in indexes if index.column() == VALUE]
+        levels = {level for level, _ in nodes}
+        self._dragged = None
+        if len(levels) == 1:
+            values = tuple(self.label(level, code) for level, code in nodes)
+            self._dragged = (levels.pop(), values)
+        data = QMimeData()
+        data.setData(MIME, b"values")
+        return data
+
+    def canDropMimeData(
+        self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index
+    ) -> bool:
+        """Only groups of the level above take the values."""
+        if not data.hasFormat(MIME) or self._dragged is None or not parent.isValid():
+            return False
+        return self.node(parent)[0] == self._dragged[0] + 1
+
+    def dropMimeData(
+        self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index
+    ) -> bool:
+        """Ask for the move; the view must not remove rows by itself."""
+        if not self.canDropMimeData(data, action, row, column, parent) or self._dragged is None:
+            return False
+        level, values = self._dragged
+        self.editAsked.emit(Edit(EditKind.MOVE, level, values, self.label(*self.node(parent))))
+        return False
+
+    # -- texts
+
+    def _rows(self, level: int, code: int) -> int:
+        assert self._look is not None
+        return int(self._look.examined.preview.rows[level][code])
+
+    def _below(self, level: int, code: int) -> int:
+        assert self._look is not None
+        return self._look.shape.child_count(level, code)
+
+    def _text(self, level: int, code: int, column: int) -> str:
+        if column == ROWS:
+            return f"{self._rows(level, code):,}"
+        if column == BELOW:
+            return f"{self._below(level, code):,}" if level else ""
+        name = shown(self.label(level, code))
+        return f"! {name}" if self._lacks(level, code) else name
+
+    def _lacks(self, level: int, code: int) -> bool:
+        assert self._look is not None
+        return bool(self._look.shape.lacking[level][code])
+
+    def _colour(self, level: int, code: int) -> QColor | None:
+        if self._lacks(level, code):
+            return self._caution
+        if self._rows(level, code) == 0:
+            return self._pale
+        return None
+
+    def _words(self, level: int, code: int) -> str:
+        name = shown(self.label(level, code))
+        rows = self._rows(level, code)
+        if self._lacks(level, code):
+            template = self.tr("{name}: in the data ({rows} rows), but without a place in the tree")
+        elif rows == 0:
+            template = self.tr("{name}: does not occur in the data")
+        elif level == 0:
+            template = self.tr("{name}: {rows} rows")
+        else:
+            template = self.tr("{name}: {rows} rows, level {level}, {below} values below")
+        return template.format(
+            name=name, rows=f"{rows:,}", level=level, below=f"{self._below(level, code):,}"
+        )
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        tokens = theme.tokens
+        self._caution, self._pale = QColor(tokens.caution), QColor(tokens.muted)
+        self._bold: QFont = theme.font(bold=True)

@@ -1,0 +1,158 @@
+"""The tree view: keeps what is unfolded across edits, tells what is chosen in one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from PySide6.QtCore import QItemSelection, QItemSelectionRange, QModelIndex, Qt, Signal, Slot
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
+
+from dpdesk.ui.panels.hierarchies.tasks import Look
+from dpdesk.ui.panels.hierarchies.tree_model import BELOW, ROWS, VALUE, HierarchyModel
+from dpdesk.ui.theme import Theme, ThemeManager
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The chosen values: ``level`` is None when they are of several levels (or there is none)."""
+
+    level: int | None = None
+    values: tuple[str, ...] = ()
+
+
+class HierarchyTree(QTreeView):
+    """Shows a :class:`HierarchyModel`; ``chosenChanged()`` when other values are chosen."""
+
+    chosenChanged = Signal()
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._attribute = ""
+        self.tree = HierarchyModel(theme, self)
+        self.setModel(self.tree)
+        self.setUniformRowHeights(True)
+        self.setAllColumnsShowFocus(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.setDragDropOverwriteMode(False)
+        self.setDropIndicatorShown(True)
+        self.setExpandsOnDoubleClick(True)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        self.setAccessibleName(self.tr("Tree of the hierarchy"))
+        self.setToolTip(
+            self.tr("Right and left arrows unfold and fold; drag values onto a group to move them")
+        )
+        header = self.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(ROWS, QHeaderView.ResizeMode.Interactive)
+        header.setSectionResizeMode(BELOW, QHeaderView.ResizeMode.Interactive)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def show_look(self, look: Look | None) -> None:
+        """Show a hierarchy; of the same attribute, the unfolded places stay unfolded."""
+        attribute = look.attribute if look is not None else ""
+        same = attribute == self._attribute and self.tree.look is not None
+        if look is self.tree.look:
+            return
+        unfolded = self._unfolded() if same else []
+        current = self._key(self.currentIndex()) if same else None
+        self.tree.set_look(look)
+        self._attribute = attribute
+        if look is None:
+            return
+        self._unfold_first(look)
+        for level, label in unfolded:
+            self.setExpanded(self.tree.find(level, label), True)
+        if current is not None and self.tree.find(*current).isValid():
+            self.setCurrentIndex(self.tree.find(*current))
+        self.chosenChanged.emit()
+
+    def show_level(self, level: int) -> None:
+        """Emphasise a level."""
+        self.tree.set_level(level)
+        self.viewport().update()
+
+    def chosen(self) -> Chosen:
+        """What is chosen, read from ranges and not from single cells."""
+        nodes: list[tuple[int, int]] = []
+        for part in cast("list[QItemSelectionRange]", self.selectionModel().selection()):
+            if part.left() <= VALUE <= part.right():
+                nodes.extend(self.tree.children_between(part.parent(), part.top(), part.bottom()))
+        levels = {level for level, _ in nodes}
+        if len(levels) != 1:
+            return Chosen(None, tuple(self.tree.label(*node) for node in nodes[:2]))
+        return Chosen(levels.pop(), tuple(self.tree.label(*node) for node in nodes))
+
+    def jump_to(self, level: int, label: str) -> bool:
+        """Unfold the way to a value and choose it."""
+        index = self.tree.find(level, label)
+        if not index.isValid():
+            return False
+        self.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+        self.setCurrentIndex(index)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    def rename_current(self) -> None:
+        """Type over the name of the current group."""
+        index = self.currentIndex().siblingAtColumn(VALUE)
+        if index.isValid() and self.tree.flags(index) & Qt.ItemFlag.ItemIsEditable:
+            self.edit(index)
+
+    def selectAll(self) -> None:
+        """Choose the siblings of the current value: an edit needs values of one level."""
+        current = self.currentIndex()
+        if not current.isValid():
+            return
+        parent = current.parent()
+        last = self.tree.rowCount(parent) - 1
+        first = self.tree.index(0, VALUE, parent)
+        block = QItemSelection(first, self.tree.index(last, BELOW, parent))
+        self.selectionModel().select(block, self.selectionModel().SelectionFlag.ClearAndSelect)
+
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
+        """Tell that other values are chosen."""
+        super().selectionChanged(selected, deselected)
+        self.chosenChanged.emit()
+
+    def _unfold_first(self, look: Look) -> None:
+        """Unfold from the top as long as few values appear."""
+        index = self.tree.index(0, 0)
+        self.expand(index)
+        shape = look.shape
+        if shape.height and shape.child_count(shape.height, 0) == 1:
+            self.expand(self.tree.index(0, 0, index))
+
+    def _unfolded(self) -> list[tuple[int, str]]:
+        """Level and label of the unfolded nodes, from the top down."""
+        found: list[tuple[int, str]] = []
+        waiting = [self.tree.index(0, 0)]
+        while waiting:
+            index = waiting.pop()
+            if not self.isExpanded(index):
+                continue
+            level, code = self.tree.node(index)
+            found.append((level, self.tree.label(level, code)))
+            if level > 1:
+                count = self.tree.rowCount(index)
+                waiting.extend(self.tree.index(row, 0, index) for row in range(count))
+        return found
+
+    def _key(self, index: QModelIndex) -> tuple[int, str] | None:
+        if not index.isValid():
+            return None
+        level, code = self.tree.node(index)
+        return level, self.tree.label(level, code)
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self.setIndentation(theme.icon)
+        self.header().resizeSection(ROWS, theme.ems(10))
+        self.header().resizeSection(BELOW, theme.ems(14))
+        self.viewport().update()
