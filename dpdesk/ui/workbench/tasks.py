@@ -51,12 +51,18 @@ class Unread:
 
 @dataclass(frozen=True)
 class CheckedRelease:
-    """A release folder, what it says of itself, and what checking it showed."""
+    """A release folder, what it says of itself, and what checking it showed.
+
+    ``source`` is the data file with which it was checked, ``work`` the state it was made from; None
+    when there was none.
+    """
 
     path: Path
     facts: ReleaseFacts
     report: VerifyReport
     summary: ReleaseSummary | None = None
+    source: Path | None = None
+    work: WorkState | None = None
 
 
 @dataclass(frozen=True)
@@ -198,7 +204,7 @@ class WriteRelease:
         )
         # The release is there: a cancel now must not hide it, so checking takes a fresh token.
         checked = CheckRelease(self.context, self.out, None)(CancelToken(), report)
-        return CheckedRelease(checked.path, checked.facts, checked.report, summary)
+        return replace(checked, summary=summary, work=self.work)
 
 
 @dataclass(frozen=True)
@@ -219,7 +225,7 @@ class CheckRelease:
             source=self.source,
             workspace=self.context.workspace,
         )
-        return CheckedRelease(self.path, _facts(self.path), result)
+        return CheckedRelease(self.path, _facts(self.path), result, source=self.source)
 
 
 def _facts(path: Path) -> ReleaseFacts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -161,6 +162,16 @@ class Workbench(QObject):
     def verified(self) -> VerifyReport | None:
         """What checking the release at hand showed."""
         return None if self._release is None else self._release.report
+
+    @property
+    def verified_with(self) -> Path | None:
+        """The data file with which the release at hand was checked; None without one."""
+        return None if self._release is None else self._release.source
+
+    @property
+    def released_work(self) -> WorkState | None:
+        """The work from which the release at hand was made; None when it was opened."""
+        return None if self._release is None else self._release.work
 
     # ---- opening and saving
 
@@ -421,8 +432,10 @@ class Workbench(QObject):
             self._announce({Aspect.RELEASE})
 
     def _on_checked(self, outcome: JobDone) -> None:
-        if isinstance(outcome.value, tasks.CheckedRelease):
-            self._release = outcome.value
+        checked, known = outcome.value, self._release
+        if isinstance(checked, tasks.CheckedRelease) and known is not None:
+            if known.path == checked.path:
+                self._release = replace(checked, summary=known.summary, work=known.work)
             self._announce({Aspect.RELEASE})
 
     def _on_exported(self, outcome: JobDone) -> None:
