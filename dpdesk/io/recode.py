@@ -115,10 +115,14 @@ def _recode(statement: _Statement, column: Column, recoding: Recoding, is_releas
             raise _misfit(f"the value `{absent}` of `{column.name}` is not recoded")
         code = f"enum_code({column.sql}) + 1"
         if len(recoding.suppressed):  # the database refuses a list that no one asks for
+            code = f"enum_code({column.sql}) + 1"
+        rank = ""
+        if len(recoding.suppressed):
             codes = statement.list_of([index[mapping[value]] for value in column.domain])
             statement.label_codes[column.name] = f"list_extract({codes}, {code})"
-        places = statement.list_of([ranks[mapping[value]] for value in column.domain])
-        rank = f"list_extract({places}, {code})"
+        if is_released:
+            places = statement.list_of([ranks[mapping[value]] for value in column.domain])
+            rank = f"list_extract({places}, {code})"
     if is_released:
         fields = statement.list_of([csv_field(label) for label in ordered])
         name = f"r{len(statement.released)}"

@@ -44,7 +44,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize("coded", [True, False])
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=tables(), data=st.data())
 def test_written_microdata_equal_the_reference(
     workspace: Workspace,
