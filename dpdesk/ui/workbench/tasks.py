@@ -5,7 +5,7 @@ Each is called with a cancel token and a report, touches nothing of the window a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dpdesk.app import exploring, exporting, opening, remembering, verifying
