@@ -126,8 +126,8 @@ class Figure:
     """A headline number of a candidate: what it is, its value, and how to write it.
 
     ``kind`` is one of ``"count"``, ``"share"`` (0 to 1, shown in percent), ``"number"``.
-    ``better`` says whether lower or higher is better, or neither (empty). ``headline`` marks the few
-    that a front end shows first; ``about`` is ``"risk"``, ``"loss"`` or empty.
+    ``better`` says whether lower or higher is better, or neither (empty). ``headline`` marks the
+    few that a front end shows first; ``about`` is ``"risk"``, ``"loss"`` or empty.
     """
 
     key: str

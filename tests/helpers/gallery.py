@@ -227,7 +227,7 @@ def charts(theme: ThemeManager) -> QWidget:
 
 def window(theme: ThemeManager, hub: JobHub) -> MainWindow:
     """The main window around a panel."""
-    settings = MemorySettings(PlainSettings(recent=("/home/people.csv",)))
+    settings = MemorySettings(PlainSettings(recent=("/data/people.csv",)))
     entries = []
     for title, icon, state in zip(TITLES, ICONS, STATES, strict=True):
         panel = ProtectLike(theme) if title == "Protect" else Panel()

@@ -1,0 +1,47 @@
+"""Tools of somebody who knows the format of a release and seals again what was changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+
+def canonical(value: object) -> bytes:
+    """The documented form, written by other code than the program's."""
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+    return f"{text}\n".encode()
+
+
+def seal_again(release: Path, manifest: dict[str, object]) -> None:
+    """Make hashes, evidence and seal consistent with whatever the files now hold."""
+    files = {}
+    for name in ("about.html", "microdata.csv"):
+        data = (release / "public" / name).read_bytes()
+        files[name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    (release / "public/manifest.json").write_bytes(canonical({**manifest, "files": files}))
+    evidence = json.loads((release / "internal/evidence.json").read_text("utf-8"))
+    evidence |= {key: manifest[key] for key in ("method", "title", "created", "guarantee")}
+    evidence["result"] = {**evidence["result"], **dict(manifest["result"])}  # type: ignore[call-overload]
+    (release / "internal/evidence.json").write_bytes(canonical(evidence))
+    names = ("public/manifest.json", "internal/evidence.json", "internal/report.html")
+    sealed = {name: hashlib.sha256((release / name).read_bytes()).hexdigest() for name in names}
+    seal = {"format": 1, "files": sealed, "self": ""}
+    seal["self"] = hashlib.sha256(canonical(seal)).hexdigest()
+    (release / "internal/seal.json").write_bytes(canonical(seal))
+
+
+def manifest_of(release: Path) -> dict[str, object]:
+    value = json.loads((release / "public/manifest.json").read_text("utf-8"))
+    assert isinstance(value, dict)
+    return value
+
+
+def places(value: object) -> list[tuple[dict[str, object], str]]:
+    """Every table and key in a manifest."""
+    found: list[tuple[dict[str, object], str]] = []
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            found.append((value, key))
+            found += places(inner)
+    return found
