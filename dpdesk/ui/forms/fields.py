@@ -247,6 +247,11 @@ class ChoiceField(Field):
         super().__init__(parameter)
         self._choices = parameter.choices
         self._combo = QComboBox()
+        # A long choice is cut short in the closed box rather than making the whole form wide.
+        self._combo.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self._combo.setMinimumContentsLength(12)
         self._name(self._combo)
         for number, choice in enumerate(parameter.choices):
             self._combo.addItem(choice.label, choice.value)

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
 
 from dpdesk.ui.theme import SPACE
 from dpdesk.ui.widgets.flow import FlowBox
+
+
+class ChoiceButton(QToolButton):
+    """A button that stays as wide as its text in bold, which it is written in when it is down."""
+
+    def sizeHint(self) -> QSize:
+        """Room for the bold text."""
+        hint = super().sizeHint()
+        font = self.font()
+        font.setBold(False)
+        plain = QFontMetrics(font).horizontalAdvance(self.text())
+        font.setBold(True)
+        bold = QFontMetrics(font).horizontalAdvance(self.text())
+        return QSize(hint.width() + bold - plain + SPACE.xs, hint.height())
 
 
 class ChoiceStrip(FlowBox):
@@ -60,7 +75,7 @@ class ChoiceStrip(FlowBox):
     def _put(self, key: str, words: str) -> None:
         button = self._buttons.get(key)
         if button is None:
-            button = QToolButton()
+            button = ChoiceButton()
             button.setCheckable(True)
             button.setProperty("choice", key)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

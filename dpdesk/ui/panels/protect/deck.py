@@ -1,0 +1,197 @@
+"""The pictures of a setting: one at a time, or the map of all points beside the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+
+from dpdesk.core.charts import Chart, ScatterChart
+from dpdesk.ui.charts import ChartView
+from dpdesk.ui.theme import SPACE, ThemeManager
+from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.choices import ChoiceStrip
+
+WIDE_EMS = 125
+
+
+class ChartDeck(QWidget):
+    """Charts, called by their questions, and other pages.
+
+    Where there is room, the first chart whose points can be picked stands beside the page that is
+    chosen. Only what is visible is drawn; the rest follows when it is looked at.
+
+    ``pointPicked(int)`` and ``pointMarked(int)`` come from charts of points only.
+    """
+
+    pointPicked = Signal(int)
+    pointMarked = Signal(int)
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._charts: dict[str, Chart] = {}
+        self._views: dict[str, ChartView] = {}
+        self._pages: dict[str, tuple[str, QWidget]] = {}
+        self._behind: set[str] = set()
+        self._stale = (False, "")
+        self._wide = False
+        layout = column(self, gap=SPACE.s)
+        self._strip = ChoiceStrip(self.tr("What to look at"))
+        self._strip.chosen.connect(self._on_chosen)
+        layout.addWidget(self._strip)
+        self._beside, self._stack = QStackedWidget(), QStackedWidget()
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split.setObjectName("protect-charts")
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self._beside)
+        self._split.addWidget(self._stack)
+        # What is wide now must be able to become narrow again.
+        self._beside.setMinimumWidth(1)
+        self._beside.hide()
+        layout.addWidget(self._split, 1)
+        self._empty = ChartView(theme)
+        self._stack.addWidget(self._empty)
+        theme.changed.connect(self._on_theme)
+
+    # -- what is shown
+
+    def add_page(self, identifier: str, words: str, widget: QWidget) -> None:
+        """A page behind the charts."""
+        self._pages[identifier] = (words, widget)
+        self._stack.addWidget(widget)
+        self._arrange()
+
+    def set_charts(self, charts: Sequence[Chart]) -> None:
+        """Show these charts, each where the one with the same id was."""
+        self._charts = {chart.id: chart for chart in charts}
+        self._behind = set(self._charts)
+        for chart in charts:
+            if chart.id not in self._views:
+                self._views[chart.id] = self._made_view()
+        self._arrange()
+
+    def set_placeholder(self, text: str) -> None:
+        """What stands here while there are no charts."""
+        self._empty.set_placeholder(text)
+
+    def set_stale(self, stale: bool, reason: str = "") -> None:
+        """Dim all pictures, or no longer."""
+        if (stale, reason) == self._stale:
+            return
+        self._stale = (stale, reason)
+        for view in self._views.values():
+            view.set_stale(stale, reason)
+
+    def mark_point(self, number: int | None) -> None:
+        """Mark a point of the map, silently."""
+        view = self._views.get(self.map_id)
+        if view is not None:
+            view.select_point(number)
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """The charts on show, in order."""
+        return tuple(self._charts.values())
+
+    @property
+    def strip(self) -> ChoiceStrip:
+        """The choices above the charts."""
+        return self._strip
+
+    @property
+    def map_id(self) -> str:
+        """Id of the chart whose points can be picked; empty when there is none."""
+        for chart in self._charts.values():
+            if isinstance(chart, ScatterChart) and any(one.ids.size for one in chart.series):
+                return chart.id
+        return ""
+
+    def view(self, identifier: str) -> ChartView:
+        """The view of a chart; KeyError when there is none."""
+        return self._views[identifier]
+
+    def show_page(self, identifier: str) -> None:
+        """Look at a chart or a page."""
+        self._strip.choose(identifier)
+        self._show_current()
+
+    # -- inside
+
+    def _made_view(self) -> ChartView:
+        view = ChartView(self._theme)
+        view.pointPicked.connect(self._on_picked)
+        view.pointSelected.connect(self._on_marked)
+        view.set_stale(*self._stale)
+        self._stack.addWidget(view)
+        return view
+
+    def _arrange(self) -> None:
+        """Put the map beside or among the others, offer the rest, draw what is visible."""
+        beside = self.map_id if self._wide else ""
+        for key, view in self._views.items():
+            home = self._beside if key == beside else self._stack
+            if home.indexOf(view) < 0:
+                home.addWidget(view)
+        choices = [(key, one.question) for key, one in self._charts.items() if key != beside]
+        if self._charts:
+            choices += [(key, words) for key, (words, _) in self._pages.items()]
+        self._strip.set_choices(choices)
+        self._strip.setVisible(bool(choices))
+        self._beside.setVisible(bool(beside))
+        if beside:
+            self._beside.setCurrentWidget(self._views[beside])
+            self._draw(beside)
+        self._show_current()
+
+    def _show_current(self) -> None:
+        key = self._strip.current
+        if key in self._charts:
+            self._draw(key)
+            self._stack.setCurrentWidget(self._views[key])
+        elif key in self._pages:
+            self._stack.setCurrentWidget(self._pages[key][1])
+        else:
+            self._stack.setCurrentWidget(self._empty)
+
+    def _draw(self, key: str) -> None:
+        if key in self._behind:
+            self._behind.discard(key)
+            self._views[key].set_chart(self._charts[key])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Two pictures side by side where both stay readable."""
+        super().resizeEvent(event)
+        self._fit()
+
+    @Slot(object)
+    def _on_theme(self, theme: object) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        wide = self.width() >= self._theme.theme.ems(WIDE_EMS)
+        if wide != self._wide:
+            self._wide = wide
+            self._arrange()
+            if wide:
+                half = self.width() // 2
+                self._split.setSizes([half, half])
+
+    @Slot(str)
+    def _on_chosen(self, identifier: str) -> None:
+        self._show_current()
+
+    def _is_map(self, sender: object) -> bool:
+        return sender is not None and sender is self._views.get(self.map_id)
+
+    @Slot(int)
+    def _on_picked(self, number: int) -> None:
+        if self._is_map(self.sender()):
+            self.pointPicked.emit(number)
+
+    @Slot(int)
+    def _on_marked(self, number: int) -> None:
+        if self._is_map(self.sender()):
+            self.pointMarked.emit(number)

@@ -1,0 +1,465 @@
+"""The protect panel: it searches by itself, and every setting shows at once what it would give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget, QWidget
+
+from dpdesk.app.types import (
+    COMPARE_AT_MOST,
+    ExplorationView,
+    Explored,
+    SetParameters,
+    WorkState,
+)
+from dpdesk.core.errors import InputError
+from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
+from dpdesk.ui.panels.protect import presenter
+from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews
+from dpdesk.ui.panels.protect.presenter import Missing, Situation
+from dpdesk.ui.panels.protect.result_pane import ResultPane
+from dpdesk.ui.panels.protect.settings_pane import SettingsPane
+from dpdesk.ui.shell import Mark, Panel, PanelStatus
+from dpdesk.ui.shell.actions import ActionSet, ActionSpec
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.widgets import EmptyState, StepHeader, column, splitter
+from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+DIM_AFTER_MS = 200
+LEFT_EMS, LEFT_SHARE = 44, 0.36
+_SEARCHED = {Aspect.DATA, Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}
+
+
+class ProtectPanel(Panel):
+    """``wantsPanel(str)`` names the panel that the user asked for; ``viewed(ExplorationView)``
+    tells what is on show (None: nothing), for the status bar.
+    """
+
+    wantsPanel = Signal(str)
+    viewed = Signal(object)
+
+    def __init__(
+        self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._bench, self._theme = workbench, theme
+        self._paused = False
+        self._searched: WorkState | None = None
+        self._view: ExplorationView | None = None
+        self._view_of: tuple[Explored | None, dict[str, object]] = (None, {})
+        self._keep_job = 0
+        self._live = LiveViews(workbench.hub, self)
+        self._live.arrived.connect(self._on_view)
+        self._live.failed.connect(self._on_view_failed)
+        self._dim = QTimer(self)
+        self._dim.setSingleShot(True)
+        self._dim.setInterval(DIM_AFTER_MS)
+        self._dim.timeout.connect(self._on_slow)
+        self._build()
+        workbench.hub.finished.connect(self._on_finished)
+        workbench.changed.connect(self._on_changed)
+        theme.changed.connect(self._on_theme)
+        self._fit()
+        self._refresh()
+
+    # -- what the window asks
+
+    def activated(self) -> None:
+        """Search when the last result is of another state."""
+        self._search_if_wanted()
+        self._refresh()
+
+    def status(self) -> PanelStatus:
+        """What the navigation shows."""
+        if self._missing() is not None:
+            return PanelStatus(Mark.OPEN, "")
+        if self._bench.explore_problem is not None:
+            return PanelStatus(Mark.ATTENTION, self.tr("no result"))
+        if self._bench.stale:
+            known = self._bench.explored is not None
+            return PanelStatus(Mark.STALE, self.tr("search again")) if known else PanelStatus()
+        if self._view is None:
+            return PanelStatus()
+        if not self._view.feasible:
+            return PanelStatus(Mark.ATTENTION, self.tr("not reached"))
+        return PanelStatus(Mark.DONE, self.tr("reached"))
+
+    def can_run(self) -> bool:
+        """Whether Ctrl+Enter would search or keep a candidate."""
+        return self.can_keep() or self._can_search()
+
+    def run(self) -> None:
+        """Search when a search is due, else keep a candidate."""
+        if self._can_search():
+            self._search()
+        elif self.can_keep():
+            self.keep()
+
+    def can_keep(self) -> bool:
+        """Whether the present settings can be kept as a candidate (Ctrl+B)."""
+        fits = self._view is not None and self._view.feasible and not self._bench.stale
+        return fits and not self._keep_job and self._bench.data is not None
+
+    @Slot()
+    def keep(self) -> None:
+        """Keep the present settings for comparison."""
+        if not self.can_keep():
+            return
+        same = presenter.kept_already(self._bench.work, self._bench.candidates)
+        if same is not None:
+            text = self.tr("These settings are kept already, as {name}.").format(name=same.name)
+            self.result.say("info", text, presenter.COMPARE)
+            return
+        if len(self._bench.candidates) >= COMPARE_AT_MOST:
+            text = self.tr("{n} candidates are kept already. Remove one of them in Compare first.")
+            self.result.say("caution", text.format(n=COMPARE_AT_MOST), presenter.COMPARE)
+            return
+        self._keep_job = self._bench.keep_candidate()
+        self._update_buttons()
+
+    def add_actions(self, actions: ActionSet) -> None:
+        """Declare the panel's own actions in the window: Ctrl+B."""
+        actions.add(
+            ActionSpec(
+                "protect.keep",
+                self.tr("&Keep as candidate"),
+                "run",
+                "Ctrl+B",
+                self.tr("Keep these settings for comparison"),
+                "keep",
+            ),
+            self.keep,
+            self.can_keep,
+        )
+
+    @property
+    def busy(self) -> bool:
+        """Whether a search or a view is on its way."""
+        return self._bench.exploring or self._live.busy
+
+    def explanation(self) -> str:
+        """What F1 tells."""
+        parts = [
+            self.tr(
+                "Choose what shall be reached, then move the sliders. All settings have been "
+                "searched in advance, so the charts follow at once."
+            ),
+            self.tr(
+                "Each point of the chart of all combinations is a possible release: further left "
+                "keeps more detail, further down suppresses fewer rows. Arrow keys walk from point "
+                "to point, Enter or a click takes one by hand."
+            ),
+            self.tr(
+                "Keep what looks good as a candidate (Ctrl+B) and compare candidates in the next "
+                "step. Nothing is written before you make a release."
+            ),
+        ]
+        if self._bench.method is not None:
+            parts.insert(0, self._bench.method.promise)
+        return "\n\n".join(parts)
+
+    # -- building
+
+    def _build(self) -> None:
+        layout = column(self, margin=SPACE.l, gap=SPACE.m)
+        self._header = StepHeader(4, self.tr("How much protection, at what loss?"), "")
+        self._keep = QPushButton(self.tr("&Keep as candidate"))
+        self._keep.setAccessibleName(self.tr("Keep as candidate"))
+        self._keep.setToolTip(self.tr("Keep these settings for comparison (Ctrl+B)"))
+        set_look(self._keep, "primary")
+        self._keep.clicked.connect(self.keep)
+        self._release = QPushButton(self.tr("Re&lease…"))
+        self._release.setAccessibleName(self.tr("Go to Review and export to make the release"))
+        self._release.setToolTip(self.tr("Make the release of these settings in the last step"))
+        self._release.clicked.connect(self._on_release)
+        for button in (self._release, self._keep):
+            self._header.add(button)
+        layout.addWidget(self._header)
+        self.settings = SettingsPane(self._bench.methods)
+        self.settings.methodChosen.connect(self._on_method)
+        self.settings.edited.connect(self._on_edited)
+        self.settings.searchAgainAsked.connect(self._on_search_again)
+        self.settings.paused.connect(self._on_paused)
+        self.result = ResultPane(self._theme, self._bench.hub)
+        self.result.asked.connect(self._on_asked)
+        self.result.placeAsked.connect(self.wantsPanel)
+        self.result.strip.cancelAsked.connect(self._on_cancel)
+        self.result.deck.pointPicked.connect(self._on_point)
+        self.result.deck.pointMarked.connect(self._on_marked)
+        self._right = QStackedWidget()
+        self._page = QScrollArea()
+        self._page.setWidgetResizable(True)
+        self._page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._page.setWidget(self.result)
+        self._right.addWidget(self._page)
+        self._empties = {name: self._made_empty(name) for name in ("data", "attributes")}
+        self._empties["hierarchies"] = self._made_empty("hierarchies")
+        self._splitter = splitter("protect", (self.settings, self._right), (0, 1))
+        layout.addWidget(self._splitter, 1)
+
+    def _made_empty(self, place: str) -> EmptyState:
+        made = EmptyState(self._theme, place, "", "", ((place, presenter.place_words(place)),))
+        made.triggered.connect(self.wantsPanel)
+        self._right.addWidget(made)
+        return made
+
+    # -- state
+
+    def _situation(self) -> Situation:
+        bench = self._bench
+        columns = bench.data.columns if bench.data is not None else ()
+        return Situation(bench.data is not None, bench.loading, columns, bench.work, bench.method)
+
+    def _missing(self) -> Missing | None:
+        return presenter.what_is_missing(self._situation())
+
+    def _can_search(self) -> bool:
+        bench = self._bench
+        running = bench.exploring and presenter.same_search(self._searched, bench.work)
+        return bench.stale and not running and self._missing() is None and bench.method is not None
+
+    def _search_if_wanted(self) -> None:
+        """Search by itself: not while paused, not again after a cancel or a failure."""
+        tried = presenter.same_search(self._searched, self._bench.work)
+        if not self._paused and not tried and self._can_search():
+            self._search()
+
+    def _search(self) -> None:
+        self._searched = self._bench.work
+        self._bench.explore()
+
+    def _refresh(self) -> None:
+        """Show all that the workbench says."""
+        bench, missing = self._bench, self._missing()
+        self.settings.setEnabled(bench.data is not None)
+        self.settings.show_work(bench.method, bench.work)
+        if missing is not None:
+            empty = self._empties[missing.panel]
+            empty.set_texts(missing.title, missing.text)
+            self._right.setCurrentWidget(empty)
+            self._view = None
+        else:
+            self._right.setCurrentWidget(self._page)
+            self._show_search()
+        self._show_line()
+        self._release.setEnabled(bench.data is not None and missing is None)
+        self._update_buttons()
+
+    def _show_search(self) -> None:
+        bench = self._bench
+        self.result.strip.follow(bench.explore_job)
+        if bench.explored is None:
+            self._view = None
+            self.result.clear()
+        problem, reason = bench.explore_problem, self._stale_reason()
+        self.result.deck.set_placeholder(reason or self.tr("Nothing to show yet."))
+        if problem is not None:
+            self._show_problem(problem)
+        elif reason:
+            self.result.deck.set_stale(True, reason)
+            if not bench.exploring:
+                action = ("search", self.tr("Search now") if bench.stale else self.tr("Draw now"))
+                self.result.show_band("caution", reason, (action,))
+        else:
+            self._ask_view()
+
+    def _stale_reason(self) -> str:
+        """Why the pictures are not those of the settings; empty when they are or soon will be."""
+        if self._bench.exploring:
+            return self.tr("Searching all settings…")
+        if self._bench.stale:
+            return self.tr("Not searched yet for this state.")
+        if self._paused and not self._shown():
+            return self.tr("Paused: the settings have changed since.")
+        return ""
+
+    def _shown(self) -> bool:
+        """Whether the view is that of the present settings and search."""
+        now = (self._bench.explored, dict(self._bench.work.parameters))
+        return self._view is not None and self._view_of == now
+
+    def _ask_view(self) -> None:
+        explored = self._bench.explored
+        if explored is None:
+            return
+        if self._shown() and not self._live.busy:
+            self._show_view()
+            return
+        self._live.ask(explored, self._bench.work.parameters)
+        if not self._dim.isActive():
+            self._dim.start()
+
+    def _show_view(self) -> None:
+        if self._view is not None:
+            self._dim.stop()
+            self.result.show_view(self._view)
+            self.result.deck.set_stale(False)
+            self.viewed.emit(self._view)
+
+    def _show_problem(self, problem: JobFailed) -> None:
+        """Say what went wrong, at the field where it went wrong, with a way out."""
+        method, work = self._bench.method, self._bench.work
+        sentence = f"{problem.sentence} {problem.hint}".strip()
+        actions: tuple[tuple[str, str], ...] = (("search", self.tr("Search now")),)
+        place = presenter.problem_place(problem, method)
+        if presenter.by_hand(method, work):
+            actions = (("again", self.tr("Search again")),)
+        elif place:
+            actions = ((f"go:{place}", presenter.place_words(place)),)
+        self._dim.stop()
+        self.result.deck.set_stale(True, self.tr("not for these settings"))
+        self.result.show_band("fail", sentence, actions)
+        key = problem.details.get("key")
+        if isinstance(key, str):
+            self.settings.show_field_error(key, problem.sentence)
+
+    def _show_line(self) -> None:
+        bench = self._bench
+        if bench.data is None or bench.method is None:
+            self._header.set_line(self.tr("Choose what to reach, then try the settings."))
+            return
+        line = self.tr("{method} of {file}: {rows} rows. Nothing is written before the release.")
+        self._header.set_line(
+            line.format(
+                method=bench.method.title, file=bench.data.name, rows=f"{bench.data.rows:,}"
+            )
+        )
+
+    def _update_buttons(self) -> None:
+        self._keep.setEnabled(self.can_keep())
+        self.statusChanged.emit()
+
+    # -- what the workbench and the jobs say
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        if changes & _SEARCHED and not presenter.same_search(self._searched, self._bench.work):
+            self._searched = None
+        if Aspect.DATA in changes and self._bench.stale and not self._bench.exploring:
+            self._searched = None
+        if changes <= {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}:
+            return
+        if self.isVisible():
+            self._search_if_wanted()
+        self._refresh()
+
+    @Slot(object)
+    def _on_view(self, answer: LiveAnswer) -> None:
+        if answer.explored is not self._bench.explored or self._bench.explore_problem is not None:
+            return
+        self._view = answer.view
+        self._view_of = (answer.explored, dict(answer.parameters))
+        if self._paused and not self._shown():
+            return
+        self._show_view()
+        if self._live.busy:
+            self._dim.start()
+        self._update_buttons()
+
+    @Slot(object)
+    def _on_view_failed(self, outcome: JobFailed) -> None:
+        self._view = None
+        self._show_problem(outcome)
+        self._update_buttons()
+
+    @Slot()
+    def _on_slow(self) -> None:
+        if self._live.busy:
+            self.result.deck.set_stale(True, self.tr("drawing…"))
+
+    @Slot(object)
+    def _on_finished(self, outcome: JobOutcome) -> None:
+        if outcome.job != self._keep_job:
+            return
+        self._keep_job = 0
+        if isinstance(outcome, JobDone) and self._bench.candidates:
+            name = self._bench.candidates[-1].name
+            text = self.tr("Kept as {name}: {settings}.")
+            words = presenter.settings_words(self._bench.method, self._bench.candidates[-1].work)
+            self.result.say("ok", text.format(name=name, settings=words), presenter.COMPARE)
+        self._update_buttons()
+
+    # -- what the user does
+
+    @Slot(str)
+    def _on_method(self, identifier: str) -> None:
+        found = next((one for one in self._bench.methods if one.id == identifier), None)
+        if found is not None and identifier != self._bench.work.method:
+            self._bench.choose_method(found)
+
+    @Slot(object)
+    def _on_edited(self, changes: Mapping[str, object]) -> None:
+        method = self._bench.method
+        live = method is not None and set(changes) <= set(method.live)
+        self._bench.apply(SetParameters(dict(changes)), merge=live)
+
+    @Slot(int)
+    def _on_point(self, point: int) -> None:
+        picked = self._picked(point)
+        if picked:
+            self._bench.apply(SetParameters(dict(picked)))
+
+    @Slot(int)
+    def _on_marked(self, point: int) -> None:
+        self.result.show_marked(presenter.levels_words(self._picked(point)))
+
+    def _picked(self, point: int) -> Mapping[str, object]:
+        explored = self._bench.explored
+        if explored is None or self._bench.stale:
+            return {}
+        try:
+            return explored.pick(point)
+        except InputError:
+            return {}
+
+    @Slot(str)
+    def _on_asked(self, what: str) -> None:
+        if what == "remedy" and self._view is not None and self._view.remedy:
+            self._bench.apply(SetParameters(dict(self._view.remedy)))
+        elif what == "again":
+            self._on_search_again()
+        elif what == "search":
+            if self._bench.stale:
+                self._search()
+            else:
+                self._ask_view()
+
+    @Slot()
+    def _on_search_again(self) -> None:
+        keys = presenter.by_hand(self._bench.method, self._bench.work)
+        if keys:
+            self._searched = None
+            self._bench.apply(SetParameters(dict.fromkeys(keys)))
+
+    @Slot(bool)
+    def _on_paused(self, paused: bool) -> None:
+        self._paused = paused
+        if not paused:
+            self._searched = None
+            self._search_if_wanted()
+        self._refresh()
+
+    @Slot()
+    def _on_cancel(self) -> None:
+        self._bench.hub.cancel(self._bench.explore_job)
+
+    @Slot()
+    def _on_release(self) -> None:
+        self.wantsPanel.emit(presenter.REVIEW)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The settings take about a third at most."""
+        super().resizeEvent(event)
+        self._fit()
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        wanted = self._theme.theme.ems(LEFT_EMS)
+        self.settings.setMinimumWidth(min(wanted, round(self.width() * LEFT_SHARE)))
+        self.settings.setMaximumWidth(round(wanted * 1.5))

@@ -1,0 +1,228 @@
+"""The right side: what the settings would give, as sentence, figures, pictures and guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
+
+from dpdesk.app.types import ExplorationView
+from dpdesk.core.charts import Cell, Figure, format_figure
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.jobs import Note
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.models import DataGrid, ListModel
+from dpdesk.ui.panels.protect.deck import ChartDeck
+from dpdesk.ui.panels.protect.presenter import (
+    HIERARCHIES,
+    headline_figures,
+    place_of,
+    place_words,
+)
+from dpdesk.ui.panels.protect.search_strip import SearchStrip
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
+from dpdesk.ui.widgets.flow import FlowBox
+
+GUARANTEE, FIGURES = "guarantee", "figures"
+
+
+class SmallTile(FigureTile):
+    """A figure in less room, since the picture comes first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        set_look(self._value, "section")
+        layout = self.layout()
+        if layout is not None:
+            layout.setContentsMargins(SPACE.m, SPACE.xs, SPACE.m, SPACE.xs)
+            layout.setSpacing(0)
+
+    def sizeHint(self) -> QSize:
+        """As wide as the number, and wide enough for a short label."""
+        hint = QFrame.sizeHint(self)
+        wide = max(self._value.sizeHint().width() + 2 * SPACE.m, 112)
+        label = self._label.heightForWidth(wide - 2 * SPACE.m)
+        return QSize(wide, max(hint.height(), label + self._value.sizeHint().height() + SPACE.s))
+
+
+class ResultPane(QWidget):
+    """Shows one view at a time.
+
+    Signals: ``asked(str)`` a way out was taken: ``"remedy"``, ``"search"`` or ``"again"``;
+    ``placeAsked(str)`` a panel was asked for; ``deck`` and ``strip`` have their own.
+    """
+
+    asked = Signal(str)
+    placeAsked = Signal(str)
+
+    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._tiles: list[FigureTile] = []
+        self._places: set[str] = set()
+        layout = column(self, gap=SPACE.s)
+        self.strip = SearchStrip(hub)
+        self.news, self.band = MessageBand(theme), MessageBand(theme)
+        for band in (self.news, self.band):
+            band.triggered.connect(self._on_band)
+        self._sentence = QLabel()
+        self._sentence.setWordWrap(True)
+        self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        set_look(self._sentence, "strong")
+        for widget in (self.strip, self.news, self.band, self._sentence, self._build_notes()):
+            layout.addWidget(widget)
+        self._tile_box = FlowBox(stretch=True)
+        layout.addWidget(self._tile_box)
+        self.deck = ChartDeck(theme)
+        self.deck.add_page(GUARANTEE, self.tr("What is guaranteed?"), self._build_guarantee())
+        self.deck.add_page(FIGURES, self.tr("All figures"), self._build_figures())
+        layout.addWidget(self.deck, 1)
+        self._marked = QLabel()
+        self._marked.setWordWrap(True)
+        set_look(self._marked, "note")
+        self._claim = QLabel()
+        self._claim.setWordWrap(True)
+        set_look(self._claim, "note")
+        layout.addWidget(self._marked)
+        layout.addWidget(self._claim)
+        self.clear()
+
+    # -- what is shown
+
+    def show_view(self, view: ExplorationView) -> None:
+        """Show what a setting would give, or why it gives nothing and the way out."""
+        if view.feasible:
+            self.band.clear()
+            self._sentence.setText("✓ " + view.sentence)
+        else:
+            remedy = (("remedy", view.remedy_label),) if view.remedy else ()
+            self.band.show_message("fail", view.sentence, remedy, dismissible=False)
+        self._sentence.setVisible(view.feasible)
+        self._show_notes(view.notes)
+        self._show_figures(view.figures)
+        self._show_guarantee(view.guarantee)
+        self.deck.set_charts(view.charts)
+
+    def show_band(self, kind: str, sentence: str, actions: Sequence[tuple[str, str]] = ()) -> None:
+        """Say why there is no result, or that it is old; ids as ``asked``, or ``go:`` a panel."""
+        self.band.show_message(kind, sentence, actions, dismissible=False)
+        self._sentence.hide()
+
+    def say(self, kind: str, sentence: str, place: str = "") -> None:
+        """Tell something that is not about the view, with a button to a panel."""
+        actions = ((f"go:{place}", place_words(place)),) if place else ()
+        self.news.show_message(kind, sentence, actions)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.band.clear()
+        self._sentence.hide()
+        self._show_notes(())
+        self._show_figures(())
+        self._show_guarantee(None)
+        self.show_marked("")
+        self.deck.set_charts(())
+
+    def show_marked(self, words: str) -> None:
+        """Say what the marked point of the map stands for."""
+        self._marked.setText(
+            self.tr("Marked: {levels}. Enter or a click chooses it.").format(levels=words)
+            if words
+            else ""
+        )
+        self._marked.setVisible(bool(words))
+
+    @property
+    def sentence(self) -> str:
+        """The answer on show; empty when there is none."""
+        return "" if self._sentence.isHidden() else self._sentence.text()
+
+    @property
+    def tiles(self) -> tuple[FigureTile, ...]:
+        """The tiles on show."""
+        return tuple(tile for tile in self._tiles if not tile.isHidden())
+
+    # -- building
+
+    def _build_notes(self) -> QFrame:
+        self._notes = QFrame()
+        line = row(self._notes)
+        self._note_text = QLabel()
+        self._note_text.setWordWrap(True)
+        set_look(self._note_text, "caution")
+        self._note_button = QPushButton(place_words(HIERARCHIES))
+        self._note_button.setToolTip(self.tr("Give these columns levels in between"))
+        self._note_button.setAccessibleName(place_words(HIERARCHIES))
+        self._note_button.clicked.connect(self._on_note)
+        line.addWidget(self._note_text, 1)
+        line.addWidget(self._note_button, 0, Qt.AlignmentFlag.AlignTop)
+        return self._notes
+
+    def _build_guarantee(self) -> QScrollArea:
+        self._guarantee = GuaranteeCard(self._theme)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setWidget(self._guarantee)
+        area.setAccessibleName(self.tr("What is guaranteed"))
+        area.setToolTip(self.tr("Claim, assumptions and limits of these settings"))
+        return area
+
+    def _build_figures(self) -> DataGrid:
+        self._figure_model = ListModel(parent=self)
+        grid = DataGrid(self._theme, self.tr("All figures of these settings"))
+        grid.setModel(self._figure_model)
+        grid.horizontalHeader().setStretchLastSection(True)
+        grid.verticalHeader().hide()
+        return grid
+
+    # -- parts
+
+    def _show_notes(self, notes: Sequence[Note]) -> None:
+        self._note_text.setText("\n".join(f"△ {note.sentence}" for note in notes))
+        self._notes.setVisible(bool(notes))
+        places = {place_of(note.code) for note in notes}
+        self._note_button.setVisible(HIERARCHIES in places)
+
+    def _show_figures(self, figures: Sequence[Figure]) -> None:
+        shown = headline_figures(figures)
+        while len(self._tiles) < len(shown):
+            self._tiles.append(SmallTile())
+            self._tile_box.add(self._tiles[-1])
+        for number, tile in enumerate(self._tiles):
+            tile.setVisible(number < len(shown))
+            if number < len(shown):
+                tile.set_figure(shown[number])
+        self._tile_box.setVisible(bool(shown))
+        columns = (self.tr("Figure"), self.tr("Value"), self.tr("Better"), self.tr("Meaning"))
+        self._figure_model.set_table(columns, [self._figure_row(each) for each in figures])
+
+    def _figure_row(self, figure: Figure) -> tuple[Cell, ...]:
+        words = {"lower": self.tr("lower"), "higher": self.tr("higher")}
+        text = format_figure(figure.value, figure.kind)
+        unit = f" {figure.unit}" if figure.unit else ""
+        return figure.label, text + unit, words.get(figure.better, ""), figure.help
+
+    def _show_guarantee(self, guarantee: Guarantee | None) -> None:
+        self._claim.setVisible(guarantee is not None)
+        self._guarantee.setVisible(guarantee is not None)
+        if guarantee is None:
+            return
+        self._guarantee.set_guarantee(guarantee)
+        assumes = guarantee.assumes[0] if guarantee.assumes else self.tr("nothing.")
+        self._claim.setText(self.tr("This assumes: {assumption}").format(assumption=assumes))
+
+    # -- reactions
+
+    @Slot(str)
+    def _on_band(self, identifier: str) -> None:
+        kind, _, place = identifier.partition(":")
+        if kind == "go":
+            self.placeAsked.emit(place)
+        else:
+            self.asked.emit(kind)
+
+    @Slot()
+    def _on_note(self) -> None:
+        self.placeAsked.emit(HIERARCHIES)

@@ -1,0 +1,165 @@
+"""The left side: what to reach, with which settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
+
+from dpdesk.app.types import Method, WorkState
+from dpdesk.ui.forms import ParameterForm
+from dpdesk.ui.panels.protect.goals import GoalCards
+from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters, levels_words
+from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets import Mnemonics, column, row
+
+RESERVED = "FEVRHKLPUSC"
+
+
+class SettingsPane(QScrollArea):
+    """Goal cards, the form of the chosen method, levels chosen by hand, and the pause switch.
+
+    Signals: ``methodChosen(str)``; ``edited(dict)`` changed keys with plain values (None: back to
+    the default); ``searchAgainAsked()`` the choice by hand shall go; ``paused(bool)``.
+    """
+
+    methodChosen = Signal(str)
+    edited = Signal(object)
+    searchAgainAsked = Signal()
+    paused = Signal(bool)
+
+    def __init__(self, methods: Sequence[Method], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._method: Method | None = None
+        self._work = WorkState()
+        self._form: ParameterForm | None = None
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inner = QWidget()
+        self._layout = column(inner, gap=SPACE.m)
+        self._layout.setContentsMargins(0, 0, SPACE.s, 0)
+        head = QLabel(self.tr("What shall be reached?"))
+        set_look(head, "section")
+        self._layout.addWidget(head)
+        self.goals = GoalCards(methods)
+        self.goals.chosen.connect(self.methodChosen)
+        self._layout.addWidget(self.goals)
+        self._settings_head = QLabel(self.tr("With which settings?"))
+        set_look(self._settings_head, "section")
+        self._layout.addWidget(self._settings_head)
+        self._layout.addWidget(self._build_by_hand())
+        self._place = column(gap=0)
+        self._layout.addLayout(self._place)
+        self._layout.addWidget(self._build_pause())
+        self._layout.addStretch(1)
+        self.setWidget(inner)
+
+    @property
+    def form(self) -> ParameterForm | None:
+        """The form of the chosen method."""
+        return self._form
+
+    def show_work(self, method: Method | None, work: WorkState) -> None:
+        """Show a state of the work; fields that say the same already are left alone."""
+        self._work = work
+        if method is not self._method or self._form is None:
+            self._method = method
+            self._replace_form()
+        self.goals.show_method(method.id if method is not None else next(iter(self.goals.ids), ""))
+        form = self._form
+        if form is not None and method is not None:
+            if edits(form.values(), work, form_parameters(method)):
+                form.set_values(work.parameters)
+            self._show_by_hand(by_hand(method, work))
+
+    def show_field_error(self, key: str, sentence: str) -> bool:
+        """Show a sentence under a field; False when there is no such field."""
+        return self._form is not None and self._form.show_error(key, sentence)
+
+    def set_paused(self, paused: bool) -> None:
+        """Show the switch in this position, silently."""
+        self._pause.setChecked(paused)
+        self._explain_pause(paused)
+
+    # -- building
+
+    def _build_by_hand(self) -> QFrame:
+        self._hand = QFrame()
+        set_look(self._hand, "band-info")
+        lines = column(self._hand, margin=SPACE.s, gap=SPACE.xs)
+        self._hand_text = QLabel()
+        self._hand_text.setWordWrap(True)
+        lines.addWidget(self._hand_text)
+        line = row()
+        self._again = QPushButton(self.tr("&Search again"))
+        self._again.setToolTip(self.tr("Let the program choose instead of the point that you took"))
+        self._again.clicked.connect(self.searchAgainAsked)
+        line.addWidget(self._again)
+        line.addStretch(1)
+        lines.addLayout(line)
+        self._hand.hide()
+        return self._hand
+
+    def _build_pause(self) -> QWidget:
+        box = QWidget()
+        line = row(box)
+        self._pause = QPushButton(self.tr("Pa&use"))
+        self._pause.setCheckable(True)
+        self._pause.setToolTip(self.tr("Change settings without a new search or new charts"))
+        self._pause.clicked.connect(self._on_pause)
+        self._pause_note = QLabel()
+        self._pause_note.setWordWrap(True)
+        set_look(self._pause_note, "note")
+        line.addWidget(self._pause)
+        line.addWidget(self._pause_note, 1)
+        self._explain_pause(False)
+        return box
+
+    def _replace_form(self) -> None:
+        old, self._form = self._form, None
+        if old is not None:
+            self._place.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        method = self._method
+        if method is None:
+            return
+        letters = Mnemonics(RESERVED)
+        self._form = ParameterForm(form_parameters(method), method.live, mnemonics=letters)
+        self._form.set_values(self._work.parameters)
+        self._form.valuesChanged.connect(self._on_values)
+        self._place.addWidget(self._form)
+
+    def _show_by_hand(self, picked: Mapping[str, object]) -> None:
+        self._hand.setVisible(bool(picked))
+        text = self.tr("Chosen by hand: {levels}").format(levels=levels_words(picked))
+        self._hand_text.setText(text)
+        self._again.setAccessibleName(self.tr("Search again instead of the choice by hand"))
+        self._again.setAccessibleDescription(text)
+
+    def _explain_pause(self, paused: bool) -> None:
+        self._pause_note.setText(
+            self.tr("Paused: charts wait for you.")
+            if paused
+            else self.tr("Charts follow every change.")
+        )
+
+    # -- reactions
+
+    @Slot(object)
+    def _on_values(self, values: Mapping[str, object]) -> None:
+        form, method = self._form, self._method
+        if form is None or method is None:
+            return
+        wrong = form.errors()
+        found = edits(values, self._work, form_parameters(method))
+        good = {key: value for key, value in found.items() if key not in wrong}
+        if good:
+            self.edited.emit(good)
+
+    @Slot(bool)
+    def _on_pause(self, paused: bool) -> None:
+        self._explain_pause(paused)
+        self.paused.emit(paused)
