@@ -28,6 +28,7 @@ class StepHeader(QWidget):
         outer = row(self, gap=SPACE.m)
         texts = column(gap=SPACE.xs)
         self._title = QLabel(f"{number}  {title}")
+        self._title.setWordWrap(True)
         set_look(self._title, "headline")
         self._line = QLabel(line)
         self._line.setWordWrap(True)
