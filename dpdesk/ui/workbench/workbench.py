@@ -449,12 +449,7 @@ class Workbench(QObject):
 
     def _after_edit(self, before: WorkState) -> None:
         aspects = compare(before, self.work) | {Aspect.HISTORY}
-        if aspects & {
-            Aspect.SOURCE,
-            Aspect.ROLES,
-            Aspect.HIERARCHIES,
-            Aspect.METHOD,
-        }:
+        if aspects & {Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}:
             self._explore_problem = None
             self.hub.latest(tasks.EXPLORE).cancel()
             aspects.add(Aspect.EXPLORATION)
