@@ -217,6 +217,7 @@ def _needs_plain_form(checked: _Checked) -> bool:
     header = dialect.head[0].fields if dialect.header else ()
     return bool(
         result.newline in ("CR", "mixed")
+        or (result.newline == "CRLF" and result.quoted_ends)
         or result.blank_lines
         or result.stray_quotes
         or result.extra_records
@@ -252,6 +253,9 @@ def _read_into(
     token: CancelToken,
 ) -> None:
     columns = [f"c{j}" for j in range(checked.result.fields)]
+    # DuckDB 2.0 reads no row when told of CR LF, so there alone it finds the line ends itself;
+    # a text with line ends inside quotes, which could mislead it, comes in plain form.
+    crlf = checked.result.newline == "CRLF" and not plain
     longest = max(checked.result.longest * 2 + 8 * len(columns) + 64, 1 << 21)
     options = {
         "auto_detect": "false",
@@ -262,6 +266,7 @@ def _read_into(
         "escape": "'\"'",
         "encoding": "'utf-8'",
         "comment": "''",
+        **({} if crlf else {"new_line": "'\\n'"}),
         "strict_mode": "true",
         "null_padding": "false",
         "ignore_errors": "false",

@@ -58,7 +58,8 @@ def _ragged(name: str, dialect: Dialect, result: ScanResult) -> InputError:
         hint = "The header lacks one name, perhaps that of a column of row names: add it."
     return InputError(
         "csv.ragged",
-        f"{name}, line {result.line}: found {result.found} fields, expected {result.fields} "
+        f"{name}, line {result.line}: found {result.found} "
+        f"field{'s' if result.found != 1 else ''}, expected {result.fields} "
         f"as in line {result.first_line}{tail}.",
         hint=hint,
         details={"line": result.line, "found": result.found, "expected": result.fields},

@@ -31,9 +31,16 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     opened.close()
 
 
-def write_source(path: Path, columns: list[str], rows: list[tuple[str, ...]]) -> None:
+def write_source(
+    path: Path,
+    columns: list[str],
+    rows: list[tuple[str, ...]],
+    ending: str = "\n",
+    all_: bool = True,
+) -> None:
+    quoting = csv.QUOTE_ALL if all_ else csv.QUOTE_MINIMAL
     with path.open("w", newline="", encoding="utf-8") as out:
-        csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows([columns, *rows])
+        csv.writer(out, quoting=quoting, lineterminator=ending).writerows([columns, *rows])
 
 
 @st.composite
@@ -67,7 +74,9 @@ def test_written_microdata_equal_the_reference(
         tuple(dropped), len(rows) - suppressed, suppressed,
     )  # fmt: skip
     folder = workspace.folder
-    write_source(folder / "source.csv", columns, rows)
+    ending = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    all_quoted = ending != "\r\n" or data.draw(st.booleans())
+    write_source(folder / "source.csv", columns, rows, ending, all_quoted)
     target = folder / "out.csv"
     target.unlink(missing_ok=True)
     with pytest.MonkeyPatch.context() as patch:
