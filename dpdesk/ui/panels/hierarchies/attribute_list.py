@@ -108,6 +108,7 @@ class AttributeList(QListWidget):
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
+        self.setMinimumWidth(theme.ems(14))
         self._rebuild(self.attribute)
         for entry in self._entries:
             self._fill(entry)

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QLabel, QWidget
 
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.models import DataGrid, format_cell
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.panels.hierarchies.edits import shown
+from dpdesk.ui.panels.hierarchies.pictures import (
+    FEWEST_BARS,
+    MOST_BARS,
+    barred_codes,
+    level_chart,
+)
 from dpdesk.ui.panels.hierarchies.presenter import effect_sentence
 from dpdesk.ui.panels.hierarchies.tasks import Look
-from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import column, splitter
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.widgets import column
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
+HEAD_LINES = 8
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -90,30 +106,85 @@ class EffectModel(QAbstractTableModel):
         return shown(preview.hierarchy.labels[level][code])
 
 
-class EffectPane(QWidget):
-    """Chart above, before and after below."""
+class PicturePane(QWidget):
+    """The distribution at a level; ``valuePicked(int)`` is the code of a bar that was chosen."""
+
+    valuePicked = Signal(int)
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
+        self._look: Look | None = None
+        self._level = 0
+        self._bars = 0
         self.chart = ChartView(theme)
-        self.chart.set_placeholder(self.tr("Choose an attribute to see its values."))
-        below = QWidget()
-        inner: QVBoxLayout = column(below, gap=SPACE.xs)
-        inner.setContentsMargins(0, SPACE.s, 0, 0)
-        heading = QLabel(self.tr("What happens to each value?"))
-        set_look(heading, "strong")
+        self.chart.set_placeholder(self.tr("Counting the values…"))
+        self.chart.pointPicked.connect(self._on_bar)
+        column(self).addWidget(self.chart)
+        theme.changed.connect(self._on_theme)
+
+    def show_look(self, look: Look | None, level: int) -> None:
+        """Show a level of a hierarchy."""
+        self._look, self._level = look, level
+        self._draw()
+
+    def set_stale(self, stale: bool) -> None:
+        """Dim the picture while another one is on its way."""
+        self.chart.set_stale(stale, self.tr("counting"))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As many bars as there is room for their names."""
+        super().resizeEvent(event)
+        if self._room() != self._bars:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._bars = self._room()
+        look = self._look
+        if look is None:
+            self.chart.set_chart(None)
+            return
+        table = look.tables[self._level]
+        preview = look.examined.preview
+        self.chart.set_chart(level_chart(preview, self._level, table, self._bars))
+
+    def _room(self) -> int:
+        theme = self._theme.theme
+        line = QFontMetrics(theme.font("note")).lineSpacing()
+        free = self.height() - HEAD_LINES * theme.target
+        return min(max(free // line, FEWEST_BARS), MOST_BARS)
+
+    @Slot(int)
+    def _on_bar(self, index: int) -> None:
+        if self._look is None:
+            return
+        codes = barred_codes(self._look.examined.preview, self._level, self._bars)
+        if 0 <= index < len(codes):
+            self.valuePicked.emit(int(codes[index]))
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._draw()
+
+
+class BeforeAfterPane(QWidget):
+    """Each value of the data and what a level makes of it."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = column(self, margin=SPACE.m)
+        heading = QLabel(self.tr("What would happen to each value?"))
+        heading.setWordWrap(True)
+        set_look(heading, "section")
         self._sentence = QLabel()
         self._sentence.setWordWrap(True)
         self.model = EffectModel(self)
         self.grid = DataGrid(theme, self.tr("Values before and after"))
         self.grid.setModel(self.model)
         self.grid.verticalHeader().hide()
-        self.grid.setMinimumHeight(90)
         for widget in (heading, self._sentence):
-            inner.addWidget(widget)
-        inner.addWidget(self.grid, 1)
-        parts = splitter("hierarchies.effect", (self.chart, below), (3, 2), Qt.Orientation.Vertical)
-        column(self).addWidget(parts)
+            layout.addWidget(widget)
+        layout.addWidget(self.grid, 1)
 
     @property
     def sentence(self) -> str:
@@ -123,9 +194,4 @@ class EffectPane(QWidget):
     def show_look(self, look: Look | None, level: int) -> None:
         """Show a level of a hierarchy."""
         self.model.show_look(look, level)
-        self.chart.set_chart(None if look is None else look.charts[level])
         self._sentence.setText("" if look is None else effect_sentence(look, level))
-
-    def set_stale(self, stale: bool) -> None:
-        """Dim the picture while another one is on its way."""
-        self.chart.set_stale(stale, self.tr("counting"))

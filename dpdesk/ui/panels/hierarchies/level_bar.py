@@ -40,6 +40,7 @@ class LevelBar(QWidget):
         self.slider.setPageStep(1)
         self._name = QLabel()
         set_look(self._name, "strong")
+        self._name.setWordWrap(True)
         for widget, stretch in ((label, 0), (self.box, 0), (self.slider, 1), (self._name, 2)):
             line.addWidget(widget, stretch)
         layout.addLayout(line)

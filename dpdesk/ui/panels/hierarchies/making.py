@@ -25,9 +25,10 @@ from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies.presenter import choice_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, row
+from dpdesk.ui.widgets.flow import FlowBox
 
 NONE = ""
-TAKEN_LETTERS = "FEVRHULGNMOSIXKTDPWA"
+TAKEN_LETTERS = "FEVRHULGNMOSIXKTDPWAB"
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class MakingPane(QScrollArea):
         for label in (self._now, self._reason):
             label.setWordWrap(True)
             layout.addWidget(label)
-        line = row()
+        line = FlowBox()
         self.suggest = self._button(
             self.tr("&Suggest"), self.tr("Choose a way that suits the values"), self.suggestAsked
         )
@@ -155,9 +156,8 @@ class MakingPane(QScrollArea):
             self.tr("E&xport…"), self.tr("Write the hierarchy as a file (CSV)"), self.exportAsked
         )
         for button in (self.suggest, self.import_, self.export):
-            line.addWidget(button)
-        line.addStretch(1)
-        layout.addLayout(line)
+            line.add(button)
+        layout.addWidget(line)
 
     def _button(self, text: str, tip: str, signal: SignalInstance) -> QPushButton:
         button = QPushButton(text)

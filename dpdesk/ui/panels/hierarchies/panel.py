@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QPushButton, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QScrollArea, QStackedWidget, QWidget
 
 from dpdesk.app.types import HierarchyChoice
 from dpdesk.ui.jobs import JobFailed
@@ -13,12 +13,13 @@ from dpdesk.ui.panels.hierarchies import presenter
 from dpdesk.ui.panels.hierarchies.actions import HierarchyActions
 from dpdesk.ui.panels.hierarchies.attribute_list import AttributeList
 from dpdesk.ui.panels.hierarchies.edits import Edit
-from dpdesk.ui.panels.hierarchies.effect import EffectPane
+from dpdesk.ui.panels.hierarchies.effect import BeforeAfterPane, PicturePane
 from dpdesk.ui.panels.hierarchies.level_bar import LevelBar
 from dpdesk.ui.panels.hierarchies.looks import LookStore
 from dpdesk.ui.panels.hierarchies.making import Draft, MakingPane
 from dpdesk.ui.panels.hierarchies.tasks import Answer, Look
 from dpdesk.ui.panels.hierarchies.tree_pane import TreePane
+from dpdesk.ui.panels.hierarchies.workplace import MAKING, PICTURE, TREE, VALUES, Workplace
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, EmptyState, MessageBand, StepHeader, column, splitter
@@ -115,16 +116,10 @@ class HierarchiesPanel(Panel):
 
     def _build(self) -> None:
         self.header = StepHeader(3, self.tr("How may each attribute be made coarser?"), "")
-        self.suggest_all = QPushButton(self.tr("Suggest for &all that have none"))
-        self.suggest_all.setAccessibleName(self.tr("Suggest for all that have none"))
-        self.suggest_all.setToolTip(
-            self.tr("Give each quasi-identifier without hierarchy one that suits its values")
-        )
-        self.header.add(self.suggest_all)
-        badge = Badge(
+        self.badge = Badge(
             self.tr("CONFIDENTIAL"), self.tr("Values and counts of the raw data are shown here.")
         )
-        self.header.add(badge)
+        self.header.add(self.badge)
         self.band = MessageBand(self._theme)
         self.pages = QStackedWidget()
         self._empty_data = EmptyState(
@@ -146,7 +141,13 @@ class HierarchiesPanel(Panel):
         )
         for page in (self._build_work(), self._empty_roles, self._empty_data):
             self.pages.addWidget(page)
-        layout = column(self, margin=SPACE.l, gap=SPACE.m)
+        inside = QWidget()
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(inside)
+        column(self).addWidget(area)
+        layout = column(inside, margin=SPACE.l, gap=SPACE.m)
         layout.addWidget(self.header)
         layout.addWidget(self.band)
         layout.addWidget(self.pages, 1)
@@ -155,21 +156,30 @@ class HierarchiesPanel(Panel):
         self.attributes = AttributeList(self._theme)
         self.level = LevelBar()
         self.tree_pane = TreePane(self._theme)
-        self.effect = EffectPane(self._theme)
+        self.picture = PicturePane(self._theme)
+        self.before_after = BeforeAfterPane(self._theme)
         self.making = MakingPane()
-        self.tabs = QTabWidget()
-        self.tabs.addTab(self.effect, self.tr("At this level (&P)"))
-        self.tabs.addTab(self.making, self.tr("Ho&w it is made"))
-        self.tabs.tabBar().setAccessibleName(self.tr("Effect or making"))
-        self.tabs.tabBar().setToolTip(self.tr("See what the level does, or change how it is made"))
-        middle = splitter("hierarchies.middle", (self.tree_pane, self.tabs), (1, 1))
+        pages = {PICTURE: self.picture, VALUES: self.before_after, MAKING: self.making}
+        self.workplace = Workplace(self._theme, self.tree_pane, pages)
         right = QWidget()
         layout = column(right, gap=SPACE.m)
         layout.addWidget(self.level)
-        layout.addWidget(middle, 1)
-        parts = splitter("hierarchies", (self.attributes, right), (0, 1))
-        parts.setSizes([190, 900])
+        layout.addWidget(self.workplace, 1)
+        parts = splitter("hierarchies", (self._build_left(), right), (0, 1))
+        parts.setSizes([200, 860])
         return parts
+
+    def _build_left(self) -> QWidget:
+        self.suggest_all = QPushButton(self.tr("Suggest for &all"))
+        self.suggest_all.setAccessibleName(self.tr("Suggest for all that have none"))
+        self.suggest_all.setToolTip(
+            self.tr("Give each quasi-identifier without hierarchy one that suits its values")
+        )
+        left = QWidget()
+        layout = column(left)
+        layout.addWidget(self.attributes, 1)
+        layout.addWidget(self.suggest_all)
+        return left
 
     def _connect(self) -> None:
         self._workbench.changed.connect(self._on_changed)
@@ -181,7 +191,7 @@ class HierarchiesPanel(Panel):
         self._timer.timeout.connect(self._try_draft)
         self.attributes.picked.connect(self._on_picked)
         self.level.levelChanged.connect(self._on_level)
-        self.effect.chart.pointPicked.connect(self._on_bar)
+        self.picture.valuePicked.connect(self._on_value)
         self.tree_pane.editAsked.connect(self._on_edit)
         self.making.draftChanged.connect(self._on_draft)
         self.making.suggestAsked.connect(self._on_suggest)
@@ -230,6 +240,7 @@ class HierarchiesPanel(Panel):
         self.statusChanged.emit()
 
     def _choose_page(self, has_data: bool, has_quasi: bool) -> None:
+        self.badge.setVisible(has_data)
         if has_data and has_quasi:
             self.pages.setCurrentIndex(0)
             self.header.set_line(presenter.headline(self.attributes.entries))
@@ -272,12 +283,12 @@ class HierarchiesPanel(Panel):
     def _show_waiting(self, attribute: str) -> None:
         known = self._looks.latest(attribute) if attribute else None
         self._set_look(None if known is None else known.look)
-        self.effect.set_stale(self._look is not None)
+        self.picture.set_stale(self._look is not None)
 
     def _show_problem(self, answer: Answer) -> None:
         if self._draft is not None:
             self.making.show_problem(answer.error)
-            self.effect.set_stale(self._look is not None)
+            self.picture.set_stale(self._look is not None)
             return
         self._set_look(None)
         if answer.error is not None:
@@ -294,7 +305,7 @@ class HierarchiesPanel(Panel):
             self._problem_on_band = False
             self.band.clear()
         self._set_look(look)
-        self.effect.set_stale(False)
+        self.picture.set_stale(False)
 
     def _set_look(self, look: Look | None) -> None:
         self._look = look
@@ -303,7 +314,11 @@ class HierarchiesPanel(Panel):
             level = min(level, look.height)
         self.level.show_look(look, level)
         self.tree_pane.show_look(look, level)
-        self.effect.show_look(look, self.level.level)
+        self._show_effect()
+
+    def _show_effect(self) -> None:
+        self.picture.show_look(self._look, self.level.level)
+        self.before_after.show_look(self._look, self.level.level)
 
     def _show_buttons(self, answer: Answer | None) -> None:
         ready = answer is not None and answer.look is not None
@@ -325,22 +340,26 @@ class HierarchiesPanel(Panel):
         self.band.clear()
         work = self._workbench.work
         self._looks.ask(attribute, work.hierarchies.get(attribute))
-        self.tabs.setCurrentWidget(self.effect if attribute in work.hierarchies else self.making)
+        if attribute not in work.hierarchies:
+            self.workplace.show_page(MAKING)
+        elif self.workplace.page == MAKING:
+            self.workplace.show_page(TREE if self.workplace.narrow else PICTURE)
         self._show_current()
 
     @Slot(int)
     def _on_level(self, level: int) -> None:
         self._levels[self.attribute] = level
         self.tree_pane.tree.show_level(level)
-        self.effect.show_look(self._look, level)
+        self._show_effect()
 
     @Slot(int)
-    def _on_bar(self, index: int) -> None:
+    def _on_value(self, code: int) -> None:
         """A bar of the picture was chosen: go to its value in the tree."""
         look, level = self._look, self.level.level
-        if look is None or not 0 <= index < len(look.charts[level].categories):
-            return
-        self.tree_pane.tree.jump_to(level, look.charts[level].categories[index])
+        if look is not None:
+            label = look.examined.preview.hierarchy.labels[level][code]
+            self.workplace.show_page(TREE)
+            self.tree_pane.tree.jump_to(level, label)
 
     @Slot(object)
     def _on_edit(self, edit: Edit) -> None:

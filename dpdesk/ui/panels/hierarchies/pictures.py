@@ -3,52 +3,80 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable
 from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelSummary
 from dpdesk.ui.panels.hierarchies.edits import shown
 
-BARS_AT_MOST = 12
+FEWEST_BARS, MOST_BARS = 4, 24
 TABLE_AT_MOST = 2_000
 
 translate = QCoreApplication.translate
 
 
-def level_chart(preview: HierarchyPreview, level: int) -> BarChart:
+def level_chart(
+    preview: HierarchyPreview, level: int, table: ChartTable, bars: int = 12
+) -> BarChart:
     """Rows per value at a level, in the order of the hierarchy.
 
-    With more than BARS_AT_MOST values in the data, the most frequent ones have bars of their own
-    and the rest share one; the table lists up to TABLE_AT_MOST values.
+    With more than ``bars`` values in the data, the most frequent ones have bars of their own and
+    the rest share the last one. ``table`` is the twin, from :func:`level_table`.
     """
     rows, labels = preview.rows[level], preview.hierarchy.labels[level]
-    used = np.flatnonzero(rows)
-    barred, rest = used, used[:0]
-    if used.size > BARS_AT_MOST:
-        ranked = used[np.argsort(-rows[used], kind="stable")]
-        barred, rest = np.sort(ranked[: BARS_AT_MOST - 1]), ranked[BARS_AT_MOST - 1 :]
+    barred = barred_codes(preview, level, bars)
     categories = [shown(labels[code]) for code in barred]
     values = [float(rows[code]) for code in barred]
-    if rest.size:
-        others = translate("Hierarchies", "{n} rarer values together")
-        categories.append(others.format(n=f"{rest.size:,}"))
-        values.append(float(rows[rest].sum()))
+    others = int(np.count_nonzero(rows)) - barred.size
+    if others:
+        words = translate("Hierarchies", "{n} rarer values together")
+        categories.append(words.format(n=f"{others:,}"))
+        values.append(float(rows.sum() - rows[barred].sum()))
     attribute = preview.hierarchy.attribute
     question = translate("Hierarchies", "How many rows share a value of {name}?")
     return BarChart(
         id=f"hierarchy-{attribute}-level-{level}",
         question=question.format(name=attribute),
-        answer=level_sentence(preview.levels[level]),
+        answer=_answer(preview, level),
         category_axis=Axis(attribute),
         value_axis=Axis(translate("Hierarchies", "Rows"), translate("Hierarchies", "count")),
         categories=tuple(categories),
         series=(BarSeries(translate("Hierarchies", "Rows"), tuple(values)),),
-        table=_table(preview, level),
+        table=table,
         horizontal=True,
     )
 
 
-def _table(preview: HierarchyPreview, level: int) -> ChartTable:
+def barred_codes(preview: HierarchyPreview, level: int, bars: int) -> NDArray[np.int64]:
+    """The values that have a bar of their own, in the order of the hierarchy."""
+    rows = preview.rows[level]
+    used = np.flatnonzero(rows)
+    if used.size <= bars:
+        return used
+    ranked = used[np.argsort(-rows[used], kind="stable")]
+    return np.sort(ranked[: bars - 1])
+
+
+def _answer(preview: HierarchyPreview, level: int) -> str:
+    """From the rarest to the most frequent value."""
+    rows, labels = preview.rows[level], preview.hierarchy.labels[level]
+    summary, most = preview.levels[level], int(np.argmax(rows))
+    if summary.values < 2:
+        return level_sentence(summary)
+    return translate(
+        "Hierarchies", "From {small} ({rarest}) to {large} ({most}) of {total} rows."
+    ).format(
+        small=f"{summary.smallest:,}",
+        rarest=shown(summary.rarest),
+        large=f"{int(rows[most]):,}",
+        most=shown(labels[most]),
+        total=f"{int(rows.sum()):,}",
+    )
+
+
+def level_table(preview: HierarchyPreview, level: int) -> ChartTable:
+    """The twin of the chart: up to TABLE_AT_MOST values with rows, share and values below."""
     columns = (
         translate("Hierarchies", "Value"),
         translate("Hierarchies", "Rows"),

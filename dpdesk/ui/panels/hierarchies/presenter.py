@@ -108,15 +108,16 @@ def headline(entries: Sequence[Entry]) -> str:
     """One sentence under the title: how far the step is."""
     needed = [one for one in entries if not one.optional]
     made = sum(one.state is not State.NONE for one in needed)
-    if needed and made == len(needed):
+    if made == len(needed):
         return translate(
             "Hierarchies",
-            "Each quasi-identifier has a hierarchy. The search chooses the levels in Protect.",
-        )
+            "Each of the {total} quasi-identifiers has a hierarchy. The level is only a look: "
+            "Protect decides it.",
+        ).format(total=len(needed))
     return translate(
         "Hierarchies",
-        "{n} of {total} quasi-identifiers have a hierarchy; without one, a value is kept or "
-        "becomes * as a whole.",
+        "{n} of {total} quasi-identifiers have a hierarchy; without one, a value stays or becomes "
+        "* as a whole. The level is only a look: Protect decides it.",
     ).format(n=made, total=len(needed))
 
 

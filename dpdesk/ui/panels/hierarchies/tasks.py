@@ -13,7 +13,7 @@ from types import MappingProxyType
 from dpdesk.app import hierarchies
 from dpdesk.app.hierarchies import Examined
 from dpdesk.app.types import DataStore, HierarchyChoice
-from dpdesk.core.charts import BarChart
+from dpdesk.core.charts import ChartTable
 from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.hierarchy_preview import LevelEffect
@@ -23,19 +23,19 @@ from dpdesk.core.schema import ColumnType
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.panels.hierarchies.edits import Edit
-from dpdesk.ui.panels.hierarchies.pictures import level_chart
+from dpdesk.ui.panels.hierarchies.pictures import level_table
 from dpdesk.ui.panels.hierarchies.shape import TreeShape
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """All that the panel shows of a hierarchy over a column; one effect and chart per level."""
+    """All that the panel shows of a hierarchy over a column; one effect and table per level."""
 
     attribute: str
     examined: Examined
     shape: TreeShape
     effects: tuple[LevelEffect, ...]
-    charts: tuple[BarChart, ...]
+    tables: tuple[ChartTable, ...]
 
     @property
     def height(self) -> int:
@@ -76,18 +76,18 @@ class Examine:
 
 
 def look_at(examined: Examined, token: CancelToken) -> Look:
-    """Shape, effects and charts of an examined hierarchy."""
+    """Shape, effects and tables of an examined hierarchy."""
     preview = examined.preview
     leaf_codes = preview.hierarchy.leaf_codes
     lacking = frozenset(leaf_codes[count.value] for count in examined.lacking)
     effects: list[LevelEffect] = []
-    charts: list[BarChart] = []
+    tables: list[ChartTable] = []
     for level in range(preview.hierarchy.height + 1):
         token.check()
         effects.append(hierarchies.level_effect(preview, level))
-        charts.append(level_chart(preview, level))
+        tables.append(level_table(preview, level))
     shape = TreeShape.of(preview.hierarchy, lacking)
-    return Look(preview.hierarchy.attribute, examined, shape, tuple(effects), tuple(charts))
+    return Look(preview.hierarchy.attribute, examined, shape, tuple(effects), tuple(tables))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QToolButton, QWidget
 
 from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
 from dpdesk.ui.panels.hierarchies.lacking_box import LackingBox
@@ -12,7 +12,8 @@ from dpdesk.ui.panels.hierarchies.prompt import Prompt
 from dpdesk.ui.panels.hierarchies.tasks import Look
 from dpdesk.ui.panels.hierarchies.tree_view import Chosen, HierarchyTree
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import column, row
+from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.flow import FlowBox
 
 OFFERS_AT_MOST = 2_000
 
@@ -39,7 +40,7 @@ class TreePane(QWidget):
         layout.addWidget(self.tree, 1)
         layout.addWidget(self._error)
         layout.addWidget(self.prompt)
-        layout.addLayout(self._build_tools())
+        layout.addWidget(self._build_tools())
         self._connect()
         self._refresh()
 
@@ -83,7 +84,7 @@ class TreePane(QWidget):
 
     # -- building
 
-    def _build_tools(self) -> QHBoxLayout:
+    def _build_tools(self) -> FlowBox:
         self._actions = {
             "group": self._action(self.tr("Group…"), "Ctrl+G", self._on_group),
             "rename": self._action(self.tr("Rename"), "", self._on_rename),
@@ -104,7 +105,7 @@ class TreePane(QWidget):
         }
         for name, tip in tips.items():
             self._actions[name].setToolTip(tip)
-        line = row(gap=SPACE.xs)
+        line = FlowBox(gap=SPACE.xs)
         self.buttons: dict[str, QPushButton] = {}
         letters = {"group": self.tr("&Group…"), "rename": self.tr("Re&name")}
         letters["move"] = self.tr("&Move to…")
@@ -114,9 +115,8 @@ class TreePane(QWidget):
             button.setToolTip(tips[name])
             button.clicked.connect(self._actions[name].trigger)
             self.buttons[name] = button
-            line.addWidget(button)
-        line.addWidget(self._build_more())
-        line.addStretch(1)
+            line.add(button)
+        line.add(self._build_more())
         return line
 
     def _build_more(self) -> QToolButton:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import cast
 
 from PySide6.QtCore import QItemSelection, QItemSelectionRange, QModelIndex, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
 
 from dpdesk.ui.panels.hierarchies.tasks import Look
 from dpdesk.ui.panels.hierarchies.tree_model import BELOW, ROWS, VALUE, HierarchyModel
-from dpdesk.ui.theme import Theme, ThemeManager
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,9 @@ class HierarchyTree(QTreeView):
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
         self.setIndentation(theme.icon)
-        self.header().resizeSection(ROWS, theme.ems(10))
-        self.header().resizeSection(BELOW, theme.ems(14))
+        metrics = QFontMetrics(theme.font(bold=True))
+        for section in (ROWS, BELOW):
+            heading = str(self.tree.headerData(section, Qt.Orientation.Horizontal))
+            width = max(metrics.horizontalAdvance(heading), theme.ems(8)) + 2 * SPACE.m
+            self.header().resizeSection(section, width)
         self.viewport().update()
