@@ -46,7 +46,6 @@ def roll_up(
     """
     word, shift, mask, offset = step[0], step[1], step[2], step[3]
     words = source.shape[1] - 3
-    is_last = shift == 0 and word == words - 1
     out = start = begin
     lists, region, part = 0, -1, -1
     if stop[0] != 0:
@@ -59,9 +58,11 @@ def roll_up(
         raised = key ^ ((at - offset ^ maps[at, 0]) << shift)
         if raised >> shift != region or not _same_before(source, row, first, word):
             if lists > 1:
-                out = start + _merge_lists(target, start, out - start, scratch, cuts, lists, word)
+                merging = out - start
+                out = start + _merge_lists(target, start, merging, scratch, cuts, lists, word, stop)
             start, lists, region, part = out, 0, raised >> shift, -1
-        elif is_last:
+        elif shift == 0 and word == words - 1:
+            # Nothing follows this attribute: the whole region is one group.
             target[out - 1, words] += source[row, words]
             continue
         if key >> shift != part:
@@ -74,8 +75,8 @@ def roll_up(
         target[out, words + 2] += maps[at, 2]
         out += 1
     if lists > 1:
-        out = start + _merge_lists(target, start, out - start, scratch, cuts, lists, word)
-    return out - begin
+        out = start + _merge_lists(target, start, out - start, scratch, cuts, lists, word, stop)
+    return out - begin if stop[0] == 0 else -1
 
 
 @kernel
@@ -91,14 +92,20 @@ def _same_before(table: Array, row: int, first: int, word: int) -> bool:
 
 @kernel
 def _merge_lists(
-    table: Array, start: int, size: int, scratch: Array, cuts: Array, lists: int, word: int
-) -> int:
-    """Merge ``lists`` sorted lists that begin at ``start + cuts[i]`` pairwise; the new size."""
+    table: Array, start: int, size: int, scratch: Array, cuts: Array, lists: int, word: int,
+    stop: Array,
+) -> int:  # fmt: skip
+    """Merge ``lists`` sorted lists that begin at ``start + cuts[i]`` pairwise; the new size.
+
+    When stopped, the table is left in disorder.
+    """
     read, read_at, write, write_at = table, start, scratch, 0
     in_scratch = False
     while lists > 1:
         merged, out, place = 0, 0, 0
         while place < lists:
+            if stop[0] != 0:
+                return size
             first = cuts[place]
             second = cuts[place + 1] if place + 1 < lists else size
             end = cuts[place + 2] if place + 2 < lists else size
