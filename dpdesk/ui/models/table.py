@@ -102,6 +102,7 @@ class TableModel(QAbstractTableModel):
         self._broken: set[int] = set()
         self._wanted: list[int] = []
         self._fetching: int | None = None
+        self._job = 0
 
     def set_source(self, source: RowSource | None) -> None:
         """Show the rows of another source, or none."""
@@ -113,7 +114,7 @@ class TableModel(QAbstractTableModel):
         self._pages.clear()
         self._broken.clear()
         self._wanted.clear()
-        self._fetching = None
+        self._fetching, self._job = None, 0
         self.endResetModel()
 
     @property
@@ -201,6 +202,7 @@ class TableModel(QAbstractTableModel):
             cancelled=self._on_cancelled,
             quiet=True,
         )
+        self._job = job
         self._fetching = page if job else None
 
     def _on_page(self, outcome: JobDone) -> None:
@@ -215,6 +217,8 @@ class TableModel(QAbstractTableModel):
         self._fetch_next()
 
     def _on_failed(self, outcome: JobFailed) -> None:
+        if outcome.job != self._job:  # it was asked of a source that is not shown any more
+            return
         page, self._fetching = self._fetching, None
         if page is not None:
             self._broken.add(page)
@@ -223,7 +227,8 @@ class TableModel(QAbstractTableModel):
         self._fetch_next()
 
     def _on_cancelled(self, outcome: JobCancelled) -> None:
-        self._fetching = None
+        if outcome.job == self._job:
+            self._fetching = None
 
     def _announce(self, page: int) -> None:
         first = page * self._page_rows

@@ -1,0 +1,243 @@
+"""The form that says how a text file is written; an untouched field stays detected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+)
+
+from dpdesk.app.types import Reading
+from dpdesk.core.plan import SourceSpec
+from dpdesk.ui.panels.data.presenter import (
+    DELIMITERS,
+    ENCODINGS,
+    codes_text,
+    decimal_words,
+    delimiter_words,
+    header_words,
+    parse_codes,
+    quote_words,
+)
+from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets.flow import FlowBox
+
+DETECT = 0
+
+
+class ReadingForm(QFrame):
+    """Fields for one :class:`SourceSpec`; ``edited()`` whenever it would be another one."""
+
+    edited = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        set_look(self, "card")
+        self._source = SourceSpec("")
+        self._filling = False
+        layout = QFormLayout(self)
+        layout.setContentsMargins(SPACE.l, SPACE.l, SPACE.l, SPACE.l)
+        layout.setVerticalSpacing(SPACE.s)
+        layout.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._layout = layout
+        self._build_choices()
+        self._build_missing()
+
+    def _build_choices(self) -> None:
+        self.delimiter = self._combo(
+            self.tr("De&limiter"),
+            self.tr("What stands between two values; type any other single character"),
+            [(delimiter_words(mark), mark) for mark in DELIMITERS],
+            editable=True,
+        )
+        self.encoding = self._combo(
+            self.tr("E&ncoding"),
+            self.tr("How letters are stored; change it when letters such as ä or é look wrong"),
+            [(name, name) for name in ENCODINGS],
+            editable=True,
+        )
+        self.decimal = self._combo(
+            self.tr("&Decimal mark"),
+            self.tr("What stands before the decimals of a number"),
+            [(decimal_words(mark), mark) for mark in (".", ",")],
+        )
+        self.quote = self._combo(
+            self.tr("&Quotes"),
+            self.tr("What encloses a value that holds the delimiter"),
+            [(quote_words(mark), mark) for mark in ('"', "'", "")],
+        )
+        self.header = self._combo(
+            self.tr("&Names"),
+            self.tr("Whether the first line holds the names of the columns"),
+            [(header_words(answer), answer) for answer in (True, False)],
+        )
+
+    def _combo(
+        self,
+        label: str,
+        tip: str,
+        choices: Sequence[tuple[str, object]],
+        *,
+        editable: bool = False,
+    ) -> QComboBox:
+        box = QComboBox()
+        box.setEditable(editable)
+        box.setToolTip(tip)
+        box.setAccessibleName(label.replace("&", ""))
+        box.setMinimumContentsLength(16)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.addItem(self.tr("detected"), None)
+        for words, value in choices:
+            box.addItem(words, value)
+        editor = box.lineEdit()
+        if editor is not None:
+            editor.setToolTip(tip)
+            editor.setAccessibleName(label.replace("&", ""))
+            box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+            editor.editingFinished.connect(self._on_edited)
+        box.activated.connect(self._on_edited)
+        text = QLabel(label)
+        text.setBuddy(box)
+        self._layout.addRow(text, box)
+        return box
+
+    def _build_missing(self) -> None:
+        self.empty_missing = QCheckBox(self.tr("An empt&y field is missing"))
+        self.empty_missing.setToolTip(
+            self.tr("Off: an empty field is a value of its own, like any other")
+        )
+        self.empty_missing.toggled.connect(self._on_edited)
+        self._layout.addRow(self.empty_missing)
+        self.codes = QLineEdit()
+        self.codes.setPlaceholderText(self.tr("for instance ?, NA, -99"))
+        tip = self.tr("Texts that stand for a missing value, separated by commas")
+        self.codes.setToolTip(tip)
+        self.codes.setAccessibleName(self.tr("Other missing codes"))
+        self.codes.textEdited.connect(self._on_edited)
+        label = QLabel(self.tr("Other missin&g codes"))
+        label.setBuddy(self.codes)
+        self._layout.addRow(label, self.codes)
+        self._candidates = FlowBox(gap=SPACE.xs)
+        self._buttons: list[QPushButton] = []
+        self._layout.addRow(self._candidates)
+
+    # ---- what is in the form
+
+    def set_source(self, source: SourceSpec) -> None:
+        """Fill the form from a specification; silent."""
+        self._filling = True
+        self._source = source
+        for box, value in (
+            (self.delimiter, source.delimiter),
+            (self.encoding, source.encoding),
+            (self.decimal, source.decimal),
+            (self.quote, source.quote),
+            (self.header, source.header),
+        ):
+            self._select(box, value)
+        self.empty_missing.setChecked("" in source.missing)
+        self.codes.setText(codes_text(source.missing))
+        self._filling = False
+
+    def source(self) -> SourceSpec:
+        """The specification that the form says."""
+        empty = ("",) if self.empty_missing.isChecked() else ()
+        header = self.header.currentData()
+        return replace(
+            self._source,
+            delimiter=_value(self.delimiter),
+            encoding=_value(self.encoding),
+            decimal=_value(self.decimal),
+            quote=_value(self.quote),
+            header=header if isinstance(header, bool) else None,
+            missing=(*empty, *parse_codes(self.codes.text())),
+        )
+
+    def show_detected(self, reading: Reading) -> None:
+        """Say in the untouched fields what was detected, and offer codes that look missing."""
+        words = {
+            self.delimiter: delimiter_words(reading.delimiter),
+            self.encoding: reading.encoding,
+            self.decimal: decimal_words(reading.decimal),
+            self.quote: quote_words(reading.quote),
+            self.header: header_words(reading.header),
+        }
+        is_text = reading.format == "csv"
+        self._filling = True
+        for box, word in words.items():
+            if _value(box) is None and box.currentIndex() == DETECT:
+                known = self.tr("detected: {what}").format(what=word) if word else ""
+                box.setItemText(DETECT, known or self.tr("detected"))
+                if box.isEditable():
+                    box.setEditText(box.itemText(DETECT))
+            box.setEnabled(is_text)
+        self._filling = False
+        self._offer(reading.missing_candidates)
+
+    def _offer(self, candidates: Sequence[str]) -> None:
+        known = parse_codes(self.codes.text())
+        wanted = [code for code in candidates if code and code not in known][:8]
+        if [button.property("code") for button in self._buttons] == wanted:
+            return
+        for old in self._buttons:
+            old.hide()
+            old.deleteLater()
+        self._buttons = [self._candidate(code) for code in wanted]
+        for button in self._buttons:
+            self._candidates.add(button)
+        self._candidates.setVisible(bool(wanted))
+        self._candidates.updateGeometry()
+
+    def _candidate(self, code: str) -> QPushButton:
+        button = QPushButton(self.tr("“{code}” is missing").format(code=code.replace("&", "&&")))
+        button.setProperty("code", code)
+        button.setToolTip(self.tr("Count the text “{code}” as a missing value").format(code=code))
+        button.setAccessibleName(button.toolTip())
+        button.clicked.connect(self._on_candidate)
+        return button
+
+    def _select(self, box: QComboBox, value: object) -> None:
+        box.setItemText(DETECT, self.tr("detected"))
+        if value is None:
+            box.setCurrentIndex(DETECT)
+            return
+        place = next((n for n in range(1, box.count()) if box.itemData(n) == value), -1)
+        if place < 0:
+            box.addItem(str(value), value)
+            place = box.count() - 1
+        box.setCurrentIndex(place)
+
+    @Slot()
+    def _on_edited(self) -> None:
+        if not self._filling:
+            self.edited.emit()
+
+    @Slot()
+    def _on_candidate(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            code = str(sender.property("code"))
+            known = parse_codes(self.codes.text())
+            self.codes.setText(codes_text((*known, code)))
+            self.codes.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.edited.emit()
+
+
+def _value(box: QComboBox) -> str | None:
+    """The chosen or typed value; None for "detected"."""
+    text = box.currentText()
+    place = box.findText(text, Qt.MatchFlag.MatchExactly)
+    if place == DETECT or not text.strip(" "):
+        return None if text != " " else " "
+    value = box.itemData(place) if place > 0 else text
+    return value if isinstance(value, str) else None

@@ -1,0 +1,272 @@
+"""The raw table: values as they stand in the file, above each column what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from dpdesk.app.describing import Distribution
+from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.models import DataGrid, TableModel
+from dpdesk.ui.models.guard import guarded
+from dpdesk.ui.models.table import PLACEHOLDER, Index
+from dpdesk.ui.panels.data.presenter import header_note, translate
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager
+
+_NUMBERS = (ColumnType.INTEGER, ColumnType.DECIMAL)
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_BARS = 22
+
+
+class RawModel(TableModel):
+    """Rows of a source; knows the missing codes and which columns hold numbers."""
+
+    def __init__(self, hub: JobHub, parent: QWidget | None = None) -> None:
+        super().__init__(hub, parent)
+        self.missing: frozenset[str] = frozenset()
+        self._profiles: tuple[ColumnProfile | None, ...] = ()
+
+    def describe(self, missing: Sequence[str], profile: DataProfile | None) -> None:
+        """Say what counts as missing, and what the columns hold (when it is known)."""
+        self.missing = frozenset(missing)
+        known = {} if profile is None else {column.name: column for column in profile.columns}
+        self._profiles = tuple(known.get(name) for name in self.columns)
+        if self._profiles:
+            last = len(self._profiles) - 1
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, last)
+
+    def profile(self, column: int) -> ColumnProfile | None:
+        """What a column holds, None while it is not known."""
+        return self._profiles[column] if 0 <= column < len(self._profiles) else None
+
+    @guarded
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """As the table model; numbers stand right, missing values say so."""
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            profile = self.profile(index.column())
+            if profile is not None and profile.type in _NUMBERS:
+                return _RIGHT
+        found = super().data(index, role)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            text = super().data(index, Qt.ItemDataRole.DisplayRole)
+            if text in self.missing:
+                return translate("DataPanel", "{cell} (missing)").format(cell=found)
+        return found
+
+    @guarded
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """As the table model; the tooltip of a column says what it holds."""
+        wants = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
+        if orientation is Qt.Orientation.Horizontal and role in wants:
+            profile = self.profile(section)
+            name = super().headerData(section, orientation, Qt.ItemDataRole.DisplayRole)
+            return name if profile is None else f"{name}: {header_note(profile)}"
+        return super().headerData(section, orientation, role)
+
+
+class MissingDelegate(QStyledItemDelegate):
+    """Writes missing values in grey italics; an empty field shows the word, not a blank."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._codes: frozenset[str] = frozenset()
+        self._word = translate("DataPanel", "missing")
+
+    def set_missing(self, codes: Sequence[str]) -> None:
+        """The texts that stand for a missing value."""
+        self._codes = frozenset(codes)
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Mark missing values."""
+        super().initStyleOption(option, index)
+        text = option.text
+        if text not in self._codes or text == PLACEHOLDER:
+            return
+        tokens = self._theme.tokens
+        option.text = text or self._word
+        option.font.setItalic(True)
+        muted = QColor(tokens.muted)
+        option.palette.setColor(QPalette.ColorRole.Text, muted)
+        option.palette.setColor(QPalette.ColorRole.HighlightedText, muted)
+        option.backgroundBrush = QBrush(QColor(tokens.sunken))
+
+
+class ProfileHeader(QHeaderView):
+    """Over each column: name, type and missing share, and its distribution as small bars."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._theme = theme
+        self._profiles: Mapping[str, ColumnProfile] = {}
+        self._spreads: Mapping[str, Distribution] = {}
+        self._current = -1
+        self.setSectionsClickable(True)
+        self.setAccessibleName(translate("DataPanel", "Columns"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def set_profile(self, profile: DataProfile | None) -> None:
+        """Show what the columns hold; None while it is being counted."""
+        self._profiles = {} if profile is None else {c.name: c for c in profile.columns}
+        self._spreads = {}
+        self.updateGeometry()
+        self.viewport().update()
+
+    def set_spreads(self, spreads: Mapping[str, Distribution]) -> None:
+        """Show how the values are spread."""
+        self._spreads = spreads
+        self.viewport().update()
+
+    def set_current(self, column: int) -> None:
+        """Mark the column that the inspector describes."""
+        self._current = column
+        self.viewport().update()
+
+    def note_width(self, name: str) -> int:
+        """The width that the small line of a column needs."""
+        profile = self._profiles.get(name)
+        if profile is None:
+            return 0
+        metrics = QFontMetrics(self._theme.theme.font("note"))
+        return metrics.horizontalAdvance(header_note(profile)) + 2 * SPACE.s + 4
+
+    def sizeHint(self) -> QSize:
+        """Room for two lines and the bars."""
+        return QSize(super().sizeHint().width(), self._height())
+
+    def sectionSizeFromContents(self, section: int) -> QSize:
+        """As high as the header."""
+        return QSize(super().sectionSizeFromContents(section).width(), self._height())
+
+    def _height(self) -> int:
+        theme = self._theme.theme
+        name = QFontMetrics(theme.font(bold=True)).height()
+        return name + QFontMetrics(theme.font("note")).height() + self._bars() + 3 * SPACE.xs + 2
+
+    def _bars(self) -> int:
+        return round(_BARS * max(1.0, self._theme.theme.scale * 0.8))
+
+    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+        """Paint one column's head."""
+        model = self.model()
+        name = str(model.headerData(section, Qt.Orientation.Horizontal) or "")
+        theme = self._theme.theme
+        painter.save()
+        self._paint_ground(painter, rect, section, theme)
+        inner = rect.adjusted(SPACE.s, SPACE.xs, -SPACE.s, -SPACE.xs)
+        bold, note = theme.font(bold=True), theme.font("note")
+        top = self._paint_text(painter, inner, inner.top(), name, bold, theme.tokens.text)
+        profile = self._profiles.get(name)
+        words = translate("DataPanel", "counting…") if profile is None else header_note(profile)
+        self._paint_text(painter, inner, top, words, note, theme.tokens.muted)
+        spread = self._spreads.get(name)
+        if spread is not None and profile is not None:
+            place = QRect(inner.left(), inner.bottom() - self._bars(), inner.width(), self._bars())
+            paint_spread(painter, place, spread, profile, theme)
+        painter.restore()
+
+    def _paint_ground(self, painter: QPainter, rect: QRect, section: int, theme: Theme) -> None:
+        tokens, current = theme.tokens, section == self._current
+        painter.fillRect(rect, QColor(tokens.selection if current else tokens.window))
+        painter.setPen(QColor(tokens.hairline))
+        painter.drawLine(rect.topRight(), rect.bottomRight())
+        painter.setPen(QColor(tokens.border))
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        if current:
+            painter.fillRect(
+                QRect(rect.left(), rect.bottom() - 2, rect.width(), 3), QColor(tokens.accent)
+            )
+
+    @staticmethod
+    def _paint_text(
+        painter: QPainter, inner: QRect, top: int, text: str, font: QFont, colour: str
+    ) -> int:
+        metrics = QFontMetrics(font)
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+        place = QRect(inner.left(), top, inner.width(), metrics.height())
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        return top + metrics.height()
+
+
+def paint_spread(
+    painter: QPainter, place: QRect, spread: Distribution, profile: ColumnProfile, theme: Theme
+) -> None:
+    """Small bars for a distribution; missing rows are a hatched part at the right."""
+    tokens = theme.tokens
+    wide = place.width()
+    lacking = round(wide * profile.missing_share)
+    lacking = max(lacking, 3) if profile.missing else 0
+    ground = QRect(place.left(), place.bottom(), wide, 1)
+    painter.fillRect(ground, QColor(tokens.hairline))
+    if lacking:
+        gap = QRect(place.right() - lacking + 1, place.top(), lacking, place.height())
+        painter.fillRect(gap, QBrush(QColor(tokens.reference), Qt.BrushStyle.BDiagPattern))
+    room = wide - lacking - (2 if lacking else 0)
+    most = max(spread.counts, default=0)
+    if most <= 0 or room < 4:
+        return
+    if not spread.ordered and profile.distinct == profile.rows - profile.missing > 1:
+        return  # a value of its own in every row: there is no shape to show
+    step = min(room / len(spread.counts), 18.0)
+    for number, count in enumerate(spread.counts):
+        if count:
+            high = max(1, round(place.height() * count / most))
+            left = place.left() + round(number * step)
+            width = max(1, round((number + 1) * step) - round(number * step) - 1)
+            bar = QRect(left, place.bottom() - high, width, high)
+            painter.fillRect(bar, QColor(tokens.series[0]))
+
+
+class RawGrid(DataGrid):
+    """A data grid with profile headers; ``columnChosen(int)`` when the current column changes."""
+
+    columnChosen = Signal(int)
+
+    def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, name, parent)
+        self.profile_header = ProfileHeader(theme, self)
+        self.setHorizontalHeader(self.profile_header)
+        self.delegate = MissingDelegate(theme, self)
+        self.setItemDelegate(self.delegate)
+        self.profile_header.sectionClicked.connect(self._on_section)
+
+    def fit_columns(self) -> None:
+        """Widths by heading, small line and first rows."""
+        super().fit_columns()
+        model, header = self.model(), self.horizontalHeader()
+        if not isinstance(model, TableModel) or not isinstance(header, ProfileHeader):
+            return
+        for number, name in enumerate(model.columns):
+            wanted = header.note_width(name)
+            if wanted > self.columnWidth(number):
+                self.setColumnWidth(number, wanted)
+
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        """Tell when another column is the current one."""
+        super().currentChanged(current, previous)
+        if current.isValid() and current.column() != previous.column():
+            self.columnChosen.emit(current.column())
+
+    @Slot(int)
+    def _on_section(self, section: int) -> None:
+        model = self.model()
+        if model is None or model.rowCount() == 0:
+            return
+        row = max(0, self.rowAt(0))
+        self.setCurrentIndex(model.index(row, section))
+        self.columnChosen.emit(section)

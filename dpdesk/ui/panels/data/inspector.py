@@ -1,0 +1,103 @@
+"""What is known of one column: facts, the suggested role with its reason, a picture."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QWidget
+
+from dpdesk.app.describing import Distribution
+from dpdesk.app.types import ColumnProfile
+from dpdesk.ui.charts import ChartView
+from dpdesk.ui.panels.data.presenter import distribution_chart, facts, role_words
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import card, column
+
+
+class ColumnInspector(QScrollArea):
+    """Describes one column."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(self.tr("The chosen column"))
+        self.setToolTip(self.tr("What is known of the column that is chosen in the table"))
+        inner = QWidget()
+        self.setWidget(inner)
+        layout = column(inner, gap=SPACE.s)
+        layout.setContentsMargins(SPACE.s, 0, SPACE.s, 0)
+        self._name = QLabel()
+        self._name.setTextFormat(Qt.TextFormat.PlainText)
+        self._name.setWordWrap(True)
+        set_look(self._name, "section")
+        layout.addWidget(self._name)
+        layout.addWidget(self._build_facts())
+        layout.addWidget(self._build_suggestion())
+        self.chart = ChartView(theme)
+        self.chart.setMinimumHeight(theme.theme.row * 12)
+        layout.addWidget(self.chart, 1)
+        self.show_nothing()
+
+    def _build_facts(self) -> QWidget:
+        holder = QWidget()
+        self._facts = QGridLayout(holder)
+        self._facts.setContentsMargins(0, 0, 0, 0)
+        self._facts.setHorizontalSpacing(SPACE.m)
+        self._facts.setVerticalSpacing(SPACE.xs)
+        self._facts.setColumnStretch(0, 1)
+        return holder
+
+    def _build_suggestion(self) -> QFrame:
+        self._role, self._reason = QLabel(), QLabel()
+        set_look(self._role, "strong")
+        for label in (self._role, self._reason):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self._suggestion = card(self._role, self._reason, look="sunken")
+        self._suggestion.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        return self._suggestion
+
+    def show_nothing(self, name: str = "") -> None:
+        """No column, or one whose values are still being counted."""
+        waiting = self.tr("Counting its values…")
+        self._name.setText(name or self.tr("No column chosen"))
+        self._set_facts(())
+        self._suggestion.hide()
+        self.chart.set_chart(None)
+        self.chart.set_placeholder(
+            waiting if name else self.tr("Choose a column to see what it holds.")
+        )
+
+    def show_column(self, profile: ColumnProfile, spread: Distribution | None) -> None:
+        """Describe a column; ``spread`` None while it is being counted."""
+        self._name.setText(profile.name)
+        self._set_facts(facts(profile))
+        role = role_words(profile.suggestion.role)
+        self._role.setText(self.tr("Suggested role: {role}").format(role=role))
+        self._reason.setText(profile.suggestion.reason)
+        self._suggestion.show()
+        chart = None if spread is None else distribution_chart(spread, profile)
+        self.chart.set_chart(chart)
+        if chart is None:
+            empty = self.tr("There is no value to show.")
+            self.chart.set_placeholder(self.tr("Counting…") if spread is None else empty)
+
+    def _set_facts(self, shown: tuple[tuple[str, str], ...]) -> None:
+        while self._facts.count():
+            item = self._facts.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for number, (label, value) in enumerate(shown):
+            left, right = QLabel(label), QLabel(value)
+            set_look(left, "note")
+            left.setWordWrap(True)
+            right.setTextFormat(Qt.TextFormat.PlainText)
+            right.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            right.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            right.setAccessibleName(f"{label}: {value}")
+            self._facts.addWidget(left, number, 0)
+            self._facts.addWidget(right, number, 1)

@@ -1,0 +1,264 @@
+"""The data panel: start screen, progress, the loaded table, and how the file is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from dpdesk.app.types import DataProfile, SetSource
+from dpdesk.core.plan import SourceSpec
+from dpdesk.ui.jobs import JobDone, JobFailed, JobState
+from dpdesk.ui.panels.data.loading import LoadingPage
+from dpdesk.ui.panels.data.presenter import Page, Situation, about_reading, choose_page
+from dpdesk.ui.panels.data.reading import ReadingPage
+from dpdesk.ui.panels.data.start import StartPage
+from dpdesk.ui.panels.data.table import TablePage
+from dpdesk.ui.panels.data.tasks import CountSpreads, Spreads
+from dpdesk.ui.shell import Mark, Panel, PanelStatus
+from dpdesk.ui.theme import SPACE, ThemeManager
+from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.workbench import Aspect, Changes, OpenProblem, Workbench
+
+SPREADS = "data.spreads"
+PATIENCE_MS = 200
+_CHANGE, _OPEN = "data.change-reading", "data.open"
+
+
+class DataPanel(Panel):
+    """Step 1. ``openAsked()`` asks for a file chooser, ``openPathAsked(str)`` names a path."""
+
+    openAsked = Signal()
+    openPathAsked = Signal(str)
+    sampleAsked = Signal()
+
+    def __init__(
+        self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._workbench = workbench
+        self._wants_reading = False
+        self._shown_problem: OpenProblem | None = None
+        self._asked_for: DataProfile | None = None
+        self._page = Page.START
+        hub = workbench.hub
+        layout = column(self, margin=SPACE.l, gap=SPACE.m)
+        self.band = MessageBand(theme)
+        layout.addWidget(self.band)
+        self.start = StartPage(theme)
+        self.loading = LoadingPage()
+        self.table = TablePage(hub, theme)
+        self.reading = ReadingPage(hub, theme)
+        self._stack = QStackedWidget()
+        self._pages: dict[Page, QWidget] = {
+            Page.START: self.start,
+            Page.LOADING: self.loading,
+            Page.TABLE: self.table,
+            Page.READING: self.reading,
+        }
+        for page in self._pages.values():
+            self._stack.addWidget(page)
+        layout.addWidget(self._stack, 1)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PATIENCE_MS)
+        self._patience.timeout.connect(self._on_patience)
+        self._connect()
+        self._refresh()
+
+    def _connect(self) -> None:
+        self.start.openAsked.connect(self.openAsked)
+        self.start.openPathAsked.connect(self.openPathAsked)
+        self.start.sampleAsked.connect(self.sampleAsked)
+        self.loading.cancelAsked.connect(self._workbench.cancel_load)
+        self.table.readingAsked.connect(self._on_reading_asked)
+        self.table.nextAsked.connect(self._on_next)
+        self.reading.applied.connect(self._on_applied)
+        self.reading.left.connect(self._on_left)
+        self.band.triggered.connect(self._on_band)
+        self.band.dismissed.connect(self._workbench.dismiss_open_problem)
+        self._workbench.changed.connect(self._on_changed)
+        self._workbench.hub.progressed.connect(self._on_progressed)
+
+    # ---- what the window asks
+
+    @property
+    def page(self) -> Page:
+        """What the panel shows."""
+        return self._page
+
+    def set_recent(self, paths: Sequence[str]) -> None:
+        """Offer files that were open before, newest first."""
+        self.start.recent.set_paths(paths)
+
+    def status(self) -> PanelStatus:
+        """Done when data are there."""
+        bench = self._workbench
+        if bench.loading:
+            return PanelStatus(Mark.OPEN, self.tr("reading…"))
+        if bench.open_problem is not None and bench.data is None:
+            return PanelStatus(Mark.ATTENTION, self.tr("could not be read"))
+        if bench.data is None:
+            return PanelStatus(Mark.OPEN, self.tr("open a table"))
+        counts = self.tr("{rows} rows, {columns} columns")
+        return PanelStatus(
+            Mark.DONE,
+            counts.format(rows=f"{bench.data.rows:,}", columns=f"{len(bench.data.columns):,}"),
+        )
+
+    def can_run(self) -> bool:
+        """Whether there is a table to go on with, or a way of reading to apply."""
+        if self._page is Page.READING:
+            return self.reading.apply_button.isEnabled()
+        return self._page is Page.TABLE
+
+    def run(self) -> None:
+        """Go on, or read the file as the form says."""
+        if self._page is Page.READING:
+            self.reading.apply_button.click()
+        elif self._page is Page.TABLE:
+            self._on_next()
+
+    def explanation(self) -> str:
+        """What F1 tells."""
+        return self.tr(
+            "Open a table with one row per person. DPDesk detects how the file is written and says "
+            "so; if letters, numbers or columns look wrong, change how it is read.\n\n"
+            "Over each column stand its type, the share of missing values and how its values are "
+            "spread. Choose a column to see more, and the role that it may have.\n\n"
+            "Values are kept exactly as they stand in the file. Nothing leaves this computer."
+        )
+
+    # ---- reactions
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        if changes & {Aspect.DATA, Aspect.PROFILE, Aspect.SOURCE}:
+            if changes >= set(Aspect):  # another work was opened
+                self._wants_reading = False
+            self._refresh()
+
+    def _refresh(self) -> None:
+        bench = self._workbench
+        problem = bench.open_problem
+        now = Situation(
+            bench.data is not None,
+            bench.loading,
+            None if problem is None else problem.failure,
+            self._wants_reading,
+        )
+        page = choose_page(now)
+        if page is Page.LOADING and self._page is not Page.LOADING:
+            if not self._patience.isActive():
+                self.loading.begin()
+                self._patience.start()
+        else:
+            self._patience.stop()
+            self._show(page)
+        self._show_band(problem)
+        if problem is not self._shown_problem:
+            self._shown_problem = problem
+            if problem is not None:
+                self.wantsPanel.emit("data")
+        if bench.data is not None or not bench.loading:
+            self.table.show_data(bench.data)
+        self.table.show_profile(bench.profile)
+        self._count_spreads()
+        self.statusChanged.emit()
+
+    def _show(self, page: Page) -> None:
+        problem = self._workbench.open_problem
+        if page is Page.READING and problem is not None and problem is not self._shown_problem:
+            source = problem.work.source
+            if source is not None:
+                self.reading.begin(source, problem.work.base, problem.failure)
+        self._page = page
+        self._stack.setCurrentWidget(self._pages[page])
+
+    def _show_band(self, problem: OpenProblem | None) -> None:
+        if problem is None or self._page is Page.READING:
+            self.band.clear()
+        elif problem is not self._shown_problem:
+            actions = ((_OPEN, self.tr("Open another file…")),)
+            if about_reading(problem.failure):
+                actions = ((_CHANGE, self.tr("Change how it is read")),)
+            self.band.show_error(problem.failure, actions)
+
+    def _count_spreads(self) -> None:
+        data, profile = self._workbench.data, self._workbench.profile
+        if data is None or profile is None or profile is self._asked_for:
+            return
+        self._asked_for = profile
+        self._workbench.hub.latest(SPREADS).query(
+            self.tr("Counting how values are spread"),
+            CountSpreads(data, profile),
+            done=self._on_spreads,
+            failed=self._on_failed,
+            quiet=True,
+        )
+
+    def _on_spreads(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, Spreads):
+            self.table.show_spreads(outcome.value)
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self.table.notes.show_error(outcome)
+
+    @Slot()
+    def _on_patience(self) -> None:
+        if self._workbench.loading:
+            self._show(Page.LOADING)
+            self.statusChanged.emit()
+
+    @Slot(object)
+    def _on_progressed(self, state: JobState) -> None:
+        if state.job == self._workbench.load_job:
+            self.loading.set_state(state)
+
+    @Slot()
+    def _on_reading_asked(self) -> None:
+        work = self._workbench.work
+        if work.source is None:
+            return
+        self._wants_reading = True
+        self.reading.begin(work.source, work.base, None)
+        self._refresh()
+
+    @Slot()
+    def _on_left(self) -> None:
+        problem = self._workbench.open_problem
+        self._wants_reading = False
+        if problem is not None and problem.work.source == self._workbench.work.source:
+            self._workbench.undo()
+        elif problem is not None:
+            self._workbench.dismiss_open_problem()
+        self._refresh()
+
+    @Slot(object, object)
+    def _on_applied(self, source: SourceSpec, columns: tuple[str, ...]) -> None:
+        bench, problem = self._workbench, self._workbench.open_problem
+        self._wants_reading = False
+        if problem is not None and problem.work.source != bench.work.source:
+            bench.open_work(
+                replace(problem.work, source=source), problem.path, is_plan=problem.is_plan
+            )
+        elif source == bench.work.source:
+            self._refresh()
+        else:
+            bench.apply(SetSource(source, columns=columns))
+
+    @Slot(str)
+    def _on_band(self, action: str) -> None:
+        problem = self._workbench.open_problem
+        if action == _OPEN:
+            self.openAsked.emit()
+        elif problem is not None and problem.work.source is not None:
+            self._wants_reading = True
+            self.reading.begin(problem.work.source, problem.work.base, problem.failure)
+            self._refresh()
+
+    @Slot()
+    def _on_next(self) -> None:
+        self.wantsPanel.emit("attributes")

@@ -1,0 +1,292 @@
+"""What the data panel shows and says, decided without widgets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from PySide6.QtCore import QCoreApplication
+
+from dpdesk.app.describing import Distribution
+from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, Reading, Role
+from dpdesk.core.charts import Axis, BarChart, BarSeries, format_figure, table_from
+from dpdesk.ui.jobs import JobFailed
+
+ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-2", "iso8859-15", "cp1250", "utf-16")
+DELIMITERS = (",", ";", "\t", "|", " ")
+_ABOUT_READING = ("csv.", "encoding.", "source.option", "read.")
+_LONGEST_LABEL = 28
+translate = QCoreApplication.translate
+
+
+class Page(Enum):
+    """What the panel shows."""
+
+    START = "start"
+    LOADING = "loading"
+    TABLE = "table"
+    READING = "reading"
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the choice of the page depends on."""
+
+    has_data: bool = False
+    loading: bool = False
+    problem: JobFailed | None = None
+    wants_reading: bool = False
+
+
+def choose_page(now: Situation) -> Page:
+    """The page for a situation: data win over a failed attempt, work in progress over both."""
+    if now.loading and not now.has_data:
+        return Page.LOADING
+    if now.has_data:
+        return Page.READING if now.wants_reading else Page.TABLE
+    if now.problem is not None and about_reading(now.problem):
+        return Page.READING
+    return Page.START
+
+
+def about_reading(problem: JobFailed) -> bool:
+    """Whether reading the file in another way may help."""
+    return problem.code.startswith(_ABOUT_READING)
+
+
+def delimiter_words(delimiter: str) -> str:
+    """A delimiter in words."""
+    words = {
+        ",": translate("DataPanel", "comma"),
+        ";": translate("DataPanel", "semicolon"),
+        "\t": translate("DataPanel", "tab"),
+        "|": translate("DataPanel", "vertical bar"),
+        " ": translate("DataPanel", "space"),
+    }
+    return words.get(delimiter, delimiter)
+
+
+def quote_words(quote: str) -> str:
+    """A quote mark in words."""
+    words = {
+        '"': translate("DataPanel", 'double quotes (")'),
+        "'": translate("DataPanel", "single quotes (')"),
+        "": translate("DataPanel", "no quotes"),
+    }
+    return words.get(quote, quote)
+
+
+def decimal_words(decimal: str) -> str:
+    """A decimal mark in words."""
+    return (
+        translate("DataPanel", "decimal comma")
+        if decimal == ","
+        else translate("DataPanel", "decimal point")
+    )
+
+
+def header_words(header: bool) -> str:
+    """Whether the first line names the columns."""
+    if header:
+        return translate("DataPanel", "first line has the names")
+    return translate("DataPanel", "no line of names")
+
+
+def missing_words(codes: Sequence[str]) -> str:
+    """The missing codes in words."""
+    if not codes:
+        return translate("DataPanel", "nothing counts as missing")
+    shown = [translate("DataPanel", "empty field") if code == "" else f"“{code}”" for code in codes]
+    return translate("DataPanel", "missing: {codes}").format(codes=", ".join(shown))
+
+
+def reading_sentence(reading: Reading) -> str:
+    """How the file was read, in one line."""
+    if reading.format == "parquet":
+        text = translate("DataPanel", "Read as Parquet; {missing}.")
+        return text.format(missing=missing_words(reading.missing))
+    text = translate(
+        "DataPanel",
+        "Read as text: {delimiter}, {encoding}, {decimal}, {quote}, {header}; {missing}.",
+    )
+    return text.format(
+        delimiter=delimiter_words(reading.delimiter),
+        encoding=reading.encoding,
+        decimal=decimal_words(reading.decimal),
+        quote=quote_words(reading.quote),
+        header=header_words(reading.header),
+        missing=missing_words(reading.missing),
+    )
+
+
+def answer(name: str, rows: int, columns: int, profile: DataProfile | None) -> str:
+    """What is in the file, in one sentence."""
+    if profile is None:
+        text = translate(
+            "DataPanel", "{name} holds {rows} rows and {columns} columns; counting their values…"
+        )
+        return text.format(name=name, rows=f"{rows:,}", columns=f"{columns:,}")
+    lacking = sum(column.missing > 0 for column in profile.columns)
+    if lacking == 0:
+        text = translate(
+            "DataPanel", "{name} holds {rows} rows and {columns} columns; no value is missing."
+        )
+    elif lacking == 1:
+        text = translate(
+            "DataPanel",
+            "{name} holds {rows} rows and {columns} columns; one column has missing values.",
+        )
+    else:
+        text = translate(
+            "DataPanel",
+            "{name} holds {rows} rows and {columns} columns; {lacking} columns lack some values.",
+        )
+    return text.format(name=name, rows=f"{rows:,}", columns=f"{columns:,}", lacking=lacking)
+
+
+def type_words(kind: ColumnType) -> str:
+    """A column type in plain words."""
+    words = {
+        ColumnType.INTEGER: translate("DataPanel", "whole numbers"),
+        ColumnType.DECIMAL: translate("DataPanel", "numbers"),
+        ColumnType.DATE: translate("DataPanel", "dates"),
+        ColumnType.BOOLEAN: translate("DataPanel", "yes/no"),
+        ColumnType.TEXT: translate("DataPanel", "text"),
+        ColumnType.EMPTY: translate("DataPanel", "no value"),
+    }
+    return words[kind]
+
+
+def role_words(role: Role) -> str:
+    """A role as people call it."""
+    words = {
+        Role.IDENTIFIER: translate("DataPanel", "identifier"),
+        Role.QUASI_IDENTIFIER: translate("DataPanel", "quasi-identifier"),
+        Role.SENSITIVE: translate("DataPanel", "sensitive"),
+        Role.INSENSITIVE: translate("DataPanel", "insensitive"),
+        Role.WEIGHT: translate("DataPanel", "weight"),
+        Role.CLUSTER: translate("DataPanel", "cluster"),
+    }
+    return words[role]
+
+
+def header_note(column: ColumnProfile) -> str:
+    """The small line below a column's name."""
+    text = translate("DataPanel", "{type} · {missing} missing")
+    return text.format(type=type_words(column.type), missing=short_share(column.missing_share))
+
+
+def short_share(share: float) -> str:
+    """A share in few letters: whole percents where that is honest."""
+    percent = share * 100
+    if percent == 0:
+        return "0 %"
+    if percent < 1:
+        return "<1 %"
+    if 99 < percent < 100:
+        return ">99 %"
+    return f"{percent:.0f} %"
+
+
+def facts(column: ColumnProfile) -> tuple[tuple[str, str], ...]:
+    """Label and value of what is known of a column."""
+    found = [
+        (translate("DataPanel", "Type"), type_words(column.type)),
+        (translate("DataPanel", "Different values"), f"{column.distinct:,}"),
+        (
+            translate("DataPanel", "Rows with a value of their own"),
+            f"{column.unique:,} ({short_share(column.unique_share)})",
+        ),
+        (
+            translate("DataPanel", "Missing"),
+            f"{column.missing:,} ({short_share(column.missing_share)})",
+        ),
+    ]
+    if column.minimum is not None and column.maximum is not None:
+        found.append((translate("DataPanel", "From"), column.minimum))
+        found.append((translate("DataPanel", "To"), column.maximum))
+    return tuple(found)
+
+
+def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart | None:
+    """The values of a column as bars; None when there is none."""
+    present = column.rows - column.missing
+    if not spread.counts or present <= 0:
+        return None
+    ordered = spread.ordered
+    heading = (
+        translate("DataPanel", "Values from – to") if ordered else translate("DataPanel", "Value")
+    )
+    return BarChart(
+        id=f"column-{column.name}",
+        question=translate("DataPanel", "How are the values of {name} spread?").format(
+            name=column.name
+        ),
+        answer=_spread_answer(spread, present, column.distinct),
+        category_axis=Axis(heading),
+        value_axis=Axis(
+            translate("DataPanel", "Rows"),
+            translate("DataPanel", "% of rows"),
+            percent=True,
+            minimum=0.0,
+        ),
+        categories=tuple(_label(label) for label in spread.labels),
+        series=(
+            BarSeries(
+                translate("DataPanel", "Rows"),
+                tuple(count / column.rows for count in spread.counts),
+            ),
+        ),
+        table=table_from(
+            (heading, translate("DataPanel", "Rows"), translate("DataPanel", "Rows (%)")),
+            [
+                (label, count, round(100 * count / column.rows, 2))
+                for label, count in zip(spread.labels, spread.counts, strict=True)
+            ],
+        ),
+        horizontal=not ordered,
+    )
+
+
+def _label(text: str) -> str:
+    plain = " ".join(text.split()) or translate("DataPanel", "(blank)")
+    return plain if len(plain) <= _LONGEST_LABEL else plain[: _LONGEST_LABEL - 1] + "…"
+
+
+def _spread_answer(spread: Distribution, present: int, distinct: int) -> str:
+    most = max(range(len(spread.counts)), key=spread.counts.__getitem__)
+    share = format_figure(spread.counts[most] / present, "share")
+    if distinct == present > 1:
+        return translate("DataPanel", "Every present value occurs once.")
+    text = translate("DataPanel", "Most frequent is {label}, with {share} of the present values.")
+    said = text.format(label=_label(spread.labels[most]), share=share)
+    if spread.rest:
+        others = distinct - len(spread.counts)
+        more = translate("DataPanel", "{others} other values share {rest} rows.")
+        said += " " + more.format(others=f"{others:,}", rest=f"{spread.rest:,}")
+    return said
+
+
+def parse_codes(text: str) -> tuple[str, ...]:
+    """Missing codes from a line, separated by commas; a code with a comma stands in quotes."""
+    if not text.strip():
+        return ()
+    found = next(csv.reader(io.StringIO(text.replace("\n", " ")), skipinitialspace=True), [])
+    return tuple(dict.fromkeys(code.strip() for code in found if code.strip()))
+
+
+def codes_text(codes: Sequence[str]) -> str:
+    """The line from which :func:`parse_codes` reads these codes (without the empty one)."""
+    shown = [code for code in codes if code]
+    if not shown:
+        return ""
+    return ", ".join(f'"{code}"' if "," in code or '"' in code else code for code in shown)
+
+
+def error_line(problem: JobFailed) -> int | None:
+    """The line of the file that a problem speaks of."""
+    line = problem.details.get("line")
+    return line if isinstance(line, int) and line > 0 else None

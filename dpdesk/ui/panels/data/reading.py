@@ -1,0 +1,252 @@
+"""How the file is read: detected values that can be changed, beside a live preview."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
+
+from dpdesk.app.describing import LinesAround
+from dpdesk.core.plan import SourceSpec
+from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs.outcomes import failure
+from dpdesk.ui.models import DataGrid, ListModel
+from dpdesk.ui.panels.data.form import ReadingForm
+from dpdesk.ui.panels.data.grid import MissingDelegate
+from dpdesk.ui.panels.data.presenter import error_line
+from dpdesk.ui.panels.data.tasks import Preview, Previewed, ShowLines
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import MessageBand, column, row, splitter
+
+PREVIEW, LINES = "data.preview", "data.lines"
+WAIT_MS = 150
+
+
+class ReadingPage(QWidget):
+    """Form, preview, problem and the lines around it.
+
+    ``applied(SourceSpec, columns)`` when the file is to be read like this, ``left()`` when the user
+    goes back.
+    """
+
+    applied = Signal(object, object)
+    left = Signal()
+
+    def __init__(self, hub: JobHub, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._hub, self._theme = hub, theme
+        self._base = Path()
+        self._began = SourceSpec("")
+        self._problem: JobFailed | None = None
+        self._previewed: Previewed | None = None
+        self._wait = QTimer(self)
+        self._wait.setSingleShot(True)
+        self._wait.setInterval(WAIT_MS)
+        self._wait.timeout.connect(self._ask)
+        layout = column(self, gap=SPACE.m)
+        self._title = QLabel()
+        self._title.setWordWrap(True)
+        set_look(self._title, "headline")
+        layout.addWidget(self._title)
+        self.band = MessageBand(theme)
+        layout.addWidget(self.band)
+        layout.addWidget(self._build_middle(), 1)
+        layout.addLayout(self._build_buttons())
+
+    # ---- building
+
+    def _build_middle(self) -> QWidget:
+        self.form = ReadingForm()
+        self.form.edited.connect(self._on_edited)
+        left = QScrollArea()
+        left.setWidgetResizable(True)
+        left.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        left.setWidget(self.form)
+        left.setMinimumWidth(280)
+        self._preview_title = QLabel()
+        self._preview_title.setWordWrap(True)
+        set_look(self._preview_title, "strong")
+        self._notes = QLabel()
+        self._notes.setWordWrap(True)
+        self._notes.setTextFormat(Qt.TextFormat.PlainText)
+        set_look(self._notes, "note")
+        self._model, self._lines_model = ListModel(parent=self), ListModel(parent=self)
+        self.grid = DataGrid(self._theme, self.tr("The first rows as they would be read"))
+        self.grid.setModel(self._model)
+        self._delegate = MissingDelegate(self._theme, self.grid)
+        self.grid.setItemDelegate(self._delegate)
+        self._lines_title = QLabel()
+        set_look(self._lines_title, "strong")
+        self.lines = DataGrid(self._theme, self.tr("The lines of the file around the problem"))
+        self.lines.setModel(self._lines_model)
+        self.lines.verticalHeader().hide()
+        self.lines.horizontalHeader().setStretchLastSection(True)
+        self.lines.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.lines.setFixedHeight(self._theme.theme.row * 9)
+        right = QWidget()
+        inner = column(right, gap=SPACE.s)
+        for widget in (self._lines_title, self.lines, self._preview_title, self._notes):
+            inner.addWidget(widget)
+        inner.addWidget(self.grid, 1)
+        return splitter("data-reading", (left, right), (0, 1))
+
+    def _build_buttons(self) -> QHBoxLayout:
+        buttons = row(gap=SPACE.s)
+        self.back_button = QPushButton(self.tr("&Back"))
+        self.back_button.setToolTip(self.tr("Leave the file as it was read before"))
+        self.back_button.clicked.connect(self.left)
+        self.reset_button = QPushButton(self.tr("Detec&t everything"))
+        self.reset_button.setToolTip(self.tr("Forget what was set by hand and detect it again"))
+        self.reset_button.clicked.connect(self._on_reset)
+        self.apply_button = QPushButton(self.tr("Re&ad the file like this"))
+        set_look(self.apply_button, "primary")
+        self.apply_button.clicked.connect(self._on_apply)
+        buttons.addWidget(self.back_button)
+        buttons.addWidget(self.reset_button)
+        buttons.addStretch(1)
+        buttons.addWidget(self.apply_button)
+        return buttons
+
+    # ---- what others tell
+
+    def begin(self, source: SourceSpec, base: Path, problem: JobFailed | None) -> None:
+        """Start with the way in which a file was (or was to be) read."""
+        self._base, self._began, self._problem = base, source, problem
+        self._previewed = None
+        name = Path(source.path).name
+        self._title.setText(self.tr("How is {name} to be read?").format(name=name))
+        self.form.set_source(source)
+        self._show_lines(None)
+        self.band.clear()
+        if problem is not None:
+            self.band.show_error(problem)
+            self._ask_lines(problem, source, "")
+        self._notes.clear()
+        self._model.set_table((), ())
+        self._ask()
+
+    @property
+    def previewed(self) -> Previewed | None:
+        """The preview on show; None while it is on its way."""
+        return self._previewed
+
+    # ---- inside
+
+    @Slot()
+    def _on_edited(self) -> None:
+        self._previewed = None
+        self._wait.start()
+        self._allow()
+
+    @Slot()
+    def _on_reset(self) -> None:
+        self.form.set_source(SourceSpec(self._began.path))
+        self._on_edited()
+
+    @Slot()
+    def _ask(self) -> None:
+        self._preview_title.setText(self.tr("Reading the first rows…"))
+        self._hub.latest(PREVIEW).query(
+            self.tr("Reading the first rows"),
+            Preview(self.form.source(), self._base),
+            done=self._on_preview,
+            failed=self._on_failed,
+            quiet=True,
+        )
+        self._allow()
+
+    def _on_preview(self, outcome: JobDone) -> None:
+        found = outcome.value
+        if not isinstance(found, Previewed):
+            return
+        self._previewed = found
+        preview = found.preview
+        reading = preview.reading
+        self.form.show_detected(reading)
+        self._delegate.set_missing(reading.missing)
+        self._model.set_table(preview.columns, preview.rows)
+        self.grid.fit_columns()
+        title = self.tr("The first {rows} rows, as they would be read into {columns} columns")
+        self._preview_title.setText(
+            title.format(rows=f"{len(preview.rows):,}", columns=f"{len(preview.columns):,}")
+        )
+        self._notes.setText("\n".join(reading.notes))
+        self._notes.setVisible(bool(reading.notes))
+        self._show_problem(found)
+        self._allow()
+
+    def _show_problem(self, found: Previewed) -> None:
+        problem = found.preview.problem
+        if problem is not None:
+            shown = failure(0, self.tr("Reading the first rows"), problem)
+            self.band.show_error(shown)
+            self._ask_lines(shown, found.source, found.preview.reading.encoding)
+        elif found.source != self._began or self._problem is None:
+            if self._problem is not None:
+                self.band.show_message(
+                    "info",
+                    self.tr("The first rows can be read like this. Read the file to check all."),
+                )
+            else:
+                self.band.clear()
+            self._show_lines(None)
+
+    def _ask_lines(self, problem: JobFailed, source: SourceSpec, encoding: str) -> None:
+        line = error_line(problem)
+        if line is None:
+            self._show_lines(None)
+            return
+        self._hub.latest(LINES).query(
+            self.tr("Reading lines"),
+            ShowLines(source, self._base, line, encoding or source.encoding or "utf-8"),
+            done=self._on_lines,
+            failed=self._on_no_lines,
+            quiet=True,
+        )
+
+    def _on_lines(self, outcome: JobDone) -> None:
+        self._show_lines(outcome.value if isinstance(outcome.value, LinesAround) else None)
+
+    def _on_no_lines(self, outcome: JobFailed) -> None:
+        self._show_lines(None)
+
+    def _show_lines(self, found: LinesAround | None) -> None:
+        shown = found is not None and bool(found.lines)
+        self.lines.setVisible(shown)
+        self._lines_title.setVisible(shown)
+        if found is None or not shown:
+            self._hub.latest(LINES).cancel()
+            return
+        title = self.tr("The file around line {line}").format(line=f"{found.wanted:,}")
+        self._lines_title.setText(title)
+        rows = [
+            (f"→ {number:,}" if number == found.wanted else f"{number:,}", text)
+            for number, text in found.lines
+        ]
+        self._lines_model.set_table((self.tr("Line"), self.tr("As it stands in the file")), rows)
+        self.lines.fit_columns()
+        for number, (place, _) in enumerate(found.lines):
+            if place == found.wanted:
+                self.lines.selectRow(number)
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self.band.show_error(outcome)
+        self._preview_title.setText(self.tr("The first rows could not be read."))
+
+    def _allow(self) -> None:
+        found = self._previewed
+        ready = found is not None and found.preview.problem is None
+        self.apply_button.setEnabled(ready)
+        reason = self.tr("Read the whole file in this way; it can be undone")
+        if found is None:
+            reason = self.tr("The first rows are still being read")
+        elif not ready:
+            reason = self.tr("The first rows show a problem; change the settings first")
+        self.apply_button.setToolTip(reason)
+
+    @Slot()
+    def _on_apply(self) -> None:
+        found = self._previewed
+        if found is not None and found.preview.problem is None:
+            self.applied.emit(found.source, found.preview.columns)

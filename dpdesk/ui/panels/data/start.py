@@ -1,0 +1,222 @@
+"""The start screen: what the program is, how to open a table, and the way from here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QWidget
+
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
+from dpdesk.ui.widgets import card, column, row
+
+RECENT_AT_MOST = 6
+
+
+class DropZone(QFrame):
+    """Takes a file that is dropped on it, and offers the two ways to open one.
+
+    ``openAsked()``, ``sampleAsked()``, ``pathDropped(str)``.
+    """
+
+    openAsked = Signal()
+    sampleAsked = Signal()
+    pathDropped = Signal(str)
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "drop")
+        self.setAcceptDrops(True)
+        self.setAccessibleName(self.tr("Drop a file here"))
+        layout = column(self, margin=SPACE.xl, gap=SPACE.m)
+        self._icon = QLabel()
+        title = QLabel(self.tr("Drop a table of people here"))
+        set_look(title, "section")
+        self._formats = QLabel(
+            self.tr(
+                "CSV, TSV and other text tables (.csv, .tsv, .txt), Parquet (.parquet), a plan "
+                "(.toml, .json) or a release folder."
+            )
+        )
+        set_look(self._formats, "note")
+        layout.addStretch(1)
+        for label in (self._icon, title, self._formats):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(label is not self._icon)
+            layout.addWidget(label)
+        buttons = row(gap=SPACE.s)
+        buttons.addStretch(1)
+        self.open_button = QPushButton(self.tr("&Open a file…"))
+        set_look(self.open_button, "primary")
+        self.open_button.setToolTip(self.tr("Choose a table, a plan or a release (Ctrl+O)"))
+        self.open_button.clicked.connect(self.openAsked)
+        self.sample_button = QPushButton(self.tr("Open the &sample"))
+        self.sample_button.setToolTip(
+            self.tr("Open 20,502 invented people that come with DPDesk, to try every step")
+        )
+        self.sample_button.clicked.connect(self.sampleAsked)
+        buttons.addWidget(self.open_button)
+        buttons.addWidget(self.sample_button)
+        buttons.addStretch(1)
+        layout.addLayout(buttons)
+        layout.addStretch(1)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Local files are welcome."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            set_look(self, "chosen")
+            event.acceptProposedAction()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """The file went away again."""
+        set_look(self, "drop")
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the first file."""
+        set_look(self, "drop")
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.pathDropped.emit(paths[0])
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._icon.setPixmap(pixmap("drop", theme.tokens.muted, theme.icon * 2))
+
+
+class RecentFiles(QFrame):
+    """Files that were open before, newest first; ``chosen(str)`` when one is wanted again."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        self._layout = column(self, margin=SPACE.l, gap=SPACE.xs)
+        title = QLabel(self.tr("Open again"))
+        set_look(title, "section")
+        self._layout.addWidget(title)
+        self._buttons: list[QPushButton] = []
+        self.hide()
+
+    def set_paths(self, paths: Sequence[str]) -> None:
+        """Offer these files."""
+        for old in self._buttons:
+            self._layout.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self._buttons = [self._made(path) for path in paths[:RECENT_AT_MOST]]
+        for button in self._buttons:
+            self._layout.addWidget(button)
+        self.setVisible(bool(self._buttons))
+
+    def _made(self, path: str) -> QPushButton:
+        place = Path(path)
+        button = QPushButton(place.name.replace("&", "&&"))
+        button.setProperty("path", path)
+        button.setToolTip(self.tr("Open {path}").format(path=path))
+        button.setAccessibleName(self.tr("Open {name} again").format(name=place.name))
+        button.setStyleSheet("text-align: left;")
+        set_look(button, "quiet")
+        button.clicked.connect(self._on_clicked)
+        return button
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.chosen.emit(str(sender.property("path")))
+
+
+class StartPage(QScrollArea):
+    """What a person sees who has never seen the program."""
+
+    openAsked = Signal()
+    openPathAsked = Signal(str)
+    sampleAsked = Signal()
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setAccessibleName(self.tr("Start"))
+        self.setToolTip(self.tr("The start screen: open a table, or read what the steps are"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inner = QWidget()
+        self.setWidget(inner)
+        layout = column(inner, margin=0, gap=SPACE.l)
+        title = QLabel(self.tr("Which table do you want to protect?"))
+        set_look(title, "headline")
+        title.setWordWrap(True)
+        line = QLabel(
+            self.tr(
+                "DPDesk turns a table of people into one that you may publish, shows what risk is "
+                "left and what was lost, and proves what it claims. Nothing leaves this computer."
+            )
+        )
+        line.setWordWrap(True)
+        set_look(line, "answer")
+        layout.addWidget(title)
+        layout.addWidget(line)
+        parts = row(gap=SPACE.l)
+        left = column(gap=SPACE.l)
+        self.zone = DropZone(theme)
+        self.recent = RecentFiles()
+        left.addWidget(self.zone, 1)
+        left.addWidget(self.recent)
+        parts.addLayout(left, 1)
+        parts.addWidget(self._steps(), 1)
+        layout.addLayout(parts, 1)
+        self.zone.openAsked.connect(self.openAsked)
+        self.zone.sampleAsked.connect(self.sampleAsked)
+        self.zone.pathDropped.connect(self.openPathAsked)
+        self.recent.chosen.connect(self.openPathAsked)
+
+    def _steps(self) -> QFrame:
+        title = QLabel(self.tr("The way to a release, in six steps"))
+        set_look(title, "section")
+        holder = QWidget()
+        grid = QGridLayout(holder)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(SPACE.m)
+        grid.setVerticalSpacing(SPACE.m)
+        grid.setColumnStretch(1, 1)
+        for number, (name, words) in enumerate(self._step_words(), start=1):
+            digit = QLabel(f"{number}")
+            set_look(digit, "figure")
+            digit.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+            text = QLabel(f"<b>{name}</b><br>{words}")
+            text.setWordWrap(True)
+            text.setAccessibleName(f"{number} {name}: {words}")
+            grid.addWidget(digit, number, 0)
+            grid.addWidget(text, number, 1)
+        made = card(title, holder)
+        layout = made.layout()
+        if layout is not None:
+            layout.addItem(column())
+        return made
+
+    def _step_words(self) -> tuple[tuple[str, str], ...]:
+        return (
+            (self.tr("Data"), self.tr("Open the table and check that it was read correctly.")),
+            (
+                self.tr("Attributes"),
+                self.tr("Say what each column is: who it points to, and what is private."),
+            ),
+            (
+                self.tr("Hierarchies"),
+                self.tr("Say how values may become coarser, such as 37 → 35–39 → 30–39."),
+            ),
+            (
+                self.tr("Protect"),
+                self.tr("Choose how well people hide in groups; see risk and loss at once."),
+            ),
+            (self.tr("Compare"), self.tr("Keep several settings and compare them side by side.")),
+            (
+                self.tr("Review and export"),
+                self.tr("Write the release, have its claims checked again, and export it."),
+            ),
+        )
