@@ -295,11 +295,11 @@ class Workbench(QObject):
             failed=self._on_failed,
         )
 
-    def verify_again(self, source: Path | None = None) -> None:
-        """Check the release at hand again, with the source when it is given."""
+    def verify_again(self, source: Path | None = None) -> int:
+        """Check the release at hand again, with the source when it is given; the job's number."""
         if self._release is None:
-            return
-        self.hub.latest(tasks.VERIFY).query(
+            return 0
+        return self.hub.latest(tasks.VERIFY).query(
             self.tr("Checking {name}").format(name=self._release.path.name),
             tasks.CheckRelease(self.context, self._release.path, source),
             done=self._on_checked,

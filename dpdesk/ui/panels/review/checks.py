@@ -1,0 +1,177 @@
+"""The checklist of a release as values: what was checked, how it went, and on what evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from dpdesk.app.types import ReleaseFacts, VerifyReport
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.ui.panels.review.presenter import file_failures
+
+translate = QCoreApplication.translate
+
+
+class State(Enum):
+    """How a check went; the value is its shape."""
+
+    FAILED = "✕"
+    CONFIRMED = "✓"
+    NEEDS_MORE = "○"
+    NOT_CHECKABLE = "–"
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    """One line of the checklist; ``path`` and ``digest`` are the file that it is about."""
+
+    state: State
+    word: str
+    claim: str
+    found: str
+    path: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer in one sentence; ``kind`` as message bands have it."""
+
+    kind: str
+    sentence: str
+
+
+_STATES = {
+    CheckStatus.CONFIRMED: State.CONFIRMED,
+    CheckStatus.FAILED: State.FAILED,
+    CheckStatus.NEEDS_SOURCE: State.NEEDS_MORE,
+    CheckStatus.NOT_CHECKABLE: State.NOT_CHECKABLE,
+}
+
+
+def check_rows(
+    facts: ReleaseFacts, report: VerifyReport, source: Path | None
+) -> tuple[CheckRow, ...]:
+    """All checks: files, seal, then every claim; failed ones first."""
+    rows = [*_file_rows(report), _seal_row(facts, report)]
+    rows += [_claim_row(facts, check, source) for check in report.claims]
+    return tuple(sorted(rows, key=lambda row: row.state is not State.FAILED))
+
+
+def verdict(report: VerifyReport, rows: tuple[CheckRow, ...]) -> Verdict:
+    """What checking showed, in one sentence."""
+    count = {state: sum(row.state is state for row in rows) for state in State}
+    if not report.ok:
+        problems = len(report.failures)
+        text = translate("Review", "This release failed its check: nothing of it is exported.")
+        if problems:
+            first = report.failures[0]
+            more = translate("Review", "{sentence} {path}: {reason}.")
+            text = more.format(sentence=text, path=first.path, reason=first.reason)
+        if problems > 1:
+            text += " " + translate("Review", "({n} more)").format(n=problems - 1)
+        return Verdict("fail", text)
+    text = translate(
+        "Review",
+        "{confirmed} of {all} checks are confirmed, none failed; {more} need the source, {never} "
+        "cannot be checked by nature.",
+    ).format(
+        confirmed=count[State.CONFIRMED],
+        all=len(rows),
+        more=count[State.NEEDS_MORE],
+        never=count[State.NOT_CHECKABLE],
+    )
+    return Verdict("ok" if report.sealed else "caution", text)
+
+
+def needs_source(rows: tuple[CheckRow, ...]) -> bool:
+    """Whether the source could settle more."""
+    return any(row.state is State.NEEDS_MORE for row in rows)
+
+
+def words(state: State, source: Path | None = None) -> str:
+    """A state in words, so that the shape is not alone."""
+    if state is State.CONFIRMED and source is not None:
+        return translate("Review", "re-checked, with the source at hand")
+    texts = {
+        State.CONFIRMED: translate("Review", "re-checked from the public files"),
+        State.NEEDS_MORE: translate("Review", "needs the source"),
+        State.NOT_CHECKABLE: translate("Review", "not checkable by nature"),
+        State.FAILED: translate("Review", "failed"),
+    }
+    return texts[state]
+
+
+def _file_rows(report: VerifyReport) -> list[CheckRow]:
+    failed = words(State.FAILED)
+    rows = [
+        CheckRow(State.FAILED, failed, one.path, one.reason, one.path)
+        for one in file_failures(report)
+    ]
+    if not rows:
+        claim = translate("Review", "All files are whole")
+        found = translate("Review", "names, sizes and hashes are those that the manifest lists")
+        word = translate("Review", "re-checked")
+        rows.append(CheckRow(State.CONFIRMED, word, claim, found, "manifest.json"))
+    return rows
+
+
+def _seal_row(facts: ReleaseFacts, report: VerifyReport) -> CheckRow:
+    claim = translate("Review", "The seal is unbroken")
+    if report.sealed:
+        found = translate("Review", "it covers the manifest and all internal files")
+        word = translate("Review", "re-checked")
+        return CheckRow(State.CONFIRMED, word, claim, found, "internal/seal.json")
+    if facts.internal is None and report.ok:
+        found = translate(
+            "Review", "manifest unsealed: the seal lies in the internal part, which is not here"
+        )
+        word = translate("Review", "needs the internal part")
+        return CheckRow(State.NEEDS_MORE, word, claim, found)
+    found = translate("Review", "the seal does not fit the files")
+    return CheckRow(State.FAILED, words(State.FAILED), claim, found, "internal/seal.json")
+
+
+def _claim_row(facts: ReleaseFacts, check: ClaimCheck, source: Path | None) -> CheckRow:
+    state = _STATES[check.status]
+    name = check.path.removeprefix("public/")
+    return CheckRow(
+        state,
+        words(state, source),
+        claim_words(check.claim),
+        check.found,
+        f"public/{name}" if name else "",
+        _digest(facts, name),
+    )
+
+
+def _digest(facts: ReleaseFacts, name: str) -> str:
+    entry = facts.section("files").get(name)
+    digest = entry.get("sha256") if isinstance(entry, Mapping) else None
+    return digest if isinstance(digest, str) else ""
+
+
+def claim_words(claim: str) -> str:
+    """A claim for people: keys of the published result get a name, the key stays in brackets."""
+    names = {
+        "rows_out": translate("Review", "Rows in the table"),
+        "rows_suppressed": translate("Review", "Rows left out"),
+        "classes": translate("Review", "Number of classes"),
+        "smallest_class": translate("Review", "Rows in the smallest class"),
+        "node": translate("Review", "Level of each quasi-identifier"),
+        "proven_optimal": translate("Review", "No better levels exist"),
+        "suppression within max_suppression": translate(
+            "Review", "No more rows left out than allowed"
+        ),
+        "metrics, loss": translate("Review", "Detail lost"),
+        "metrics, precision": translate("Review", "Precision"),
+        "metrics, discernibility": translate("Review", "Discernibility"),
+        "metrics, average_class_size": translate("Review", "Average class size"),
+        "metrics, entropy": translate("Review", "Entropy loss"),
+    }
+    known = names.get(claim)
+    return f"{known} ({claim})" if known else claim[:1].upper() + claim[1:]

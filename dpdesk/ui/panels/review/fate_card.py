@@ -1,0 +1,40 @@
+"""What becomes of the columns, in three lines."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
+
+from dpdesk.ui.panels.review.presenter import Fates
+from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets import column
+
+
+class FateCard(QFrame):
+    """Columns that are left out, generalised, released as they are."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "card")
+        layout = column(self, margin=SPACE.l, gap=SPACE.xs)
+        head = QLabel(self.tr("What becomes of the columns"))
+        set_look(head, "section")
+        layout.addWidget(head)
+        self._lines: list[tuple[QLabel, QLabel]] = []
+        for _ in range(3):
+            name, text = QLabel(), QLabel()
+            set_look(name, "note")
+            text.setWordWrap(True)
+            text.setTextFormat(Qt.TextFormat.PlainText)
+            text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            layout.addWidget(name)
+            layout.addWidget(text)
+            self._lines.append((name, text))
+        layout.addStretch(1)
+
+    def set_fates(self, fates: Fates) -> None:
+        """Show them."""
+        for (name, text), (head, words) in zip(self._lines, fates.lines(), strict=True):
+            name.setText(head)
+            text.setText(words)
+        self.setAccessibleName(". ".join(f"{head}: {words}" for head, words in fates.lines()))

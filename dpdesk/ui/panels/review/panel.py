@@ -1,0 +1,448 @@
+"""The review panel: before a release what it would be, afterwards what it is and where it goes.
+
+Checking never uses what the window knows: it reads the folder again, as ``dpdesk verify`` does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from dpdesk.app.types import SetTitle
+from dpdesk.ui.files import FileAsker
+from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
+from dpdesk.ui.panels.protect.presenter import Missing, Situation, place_words, what_is_missing
+from dpdesk.ui.panels.review import checks, presenter
+from dpdesk.ui.panels.review.files import FileLists, ListFiles
+from dpdesk.ui.panels.review.prepare_page import PreparePage
+from dpdesk.ui.panels.review.preview import Preview
+from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
+from dpdesk.ui.panels.review.target import Target
+from dpdesk.ui.shell import Mark, Panel, PanelStatus
+from dpdesk.ui.theme import SPACE, ThemeManager
+from dpdesk.ui.widgets import EmptyState, StepHeader, column
+from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+PREPARE, RELEASE = "prepare", "release"
+OPEN_RELEASE, AGAIN, PROTECT = "open-release", "again", "protect"
+_FILES = "review.files"
+
+
+class ReviewPanel(Panel):
+    """The last step of the work."""
+
+    def __init__(
+        self,
+        workbench: Workbench,
+        theme: ThemeManager,
+        asker: FileAsker,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bench, self._theme, self._asker = workbench, theme, asker
+        self._preview, self._target = Preview(workbench, self), Target(workbench, self)
+        self._jobs: dict[int, str] = {}
+        self._shown_release: object = None
+        self._data = workbench.data
+        self._visible_page = PREPARE
+        self._build()
+        workbench.changed.connect(self._on_changed)
+        workbench.hub.finished.connect(self._on_finished)
+        self._preview.changed.connect(self._refresh)
+        self._target.suggested.connect(self.prepare.show_folder)
+        self._target.checked.connect(self._on_folder_checked)
+        self._refresh()
+
+    # -- what the window asks
+
+    def activated(self) -> None:
+        """Work out what would be released, when that is not known yet."""
+        self._prepare_for_work()
+        self._refresh()
+
+    def status(self) -> PanelStatus:
+        """What the navigation shows."""
+        bench, report = self._bench, self._bench.verified
+        if report is None:
+            return PanelStatus(Mark.OPEN, self.tr("nothing written yet") if bench.data else "")
+        if not report.ok:
+            return PanelStatus(Mark.ATTENTION, self.tr("check failed"))
+        if self._stale_words():
+            return PanelStatus(Mark.STALE, self.tr("work changed since"))
+        return PanelStatus(Mark.DONE, self.tr("written and checked"))
+
+    def can_run(self) -> bool:
+        """Whether Ctrl+Enter would write the release, or export it."""
+        if self._visible_page == RELEASE:
+            return self._can_export()
+        return self._can_write()
+
+    def run(self) -> None:
+        """Do what the primary button does."""
+        if self._visible_page == RELEASE:
+            self.export("csv")
+        else:
+            self.write()
+
+    def explanation(self) -> str:
+        """What F1 tells."""
+        return "\n\n".join(
+            (
+                self.tr(
+                    "A release is a folder with two parts. public/ is what leaves: the protected "
+                    "table, a manifest that says what is guaranteed, and a page for users of the "
+                    "data. internal/ stays with you: it tells facts about the raw data."
+                ),
+                self.tr(
+                    "After writing, everything is read back and checked, by code that shares "
+                    "nothing with the search. ✓ was re-checked from the files, ○ needs the source "
+                    "to be settled, – is a property that no check of files can show, ✕ failed."
+                ),
+                self.tr(
+                    "A release that fails its check is not exported. Nobody signs here: a second "
+                    "person's review and signature are not part of this version."
+                ),
+            )
+        )
+
+    # -- wishes
+
+    @Slot()
+    def write(self) -> None:
+        """Write the release into the folder of the form."""
+        if not self._can_write():
+            return
+        out = Path(self.prepare.folder.strip()).expanduser()
+        job = self._bench.write_release(out)
+        if job:
+            self._jobs[job] = "write"
+            text = self.tr("Writing the release {name}").format(name=out.name)
+            self.prepare.job_line.follow(job, text)
+            self._update_buttons()
+
+    @Slot(str)
+    def export(self, form: str) -> None:
+        """Ask for a file and write the public table there."""
+        if not self._can_export() or self._bench.release_path is None:
+            return
+        folder = self._bench.release_path
+        filters = {
+            "csv": self.tr("CSV (*.csv)"),
+            "parquet": self.tr("Parquet (*.parquet)"),
+            "xlsx": self.tr("Excel workbook (*.xlsx)"),
+        }
+        suggestion = folder.parent / f"{folder.name}.{form}"
+        title = self.tr("Export the public table")
+        path = self._asker.save_file(title, str(suggestion), filters[form])
+        if path is None:
+            return
+        if path.suffix.lower() != f".{form}":
+            path = path.with_name(f"{path.name}.{form}")
+        job = self._bench.export(form, path)
+        if job:
+            self._jobs[job] = "export"
+            text = self.tr("Exporting {name}").format(name=path.name)
+            self.release.job_line.follow(job, text)
+            self._update_buttons()
+
+    @Slot()
+    def open_release(self) -> None:
+        """Ask for a release folder (or its public part) and open it."""
+        path = self._asker.open_folder(self.tr("Open a release folder"), str(self._target.start))
+        if path is not None:
+            self._bench.open_path(path)
+
+    def check_with_source(self) -> None:
+        """Ask for the data file and check again with it."""
+        path = self._asker.open_file(
+            self.tr("The data file that the release was made from"),
+            str(self._target.start),
+            self.tr("Data files (*.csv *.tsv *.txt *.parquet);;All files (*)"),
+        )
+        if path is not None:
+            self._verify(path)
+
+    # -- building
+
+    def _build(self) -> None:
+        layout = column(self, margin=SPACE.l, gap=SPACE.m)
+        self._header = StepHeader(6, self.tr("What leaves, and does it hold what it claims?"), "")
+        layout.addWidget(self._header)
+        self.strip = ChoiceStrip(self.tr("Prepare, or look at a release"))
+        self.strip.chosen.connect(self._on_page)
+        layout.addWidget(self.strip)
+        self._stack = QStackedWidget()
+        self.prepare = PreparePage(self._theme, self._bench.hub)
+        self.release = ReleasePage(self._theme, self._bench.hub)
+        self._empty = self._build_empty()
+        for page in (self.prepare, self.release, self._empty):
+            self._stack.addWidget(page)
+        layout.addWidget(self._stack, 1)
+        self.prepare.titleEdited.connect(self._on_title)
+        self.prepare.folderEdited.connect(self._on_folder)
+        self.prepare.browseAsked.connect(self._on_browse)
+        self.prepare.writeAsked.connect(self.write)
+        self.prepare.bandTriggered.connect(self._on_band)
+        self.release.bandTriggered.connect(self._on_band)
+        self.release.exportAsked.connect(self.export)
+        self.release.openAsked.connect(self._on_open)
+
+    def _build_empty(self) -> EmptyState:
+        empty = EmptyState(
+            self._theme,
+            "review",
+            self.tr("There is nothing to release yet"),
+            self.tr(
+                "Open data and protect them first, or open a release folder to check it and to "
+                "export from it."
+            ),
+            (("data", self.tr("Go to Data")), (OPEN_RELEASE, self.tr("Open a release folder…"))),
+        )
+        empty.triggered.connect(self._on_band)
+        return empty
+
+    # -- state
+
+    def _missing(self) -> Missing | None:
+        bench = self._bench
+        columns = bench.data.columns if bench.data is not None else ()
+        now = Situation(bench.data is not None, bench.loading, columns, bench.work, bench.method)
+        return what_is_missing(now)
+
+    def _writing(self) -> bool:
+        return "write" in self._jobs.values()
+
+    def _can_write(self) -> bool:
+        bench = self._bench
+        ready = bench.data is not None and bench.method is not None and self._missing() is None
+        possible = self._preview.problem is None and not self._target.problem
+        return ready and possible and not self._writing() and bool(self.prepare.folder)
+
+    def _can_export(self) -> bool:
+        report = self._bench.verified
+        return report is not None and report.ok and "export" not in self._jobs.values()
+
+    def _stale_words(self) -> str:
+        if self._bench.release is None:
+            return ""
+        return presenter.stale_words(self._bench.released_work, self._bench.work)
+
+    def _prepare_for_work(self) -> None:
+        """Suggest a folder and work out what would be released, where that is not known."""
+        if self._bench.data is None:
+            return
+        self._target.suggest()
+        if self._bench.method is not None and self._missing() is None:
+            self._preview.work_out()
+
+    @Slot()
+    def _refresh(self) -> None:
+        bench = self._bench
+        has_work, has_release = bench.data is not None, bench.release is not None
+        pages = [(PREPARE, self.tr("Prepare a release"))] if has_work else []
+        if has_release:
+            pages.append((RELEASE, self.tr("The release")))
+        self.strip.set_choices(pages)
+        self.strip.setVisible(len(pages) > 1)
+        names = [name for name, _ in pages]
+        if self._visible_page not in names:
+            self._visible_page = names[-1] if names else PREPARE
+        self.strip.choose(self._visible_page)
+        if not names:
+            self._stack.setCurrentWidget(self._empty)
+            self._header.set_line(self.tr("Nothing has been opened yet."))
+        elif self._visible_page == RELEASE:
+            self._stack.setCurrentWidget(self.release)
+            self._show_release()
+        else:
+            self._stack.setCurrentWidget(self.prepare)
+            self._show_prepare()
+        self._update_buttons()
+
+    def _update_buttons(self) -> None:
+        reason = "" if self._can_write() else self._why_not()
+        self.prepare.set_can_write(self._can_write(), reason)
+        can = self._can_export()
+        facts = self._bench.release
+        excel, note = presenter.excel_note(None if facts is None else presenter.rows_out(facts))
+        report = self._bench.verified
+        if report is not None and not report.ok:
+            note = self.tr("A release that failed its check is not exported.")
+        self.release.set_can_export(can, excel, note)
+        self.statusChanged.emit()
+
+    def _why_not(self) -> str:
+        missing = self._missing()
+        if missing is not None:
+            return f"{missing.title}. {missing.text}"
+        return self._target.problem
+
+    # -- before a release
+
+    def _show_prepare(self) -> None:
+        bench, missing = self._bench, self._missing()
+        self.prepare.show_title(bench.work.title)
+        if missing is not None:
+            self._header.set_line(missing.title)
+            self.prepare.show_waiting(missing.text)
+            action = (missing.panel, place_words(missing.panel))
+            self.prepare.band.show_message(
+                "info", f"{missing.title}. {missing.text}", (action,), dismissible=False
+            )
+        elif self._preview.problem is not None:
+            self._show_refusal(self._preview.problem)
+        else:
+            self.prepare.band.clear()
+            self._show_preview()
+
+    def _show_refusal(self, problem: JobFailed) -> None:
+        self._header.set_line(self.tr("These settings cannot be released."))
+        self.prepare.show_waiting(self.tr("There is nothing to show for these settings."))
+        action = (PROTECT, self.tr("Change the settings"))
+        self.prepare.band.show_error(problem, (action,))
+
+    def _show_preview(self) -> None:
+        bench, candidate = self._bench, self._preview.candidate
+        if candidate is None or bench.data is None:
+            self._header.set_line(self.tr("Working out what would be released…"))
+            self.prepare.show_waiting(self.tr("Working out what would be released…"))
+            return
+        found = presenter.fates(bench.data.columns, candidate.work, candidate.result)
+        self.prepare.show_candidate(candidate, found)
+        self.prepare.set_stale(not self._preview.current, self.tr("being worked out again"))
+        line = self.tr("This is what the present settings would release; nothing is written yet.")
+        self._header.set_line(line)
+
+    @Slot()
+    def _on_folder_checked(self) -> None:
+        self.prepare.show_folder_problem(self._target.problem)
+        self._update_buttons()
+
+    # -- after a release
+
+    def _show_release(self) -> None:
+        bench = self._bench
+        facts, report = bench.release, bench.verified
+        if facts is None or report is None or bench.release_path is None:
+            return
+        stale = self._stale_words()
+        self.release.show_stale(stale, ((AGAIN, self.tr("Prepare another")),) if stale else ())
+        title = facts.title or bench.release_path.name
+        line = self.tr("{title}, released {date}, in {folder}")
+        self._header.set_line(
+            line.format(title=title, date=facts.created or "–", folder=bench.release_path)
+        )
+        if (facts, report) == self._shown_release:
+            return
+        self._shown_release = (facts, report)
+        rows = checks.check_rows(facts, report, bench.verified_with)
+        actions = [(VERIFY, self.tr("Verify again"))]
+        if checks.needs_source(rows) and facts.internal is not None and report.ok:
+            actions.append((SOURCE, self.tr("Check with the source…")))
+        self.release.show_verdict(checks.verdict(report, rows), actions)
+        self.release.show_checks(rows)
+        self.release.show_guarantee(presenter.guarantee_of(facts))
+        self.release.show_picture(presenter.risk_picture(facts))
+        bench.hub.latest(_FILES).query(
+            self.tr("Listing files"),
+            ListFiles(bench.release_path, facts),
+            done=self._on_files,
+            quiet=True,
+        )
+
+    def _on_files(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, FileLists):
+            lists = outcome.value
+            self.release.show_files(lists)
+            self.release.set_can_open(
+                report=any(one.name == "report.html" for one in lists.internal or ()),
+                about=any(one.name == "about.html" for one in lists.public),
+            )
+
+    def _verify(self, source: Path | None) -> None:
+        job = self._bench.verify_again(source)
+        if job:
+            self._jobs[job] = "verify"
+            self.release.job_line.follow(job, self.tr("Checking the release"))
+
+    # -- reactions
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        bench = self._bench
+        if bench.data is not self._data:
+            self._data = bench.data
+            self._target.forget()
+            self._preview.forget()
+        shown = self._shown_release
+        new = bench.release is not None and (bench.release, bench.verified) != shown
+        if Aspect.RELEASE in changes and new:
+            self._visible_page = RELEASE
+        if self.isVisible():
+            self._prepare_for_work()
+        self._refresh()
+
+    @Slot(object)
+    def _on_finished(self, outcome: JobOutcome) -> None:
+        kind = self._jobs.pop(outcome.job, "")
+        if not kind:
+            return
+        if kind == "export" and isinstance(outcome, JobDone):
+            text = self.tr("The public table is in {file}.").format(file=outcome.value)
+            self.messageRaised.emit("ok", text)
+        if kind == "write" and not isinstance(outcome, JobDone):
+            self._target.check()
+        self._update_buttons()
+
+    @Slot(str)
+    def _on_page(self, identifier: str) -> None:
+        self._visible_page = identifier
+        if identifier == PREPARE:
+            self._target.forget()
+            self._prepare_for_work()
+        self._refresh()
+
+    @Slot(str)
+    def _on_title(self, text: str) -> None:
+        self._bench.apply(SetTitle(text), merge=True)
+
+    @Slot(str)
+    def _on_folder(self, text: str) -> None:
+        self._target.type(text)
+
+    @Slot()
+    def _on_browse(self) -> None:
+        title = self.tr("Where shall the release folder be made?")
+        parent = self._asker.open_folder(title, str(self._target.start))
+        if parent is not None:
+            self._target.suggest(parent)
+
+    @Slot(str)
+    def _on_band(self, identifier: str) -> None:
+        if identifier == VERIFY:
+            self._verify(None)
+        elif identifier == SOURCE:
+            self.check_with_source()
+        elif identifier == AGAIN:
+            self._on_page(PREPARE)
+        elif identifier == OPEN_RELEASE:
+            self.open_release()
+        else:
+            self.wantsPanel.emit(identifier)
+
+    @Slot(str)
+    def _on_open(self, what: str) -> None:
+        facts, folder = self._bench.release, self._bench.release_path
+        if facts is None or folder is None:
+            return
+        places = {"folder": folder, "about": facts.public / "about.html"}
+        if facts.internal is not None:
+            places["report"] = facts.internal / "report.html"
+        path = places.get(what)
+        if path is not None and not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            text = self.tr("No program was found to open it; it lies at {path}.")
+            self.messageRaised.emit("info", text.format(path=path))

@@ -1,0 +1,216 @@
+"""Before a release: what would be released, under which title, and into which folder."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
+
+from dpdesk.app.types import Candidate
+from dpdesk.ui.charts import ChartView
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.review.fate_card import FateCard
+from dpdesk.ui.panels.review.job_line import JobLine
+from dpdesk.ui.panels.review.presenter import Fates, headline
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row, splitter
+from dpdesk.ui.widgets.flow import FlowBox
+
+
+class PreparePage(QWidget):
+    """Preview at the top, the form that writes the release below.
+
+    ``titleEdited(str)`` and ``folderEdited(str)`` follow the keys; ``browseAsked()``,
+    ``writeAsked()`` and ``bandTriggered(str)`` are wishes.
+    """
+
+    titleEdited = Signal(str)
+    folderEdited = Signal(str)
+    browseAsked = Signal()
+    writeAsked = Signal()
+    bandTriggered = Signal(str)
+
+    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = column(self, gap=SPACE.m)
+        self.band = MessageBand(theme)
+        self.band.triggered.connect(self.bandTriggered)
+        layout.addWidget(self.band)
+        self._tiles_box = FlowBox(gap=SPACE.s, stretch=True)
+        self._tiles: list[FigureTile] = []
+        self._chart = ChartView(theme)
+        left = QWidget()
+        stack = column(left, gap=SPACE.s)
+        stack.addWidget(self._tiles_box)
+        stack.addWidget(self._chart, 1)
+        self._split = splitter("review-prepare", (left, self._build_words(theme)), (3, 2))
+        layout.addWidget(self._split, 1)
+        layout.addWidget(self._build_form(hub))
+
+    # -- what is shown
+
+    def show_candidate(self, candidate: Candidate | None, fates: Fates | None) -> None:
+        """Show what would be released; None while it is being worked out."""
+        if candidate is None or fates is None:
+            return
+        self._words.show()
+        self._guarantee.set_guarantee(candidate.guarantee)
+        self._fates.set_fates(fates)
+        chart = candidate.charts[0] if candidate.charts else None
+        self._chart.set_chart(chart)
+        self._chart.setVisible(chart is not None)
+        shown = headline(candidate.figures)
+        while len(self._tiles) < len(shown):
+            tile = FigureTile()
+            self._tiles.append(tile)
+            self._tiles_box.add(tile)
+        for number, tile in enumerate(self._tiles):
+            tile.setVisible(number < len(shown))
+        for tile, figure in zip(self._tiles, shown, strict=False):
+            tile.set_figure(figure)
+
+    def show_waiting(self, text: str) -> None:
+        """Say why there is no preview (yet); takes an old one away."""
+        self._words.hide()
+        self._chart.setVisible(True)
+        self._chart.set_chart(None)
+        self._chart.set_placeholder(text)
+        for tile in self._tiles:
+            tile.hide()
+
+    def set_stale(self, stale: bool, reason: str = "") -> None:
+        """Dim the picture while newer numbers are being worked out."""
+        self._chart.set_stale(stale, reason)
+
+    def show_title(self, title: str) -> None:
+        """Write the title into its field, unless it says so already."""
+        if self._title.text() != title:
+            self._title.setText(title)
+
+    def show_folder(self, folder: str) -> None:
+        """Write the folder into its field."""
+        if self._folder.text() != folder:
+            self._folder.setText(folder)
+
+    @property
+    def folder(self) -> str:
+        """The folder as typed."""
+        return self._folder.text()
+
+    def show_folder_problem(self, sentence: str) -> None:
+        """Say below the field what is wrong with the folder; empty: nothing."""
+        self._folder_error.setText(f"✕ {sentence}" if sentence else "")
+        self._folder_error.setVisible(bool(sentence))
+        self._folder.setProperty("invalid", bool(sentence))
+        self._folder.setAccessibleDescription(sentence)
+        style = self._folder.style()
+        style.unpolish(self._folder)
+        style.polish(self._folder)
+
+    def set_can_write(self, can: bool, reason: str = "") -> None:
+        """Enable the button, or say why it is not."""
+        self._write.setEnabled(can)
+        tip = self.tr("Write public/ and internal/ into a new folder, and check them (Ctrl+Enter)")
+        self._write.setToolTip(tip if can or not reason else reason)
+
+    # -- building
+
+    def _build_words(self, theme: ThemeManager) -> QScrollArea:
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setAccessibleName(self.tr("What would be released, in words"))
+        area.setToolTip(self.tr("What would be released, in words"))
+        inner = QWidget()
+        layout = column(inner, gap=SPACE.m)
+        layout.setContentsMargins(0, 0, SPACE.s, 0)
+        self._guarantee = GuaranteeCard(theme)
+        self._fates = FateCard()
+        layout.addWidget(self._guarantee)
+        layout.addWidget(self._fates)
+        layout.addStretch(1)
+        area.setWidget(inner)
+        self._words = area
+        return area
+
+    def _build_form(self, hub: JobHub) -> QFrame:
+        frame = QFrame()
+        set_look(frame, "card")
+        layout = column(frame, margin=SPACE.m, gap=SPACE.s)
+        fields = QGridLayout()
+        fields.setHorizontalSpacing(SPACE.m)
+        fields.setVerticalSpacing(SPACE.s)
+        self._add_title(fields)
+        self._add_folder(fields)
+        layout.addLayout(fields)
+        self._folder_error = QLabel()
+        self._folder_error.setWordWrap(True)
+        set_look(self._folder_error, "fail")
+        self._folder_error.hide()
+        layout.addWidget(self._folder_error)
+        layout.addLayout(self._build_last_line(hub))
+        return frame
+
+    def _add_title(self, fields: QGridLayout) -> None:
+        label = QLabel(self.tr("&Title"))
+        self._title = QLineEdit()
+        self._title.setAccessibleName(self.tr("Title of the release"))
+        self._title.setPlaceholderText(self.tr("Published with the data, for instance its name"))
+        self._title.setToolTip(self.tr("Published in the manifest and on the page for users"))
+        self._title.textEdited.connect(self.titleEdited)
+        label.setBuddy(self._title)
+        fields.addWidget(label, 0, 0)
+        fields.addWidget(self._title, 0, 1, 1, 2)
+
+    def _add_folder(self, fields: QGridLayout) -> None:
+        label = QLabel(self.tr("F&older"))
+        self._folder = QLineEdit()
+        self._folder.setAccessibleName(self.tr("Folder of the release"))
+        self._folder.setToolTip(self.tr("A new or empty folder; it is made when it is missing"))
+        self._folder.textEdited.connect(self.folderEdited)
+        label.setBuddy(self._folder)
+        browse = QPushButton(self.tr("&Browse…"))
+        browse.setAccessibleName(self.tr("Choose where the release folder is made"))
+        browse.setToolTip(self.tr("Choose where the release folder is made"))
+        browse.clicked.connect(self._on_browse)
+        fields.addWidget(label, 1, 0)
+        fields.addWidget(self._folder, 1, 1)
+        fields.addWidget(browse, 1, 2)
+        fields.setColumnStretch(1, 1)
+
+    def _build_last_line(self, hub: JobHub) -> QHBoxLayout:
+        line = row(gap=SPACE.m)
+        self._note = QLabel(
+            self.tr(
+                "The folder gets two parts: public/ is what leaves, internal/ stays with you. "
+                "It appears whole or not at all."
+            )
+        )
+        self._note.setWordWrap(True)
+        set_look(self._note, "note")
+        self.job_line = JobLine(hub)
+        self._write = QPushButton(self.tr("&Write the release"))
+        self._write.setAccessibleName(self.tr("Write the release"))
+        set_look(self._write, "primary")
+        self._write.clicked.connect(self._on_write)
+        line.addWidget(self._note, 1)
+        line.addWidget(self.job_line, 1)
+        line.addWidget(self._write)
+        self.set_can_write(False)
+        return line
+
+    @Slot()
+    def _on_browse(self) -> None:
+        self.browseAsked.emit()
+
+    @Slot()
+    def _on_write(self) -> None:
+        self.writeAsked.emit()

@@ -1,0 +1,270 @@
+"""What the review panel decides, without any widget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from dpdesk.app.types import Candidate, Failure, ReleaseFacts, VerifyReport, WorkState
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    BarSeries,
+    Cell,
+    ChartTable,
+    Figure,
+    Look,
+    table_from,
+)
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.schema import Role
+
+XLSX_ROWS = 1_048_576
+MOST_TILES = 6
+translate = QCoreApplication.translate
+
+
+# ---- before: what would be released
+
+
+@dataclass(frozen=True)
+class Fates:
+    """What becomes of the columns: left out, generalised (with levels), released as they are."""
+
+    dropped: tuple[str, ...]
+    generalised: tuple[tuple[str, int], ...]
+    kept: tuple[str, ...]
+
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """Heads and sentences, for people."""
+        none = translate("Review", "no column")
+        levels = [_level_words(name, level) for name, level in self.generalised]
+        return (
+            (translate("Review", "Left out"), ", ".join(self.dropped) or none),
+            (translate("Review", "Generalised"), ", ".join(levels) or none),
+            (translate("Review", "As they are"), ", ".join(self.kept) or none),
+        )
+
+
+def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object]) -> Fates:
+    """What becomes of each column when ``result`` (of a run of the work) is released."""
+    node = result.get("node")
+    levels = node if isinstance(node, Mapping) else {}
+    dropped, generalised, kept = [], [], []
+    for name in columns:
+        level = levels.get(name, 0)
+        if work.role(name) is Role.IDENTIFIER:
+            dropped.append(name)
+        elif isinstance(level, int) and level > 0:
+            generalised.append((name, level))
+        else:
+            kept.append(name)
+    return Fates(tuple(dropped), tuple(generalised), tuple(kept))
+
+
+def _level_words(name: str, level: int) -> str:
+    return translate("Review", "{column} (level {level})").format(column=name, level=level)
+
+
+def same_release(first: WorkState | None, second: WorkState) -> bool:
+    """Whether two states of the work release the same rows: they differ in the title at most."""
+    return first is not None and replace(first, title="") == replace(second, title="")
+
+
+def known_candidate(work: WorkState, candidates: Sequence[Candidate]) -> Candidate | None:
+    """The kept candidate with exactly these settings, if there is one."""
+    return next((one for one in candidates if same_release(one.work, work)), None)
+
+
+def headline(figures: Sequence[Figure]) -> tuple[Figure, ...]:
+    """The figures for tiles: those that the method marks, else the first few."""
+    marked = tuple(figure for figure in figures if figure.headline)
+    return (marked or tuple(figures))[:MOST_TILES]
+
+
+# ---- where it goes
+
+
+def suggested_name(work: WorkState) -> str:
+    """A name for the release folder, made from the title or the data file."""
+    source = "" if work.source is None else Path(work.source.path).stem
+    words = re.sub(r"[^\w]+", "-", work.title or source, flags=re.UNICODE).strip("-_").lower()
+    return f"{words[:60].strip('-_') or 'data'}-release"
+
+
+def free_folder(parent: Path, name: str) -> Path:
+    """``parent / name``, with a number behind the name when something is there already."""
+    place, number = parent / name, 1
+    while place.exists():
+        number += 1
+        place = parent / f"{name}-{number}"
+    return place
+
+
+def folder_problem(text: str) -> str:
+    """Why a release cannot be written to this folder; empty when nothing stands against it.
+
+    It looks at the disk, so it belongs to a background thread.
+    """
+    if not text.strip():
+        return translate("Review", "Name a folder for the release; it is made for you.")
+    place = Path(text.strip()).expanduser()
+    if not place.is_absolute():
+        return translate("Review", "Give the whole path of the folder, from the root.")
+    try:
+        if place.is_dir():
+            if next(place.iterdir(), None) is not None:
+                text = translate("Review", "{folder} holds files already: name a new folder.")
+                return text.format(folder=place)
+            return ""
+        if place.exists():
+            text = translate("Review", "{folder} is a file: name a new folder.")
+            return text.format(folder=place)
+        above = next(one for one in place.parents if one.exists())
+    except OSError as error:
+        text = translate("Review", "{folder} cannot be looked at ({reason}).")
+        return text.format(folder=place, reason=error.strerror or type(error).__name__)
+    if not above.is_dir():
+        return translate("Review", "{folder} is a file, expected a folder.").format(folder=above)
+    return ""
+
+
+# ---- after: what the release says
+
+
+def guarantee_of(facts: ReleaseFacts) -> Guarantee | None:
+    """The guarantee as the manifest words it; None when it has none."""
+    given = facts.section("guarantee")
+    claim = given.get("claim")
+    if not isinstance(claim, str) or not claim:
+        return None
+    parameters = given.get("parameters")
+    return Guarantee(
+        str(given.get("model", "")),
+        parameters if isinstance(parameters, Mapping) else {},
+        claim,
+        _sentences(given.get("assumes")),
+        _sentences(given.get("does_not_cover")),
+    )
+
+
+def _sentences(value: object) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, list | tuple) else ()
+
+
+def rows_out(facts: ReleaseFacts) -> int | None:
+    """Rows of the published table, as the manifest says."""
+    value = facts.section("result").get("rows_out")
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def excel_note(rows: int | None) -> tuple[bool, str]:
+    """Whether an Excel sheet can hold this many rows and a header, and why (not)."""
+    most = f"{XLSX_ROWS:,}"
+    if rows is None:
+        return True, translate("Review", "Excel sheets hold at most {most} rows.").format(most=most)
+    fits = rows + 1 <= XLSX_ROWS
+    text = translate("Review", "Excel sheets hold at most {most} rows; this table has {rows}.")
+    if not fits:
+        text = translate(
+            "Review", "This table has {rows} rows, but an Excel sheet holds at most {most}."
+        )
+    return fits, text.format(most=most, rows=f"{rows:,}")
+
+
+def stale_words(made_from: WorkState | None, now: WorkState) -> str:
+    """What has changed in the work since the release was written; empty when nothing has."""
+    if made_from is None or made_from == now:
+        return ""
+    pairs = (
+        (translate("Review", "data"), (made_from.source, made_from.base), (now.source, now.base)),
+        (translate("Review", "roles"), made_from.roles, now.roles),
+        (translate("Review", "hierarchies"), made_from.hierarchies, now.hierarchies),
+        (
+            translate("Review", "settings"),
+            (made_from.method, made_from.parameters),
+            (now.method, now.parameters),
+        ),
+        (translate("Review", "title"), made_from.title, now.title),
+    )
+    changed = [word for word, before, after in pairs if before != after]
+    if not changed:
+        return ""
+    text = translate(
+        "Review",
+        "The work has changed since this release was written ({what}). The release is as it was; "
+        "write another one to release the change.",
+    )
+    return text.format(what=", ".join(changed))
+
+
+def file_failures(report: VerifyReport) -> tuple[Failure, ...]:
+    """Failures of files; those of claims stand with their claims."""
+    claims = {f"{check.claim}: {check.found}" for check in report.claims}
+    return tuple(failure for failure in report.failures if failure.reason not in claims)
+
+
+# ---- the picture
+
+
+def risk_picture(facts: ReleaseFacts) -> BarChart | None:
+    """Rows by class size before and after, from the evidence; None where it is not at hand."""
+    risk = facts.internal_section("risk")
+    before, after = _sizes(risk.get("before")), _sizes(risk.get("after"))
+    if not before or not after or [one[0] for one in before] != [one[0] for one in after]:
+        return None
+    total = sum(rows for _, rows in before) or 1
+    rows, share = translate("Review", "Rows"), translate("Review", "% of the original")
+    return BarChart(
+        id="review-risk",
+        question=translate("Review", "How many rows share their quasi-identifiers?"),
+        answer=_risk_answer(before[0], after[0]),
+        category_axis=Axis(translate("Review", "Class size"), translate("Review", "rows")),
+        value_axis=Axis(rows, share, percent=True, minimum=0.0),
+        categories=tuple(size for size, _ in before),
+        series=(
+            _series(translate("Review", "Original"), before, total, Look.REFERENCE, outline=True),
+            _series(translate("Review", "Release"), after, total, Look.FIRST, outline=False),
+        ),
+        table=_risk_table(before, after),
+    )
+
+
+def _sizes(state: object) -> list[tuple[str, int]]:
+    bins = state.get("class_sizes") if isinstance(state, Mapping) else None
+    found = []
+    for one in bins if isinstance(bins, list) else []:
+        if not isinstance(one, Mapping) or not isinstance(one.get("rows"), int):
+            return []
+        found.append((str(one.get("size")), int(one["rows"])))
+    return found
+
+
+def _series(
+    name: str, sizes: Sequence[tuple[str, int]], total: int, look: Look, *, outline: bool
+) -> BarSeries:
+    return BarSeries(name, tuple(rows / total for _, rows in sizes), look, outline=outline)
+
+
+def _risk_answer(before: tuple[str, int], after: tuple[str, int]) -> str:
+    text = translate(
+        "Review",
+        "{before} rows of the original were in classes of {size}; in the release {after} are.",
+    )
+    return text.format(before=f"{before[1]:,}", size=before[0], after=f"{after[1]:,}")
+
+
+def _risk_table(before: Sequence[tuple[str, int]], after: Sequence[tuple[str, int]]) -> ChartTable:
+    heads = [
+        translate("Review", "Class size"),
+        translate("Review", "Rows before"),
+        translate("Review", "Rows after"),
+    ]
+    rows: list[list[Cell]] = [
+        [size, rows, later] for (size, rows), (_, later) in zip(before, after, strict=True)
+    ]
+    return table_from(heads, rows)

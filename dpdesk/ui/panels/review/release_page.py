@@ -1,0 +1,220 @@
+"""A release that was written or opened: what it claims, what checking shows, where it can go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QWidget,
+)
+
+from dpdesk.core.charts import Chart
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.ui.charts import ChartView
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.review.check_list import CheckList
+from dpdesk.ui.panels.review.checks import CheckRow, Verdict
+from dpdesk.ui.panels.review.file_cards import FileCards
+from dpdesk.ui.panels.review.files import FileLists
+from dpdesk.ui.panels.review.job_line import JobLine
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, splitter
+from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.flow import FlowBox
+
+PROMISE, FILES, PICTURE = "promise", "files", "picture"
+VERIFY, SOURCE = "verify", "source"
+FORMATS = ("csv", "parquet", "xlsx")
+
+
+class ReleasePage(QWidget):
+    """Signals are wishes: ``bandTriggered(str)``, ``exportAsked(str)`` with a format,
+    ``openAsked(str)`` with ``"report"``, ``"about"`` or ``"folder"``.
+    """
+
+    bandTriggered = Signal(str)
+    exportAsked = Signal(str)
+    openAsked = Signal(str)
+
+    def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = column(self, gap=SPACE.m)
+        self.stale_band, self.band = MessageBand(theme), MessageBand(theme)
+        self.band.triggered.connect(self.bandTriggered)
+        self.stale_band.triggered.connect(self.bandTriggered)
+        self.job_line = JobLine(hub)
+        layout.addWidget(self.stale_band)
+        layout.addWidget(self.band)
+        self.checks = CheckList(theme)
+        self._split = splitter("review-release", (self.checks, self._build_right(theme)), (3, 2))
+        layout.addWidget(self._split, 1)
+        layout.addWidget(self._build_bar())
+
+    # -- what is shown
+
+    def show_verdict(self, verdict: Verdict, actions: Sequence[tuple[str, str]]) -> None:
+        """The answer in one sentence, with what can be done about it."""
+        self.band.show_message(verdict.kind, verdict.sentence, actions, dismissible=False)
+
+    def show_stale(self, text: str, actions: Sequence[tuple[str, str]]) -> None:
+        """Say that the work has changed since; an empty text takes the sentence away."""
+        if text:
+            self.stale_band.show_message("caution", f"↻ {text}", actions, dismissible=False)
+        else:
+            self.stale_band.clear()
+
+    def show_checks(self, rows: Sequence[CheckRow]) -> None:
+        """The checklist."""
+        self.checks.show_checks(rows)
+
+    def show_guarantee(self, guarantee: Guarantee | None) -> None:
+        """Claim, assumptions and limits as the manifest has them."""
+        self._guarantee.setVisible(guarantee is not None)
+        self._no_guarantee.setVisible(guarantee is None)
+        if guarantee is not None:
+            self._guarantee.set_guarantee(guarantee)
+
+    def show_picture(self, chart: Chart | None) -> None:
+        """The risk before and after, where the internal part tells it."""
+        choices = [(PROMISE, self.tr("What is promised")), (FILES, self.tr("Which files"))]
+        if chart is not None:
+            choices.append((PICTURE, self.tr("How risky")))
+        self.strip.set_choices(choices)
+        self._chart.set_chart(chart)
+        self._on_chosen(self.strip.current)
+
+    def show_files(self, lists: FileLists) -> None:
+        """The files of both parts."""
+        self.files.show_lists(lists)
+
+    def set_can_export(self, can: bool, excel: bool, note: str) -> None:
+        """Enable the formats; ``note`` tells of the limit of Excel sheets, or why there is none."""
+        for form, button in self._exports.items():
+            button.setEnabled(can and (excel or form != "xlsx"))
+        self._note.setText(note)
+
+    def set_can_open(self, *, report: bool, about: bool) -> None:
+        """Whether there are pages to open."""
+        self._opens["report"].setVisible(report)
+        self._opens["about"].setEnabled(about)
+
+    # -- building
+
+    def _build_right(self, theme: ThemeManager) -> QWidget:
+        side = QWidget()
+        layout = column(side, gap=SPACE.s)
+        self.strip = ChoiceStrip(self.tr("What to look at beside the checks"))
+        self.strip.chosen.connect(self._on_chosen)
+        layout.addWidget(self.strip)
+        self._pages = QStackedWidget()
+        self._guarantee = GuaranteeCard(theme)
+        self._no_guarantee = QLabel(self.tr("The manifest gives no guarantee that can be read."))
+        self._no_guarantee.setWordWrap(True)
+        promise = QWidget()
+        words = column(promise, gap=SPACE.s)
+        words.addWidget(self._guarantee)
+        words.addWidget(self._no_guarantee)
+        words.addStretch(1)
+        self.files = FileCards()
+        self._chart = ChartView(theme)
+        self._by_name = {
+            PROMISE: self._scrolled(promise, self.tr("What is promised")),
+            FILES: self._scrolled(self.files, self.tr("Which files")),
+            PICTURE: self._chart,
+        }
+        for page in self._by_name.values():
+            self._pages.addWidget(page)
+        layout.addWidget(self._pages, 1)
+        return side
+
+    def _scrolled(self, widget: QWidget, name: str) -> QScrollArea:
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setAccessibleName(name)
+        area.setToolTip(name)
+        area.setWidget(widget)
+        return area
+
+    def _build_bar(self) -> QFrame:
+        frame = QFrame()
+        set_look(frame, "card")
+        layout = column(frame, margin=SPACE.m, gap=SPACE.s)
+        line = FlowBox(gap=SPACE.s)
+        self._exports: dict[str, QPushButton] = {}
+        self._opens: dict[str, QPushButton] = {}
+        self._add_exports(line)
+        self._add_opens(line)
+        layout.addWidget(line)
+        layout.addWidget(self.job_line)
+        self._note = QLabel()
+        unsigned = QLabel(
+            self.tr(
+                "Not signed: a second person's review and signature are not part of this version."
+            )
+        )
+        for label in (self._note, unsigned):
+            label.setWordWrap(True)
+            set_look(label, "note")
+            layout.addWidget(label)
+        return frame
+
+    def _add_exports(self, line: FlowBox) -> None:
+        texts = {
+            "csv": (self.tr("E&xport as CSV…"), self.tr("Text that every program reads")),
+            "parquet": (self.tr("Par&quet…"), self.tr("Columns, compact, with the manifest")),
+            "xlsx": (self.tr("Exce&l…"), self.tr("A workbook with a sheet About")),
+        }
+        for form in FORMATS:
+            text, tip = texts[form]
+            button = QPushButton(text)
+            button.setProperty("format", form)
+            plain = text.replace("&", "").rstrip("…")
+            name = plain if form == "csv" else self.tr("Export as {what}").format(what=plain)
+            button.setAccessibleName(name)
+            button.setToolTip(tip)
+            set_look(button, "primary" if form == "csv" else "")
+            button.clicked.connect(self._on_export)
+            line.add(button)
+            self._exports[form] = button
+
+    def _add_opens(self, line: FlowBox) -> None:
+        texts = {
+            "report": (self.tr("Open the re&port"), self.tr("For the reviewer; confidential")),
+            "about": (self.tr("Open the pa&ge for users"), self.tr("What users of the data read")),
+            "folder": (self.tr("&Open the folder"), self.tr("Show the release folder")),
+        }
+        for key, (text, tip) in texts.items():
+            button = QPushButton(text)
+            button.setProperty("opens", key)
+            button.setAccessibleName(text.replace("&", ""))
+            button.setToolTip(tip)
+            button.clicked.connect(self._on_open)
+            line.add(button)
+            self._opens[key] = button
+
+    # -- reactions
+
+    @Slot(str)
+    def _on_chosen(self, identifier: str) -> None:
+        page = self._by_name.get(identifier)
+        if page is not None:
+            self._pages.setCurrentWidget(page)
+
+    @Slot()
+    def _on_export(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.exportAsked.emit(str(sender.property("format")))
+
+    @Slot()
+    def _on_open(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.openAsked.emit(str(sender.property("opens")))
