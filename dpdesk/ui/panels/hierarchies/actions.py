@@ -31,12 +31,14 @@ class HierarchyActions(QObject):
     """Runs the work of an action in the background, then applies its command.
 
     ``said(kind, text)`` is a sentence for the band, ``failed(JobFailed)`` an error for it;
-    ``editFailed(str)`` says why an edit by hand was not made.
+    ``editFailed(str)`` says why an edit by hand was not made; ``offered(Suggestion)`` answers
+    :meth:`look_for_options`.
     """
 
     said = Signal(str, str)
     failed = Signal(object)
     editFailed = Signal(str)
+    offered = Signal(object)
 
     def __init__(self, workbench: Workbench, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -56,11 +58,10 @@ class HierarchyActions(QObject):
 
     def suggest(self, attributes: Sequence[str]) -> None:
         """Suggest hierarchies for these; all of them are one undoable step."""
-        data, profile = self._workbench.data, self._workbench.profile
+        data = self._workbench.data
         if data is None or not attributes:
             return
-        known = {} if profile is None else {one.name: one.type for one in profile.columns}
-        kinds = {name: known.get(name, ColumnType.TEXT) for name in attributes}
+        kinds = {name: self._kind(name) for name in attributes}
         before = {name: self._workbench.work.hierarchies.get(name) for name in attributes}
         self._workbench.hub.latest("hierarchies.suggest").query(
             self.tr("Suggesting hierarchies"),
@@ -68,6 +69,28 @@ class HierarchyActions(QObject):
             done=self._on_suggested,
             failed=self._on_failed,
         )
+
+    def look_for_options(self, attribute: str) -> None:
+        """Find the options that would be suggested, without changing anything."""
+        data = self._workbench.data
+        if data is None:
+            return
+        self._workbench.hub.latest("hierarchies.options").query(
+            self.tr("Looking for options"),
+            Suggest(data, {attribute: self._kind(attribute)}),
+            done=self._on_options,
+            quiet=True,
+        )
+
+    def _on_options(self, outcome: JobDone) -> None:
+        assert isinstance(outcome.value, tuple)
+        for one in outcome.value:
+            self.offered.emit(one)
+
+    def _kind(self, attribute: str) -> ColumnType:
+        profile = self._workbench.profile
+        known = {} if profile is None else {one.name: one.type for one in profile.columns}
+        return known.get(attribute, ColumnType.TEXT)
 
     def _on_suggested(self, outcome: JobDone) -> None:
         found = outcome.value

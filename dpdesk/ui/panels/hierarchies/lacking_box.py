@@ -30,7 +30,7 @@ class LackingBox(QFrame):
         self.listing = QListWidget()
         self.listing.setAccessibleName(self.tr("Values without a place"))
         self.listing.setToolTip(self.tr("Click or press Enter to go to the value in the tree"))
-        self.add = QPushButton(self.tr("Keep each as &itself"))
+        self.add = QPushButton(self.tr("Keep ea&ch as itself"))
         self.add.setToolTip(
             self.tr("Give each a place of its own, directly below the top; it can be moved later")
         )

@@ -36,13 +36,11 @@ class LevelBar(QWidget):
             control.setToolTip(tip)
             control.setAccessibleDescription(tip)
         self.slider.setMinimumWidth(120)
-        self.slider.setMaximumWidth(320)
+        self.slider.setMaximumWidth(420)
         self.slider.setPageStep(1)
-        self._name = QLabel()
-        set_look(self._name, "strong")
-        self._name.setWordWrap(True)
-        for widget, stretch in ((label, 0), (self.box, 0), (self.slider, 1), (self._name, 2)):
+        for widget, stretch in ((label, 0), (self.box, 0), (self.slider, 1)):
             line.addWidget(widget, stretch)
+        line.addStretch(1)
         layout.addLayout(line)
         self._sentence = QLabel()
         self._sentence.setWordWrap(True)
@@ -84,9 +82,8 @@ class LevelBar(QWidget):
 
     def _say(self) -> None:
         if self._look is None:
-            self._name.setText("")
             self._sentence.setText("")
             return
         levels = self._look.examined.preview.levels
-        self._name.setText(level_name(self._look, self.level))
-        self._sentence.setText(level_sentence(levels[self.level]))
+        name = level_name(self._look, self.level)
+        self._sentence.setText(f"{name}. {level_sentence(levels[self.level])}")

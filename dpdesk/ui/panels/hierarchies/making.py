@@ -28,7 +28,7 @@ from dpdesk.ui.widgets import Mnemonics, column, row
 from dpdesk.ui.widgets.flow import FlowBox
 
 NONE = ""
-TAKEN_LETTERS = "FEVRHULGNMOSIXKTDPWAB"
+TAKEN_LETTERS = "FEVRHULGNMOSIXKTDPWABC"
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,15 @@ class Draft:
 
 
 class MakingPane(QScrollArea):
-    """``draftChanged(Draft)`` after every edit of the kind or an option.
+    """``draftChanged(Draft)`` after every edit of the kind or an option; ``kindPicked(str)`` when
+    another kind was taken, so that its options can be offered.
 
     ``suggestAsked``, ``importAsked``, ``exportAsked``, ``useAsked`` and ``discardAsked`` come from
     the buttons.
     """
 
     draftChanged = Signal(object)
+    kindPicked = Signal(str)
     suggestAsked = Signal()
     importAsked = Signal()
     exportAsked = Signal()
@@ -90,6 +92,12 @@ class MakingPane(QScrollArea):
     def set_tree(self, tree: Mapping[str, object] | None) -> None:
         """The present groups, with which a tree by hand begins."""
         self._tree = tree or {}
+
+    def offer(self, builder: HierarchyBuilder) -> None:
+        """Fill in options, unless the user has begun to or has taken another kind."""
+        if self._form is not None and self.draft() == Draft(HierarchyBuilder(builder.kind)):
+            self._form.set_values(builder.options)
+            self._announce()
 
     def set_enabled(self, *, suggest: bool, export: bool) -> None:
         """Which buttons can be used now."""
@@ -249,6 +257,7 @@ class MakingPane(QScrollArea):
         if self._form is not None:
             self._form.set_values({"tree": self._tree} if kind == "tree" and self._tree else {})
         self._announce()
+        self.kindPicked.emit(self._kind or NONE)
 
     @Slot(object)
     def _on_values(self, values: object) -> None:

@@ -17,7 +17,7 @@ from dpdesk.ui.panels.hierarchies.effect import BeforeAfterPane, PicturePane
 from dpdesk.ui.panels.hierarchies.level_bar import LevelBar
 from dpdesk.ui.panels.hierarchies.looks import LookStore
 from dpdesk.ui.panels.hierarchies.making import Draft, MakingPane
-from dpdesk.ui.panels.hierarchies.tasks import Answer, Look
+from dpdesk.ui.panels.hierarchies.tasks import Answer, Look, Suggestion
 from dpdesk.ui.panels.hierarchies.tree_pane import TreePane
 from dpdesk.ui.panels.hierarchies.workplace import MAKING, PICTURE, TREE, VALUES, Workplace
 from dpdesk.ui.shell import Panel, PanelStatus
@@ -115,7 +115,7 @@ class HierarchiesPanel(Panel):
     # -- building
 
     def _build(self) -> None:
-        self.header = StepHeader(3, self.tr("How may each attribute be made coarser?"), "")
+        self.header = StepHeader(3, self.tr("How may values be made coarser?"), "")
         self.badge = Badge(
             self.tr("CONFIDENTIAL"), self.tr("Values and counts of the raw data are shown here.")
         )
@@ -188,12 +188,14 @@ class HierarchiesPanel(Panel):
         self._actions.said.connect(self._on_said)
         self._actions.failed.connect(self._on_failed)
         self._actions.editFailed.connect(self.tree_pane.edit_failed)
+        self._actions.offered.connect(self._on_offered)
         self._timer.timeout.connect(self._try_draft)
         self.attributes.picked.connect(self._on_picked)
         self.level.levelChanged.connect(self._on_level)
         self.picture.valuePicked.connect(self._on_value)
         self.tree_pane.editAsked.connect(self._on_edit)
         self.making.draftChanged.connect(self._on_draft)
+        self.making.kindPicked.connect(self._on_kind)
         self.making.suggestAsked.connect(self._on_suggest)
         self.making.importAsked.connect(self._on_import)
         self.making.exportAsked.connect(self._on_export)
@@ -376,6 +378,17 @@ class HierarchiesPanel(Panel):
         self._draft = draft
         self.making.show_draft(True, False)
         self._timer.start()
+
+    @Slot(str)
+    def _on_kind(self, kind: str) -> None:
+        if kind:
+            self._actions.look_for_options(self.attribute)
+
+    @Slot(object)
+    def _on_offered(self, suggestion: Suggestion) -> None:
+        builder = suggestion.builder
+        if builder is not None and suggestion.attribute == self.attribute:
+            self.making.offer(builder)
 
     @Slot()
     def _try_draft(self) -> None:

@@ -124,14 +124,16 @@ def headline(entries: Sequence[Entry]) -> str:
 def level_name(look: Look, level: int) -> str:
     """What a level holds, in a few words."""
     if level == 0:
-        return translate("Hierarchies", "values as in the data")
+        return translate("Hierarchies", "Values as in the data")
     if level == look.height:
-        return translate("Hierarchies", "everything together")
+        return translate("Hierarchies", "Everything together")
     labels = look.examined.preview.hierarchy.labels[level]
     order = look.shape.order[level][:2]
     first = [shown(labels[code]) for code in order]
     more = ", …" if len(labels) > 2 else ""
-    return translate("Hierarchies", "such as {examples}").format(examples=", ".join(first) + more)
+    return translate("Hierarchies", "Groups such as {examples}").format(
+        examples=", ".join(first) + more
+    )
 
 
 def effect_sentence(look: Look, level: int) -> str:
