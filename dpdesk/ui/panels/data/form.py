@@ -61,7 +61,7 @@ class ReadingForm(QFrame):
             editable=True,
         )
         self.encoding = self._combo(
-            self.tr("E&ncoding"),
+            self.tr("Enc&oding"),
             self.tr("How letters are stored; change it when letters such as ä or é look wrong"),
             [(name, name) for name in ENCODINGS],
             editable=True,
@@ -77,7 +77,7 @@ class ReadingForm(QFrame):
             [(quote_words(mark), mark) for mark in ('"', "'", "")],
         )
         self.header = self._combo(
-            self.tr("&Names"),
+            self.tr("Column &names"),
             self.tr("Whether the first line holds the names of the columns"),
             [(header_words(answer), answer) for answer in (True, False)],
         )
@@ -94,7 +94,7 @@ class ReadingForm(QFrame):
         box.setEditable(editable)
         box.setToolTip(tip)
         box.setAccessibleName(label.replace("&", ""))
-        box.setMinimumContentsLength(16)
+        box.setMinimumContentsLength(21)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.addItem(self.tr("detected"), None)
         for words, value in choices:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QWidget
 
 from dpdesk.app.describing import Distribution
@@ -20,11 +20,10 @@ class ColumnInspector(QScrollArea):
         super().__init__(parent)
         self._theme = theme
         self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("The chosen column"))
         self.setToolTip(self.tr("What is known of the column that is chosen in the table"))
-        inner = QWidget()
+        self._inner = inner = QWidget()
         self.setWidget(inner)
         layout = column(inner, gap=SPACE.s)
         layout.setContentsMargins(SPACE.s, 0, SPACE.s, 0)
@@ -39,6 +38,16 @@ class ColumnInspector(QScrollArea):
         self.chart.setMinimumHeight(theme.theme.row * 12)
         layout.addWidget(self.chart, 1)
         self.show_nothing()
+
+    def minimumSizeHint(self) -> QSize:
+        """Wide enough for what is inside, as long as that leaves room for the table."""
+        inner, bar = self._inner.minimumSizeHint(), self.verticalScrollBar().sizeHint()
+        wide = inner.width() + bar.width() + 2
+        return QSize(min(wide, self._theme.theme.ems(60)), super().minimumSizeHint().height())
+
+    def sizeHint(self) -> QSize:
+        """As wide as it must be: the table gets the rest."""
+        return QSize(self.minimumSizeHint().width(), super().sizeHint().height())
 
     def _build_facts(self) -> QWidget:
         holder = QWidget()

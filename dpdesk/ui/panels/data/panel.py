@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from dpdesk.app.types import DataProfile, SetSource
@@ -174,8 +174,20 @@ class DataPanel(Panel):
             source = problem.work.source
             if source is not None:
                 self.reading.begin(source, problem.work.base, problem.failure)
+        moved = page is not self._page
         self._page = page
         self._stack.setCurrentWidget(self._pages[page])
+        if moved and self.isVisible():
+            self._first_field(page).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _first_field(self, page: Page) -> QWidget:
+        fields: dict[Page, QWidget] = {
+            Page.START: self.start.zone.open_button,
+            Page.LOADING: self.loading.cancel_button,
+            Page.TABLE: self.table.grid,
+            Page.READING: self.reading.form.delimiter,
+        }
+        return fields[page]
 
     def _show_band(self, problem: OpenProblem | None) -> None:
         if problem is None or self._page is Page.READING:

@@ -72,27 +72,23 @@ def delimiter_words(delimiter: str) -> str:
 def quote_words(quote: str) -> str:
     """A quote mark in words."""
     words = {
-        '"': translate("DataPanel", 'double quotes (")'),
-        "'": translate("DataPanel", "single quotes (')"),
-        "": translate("DataPanel", "no quotes"),
+        '"': translate("DataPanel", 'double (")'),
+        "'": translate("DataPanel", "single (')"),
+        "": translate("DataPanel", "none"),
     }
     return words.get(quote, quote)
 
 
 def decimal_words(decimal: str) -> str:
     """A decimal mark in words."""
-    return (
-        translate("DataPanel", "decimal comma")
-        if decimal == ","
-        else translate("DataPanel", "decimal point")
-    )
+    return translate("DataPanel", "comma") if decimal == "," else translate("DataPanel", "point")
 
 
 def header_words(header: bool) -> str:
     """Whether the first line names the columns."""
     if header:
-        return translate("DataPanel", "first line has the names")
-    return translate("DataPanel", "no line of names")
+        return translate("DataPanel", "in the first line")
+    return translate("DataPanel", "none")
 
 
 def missing_words(codes: Sequence[str]) -> str:
@@ -110,7 +106,8 @@ def reading_sentence(reading: Reading) -> str:
         return text.format(missing=missing_words(reading.missing))
     text = translate(
         "DataPanel",
-        "Read as text: {delimiter}, {encoding}, {decimal}, {quote}, {header}; {missing}.",
+        "Read as text: delimiter {delimiter}, encoding {encoding}, decimal {decimal}, "
+        "quotes {quote}, column names {header}; {missing}.",
     )
     return text.format(
         delimiter=delimiter_words(reading.delimiter),
@@ -150,9 +147,9 @@ def answer(name: str, rows: int, columns: int, profile: DataProfile | None) -> s
 def type_words(kind: ColumnType) -> str:
     """A column type in plain words."""
     words = {
-        ColumnType.INTEGER: translate("DataPanel", "whole numbers"),
-        ColumnType.DECIMAL: translate("DataPanel", "numbers"),
-        ColumnType.DATE: translate("DataPanel", "dates"),
+        ColumnType.INTEGER: translate("DataPanel", "integer"),
+        ColumnType.DECIMAL: translate("DataPanel", "decimal"),
+        ColumnType.DATE: translate("DataPanel", "date"),
         ColumnType.BOOLEAN: translate("DataPanel", "yes/no"),
         ColumnType.TEXT: translate("DataPanel", "text"),
         ColumnType.EMPTY: translate("DataPanel", "no value"),

@@ -40,6 +40,7 @@ class ReadingPage(QWidget):
         self._began = SourceSpec("")
         self._problem: JobFailed | None = None
         self._previewed: Previewed | None = None
+        self._fresh = True
         self._wait = QTimer(self)
         self._wait.setSingleShot(True)
         self._wait.setInterval(WAIT_MS)
@@ -86,6 +87,7 @@ class ReadingPage(QWidget):
         self.lines.setFixedHeight(self._theme.theme.row * 9)
         right = QWidget()
         inner = column(right, gap=SPACE.s)
+        inner.setContentsMargins(SPACE.s, 0, 0, 0)
         for widget in (self._lines_title, self.lines, self._preview_title, self._notes):
             inner.addWidget(widget)
         inner.addWidget(self.grid, 1)
@@ -99,11 +101,15 @@ class ReadingPage(QWidget):
         self.reset_button = QPushButton(self.tr("Detec&t everything"))
         self.reset_button.setToolTip(self.tr("Forget what was set by hand and detect it again"))
         self.reset_button.clicked.connect(self._on_reset)
+        self.again_button = QPushButton(self.tr("Loo&k again"))
+        self.again_button.setToolTip(self.tr("Read the file again, after it was repaired"))
+        self.again_button.clicked.connect(self._ask)
         self.apply_button = QPushButton(self.tr("Re&ad the file like this"))
         set_look(self.apply_button, "primary")
         self.apply_button.clicked.connect(self._on_apply)
         buttons.addWidget(self.back_button)
         buttons.addWidget(self.reset_button)
+        buttons.addWidget(self.again_button)
         buttons.addStretch(1)
         buttons.addWidget(self.apply_button)
         return buttons
@@ -113,14 +119,14 @@ class ReadingPage(QWidget):
     def begin(self, source: SourceSpec, base: Path, problem: JobFailed | None) -> None:
         """Start with the way in which a file was (or was to be) read."""
         self._base, self._began, self._problem = base, source, problem
-        self._previewed = None
+        self._previewed, self._fresh = None, True
         name = Path(source.path).name
         self._title.setText(self.tr("How is {name} to be read?").format(name=name))
         self.form.set_source(source)
         self._show_lines(None)
         self.band.clear()
         if problem is not None:
-            self.band.show_error(problem)
+            self._show_error(problem)
             self._ask_lines(problem, source, "")
         self._notes.clear()
         self._model.set_table((), ())
@@ -177,20 +183,23 @@ class ReadingPage(QWidget):
         self._allow()
 
     def _show_problem(self, found: Previewed) -> None:
-        problem = found.preview.problem
+        """Show what stands in the way; what the whole file showed stays until something changes."""
+        problem, fresh = found.preview.problem, self._fresh
+        self._fresh = False
         if problem is not None:
             shown = failure(0, self.tr("Reading the first rows"), problem)
-            self.band.show_error(shown)
+            self._show_error(shown)
             self._ask_lines(shown, found.source, found.preview.reading.encoding)
-        elif found.source != self._began or self._problem is None:
-            if self._problem is not None:
-                self.band.show_message(
-                    "info",
-                    self.tr("The first rows can be read like this. Read the file to check all."),
-                )
-            else:
-                self.band.clear()
+        elif self._problem is None:
+            self.band.clear()
             self._show_lines(None)
+        elif not fresh:
+            text = self.tr("The first rows can be read like this. Read the file to check all.")
+            self.band.show_message("info", text, dismissible=False)
+
+    def _show_error(self, problem: JobFailed) -> None:
+        text = f"{problem.sentence} {problem.hint}".strip()
+        self.band.show_message("fail", text, dismissible=False)
 
     def _ask_lines(self, problem: JobFailed, source: SourceSpec, encoding: str) -> None:
         line = error_line(problem)
@@ -231,7 +240,7 @@ class ReadingPage(QWidget):
                 self.lines.selectRow(number)
 
     def _on_failed(self, outcome: JobFailed) -> None:
-        self.band.show_error(outcome)
+        self._show_error(outcome)
         self._preview_title.setText(self.tr("The first rows could not be read."))
 
     def _allow(self) -> None:

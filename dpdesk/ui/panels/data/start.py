@@ -10,7 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QWidget
 
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
-from dpdesk.ui.widgets import card, column, row
+from dpdesk.ui.widgets import column, row
 
 RECENT_AT_MOST = 6
 
@@ -193,10 +193,12 @@ class StartPage(QScrollArea):
             text.setAccessibleName(f"{number} {name}: {words}")
             grid.addWidget(digit, number, 0)
             grid.addWidget(text, number, 1)
-        made = card(title, holder)
-        layout = made.layout()
-        if layout is not None:
-            layout.addItem(column())
+        made = QFrame()
+        set_look(made, "card")
+        layout = column(made, margin=SPACE.l, gap=SPACE.m)
+        layout.addWidget(title)
+        layout.addWidget(holder)
+        layout.addStretch(1)
         return made
 
     def _step_words(self) -> tuple[tuple[str, str], ...]:

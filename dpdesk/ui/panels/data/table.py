@@ -59,8 +59,7 @@ class TablePage(QWidget):
         self.grid.setModel(self.model)
         self.grid.columnChosen.connect(self._on_column)
         self.inspector = ColumnInspector(theme)
-        self.inspector.setMinimumWidth(300)
-        layout.addWidget(splitter("data-table", (self.grid, self.inspector), (3, 1)), 1)
+        layout.addWidget(splitter("data-table", (self.grid, self.inspector), (1, 0)), 1)
         layout.addLayout(self._build_foot())
 
     def _build_reading(self) -> QHBoxLayout:
