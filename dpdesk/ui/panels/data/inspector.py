@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QWidget
 
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.panels.data.presenter import distribution_chart, facts, role_words
-from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import card, column
+
+WIDE_EMS, WIDEST = 46, 620
 
 
 class ColumnInspector(QScrollArea):
@@ -23,7 +25,7 @@ class ColumnInspector(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("The chosen column"))
         self.setToolTip(self.tr("What is known of the column that is chosen in the table"))
-        self._inner = inner = QWidget()
+        inner = QWidget()
         self.setWidget(inner)
         layout = column(inner, gap=SPACE.s)
         layout.setContentsMargins(SPACE.s, 0, SPACE.s, 0)
@@ -35,19 +37,15 @@ class ColumnInspector(QScrollArea):
         layout.addWidget(self._build_facts())
         layout.addWidget(self._build_suggestion())
         self.chart = ChartView(theme)
-        self.chart.setMinimumHeight(theme.theme.row * 12)
         layout.addWidget(self.chart, 1)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
         self.show_nothing()
 
-    def minimumSizeHint(self) -> QSize:
-        """Wide enough for what is inside, as long as that leaves room for the table."""
-        inner, bar = self._inner.minimumSizeHint(), self.verticalScrollBar().sizeHint()
-        wide = inner.width() + bar.width() + 2
-        return QSize(min(wide, self._theme.theme.ems(60)), super().minimumSizeHint().height())
-
-    def sizeHint(self) -> QSize:
-        """As wide as it must be: the table gets the rest."""
-        return QSize(self.minimumSizeHint().width(), super().sizeHint().height())
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self.setMinimumWidth(min(theme.ems(WIDE_EMS), WIDEST))
+        self.chart.setMinimumHeight(theme.row * 16)
 
     def _build_facts(self) -> QWidget:
         holder = QWidget()

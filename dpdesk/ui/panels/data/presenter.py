@@ -226,7 +226,7 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
         category_axis=Axis(heading),
         value_axis=Axis(
             translate("DataPanel", "Rows"),
-            translate("DataPanel", "% of rows"),
+            "%",
             percent=True,
             minimum=0.0,
         ),
