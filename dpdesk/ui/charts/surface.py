@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -344,6 +344,10 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         if isinstance(chart, BarChart):
             self._name_categories(chart)
             self._fit_bars(chart, self._bars.bars)
+
+    def sizeHint(self) -> QSize:
+        """Enough to be read; a plot takes what room there is instead of asking for much."""
+        return QSize(320, 200)
 
     def wheelEvent(self, event: QEvent) -> None:
         """Leave the wheel to the panel that scrolls."""

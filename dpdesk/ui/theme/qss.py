@@ -93,6 +93,7 @@ QToolButton[look="segment-first"] {{ border-top-right-radius: 0; border-bottom-r
 QToolButton[look="segment-last"] {{ border-top-left-radius: 0; border-bottom-left-radius: 0;
   border-left: none; }}
 QToolButton[look="segment-last"]:focus {{ border: 2px solid {t.accent}; }}
+QToolButton[look="choice"] {{ font-size: {_points(theme, "note")}; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}
 QCheckBox, QRadioButton {{ spacing: {SPACE.s}px; min-height: {height}px; }}
 QCheckBox:focus, QRadioButton:focus {{ outline: 2px solid {t.accent}; }}

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
 
-from dpdesk.ui.theme import SPACE
+from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.flow import FlowBox
 
 
@@ -17,13 +17,10 @@ class ChoiceButton(QToolButton):
 
     def sizeHint(self) -> QSize:
         """Room for the bold text."""
-        hint = super().sizeHint()
         font = self.font()
-        font.setBold(False)
-        plain = QFontMetrics(font).horizontalAdvance(self.text())
         font.setBold(True)
-        bold = QFontMetrics(font).horizontalAdvance(self.text())
-        return QSize(hint.width() + bold - plain + SPACE.xs, hint.height())
+        wide = QFontMetrics(font).horizontalAdvance(self.text())
+        return QSize(wide + 2 * SPACE.s + SPACE.xs, super().sizeHint().height())
 
 
 class ChoiceStrip(FlowBox):
@@ -77,6 +74,7 @@ class ChoiceStrip(FlowBox):
         if button is None:
             button = ChoiceButton()
             button.setCheckable(True)
+            set_look(button, "choice")
             button.setProperty("choice", key)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             self._group.addButton(button)

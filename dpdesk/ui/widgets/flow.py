@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 from dpdesk.ui.theme import SPACE
@@ -80,9 +80,13 @@ class FlowLayout(QLayout):
     def _place(self, rect: QRect, *, move: bool) -> int:
         top = rect.top()
         for line in self._lines(rect.width()):
-            high = max(item.sizeHint().height() for item in line)
-            if move:
-                self._set_line(line, QRect(rect.left(), top, rect.width(), high))
+            widths = self._widths(line, rect.width())
+            high = max(map(_height, line, widths))
+            left = rect.left()
+            for item, width in zip(line, widths, strict=True):
+                if move:
+                    item.setGeometry(QRect(left, top, width, high))
+                left += width + self._gap
             top += high + self._gap
         return max(0, top - self._gap - rect.top())
 
@@ -108,15 +112,20 @@ class FlowLayout(QLayout):
         each = -(-len(items) // len(lines))
         return [items[start : start + each] for start in range(0, len(items), each)]
 
-    def _set_line(self, line: list[QLayoutItem], place: QRect) -> None:
-        widths = [min(item.sizeHint().width(), place.width()) for item in line]
-        if self._stretch:
-            free = place.width() - self._gap * (len(line) - 1)
-            widths = [free // len(line)] * len(line)
-        left = place.left()
-        for item, width in zip(line, widths, strict=True):
-            item.setGeometry(QRect(QPoint(left, place.top()), QSize(width, place.height())))
-            left += width + self._gap
+    def _widths(self, line: list[QLayoutItem], room: int) -> list[int]:
+        widths = [min(item.sizeHint().width(), room) for item in line]
+        if not self._stretch:
+            return widths
+        free = room - self._gap * (len(line) - 1)
+        even = free // len(line)
+        if all(width <= even for width in widths):
+            return [even] * len(line)
+        spare = max(0, free - sum(widths)) // len(line)
+        return [width + spare for width in widths]
+
+
+def _height(item: QLayoutItem, width: int) -> int:
+    return item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()
 
 
 class FlowBox(QWidget):

@@ -14,7 +14,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 
-WIDE_EMS = 125
+WIDE_EMS = 110
 
 
 class ChartDeck(QWidget):
@@ -38,6 +38,7 @@ class ChartDeck(QWidget):
         self._behind: set[str] = set()
         self._stale = (False, "")
         self._wide = False
+        self._moved = False
         layout = column(self, gap=SPACE.s)
         self._strip = ChoiceStrip(self.tr("What to look at"))
         self._strip.chosen.connect(self._on_chosen)
@@ -48,6 +49,9 @@ class ChartDeck(QWidget):
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self._beside)
         self._split.addWidget(self._stack)
+        self._split.splitterMoved.connect(self._on_moved)
+        for number in (0, 1):
+            self._split.setStretchFactor(number, 1)
         # What is wide now must be able to become narrow again.
         self._beside.setMinimumWidth(1)
         self._beside.hide()
@@ -175,9 +179,13 @@ class ChartDeck(QWidget):
         if wide != self._wide:
             self._wide = wide
             self._arrange()
-            if wide:
-                half = self.width() // 2
-                self._split.setSizes([half, half])
+        if wide and not self._moved:
+            half = self.width() // 2
+            self._split.setSizes([half, half])
+
+    @Slot()
+    def _on_moved(self) -> None:
+        self._moved = True
 
     @Slot(str)
     def _on_chosen(self, identifier: str) -> None:

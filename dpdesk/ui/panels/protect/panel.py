@@ -321,12 +321,8 @@ class ProtectPanel(Panel):
         if bench.data is None or bench.method is None:
             self._header.set_line(self.tr("Choose what to reach, then try the settings."))
             return
-        line = self.tr("{method} of {file}: {rows} rows. Nothing is written before the release.")
-        self._header.set_line(
-            line.format(
-                method=bench.method.title, file=bench.data.name, rows=f"{bench.data.rows:,}"
-            )
-        )
+        line = self.tr("{file}, {rows} rows. Nothing is written before you make the release.")
+        self._header.set_line(line.format(file=bench.data.name, rows=f"{bench.data.rows:,}"))
 
     def _update_buttons(self) -> None:
         self._keep.setEnabled(self.can_keep())

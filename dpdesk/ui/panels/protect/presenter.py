@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from PySide6.QtCore import QCoreApplication
 
@@ -151,26 +152,37 @@ def levels_words(picked: Mapping[str, object]) -> str:
 
 
 def settings_words(method: Method | None, work: WorkState) -> str:
-    """The given settings in a few words, for instance ``k 5 rows, suppressed rows at most 2 %``."""
+    """The settings that are no defaults, in a few words: ``k 25 rows · objective entropy``."""
     if method is None:
         return ""
     parts: list[str] = []
     for parameter in method.parameters:
         value = work.parameters.get(parameter.key)
-        if value is not None:
-            parts.append(f"{parameter.key} = {value_words(parameter, value)}")
-    return ", ".join(parts)
+        default = parameter.as_plain(parameter.default_value())
+        if value is not None and not _same(parameter, value, default):
+            parts.append(f"{short_label(parameter)} {value_words(parameter, value)}")
+    return " · ".join(parts)
+
+
+def short_label(parameter: Parameter) -> str:
+    """A label as the beginning or the middle of a sentence."""
+    label = parameter.label.partition(",")[0].partition(":")[0]
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
 
 
 def value_words(parameter: Parameter, value: object) -> str:
-    """A plain value for people."""
-    if isinstance(parameter, ShareParameter) and isinstance(value, int | float):
-        return format_figure(float(value), "share")
-    if isinstance(value, Mapping):
+    """A plain value for people, with its unit."""
+    if isinstance(parameter, LevelsParameter) and isinstance(value, Mapping):
         return levels_words({parameter.key: value})
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return str(value)
+    try:
+        exact = parameter.parse(value, "")
+    except InputError:
+        return str(value)
+    if isinstance(parameter, ShareParameter) and isinstance(exact, int | Fraction):
+        return format_figure(float(exact), "share")
+    if isinstance(exact, int) and not isinstance(exact, bool):
+        return f"{exact:,} {parameter.unit}".strip()
+    return parameter.as_text(exact)
 
 
 # ---- searching

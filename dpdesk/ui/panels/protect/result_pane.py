@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
@@ -36,15 +37,25 @@ class SmallTile(FigureTile):
         set_look(self._value, "section")
         layout = self.layout()
         if layout is not None:
-            layout.setContentsMargins(SPACE.m, SPACE.xs, SPACE.m, SPACE.xs)
+            layout.setContentsMargins(SPACE.s, SPACE.xs, SPACE.s, SPACE.xs)
             layout.setSpacing(0)
 
+    def show_figure(self, figure: Figure) -> None:
+        """Show a figure, without a unit that its label says already."""
+        known = figure.unit in figure.label.lower().split()
+        self.set_figure(replace(figure, unit="") if known else figure)
+
     def sizeHint(self) -> QSize:
-        """As wide as the number, and wide enough for a short label."""
-        hint = QFrame.sizeHint(self)
-        wide = max(self._value.sizeHint().width() + 2 * SPACE.m, 112)
-        label = self._label.heightForWidth(wide - 2 * SPACE.m)
-        return QSize(wide, max(hint.height(), label + self._value.sizeHint().height() + SPACE.s))
+        """As wide as the number and the longest word of the label."""
+        metrics = self._label.fontMetrics()
+        words = [metrics.horizontalAdvance(f"{word} ") for word in self._label.text().split()]
+        wide = max([self._value.sizeHint().width(), *words])
+        high = self._label.heightForWidth(wide) + self._value.sizeHint().height() + 3 * SPACE.xs
+        return QSize(wide + 2 * SPACE.s + 2, high)
+
+    def minimumSizeHint(self) -> QSize:
+        """Nothing smaller."""
+        return self.sizeHint()
 
 
 class ResultPane(QWidget):
@@ -60,7 +71,7 @@ class ResultPane(QWidget):
     def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._tiles: list[FigureTile] = []
+        self._tiles: list[SmallTile] = []
         self._places: set[str] = set()
         layout = column(self, gap=SPACE.s)
         self.strip = SearchStrip(hub)
@@ -73,7 +84,7 @@ class ResultPane(QWidget):
         set_look(self._sentence, "strong")
         for widget in (self.strip, self.news, self.band, self._sentence, self._build_notes()):
             layout.addWidget(widget)
-        self._tile_box = FlowBox(stretch=True)
+        self._tile_box = FlowBox(gap=SPACE.xs, stretch=True)
         layout.addWidget(self._tile_box)
         self.deck = ChartDeck(theme)
         self.deck.add_page(GUARANTEE, self.tr("What is guaranteed?"), self._build_guarantee())
@@ -140,7 +151,7 @@ class ResultPane(QWidget):
         return "" if self._sentence.isHidden() else self._sentence.text()
 
     @property
-    def tiles(self) -> tuple[FigureTile, ...]:
+    def tiles(self) -> tuple[SmallTile, ...]:
         """The tiles on show."""
         return tuple(tile for tile in self._tiles if not tile.isHidden())
 
@@ -193,7 +204,7 @@ class ResultPane(QWidget):
         for number, tile in enumerate(self._tiles):
             tile.setVisible(number < len(shown))
             if number < len(shown):
-                tile.set_figure(shown[number])
+                tile.show_figure(shown[number])
         self._tile_box.setVisible(bool(shown))
         columns = (self.tr("Figure"), self.tr("Value"), self.tr("Better"), self.tr("Meaning"))
         self._figure_model.set_table(columns, [self._figure_row(each) for each in figures])
