@@ -8,6 +8,9 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.schema import Role
 
 MODEL = "k-anonymity"
+UNCHANGED_ROLES = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT, Role.CLUSTER)
+"""Roles of columns that a release shows as they are in the source."""
+
 _MOST_NAMES = 12
 
 
@@ -16,7 +19,9 @@ def k_guarantee(
 ) -> Guarantee:
     """The guarantee of a release whose smallest class was counted to be ``smallest_class`` rows.
 
-    ``roles`` holds every column of the source; the quasi-identifiers among them make the claim.
+    ``roles`` holds the columns in source order; identifiers may be among them and are never named,
+    the quasi-identifiers make the claim. The parameters of the guarantee give every released column
+    under its role, so that a verifier can write the same words again from the public files alone.
     The sentence is that of Samarati and Sweeney's k-anonymity under the prosecutor's view: the
     attacker knows that the person is in the data and knows the quasi-identifiers only.
 
@@ -27,7 +32,7 @@ def k_guarantee(
     quasi = [name for name, role in roles.items() if role is Role.QUASI_IDENTIFIER]
     return Guarantee(
         model=MODEL,
-        parameters={"k": k, "quasi_identifiers": quasi},
+        parameters={"k": k, "quasi_identifiers": quasi} | _released(roles),
         claim=_claim(k, smallest_class, quasi),
         assumes=_assumptions(quasi, _named(roles, Role.SENSITIVE, Role.INSENSITIVE)),
         not_covered=_limits(roles, rows_suppressed),
@@ -52,6 +57,12 @@ def _claim(k: int, smallest: int, quasi: Sequence[str]) -> str:
         f"someone who knows only {these} of a person cannot link the person to fewer, "
         f"so a match is right with a chance of at most 1 in {k:,}."
     )
+
+
+def _released(roles: Mapping[str, Role]) -> dict[str, list[str]]:
+    """The columns that are released unchanged, by role; a role without columns has no key."""
+    found = {role.value: _named(roles, role) for role in UNCHANGED_ROLES}
+    return {role: names for role, names in found.items() if names}
 
 
 def _named(roles: Mapping[str, Role], *wanted: Role) -> list[str]:
@@ -87,6 +98,10 @@ def _limits(roles: Mapping[str, Role], rows_suppressed: int) -> tuple[str, ...]:
         "Knowledge of the search: someone who knows how the levels were chosen may conclude "
         "something about the rows that made a generalisation necessary (minimality attack)."
     )
+    limits.append(
+        "Published figures: the entropy is computed from the original values of all rows, so "
+        "someone who knows nearly all of them can test guesses about the others."
+    )
     return tuple(limits)
 
 
@@ -96,7 +111,7 @@ def _column_limits(roles: Mapping[str, Role]) -> list[str]:
         limits.append(
             f"Knowledge of other columns: {name_list(insensitive)} "
             f"{'is' if len(insensitive) == 1 else 'are'} released unchanged, and whoever knows "
-            "such a value of a person may tell the rows of a class apart."
+            "such a value of a person may tell the rows of a class apart and find the person's row."
         )
     if clusters := _named(roles, Role.CLUSTER):
         limits.append(

@@ -20,6 +20,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.guarantee import UNCHANGED_ROLES
 from dpdesk.engine.anonymity.verification import (
     MANIFEST,
     TABLE,
@@ -74,6 +75,7 @@ def verify_against_source(
     if claimed is None or not isinstance(result, Mapping):
         return public
     checks = _role_checks(claimed, published, roles)
+    checks.append(_unchanged_check(manifest, roles))
     if any(check.status is _FAILED for check in checks):
         return merged(public, checks)
     try:
@@ -110,6 +112,20 @@ def _role_checks(
         found = f"the table still has {', '.join(present)}"
         return [check, ClaimCheck(identifiers, _FAILED, found, TABLE)]
     return [check, ClaimCheck(identifiers, _CONFIRMED, "none is in the table", TABLE)]
+
+
+def _unchanged_check(manifest: Mapping[str, object], roles: Mapping[str, Role]) -> ClaimCheck:
+    """The guarantee calls every column that is released unchanged what the plan calls it."""
+    claim = "roles of the other columns as in the plan"
+    guarantee = manifest.get("guarantee")
+    named = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    for role in UNCHANGED_ROLES:
+        wanted = [name for name, given in roles.items() if given is role]
+        found = named.get(role.value, []) if isinstance(named, Mapping) else []
+        if found != wanted:
+            text = f"the guarantee has other {role.value} columns than the plan"
+            return ClaimCheck(claim, _FAILED, text, MANIFEST)
+    return ClaimCheck(claim, _CONFIRMED, "the same columns under each role", MANIFEST)
 
 
 def _generalise(

@@ -7,13 +7,14 @@ from the text of the released rows, and the manifest is taken for a claim, never
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
+from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.guarantee import UNCHANGED_ROLES, k_guarantee
 
 TABLE = "microdata.csv"
 MANIFEST = "manifest.json"
@@ -57,7 +58,7 @@ def verify_public(
         return (claimed,)
     sizes = published.group_sizes(claimed.quasi_identifiers, token)
     token.check()
-    checks = [_k_check(claimed, sizes), _words_check(manifest, claimed, sizes)]
+    checks = [_k_check(claimed, sizes), _words_check(manifest, claimed, published, sizes)]
     checks += _parameter_checks(manifest, claimed)
     checks.append(_knowledge_check(claimed, published))
     result = manifest.get("result")
@@ -180,33 +181,72 @@ def _k_check(claimed: Claimed, sizes: GroupSizes) -> ClaimCheck:
     )
 
 
-def _words_check(manifest: Mapping[str, object], claimed: Claimed, sizes: GroupSizes) -> ClaimCheck:
-    """The sentence may hold no other numbers than 1, k and the smallest class, and all the names.
+def _words_check(
+    manifest: Mapping[str, object],
+    claimed: Claimed,
+    published: PublishedTable,
+    sizes: GroupSizes,
+) -> ClaimCheck:
+    """The words must be those that the counted numbers and the columns' roles give, to the letter.
 
-    A changed sentence over unchanged numbers would otherwise promise what nobody checked.
+    Changed words over unchanged numbers would otherwise promise what nobody checked, or keep quiet
+    about what is not covered.
     """
-    claim = "the sentence of the guarantee"
-    guarantee = manifest["guarantee"]
-    words = guarantee.get("claim") if isinstance(guarantee, Mapping) else None
-    if not isinstance(words, str):
-        return _bad(claim, words, "a sentence")
-    rest = words
-    for name in sorted(claimed.quasi_identifiers, key=len, reverse=True):
-        if name not in words:
-            return ClaimCheck(claim, _FAILED, f"it does not name `{name}`", MANIFEST)
-        rest = rest.replace(name, " ", 1)
-    numbers = {text.replace(",", "") for text in re.findall(r"\d[\d.,]*\d|\d", rest)}
-    expected = {str(claimed.k), str(sizes.smallest), "1"}
-    if str(claimed.k) not in numbers or not numbers <= expected:
-        wrong = ", ".join(sorted(numbers - expected)) or "no such number"
-        return ClaimCheck(
-            claim,
-            _FAILED,
-            f"its numbers ({wrong}) are not those of the table: k = {claimed.k:,}, "
-            f"smallest class {sizes.smallest:,}",
-            MANIFEST,
-        )
-    return ClaimCheck(claim, _CONFIRMED, "its numbers and names are those checked here", MANIFEST)
+    claim = "the words of the guarantee"
+    guarantee, result = manifest["guarantee"], manifest.get("result")
+    suppressed = whole_number(result.get("rows_suppressed")) if isinstance(result, Mapping) else 0
+    roles = _claimed_roles(guarantee, claimed, published)
+    if isinstance(roles, ClaimCheck):
+        return roles
+    if sizes.smallest < claimed.k:
+        return ClaimCheck(claim, _FAILED, "they promise what the table does not keep", MANIFEST)
+    expected = k_guarantee(claimed.k, sizes.smallest, suppressed or 0, roles).as_json()
+    differing = _first_difference(guarantee, expected)
+    if differing is not None:
+        found = f"`{differing}` is not what the counted numbers and the columns give"
+        return ClaimCheck(claim, _FAILED, found, MANIFEST)
+    return ClaimCheck(claim, _CONFIRMED, "they are those that the counted numbers give", MANIFEST)
+
+
+def _claimed_roles(
+    guarantee: object, claimed: Claimed, published: PublishedTable
+) -> dict[str, Role] | ClaimCheck:
+    """The role of every published column, in file order; each must have exactly one."""
+    parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else {}
+    given = {Role.QUASI_IDENTIFIER: list(claimed.quasi_identifiers)}
+    for role in UNCHANGED_ROLES:
+        names = parameters.get(role.value, []) if isinstance(parameters, Mapping) else []
+        if not isinstance(names, list | tuple):
+            return _bad(f"guarantee, {role.value}", names, "a list of column names")
+        given[role] = list(names)
+    listed = [name for names in given.values() for name in names]
+    found = {
+        column: role for column in published.columns for role in given if column in given[role]
+    }
+    claim = "every column of the table has one role"
+    for column in published.columns:
+        if listed.count(column) != 1:
+            text = f"the guarantee gives `{column}` {listed.count(column)} roles"
+            return ClaimCheck(claim, _FAILED, text, TABLE)
+    if len(listed) != len(found):
+        return ClaimCheck(claim, _FAILED, "the guarantee names columns it does not have", TABLE)
+    return found
+
+
+def _first_difference(found: object, expected: Mapping[str, object]) -> str | None:
+    if not isinstance(found, Mapping):
+        return "guarantee"
+    for key in sorted({str(key) for key in found} | set(expected)):
+        if key not in found or key not in expected or _plain(found[key]) != _plain(expected[key]):
+            return key
+    return None
+
+
+def _plain(value: object) -> object:
+    """Tuples as lists, at any depth, so that read and written values compare equal."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[ClaimCheck]:
