@@ -59,7 +59,7 @@ class MakingPane(QScrollArea):
         self._forms: Mapping[str, BuilderForm] = hierarchies.forms()
         self._form: ParameterForm | None = None
         self._kind: str | None = None
-        self._tree: Mapping[str, object] = {}
+        self._tree: object = None
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -89,9 +89,9 @@ class MakingPane(QScrollArea):
         self.show_problem(None)
         self.show_draft(False, False)
 
-    def set_tree(self, tree: Mapping[str, object] | None) -> None:
+    def set_tree(self, tree: object) -> None:
         """The present groups, with which a tree by hand begins."""
-        self._tree = tree or {}
+        self._tree = tree
 
     def offer(self, builder: HierarchyBuilder) -> None:
         """Fill in options, unless the user has begun to or has taken another kind."""

@@ -300,7 +300,7 @@ class HierarchiesPanel(Panel):
 
     def _show_look(self, look: Look) -> None:
         if self._draft is None:
-            self.making.set_tree(presenter.as_tree(look.examined.preview.hierarchy))
+            self.making.set_tree(presenter.as_tree(look.examined.preview))
         else:
             self.making.show_problem(None)
         if self._problem_on_band:

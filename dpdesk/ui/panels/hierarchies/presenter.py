@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app import hierarchies
 from dpdesk.app.types import ColumnProfile, HierarchyChoice, WorkState
-from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.hierarchy_preview import HierarchyPreview
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.schema import Role
 from dpdesk.ui.panels.hierarchies.edits import shown
@@ -144,11 +144,19 @@ def effect_sentence(look: Look, level: int) -> str:
             level=level
         )
     total = int(look.examined.preview.rows[0].sum())
-    return translate(
-        "Hierarchies",
-        "Level {level} turns {before} values into {after} and changes {rows} of {total} rows; "
-        "the smallest group grows from {small} to {large} rows.",
-    ).format(
+    if effect.smallest_after == effect.smallest_before:
+        template = translate(
+            "Hierarchies",
+            "Level {level} turns {before} values into {after} and changes {rows} of {total} rows; "
+            "the smallest group still has {small} rows.",
+        )
+    else:
+        template = translate(
+            "Hierarchies",
+            "Level {level} turns {before} values into {after} and changes {rows} of {total} rows; "
+            "the smallest group grows from {small} to {large} rows.",
+        )
+    return template.format(
         level=level,
         before=f"{effect.distinct_before:,}",
         after=f"{effect.distinct_after:,}",
@@ -206,14 +214,20 @@ def reason(builder: HierarchyBuilder, column: ColumnProfile | None) -> str:
     return sentences.get(builder.kind, "").format(form=form)
 
 
-def as_tree(hierarchy: Hierarchy) -> dict[str, object] | None:
-    """The groups of a hierarchy as a tree that a form can edit; None when it is too large."""
-    if len(hierarchy.leaves) > TREE_FORM_AT_MOST or hierarchy.height < 1:
+def as_tree(preview: HierarchyPreview) -> object:
+    """The groups of a hierarchy as a tree that a form can edit; None when it is too large.
+
+    Missing tokens are left out: a builder keeps them as they are.
+    """
+    hierarchy = preview.hierarchy
+    if len(hierarchy.leaves) > TREE_FORM_AT_MOST:
         return None
+    rows = [row for code, row in enumerate(hierarchy.rows()) if code not in preview.missing]
+    if hierarchy.height < 2:
+        return [row[0] for row in rows]
     tree: dict[str, object] = {}
-    for row in hierarchy.rows():
-        groups = [label for label in reversed(row[1:-1]) if label]
-        _plant(tree, groups or [row[-1]], row[0])
+    for row in rows:
+        _plant(tree, [label or shown(label) for label in reversed(row[1:-1])], row[0])
     return tree
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -25,6 +25,13 @@ Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 MIME = "application/x-dpdesk-hierarchy-values"
 VALUE, ROWS, BELOW = range(3)
+_PLAIN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_TOP_LEAF = _PLAIN | Qt.ItemFlag.ItemNeverHasChildren
+_LEAF = _TOP_LEAF | Qt.ItemFlag.ItemIsDragEnabled
+_TOP = _PLAIN | Qt.ItemFlag.ItemIsDropEnabled
+_TOP_NAME = _TOP | Qt.ItemFlag.ItemIsEditable
+_GROUP = _TOP | Qt.ItemFlag.ItemIsDragEnabled
+_GROUP_NAME = _GROUP | Qt.ItemFlag.ItemIsEditable
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -41,6 +48,8 @@ class HierarchyModel(QAbstractItemModel):
         self._theme = theme
         self._look: Look | None = None
         self._level = 0
+        self._known: dict[int, list[int]] = {}
+        self._leaves = self._nodes = 0
         self._dragged: tuple[int, tuple[str, ...]] | None = None
         self._headings = (self.tr("Value"), self.tr("Rows"), self.tr("Values below"))
         theme.changed.connect(self._on_theme)
@@ -55,6 +64,9 @@ class HierarchyModel(QAbstractItemModel):
         """Show another hierarchy."""
         self.beginResetModel()
         self._look = look
+        self._known = {}
+        sizes = [] if look is None else [len(one) for one in look.shape.lacking]
+        self._leaves, self._nodes = (sizes[0], sum(sizes)) if sizes else (0, 0)
         self.endResetModel()
 
     def set_level(self, level: int) -> None:
@@ -87,17 +99,14 @@ class HierarchyModel(QAbstractItemModel):
         assert self._look is not None
         return self._look.examined.preview.hierarchy.labels[level][code]
 
-    def children_between(self, parent: Index, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Level and code of some children of a node."""
-        if self._look is None:
-            return
+    def children_between(self, parent: Index, first: int, last: int) -> tuple[int, list[int]]:
+        """Level and codes of some children of a node."""
+        assert self._look is not None
         shape = self._look.shape
         if not parent.isValid():
-            yield shape.height, 0
-            return
+            return shape.height, [0]
         level, code = self.node(parent)
-        for child in shape.children(level, code, first, last).tolist():
-            yield level - 1, child
+        return level - 1, shape.children(level, code, first, last).tolist()
 
     # -- the model's own duties
 
@@ -105,14 +114,30 @@ class HierarchyModel(QAbstractItemModel):
         """The index of a child."""
         if self._look is None or not 0 <= column < len(self._headings) or row < 0:
             return QModelIndex()
-        shape = self._look.shape
         if not parent.isValid():
+            shape = self._look.shape
             top = shape.number(shape.height, 0)
             return self.createIndex(0, column, top) if row == 0 else QModelIndex()
-        level, code = self.node(parent)
-        if parent.column() != 0 or row >= shape.child_count(level, code):
+        children = self._children(parent.internalId())
+        if parent.column() != 0 or row >= len(children):
             return QModelIndex()
-        return self.createIndex(row, column, shape.number(level - 1, shape.child(level, code, row)))
+        return self.createIndex(row, column, children[row])
+
+    def _children(self, number: int) -> list[int]:
+        """Numbers of the children of a node; kept, because a view asks for each row alone."""
+        known = self._known.get(number)
+        if known is None:
+            assert self._look is not None
+            shape = self._look.shape
+            level, code = shape.node(number)
+            known = []
+            if level:
+                count = shape.child_count(level, code)
+                known = (
+                    shape.children(level, code, 0, count - 1) + shape.offsets[level - 1]
+                ).tolist()
+            self._known[number] = known
+        return known
 
     def parent(self, index: Index = _ROOT) -> QModelIndex:  # type: ignore[override]
         """The node above."""
@@ -130,7 +155,13 @@ class HierarchyModel(QAbstractItemModel):
             return 0
         if not parent.isValid():
             return 1
-        return self._look.shape.child_count(*self.node(parent))
+        return len(self._children(parent.internalId()))
+
+    def hasChildren(self, parent: Index = _ROOT) -> bool:
+        """Whether a node can be unfolded; the values of the data cannot."""
+        if self._look is None or parent.column() > 0:
+            return False
+        return not parent.isValid() or parent.internalId() >= self._leaves
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         """Value, rows, values below."""
@@ -173,15 +204,12 @@ class HierarchyModel(QAbstractItemModel):
         """Values can be dragged, groups take drops, names of groups can be typed over."""
         if self._look is None or not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        level, _ = self.node(index)
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        if level < self._look.height:
-            flags |= Qt.ItemFlag.ItemIsDragEnabled
-        if level > 0:
-            flags |= Qt.ItemFlag.ItemIsDropEnabled
-            if index.column() == VALUE:
-                flags |= Qt.ItemFlag.ItemIsEditable
-        return flags
+        number = index.internalId()
+        if number < self._leaves:
+            return _TOP_LEAF if self._leaves == self._nodes else _LEAF
+        if number == self._nodes - 1:
+            return _TOP_NAME if index.column() == VALUE else _TOP
+        return _GROUP_NAME if index.column() == VALUE else _GROUP
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Ask for another name; the tree changes when the edit has been made."""

@@ -160,7 +160,7 @@ class TreePane(QWidget):
         free = look is not None and not self._waiting
         below_top = free and look is not None and level is not None and level < look.height
         inner = below_top and level is not None and level > 0
-        one_group = free and bool(level) and len(chosen.values) == 1
+        one_group = free and bool(level) and chosen.count == 1
         possible = {
             "group": below_top,
             "rename": one_group,
@@ -182,9 +182,9 @@ class TreePane(QWidget):
             return
         self._pending = Edit(EditKind.GROUP, chosen.level, chosen.values)
         question = self.tr("Label of the new group of {n} values:")
-        if len(chosen.values) == 1:
+        if chosen.count == 1:
             question = self.tr("Label of the new group of {value}:")
-        n, value = f"{len(chosen.values):,}", shown(chosen.values[0])
+        n, value = f"{chosen.count:,}", shown(chosen.values[0])
         self.prompt.ask(question.format(n=n, value=value), _common_start(chosen.values))
 
     @Slot()
@@ -194,11 +194,11 @@ class TreePane(QWidget):
             return
         self._pending = Edit(EditKind.MOVE, chosen.level, chosen.values)
         question = self.tr("Move {n} values to the group (of level {level}):")
-        if len(chosen.values) == 1:
+        if chosen.count == 1:
             question = self.tr("Move {value} to the group (of level {level}):")
         labels = look.examined.preview.hierarchy.labels[chosen.level + 1]
         text = question.format(
-            n=f"{len(chosen.values):,}", value=shown(chosen.values[0]), level=chosen.level + 1
+            n=f"{chosen.count:,}", value=shown(chosen.values[0]), level=chosen.level + 1
         )
         self.prompt.ask(text, "", labels[:OFFERS_AT_MOST])
 

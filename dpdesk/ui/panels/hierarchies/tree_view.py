@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 from PySide6.QtCore import QItemSelection, QItemSelectionRange, QModelIndex, Qt, Signal, Slot
@@ -16,10 +17,21 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 
 @dataclass(frozen=True)
 class Chosen:
-    """The chosen values: ``level`` is None when they are of several levels (or there is none)."""
+    """The chosen values; ``level`` is None when they are of several levels (or there is none)."""
 
     level: int | None = None
-    values: tuple[str, ...] = ()
+    codes: tuple[int, ...] = ()
+    labels: Sequence[str] = field(default=(), repr=False)
+
+    @property
+    def count(self) -> int:
+        """How many values are chosen."""
+        return len(self.codes)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Their texts."""
+        return tuple(self.labels[code] for code in self.codes)
 
 
 class HierarchyTree(QTreeView):
@@ -68,8 +80,7 @@ class HierarchyTree(QTreeView):
         if look is None:
             return
         self._unfold_first(look)
-        for level, label in unfolded:
-            self.setExpanded(self.tree.find(level, label), True)
+        self._unfold(unfolded, look)
         if current is not None and self.tree.find(*current).isValid():
             self.setCurrentIndex(self.tree.find(*current))
         self.chosenChanged.emit()
@@ -81,14 +92,18 @@ class HierarchyTree(QTreeView):
 
     def chosen(self) -> Chosen:
         """What is chosen, read from ranges and not from single cells."""
-        nodes: list[tuple[int, int]] = []
+        levels: set[int] = set()
+        codes: list[int] = []
         for part in cast("list[QItemSelectionRange]", self.selectionModel().selection()):
             if part.left() <= VALUE <= part.right():
-                nodes.extend(self.tree.children_between(part.parent(), part.top(), part.bottom()))
-        levels = {level for level, _ in nodes}
-        if len(levels) != 1:
-            return Chosen(None, tuple(self.tree.label(*node) for node in nodes[:2]))
-        return Chosen(levels.pop(), tuple(self.tree.label(*node) for node in nodes))
+                level, found = self.tree.children_between(part.parent(), part.top(), part.bottom())
+                levels.add(level)
+                codes.extend(found)
+        look = self.tree.look
+        if len(levels) != 1 or look is None:
+            return Chosen()
+        level = levels.pop()
+        return Chosen(level, tuple(codes), look.examined.preview.hierarchy.labels[level])
 
     def jump_to(self, level: int, label: str) -> bool:
         """Unfold the way to a value and choose it."""
@@ -129,6 +144,20 @@ class HierarchyTree(QTreeView):
         shape = look.shape
         if shape.height and shape.child_count(shape.height, 0) == 1:
             self.expand(self.tree.index(0, 0, index))
+
+    def _unfold(self, nodes: Sequence[tuple[int, str]], look: Look) -> None:
+        """Unfold these; the view is laid out once, afterwards."""
+        hierarchy = look.examined.preview.hierarchy
+        codes: dict[int, dict[str, int]] = {}
+        self.scheduleDelayedItemsLayout()
+        for level, label in nodes:
+            if level > hierarchy.height:
+                continue
+            if level not in codes:
+                codes[level] = {text: code for code, text in enumerate(hierarchy.labels[level])}
+            code = codes[level].get(label)
+            if code is not None:
+                self.setExpanded(self.tree.index_of(level, code), True)
 
     def _unfolded(self) -> list[tuple[int, str]]:
         """Level and label of the unfolded nodes, from the top down."""

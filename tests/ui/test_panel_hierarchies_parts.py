@@ -1,0 +1,247 @@
+"""Shape, tree model, sentences and pictures of the hierarchies step, on values alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app import hierarchies
+from dpdesk.app.hierarchies import Examined
+from dpdesk.app.types import WorkState
+from dpdesk.core.errors import InputError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelSummary
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.core.schema import ColumnProfile, ColumnType, Role, RoleSuggestion, ValueCount
+from dpdesk.ui.panels.hierarchies import presenter
+from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
+from dpdesk.ui.panels.hierarchies.pictures import level_chart, level_table, share_text
+from dpdesk.ui.panels.hierarchies.presenter import State
+from dpdesk.ui.panels.hierarchies.shape import TreeShape
+from dpdesk.ui.panels.hierarchies.tasks import Look, look_at
+from dpdesk.ui.panels.hierarchies.tree_model import HierarchyModel
+from dpdesk.ui.shell import Mark
+from dpdesk.ui.theme import ThemeManager
+
+ROWS = [["a", "x", "*"], ["b", "y", "*"], ["c", "x", "*"], ["d", "y", "*"], ["", "", "*"]]
+
+
+def preview(hierarchy: Hierarchy, leaf_rows: list[int]) -> HierarchyPreview:
+    """The preview of a hierarchy, computed the obvious way."""
+    rows = []
+    for level in range(hierarchy.height + 1):
+        upper = hierarchy.ancestors(level)
+        counts = np.zeros(len(hierarchy.labels[level]), np.int64)
+        for leaf, count in enumerate(leaf_rows):
+            counts[upper[leaf]] += count
+        rows.append(counts)
+    levels = []
+    for level, counts in enumerate(rows):
+        used = [code for code in range(len(counts)) if counts[code]]
+        rarest = min(used, key=lambda code: int(counts[code]))
+        text = hierarchy.labels[level][rarest]
+        small, unused = int(counts[rarest]), len(counts) - len(used)
+        levels.append(LevelSummary(level, len(used), small, text, unused))
+    return HierarchyPreview(hierarchy, tuple(rows), tuple(levels))
+
+
+def look(leaf_rows: list[int] | None = None, lacking: tuple[str, ...] = ()) -> Look:
+    own = [row for row in ROWS if row[0] not in lacking]
+    hierarchy = Hierarchy.from_rows("job", own)
+    grown = hierarchy.with_untouched_leaves(lacking)
+    counts = leaf_rows or [10, 20, 30, 40, 5]
+    lacks = tuple(ValueCount(value, 1) for value in lacking)
+    return look_at(Examined(hierarchy, preview(grown, counts), lacks), CancelToken())
+
+
+def drawn_hierarchy(paths: list[list[int]]) -> Hierarchy:
+    rows = [[f"v{n}", *(f"{level}:{g}" for level, g in enumerate(p))] for n, p in enumerate(paths)]
+    nested: dict[tuple[int, str], list[str]] = {}
+    fixed = []
+    for row in rows:
+        for level in range(1, len(row)):
+            tail = nested.setdefault((level, row[level]), row[level:])
+            row = [*row[:level], *tail]
+        fixed.append([*row, "*"])
+    return Hierarchy.from_rows("h", fixed)
+
+
+GROUPS = st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=2), min_size=1, max_size=12)
+
+
+@given(GROUPS, st.sets(st.integers(0, 11)))
+def test_every_node_is_found_below_its_parent(paths: list[list[int]], lacking: set[int]) -> None:
+    hierarchy = drawn_hierarchy(paths)
+    marked = frozenset(leaf for leaf in lacking if leaf < len(hierarchy.leaves))
+    shape = TreeShape.of(hierarchy, marked)
+    for level in range(1, hierarchy.height + 1):
+        for code in range(len(hierarchy.labels[level])):
+            children = [
+                child for child, above in enumerate(hierarchy.parents[level - 1]) if above == code
+            ]
+            count = shape.child_count(level, code)
+            found = [shape.child(level, code, row) for row in range(count)]
+            assert sorted(found) == children
+            assert shape.children(level, code, 0, count - 1).tolist() == found
+            assert [shape.row(level - 1, child) for child in found] == list(range(count))
+            flags = [bool(shape.lacking[level - 1][child]) for child in found]
+            assert flags == sorted(flags, reverse=True)
+            assert shape.node(shape.number(level, code)) == (level, code)
+            assert bool(shape.lacking[level][code]) == all(flags)
+
+
+@pytest.mark.parametrize("lacking", [(), ("c", "d")])
+def test_the_tree_is_a_sound_model(
+    qtbot: QtBot, qtmodeltester: ModelTester, theme: ThemeManager, lacking: tuple[str, ...]
+) -> None:
+    model = HierarchyModel(theme)
+    qtmodeltester.check(model)
+    model.set_look(look(lacking=lacking))
+    qtmodeltester.check(model)
+    assert model.find(0, "a").parent().data() == "x"
+    assert not model.find(0, "nobody").isValid()
+    assert not model.find(9, "a").isValid()
+
+
+def test_a_hierarchy_of_one_value_is_one_leaf(qtbot: QtBot, theme: ThemeManager) -> None:
+    only = Hierarchy.from_rows("job", [["only"]])
+    model = HierarchyModel(theme)
+    model.set_look(look_at(Examined(only, preview(only, [3])), CancelToken()))
+    top = model.index(0, 0)
+    assert (top.data(), model.rowCount(top), model.hasChildren(top)) == ("only", 0, False)
+
+
+def test_a_chart_shows_all_rows_with_few_bars(theme: ThemeManager) -> None:
+    many = Hierarchy.from_rows("n", [[str(n), "*"] for n in range(30)])
+    counted = preview(many, [n + 1 for n in range(30)])
+    chart = level_chart(counted, 0, level_table(counted, 0), bars=5)
+    assert chart.categories == ("26", "27", "28", "29", "26 rarer values together")
+    assert sum(chart.series[0].values) == 30 * 31 / 2
+    assert len(chart.table.rows) == 30
+    assert chart.answer == "From 1 (0) to 30 (29) of 465 rows."
+    assert level_chart(counted, 0, chart.table, bars=30).categories == many.leaves
+
+
+def test_shares_never_show_a_false_zero() -> None:
+    assert share_text(1, 100_000) == "<0.1 %"
+    assert share_text(0, 100_000) == "0.0 %"
+    assert share_text(1, 8) == "12.5 %"
+
+
+def test_the_effect_names_values_rows_and_groups() -> None:
+    sentence = presenter.effect_sentence(look(), 1)
+    assert sentence == (
+        "Level 1 turns 5 values into 3 and changes 100 of 105 rows; the smallest group still has "
+        "5 rows."
+    )
+    assert presenter.effect_sentence(look(), 0) == "Level 0 leaves every row as it is."
+
+
+def test_levels_have_names() -> None:
+    one = look()
+    assert presenter.level_name(one, 0) == "Values as in the data"
+    assert presenter.level_name(one, 1) == "Groups such as x, y, …"
+    assert presenter.level_name(one, 2) == "Everything together"
+
+
+def test_an_empty_value_never_looks_like_nothing() -> None:
+    assert shown("") == "(empty)"
+    assert shown("  ") == "(empty)"
+    assert shown("a") == "a"
+
+
+def test_attributes_are_listed_by_need_and_in_source_order() -> None:
+    roles = {"c": Role.QUASI_IDENTIFIER, "a": Role.QUASI_IDENTIFIER, "b": Role.SENSITIVE}
+    work = WorkState(roles=roles | {"d": Role.IDENTIFIER})
+    expected = (("a", False), ("c", False), ("b", True))
+    assert presenter.attributes(work, ("a", "b", "c", "d")) == expected
+    assert presenter.without_hierarchy(work, ("a", "b", "c")) == ("a", "c")
+
+
+@pytest.mark.parametrize(
+    ("states", "mark", "note"),
+    [
+        ((), Mark.OPEN, "tag a quasi-identifier first"),
+        ((State.READY, State.NONE), Mark.OPEN, "1 of 2 have one"),
+        ((State.READY, State.READY), Mark.DONE, "2 of 2 have one"),
+        ((State.READY, State.LACKING), Mark.ATTENTION, "look at n1"),
+        ((State.FAILED, State.READY), Mark.ATTENTION, "look at n0"),
+    ],
+)
+def test_the_step_says_how_far_it_is(states: tuple[State, ...], mark: Mark, note: str) -> None:
+    entries = [presenter.Entry(f"n{n}", False, state, "") for n, state in enumerate(states)]
+    assert presenter.status(entries).mark is mark
+    assert presenter.status(entries).note == note
+
+
+def test_choices_are_named_in_words() -> None:
+    assert presenter.choice_words(None) == "none: value, then *"
+    assert presenter.choice_words(HierarchyFile("h/age.csv")) == "age.csv"
+    assert presenter.choice_words(HierarchyBuilder("mask")) == "masking"
+    assert presenter.choice_words(Hierarchy.from_rows("job", ROWS)) == "edited by hand"
+
+
+@pytest.mark.parametrize("kind", ["intervals", "mask", "dates", "order"])
+def test_each_suggestion_has_a_reason(kind: str) -> None:
+    column = ColumnProfile(
+        "age",
+        ColumnType.INTEGER,
+        3,
+        0,
+        3,
+        3,
+        (),
+        RoleSuggestion(Role.INSENSITIVE, ""),
+        minimum="17",
+        maximum="90",
+    )
+    for known in (column, None):
+        assert presenter.reason(HierarchyBuilder(kind), known).startswith("Suggested")
+
+
+def test_the_tree_of_the_form_holds_the_groups() -> None:
+    rows = [["a", "x", "p", "*"], ["b", "x", "p", "*"], ["c", "y", "q", "*"]]
+    deep = Hierarchy.from_rows("job", rows)
+    expected = {"p": {"x": ["a", "b"]}, "q": {"y": ["c"]}}
+    assert presenter.as_tree(preview(deep, [1, 1, 1])) == expected
+    flat = Hierarchy.from_rows("job", [["a", "*"], ["b", "*"]])
+    assert presenter.as_tree(preview(flat, [1, 1])) == ["a", "b"]
+    wide = Hierarchy.from_rows("n", [[str(n), "*"] for n in range(600)])
+    assert presenter.as_tree(preview(wide, [1] * 600)) is None
+
+
+def test_edits_say_themselves() -> None:
+    assert Edit(EditKind.GROUP, 0, ("a", "b"), "x").words == "2 values grouped as x"
+    assert Edit(EditKind.MOVE, 0, ("",), "x").words == "(empty) moved to x"
+    assert Edit(EditKind.REMOVE_LEVEL, 2).words == "level 2 removed"
+    assert Edit(EditKind.SORT).words == "sorted"
+
+
+def test_an_edit_takes_in_only_the_lacking_values_it_names() -> None:
+    examined = look(lacking=("c", "d")).examined
+    moved = Edit(EditKind.MOVE, 0, ("c",), "x").on(examined)
+    assert "c" in moved.leaf_codes
+    assert "d" not in moved.leaf_codes
+    assert ["c", "x", "*"] in moved.rows()
+    beside = Edit(EditKind.MOVE, 0, ("a",), "d").on(examined)
+    assert ["a", "d", "*"] in beside.rows()
+    assert "c" not in beside.leaf_codes
+    added = Edit(EditKind.ADD, 0, ("c", "d")).on(examined)
+    assert {"c", "d"} <= set(added.leaves)
+    assert set(Edit(EditKind.SORT).on(examined).leaves) == {"a", "b", ""}
+
+
+def test_an_impossible_edit_is_refused() -> None:
+    with pytest.raises(InputError, match="no value `nobody`"):
+        Edit(EditKind.MOVE, 0, ("a",), "nobody").on(look().examined)
+
+
+def test_effects_agree_with_the_facade() -> None:
+    one = look()
+    for level, effect in enumerate(one.effects):
+        assert effect == hierarchies.level_effect(one.examined.preview, level)
