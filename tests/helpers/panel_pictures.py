@@ -18,7 +18,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtWidgets import QApplication, QWidget
 
 from dpdesk.app.context import AppContext
+from dpdesk.core.schema import Role
 from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.attributes import AttributesPanel
 from dpdesk.ui.panels.data import DataPanel
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
@@ -96,6 +98,22 @@ def shoot_data(context: AppContext, studio: Studio, folder: Path, mark: str, odd
     panel.hide()
 
 
+def shoot_attributes(studio: Studio, folder: Path, mark: str) -> None:
+    """The attributes panel: suggestions, all accepted, doubtful roles, several chosen."""
+    panel = AttributesPanel(studio.bench, studio.theme)
+    studio.shoot(panel, folder / f"attributes-empty-{mark}.png")
+    studio.open(SAMPLE / "population.csv")
+    studio.shoot(panel, folder / f"attributes-new-{mark}.png")
+    panel.accept_button.click()
+    studio.shoot(panel, folder / f"attributes-accepted-{mark}.png")
+    panel.grid.choose_rows(0)
+    panel.buttons.buttons[Role.INSENSITIVE].click()
+    panel.grid.choose_rows(4)
+    panel.buttons.buttons[Role.WEIGHT].click()
+    studio.shoot(panel, folder / f"attributes-doubtful-{mark}.png")
+    panel.hide()
+
+
 def main(folder: Path) -> None:
     """Write all pictures."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -107,7 +125,11 @@ def main(folder: Path) -> None:
         with AppContext.open(Path(home)) as context:
             for mode, percent in (("light", 100), ("dark", 100), ("light", 200)):
                 studio = Studio(context, mode, percent)
-                shoot_data(context, studio, folder, f"{mode}-{percent}", odd)
+                mark = f"{mode}-{percent}"
+                shoot_data(context, studio, folder, mark, odd)
+                studio.close()
+                studio = Studio(context, mode, percent)
+                shoot_attributes(studio, folder, mark)
                 studio.close()
 
 

@@ -1,0 +1,281 @@
+"""The attributes panel: a role for every column, and the risk that follows from the roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QStackedWidget,
+    QWidget,
+)
+
+from dpdesk.app.types import Role, SetRoles
+from dpdesk.ui.panels.attributes.model import AttributesModel
+from dpdesk.ui.panels.attributes.parts import ColumnCard, RoleButtons
+from dpdesk.ui.panels.attributes.presenter import (
+    Row,
+    asked_k,
+    caution,
+    filtered,
+    line,
+    next_role,
+    quasi_identifiers,
+    rows_of,
+    status,
+    suggestions,
+)
+from dpdesk.ui.panels.attributes.risk import RiskPicture
+from dpdesk.ui.panels.attributes.tasks import Question
+from dpdesk.ui.panels.attributes.view import AttributeGrid
+from dpdesk.ui.shell import Panel, PanelStatus
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import Badge, EmptyState, MessageBand, StepHeader, column, row, splitter
+from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+_FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.PARAMETERS}
+
+
+class AttributesPanel(Panel):
+    """Step 2."""
+
+    def __init__(
+        self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._workbench = workbench
+        self._rows: list[Row] = []
+        self._qis: tuple[str, ...] = ()
+        self._stack = QStackedWidget()
+        column(self, margin=SPACE.l).addWidget(self._stack)
+        self.empty = EmptyState(
+            theme,
+            "attributes",
+            self.tr("Open a table first"),
+            self.tr("Then say here what each of its columns is."),
+            (("data", self.tr("Go to &Data")),),
+        )
+        self.empty.triggered.connect(self.wantsPanel)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self._build(theme))
+        workbench.changed.connect(self._on_changed)
+        self._refresh()
+
+    # ---- building
+
+    def _build(self, theme: ThemeManager) -> QWidget:
+        page = QWidget()
+        layout = column(page, gap=SPACE.m)
+        title = self.tr("What does each column say about a person?")
+        self._header = StepHeader(2, title, "")
+        self._header.add(
+            Badge(
+                self.tr("CONFIDENTIAL"),
+                self.tr("Values and counts of raw data about people are shown."),
+            )
+        )
+        layout.addWidget(self._header)
+        self.band = MessageBand(theme)
+        layout.addWidget(self.band)
+        self.model = AttributesModel(self)
+        self.grid = AttributeGrid(theme, self.tr("Columns and their roles"))
+        self.grid.setToolTip("")
+        self.grid.setModel(self.model)
+        self.risk = RiskPicture(self._workbench.hub, theme)
+        self.card = ColumnCard()
+        self.buttons = RoleButtons()
+        parts = (self._build_left(), self._build_right())
+        layout.addWidget(splitter("attributes", parts, (3, 2)), 1)
+        layout.addLayout(self._build_foot())
+        self.grid.roleAsked.connect(self._on_role)
+        self.grid.cycleAsked.connect(self._on_cycle)
+        self.grid.rowsChosen.connect(self._on_rows)
+        self.buttons.asked.connect(self._on_role)
+        return page
+
+    def _build_left(self) -> QWidget:
+        left = QWidget()
+        layout = column(left, gap=SPACE.s)
+        layout.setContentsMargins(0, 0, SPACE.s, 0)
+        tools = row(gap=SPACE.s)
+        label = QLabel(self.tr("Fi&lter"))
+        self.filter = QLineEdit()
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setPlaceholderText(self.tr("name, role or type"))
+        self.filter.setToolTip(self.tr("Show only columns whose name, role or type holds this"))
+        self.filter.setAccessibleName(self.tr("Filter columns"))
+        self.filter.textChanged.connect(self._on_filter)
+        label.setBuddy(self.filter)
+        tools.addWidget(label)
+        tools.addWidget(self.filter, 1)
+        self.accept_button = QPushButton()
+        self.accept_button.clicked.connect(self._on_accept)
+        tools.addWidget(self.accept_button)
+        layout.addLayout(tools)
+        layout.addWidget(self.buttons)
+        layout.addWidget(self.grid, 1)
+        return left
+
+    def _build_right(self) -> QWidget:
+        right = QWidget()
+        layout = column(right, gap=SPACE.s)
+        layout.setContentsMargins(SPACE.s, 0, 0, 0)
+        layout.addWidget(self.card)
+        layout.addWidget(self.risk, 1)
+        right.setMinimumWidth(300)
+        return right
+
+    def _build_foot(self) -> QHBoxLayout:
+        foot = row(gap=SPACE.m)
+        keys = QLabel(
+            self.tr(
+                "Dotted: a suggestion, which does nothing until it is confirmed. In the table: "
+                "Space confirms or goes to the next role; I Q S N W C or 1 to 6 set it; Shift and "
+                "Ctrl choose several."
+            )
+        )
+        keys.setWordWrap(True)
+        set_look(keys, "note")
+        self.next_button = QPushButton(self.tr("Ne&xt: hierarchies"))
+        self.next_button.clicked.connect(self._on_next)
+        foot.addWidget(keys, 1)
+        foot.addWidget(self.next_button)
+        return foot
+
+    # ---- what the window asks
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All columns, filtered or not."""
+        return tuple(self._rows)
+
+    def status(self) -> PanelStatus:
+        """Done when there is a quasi-identifier and nothing is doubtful."""
+        return status(self._rows, len(self._qis))
+
+    def can_run(self) -> bool:
+        """Whether there is something to go on with."""
+        return bool(self._qis)
+
+    def run(self) -> None:
+        """Go on."""
+        if self._qis:
+            self._on_next()
+
+    def explanation(self) -> str:
+        """What F1 tells."""
+        return self.tr(
+            "Identifiers point to one person by themselves; they are left out of a release.\n\n"
+            "Quasi-identifiers are what others may know: age, sex, place, occupation. Together "
+            "they may point to one person, so they are made coarser until people hide in groups.\n"
+            "\nSensitive columns are what people want kept private. Insensitive ones are released "
+            "as they are, so choose that role with care.\n\n"
+            "The picture counts how many rows are alike on the quasi-identifiers. A row that is "
+            "alike to no other is unique: whoever knows these facts finds the person."
+        )
+
+    # ---- reactions
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        if changes & _FOLLOWED:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        bench = self._workbench
+        data, work = bench.data, bench.work
+        columns = () if data is None else data.columns
+        self._rows = rows_of(columns, bench.profile, work)
+        self._qis = quasi_identifiers(columns, work)
+        self._stack.setCurrentIndex(0 if data is None else 1)
+        self._fill()
+        question = None
+        if data is not None and self._qis:
+            question = Question(data, self._qis, asked_k(work))
+        self.risk.ask(question)
+        self.statusChanged.emit()
+
+    def _fill(self) -> None:
+        shown = filtered(self._rows, self.filter.text())
+        fresh = [each.name for each in shown] != [each.name for each in self.model.rows]
+        counted = any(each.profile is not None for each in shown) and not any(
+            each.profile is not None for each in self.model.rows
+        )
+        self.model.set_rows(shown)
+        if fresh and shown:
+            self.grid.choose_rows(0)
+        if counted:
+            self.grid.fit_columns()
+        self._header.set_line(line(self._rows, len(self._qis)))
+        text = caution(self._rows, len(self._qis))
+        if not text:
+            self.band.clear()
+        elif text != self.band.text:
+            self.band.show_message("caution", text, dismissible=False)
+        self._offer()
+        self._on_rows()
+
+    def _offer(self) -> None:
+        waiting = len(suggestions(self._rows))
+        text = self.tr("&Accept all {count} suggestions").format(count=waiting)
+        self.accept_button.setText(text if waiting else self.tr("No suggestion is left"))
+        self.accept_button.setEnabled(bool(waiting))
+        self.accept_button.setToolTip(
+            self.tr(
+                "Give every column without a role the one that is suggested; one undo takes it back"
+            )
+        )
+        self.next_button.setEnabled(bool(self._qis))
+        self.next_button.setToolTip(
+            self.tr("Go on to say how values may become coarser (Ctrl+3)")
+            if self._qis
+            else self.tr("Tag at least one quasi-identifier first")
+        )
+        set_look(self.accept_button, "" if self._qis else "primary")
+        set_look(self.next_button, "primary" if self._qis else "")
+
+    def _chosen(self) -> tuple[Row, ...]:
+        rows = self.model.rows
+        return tuple(rows[number] for number in self.grid.chosen() if number < len(rows))
+
+    @Slot()
+    def _on_rows(self) -> None:
+        chosen = self._chosen()
+        self.card.show_rows(chosen)
+        for button in self.buttons.buttons.values():
+            button.setEnabled(bool(chosen))
+
+    @Slot(str)
+    def _on_filter(self, text: str) -> None:
+        self._fill()
+
+    @Slot(object)
+    def _on_role(self, role: Role) -> None:
+        self._give({each.name: role for each in self._chosen()})
+
+    @Slot()
+    def _on_cycle(self) -> None:
+        chosen = self._chosen()
+        if len(chosen) > 1 and all(each.role is not None for each in chosen):
+            role = next_role(chosen[0])
+            self._give({each.name: role for each in chosen})
+        elif len(chosen) > 1:
+            self._give({each.name: next_role(each) for each in chosen if each.role is None})
+        else:
+            self._give({each.name: next_role(each) for each in chosen})
+
+    @Slot()
+    def _on_accept(self) -> None:
+        self._give(suggestions(self._rows))
+
+    def _give(self, roles: Mapping[str, Role]) -> None:
+        if roles:
+            self._workbench.apply(SetRoles(dict(roles)))
+
+    @Slot()
+    def _on_next(self) -> None:
+        self.wantsPanel.emit("hierarchies")

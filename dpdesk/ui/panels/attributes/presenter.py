@@ -1,0 +1,246 @@
+"""What the attributes panel shows and says, decided without widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication
+
+from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, Role, WorkState
+from dpdesk.ui.panels.data.presenter import role_words, short_share, type_words
+from dpdesk.ui.shell import Mark, PanelStatus
+
+translate = QCoreApplication.translate
+
+ROLES = (
+    Role.IDENTIFIER,
+    Role.QUASI_IDENTIFIER,
+    Role.SENSITIVE,
+    Role.INSENSITIVE,
+    Role.WEIGHT,
+    Role.CLUSTER,
+)
+LETTERS: Mapping[str, Role] = dict(zip("IQSNWC", ROLES, strict=True))
+NEARLY_UNIQUE = 0.9
+DEFAULT_K = 5
+_TOP_SHOWN = 3
+_LONGEST_VALUE = 18
+_NUMERIC = (ColumnType.INTEGER, ColumnType.DECIMAL)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One column of the data as the panel lists it.
+
+    ``role`` is the role that was given, None as long as none was: then the column counts as
+    insensitive, and ``suggested`` is what its profile suggests. ``warning`` is empty when there is
+    nothing to say.
+    """
+
+    name: str
+    role: Role | None
+    profile: ColumnProfile | None
+    warning: str = ""
+
+    @property
+    def suggested(self) -> Role | None:
+        """The role that the profile suggests."""
+        return None if self.profile is None else self.profile.suggestion.role
+
+    @property
+    def shown(self) -> Role | None:
+        """The role on the chip: the given one, else the suggested one."""
+        return self.role or self.suggested
+
+
+def rows_of(columns: Sequence[str], profile: DataProfile | None, work: WorkState) -> list[Row]:
+    """All columns of the data, with what they are and what is wrong with that."""
+    known = {} if profile is None else {column.name: column for column in profile.columns}
+    return [
+        Row(
+            name,
+            work.roles.get(name),
+            known.get(name),
+            warning(work.roles.get(name), known.get(name)),
+        )
+        for name in columns
+    ]
+
+
+def warning(role: Role | None, profile: ColumnProfile | None) -> str:
+    """What is doubtful about a role (None: not decided, so released as it is); empty if nothing."""
+    if profile is None:
+        return ""
+    released = role is None or role is Role.INSENSITIVE
+    if released and profile.unique_share >= NEARLY_UNIQUE and profile.rows > 1:
+        text = translate(
+            "AttributesPanel",
+            "{share} of its values belong to one row only, and it would be released as it is.",
+        )
+        return text.format(share=short_share(profile.unique_share))
+    if role is Role.INSENSITIVE and profile.suggestion.role is Role.IDENTIFIER:
+        return translate(
+            "AttributesPanel", "It looks like an identifier, but would be released as it is."
+        )
+    if role is Role.WEIGHT and profile.type not in _NUMERIC:
+        text = translate("AttributesPanel", "A weight must be a number, but it holds {type}.")
+        return text.format(type=type_words(profile.type))
+    return ""
+
+
+def filtered(rows: Iterable[Row], text: str) -> list[Row]:
+    """The rows whose name, role, type or warning holds every word of ``text``."""
+    words = text.casefold().split()
+    return [row for row in rows if all(word in _searchable(row) for word in words)]
+
+
+def _searchable(row: Row) -> str:
+    parts = [row.name, "" if row.shown is None else role_words(row.shown), row.warning]
+    if row.profile is not None:
+        parts.append(type_words(row.profile.type))
+    return " ".join(parts).casefold()
+
+
+def suggestions(rows: Iterable[Row]) -> dict[str, Role]:
+    """The suggested roles of the columns that have none yet."""
+    return {
+        row.name: row.suggested for row in rows if row.role is None and row.suggested is not None
+    }
+
+
+def next_role(row: Row) -> Role:
+    """What Space makes of a column: first the suggestion, then the next role in order."""
+    if row.role is None:
+        return row.suggested or ROLES[0]
+    return ROLES[(ROLES.index(row.role) + 1) % len(ROLES)]
+
+
+def quasi_identifiers(columns: Sequence[str], work: WorkState) -> tuple[str, ...]:
+    """The columns tagged as quasi-identifiers, in the order of the data."""
+    return tuple(name for name in columns if work.roles.get(name) is Role.QUASI_IDENTIFIER)
+
+
+def asked_k(work: WorkState) -> int:
+    """The smallest group that the work asks for; a usual one when it asks for none."""
+    k = work.parameters.get("k")
+    return k if isinstance(k, int) and not isinstance(k, bool) and k >= 2 else DEFAULT_K
+
+
+def line(rows: Sequence[Row], qis: int) -> str:
+    """The one sentence below the title."""
+    waiting = sum(row.role is None for row in rows)
+    if rows and all(row.profile is None for row in rows):
+        return translate("AttributesPanel", "Counting values, to suggest what each column is…")
+    if waiting == len(rows):
+        return translate(
+            "AttributesPanel",
+            "Nothing is decided yet: dotted roles are suggestions, confirm or change them.",
+        )
+    if waiting:
+        text = translate(
+            "AttributesPanel",
+            "{decided} of {all} columns are decided, {qis} of them quasi-identifiers; a column "
+            "that is not decided counts as insensitive.",
+        )
+    else:
+        text = translate(
+            "AttributesPanel", "All {all} columns are decided, {qis} of them quasi-identifiers."
+        )
+    return text.format(decided=len(rows) - waiting, all=len(rows), qis=qis)
+
+
+def caution(rows: Sequence[Row], qis: int) -> str:
+    """What is doubtful about the roles as a whole; empty if nothing."""
+    doubtful = [row.name for row in rows if row.role is not None and row.warning]
+    parts: list[str] = []
+    if len(doubtful) == 1:
+        text = translate("AttributesPanel", "{name}: {warning}")
+        only = next(row for row in rows if row.name == doubtful[0])
+        parts.append(text.format(name=only.name, warning=only.warning))
+    elif doubtful:
+        text = translate("AttributesPanel", "{count} columns need a second look: {names}.")
+        names = ", ".join(doubtful[:4]) + ("…" if len(doubtful) > 4 else "")
+        parts.append(text.format(count=len(doubtful), names=names))
+    if not qis and any(row.role is not None for row in rows):
+        parts.append(
+            translate(
+                "AttributesPanel",
+                "No column is a quasi-identifier, so nothing would be protected: tag what others "
+                "may know about a person.",
+            )
+        )
+    return " ".join(parts)
+
+
+def status(rows: Sequence[Row], qis: int) -> PanelStatus:
+    """What the navigation shows."""
+    if not rows:
+        return PanelStatus(Mark.OPEN, "")
+    if not qis:
+        return PanelStatus(Mark.OPEN, translate("AttributesPanel", "tag a quasi-identifier"))
+    if any(row.role is not None and row.warning for row in rows):
+        return PanelStatus(Mark.ATTENTION, translate("AttributesPanel", "a role is doubtful"))
+    text = translate("AttributesPanel", "{count} quasi-identifiers")
+    if qis == 1:
+        text = translate("AttributesPanel", "{count} quasi-identifier")
+    return PanelStatus(Mark.DONE, text.format(count=qis))
+
+
+def top_text(profile: ColumnProfile) -> str:
+    """The most frequent values in one line."""
+    shown = [_short(value.value) for value in profile.top[:_TOP_SHOWN]]
+    return ", ".join(shown) + (", …" if profile.distinct > len(shown) else "")
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split()) or translate("AttributesPanel", "(blank)")
+    return plain if len(plain) <= _LONGEST_VALUE else plain[: _LONGEST_VALUE - 1] + "…"
+
+
+def note(row: Row) -> str:
+    """The last cell of a row: the warning, else what the role does."""
+    if row.warning:
+        return row.warning
+    if row.role is None:
+        return translate("AttributesPanel", "not decided")
+    return effect(row.role)
+
+
+def effect(role: Role) -> str:
+    """What a role does to the release, in a few words."""
+    words = {
+        Role.IDENTIFIER: translate("AttributesPanel", "left out of the release"),
+        Role.QUASI_IDENTIFIER: translate("AttributesPanel", "made coarser, so that people hide"),
+        Role.SENSITIVE: translate("AttributesPanel", "released as it is; risk is watched"),
+        Role.INSENSITIVE: translate("AttributesPanel", "released as it is"),
+        Role.WEIGHT: translate("AttributesPanel", "survey weight, released as it is"),
+        Role.CLUSTER: translate("AttributesPanel", "groups rows, such as a household"),
+    }
+    return words[role]
+
+
+def meaning(role: Role) -> str:
+    """What a role means, in one plain sentence."""
+    words = {
+        Role.IDENTIFIER: translate(
+            "AttributesPanel", "Points to one person by itself, such as a name or a number."
+        ),
+        Role.QUASI_IDENTIFIER: translate(
+            "AttributesPanel",
+            "Others may know it, and several of them together may point to one person.",
+        ),
+        Role.SENSITIVE: translate(
+            "AttributesPanel", "What people want kept private, such as a diagnosis or an income."
+        ),
+        Role.INSENSITIVE: translate(
+            "AttributesPanel", "Neither known to others nor private; released as it is."
+        ),
+        Role.WEIGHT: translate(
+            "AttributesPanel", "How many people of the population a row stands for."
+        ),
+        Role.CLUSTER: translate(
+            "AttributesPanel", "Which rows belong together, such as those of one household."
+        ),
+    }
+    return words[role]

@@ -1,0 +1,38 @@
+"""Work of the attributes panel for background threads: plain callables, no Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpdesk.app.describing import CurrentRisk, current_risk
+from dpdesk.app.types import DataStore
+from dpdesk.core.jobs import CancelToken, Report
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whose risk is asked: of these data, on these attributes, for groups of ``k``."""
+
+    data: DataStore
+    attributes: tuple[str, ...]
+    k: int
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question and its answer."""
+
+    question: Question
+    risk: CurrentRisk
+
+
+@dataclass(frozen=True)
+class CountRisk:
+    """Count how many rows are alike."""
+
+    question: Question
+
+    def __call__(self, token: CancelToken, report: Report) -> Answered:
+        """The risk of the table as it is."""
+        asked = self.question
+        return Answered(asked, current_risk(asked.data, asked.attributes, asked.k, token))

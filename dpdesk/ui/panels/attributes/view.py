@@ -1,0 +1,215 @@
+"""The table of columns: chips for roles, keys that set them, a context menu."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import (
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPen,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from dpdesk.app.types import Role
+from dpdesk.ui.models import DataGrid
+from dpdesk.ui.models.table import Index
+from dpdesk.ui.panels.attributes.model import NOTE, ROLE, ROW_ROLE
+from dpdesk.ui.panels.attributes.presenter import LETTERS, ROLES, Row, meaning, translate
+from dpdesk.ui.panels.data.presenter import role_words
+from dpdesk.ui.theme import SPACE, ThemeManager, Tokens, mix
+
+_PADDING = 8
+
+
+def role_colour(tokens: Tokens, role: Role) -> str:
+    """The colour of a role's chip; the word on it says the same."""
+    colours = {
+        Role.IDENTIFIER: tokens.series[3],
+        Role.QUASI_IDENTIFIER: tokens.series[0],
+        Role.SENSITIVE: tokens.series[1],
+        Role.INSENSITIVE: tokens.reference,
+        Role.WEIGHT: tokens.series[2],
+        Role.CLUSTER: tokens.series[2],
+    }
+    return colours[role]
+
+
+class ChipDelegate(QStyledItemDelegate):
+    """Draws a role as a chip: filled when it was given, dotted with a question mark if not."""
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """The ground of the cell as usual, the chip above."""
+        row = index.data(ROW_ROLE)
+        blank = QStyleOptionViewItem(option)
+        self.initStyleOption(blank, index)
+        blank.text = ""
+        style = option.widget.style() if option.widget is not None else QApplication.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, blank, painter, option.widget)
+        if isinstance(row, Row) and row.shown is not None:
+            self._paint_chip(painter, QRectF(option.rect), row.shown, given=row.role is not None)
+
+    def _paint_chip(self, painter: QPainter, cell: QRectF, role: Role, *, given: bool) -> None:
+        theme = self._theme.theme
+        tokens, colour = theme.tokens, role_colour(theme.tokens, role)
+        font = theme.font("note", bold=given)
+        metrics = QFontMetrics(font)
+        text = chip_text(role, given=given)
+        wide = min(metrics.horizontalAdvance(text) + 2 * _PADDING, round(cell.width()) - 8)
+        high = min(metrics.height() + 4, round(cell.height()) - 4)
+        chip = QRectF(cell.left() + 4.5, cell.center().y() - high / 2 + 0.5, wide, high)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pen = QPen(QColor(colour), 1.0 if given else 1.4)
+        pen.setStyle(Qt.PenStyle.SolidLine if given else Qt.PenStyle.DotLine)
+        painter.setPen(pen)
+        ground = QColor(mix(tokens.surface, colour, 0.22)) if given else Qt.GlobalColor.transparent
+        painter.setBrush(ground)
+        painter.drawRoundedRect(chip, high / 2, high / 2)
+        painter.setFont(font)
+        painter.setPen(QColor(tokens.text if given else tokens.muted))
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, wide - _PADDING)
+        painter.drawText(chip, Qt.AlignmentFlag.AlignCenter, shown)
+        painter.restore()
+
+    def sizeHint(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        """Room for the widest chip."""
+        return QSize(self.widest(), self._theme.theme.row)
+
+    def widest(self) -> int:
+        """Width of the widest chip with its surroundings."""
+        font: QFont = self._theme.theme.font("note", bold=True)
+        metrics = QFontMetrics(font)
+        texts = (metrics.horizontalAdvance(chip_text(role, given=False)) for role in ROLES)
+        return max(texts) + 2 * _PADDING + 2 * SPACE.s
+
+
+def chip_text(role: Role, *, given: bool) -> str:
+    """The words on a chip; a suggestion asks."""
+    return role_words(role) if given else f"{role_words(role)}?"
+
+
+class AttributeGrid(DataGrid):
+    """Rows are chosen whole, also several.
+
+    ``roleAsked(Role)`` for the chosen rows, ``cycleAsked()`` when Space asks for the next role,
+    ``rowsChosen()`` when the choice changes.
+    """
+
+    roleAsked = Signal(object)
+    cycleAsked = Signal()
+    rowsChosen = Signal()
+
+    def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, name, parent)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setShowGrid(False)
+        self.setAlternatingRowColors(True)
+        self.verticalHeader().hide()
+        self.chips = ChipDelegate(theme, self)
+        self.setItemDelegateForColumn(ROLE, self.chips)
+        self._menu: QMenu | None = None
+
+    def selectAll(self) -> None:
+        """Choose all rows: there are few."""
+        QTableView.selectAll(self)
+
+    def fit_columns(self) -> None:
+        """As wide as their texts; the role as wide as its widest chip."""
+        super().fit_columns()
+        if self.model() is not None and hasattr(self, "chips"):
+            self.setColumnWidth(ROLE, self.chips.widest())
+            self.setColumnWidth(NOTE, self._theme.theme.ems(46))
+
+    def chosen(self) -> tuple[int, ...]:
+        """Numbers of the chosen rows, ascending."""
+        model: QItemSelectionModel | None = self.selectionModel()
+        if model is None:
+            return ()
+        return tuple(sorted(index.row() for index in model.selectedRows()))
+
+    def selectionChanged(self, selected: object, deselected: object) -> None:
+        """Tell."""
+        super().selectionChanged(selected, deselected)  # type: ignore[arg-type]
+        self.rowsChosen.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Letters and digits set a role, Space goes to the next one."""
+        plain = event.modifiers() in (
+            Qt.KeyboardModifier.NoModifier,
+            Qt.KeyboardModifier.ShiftModifier,
+            Qt.KeyboardModifier.KeypadModifier,
+        )
+        key = event.text().upper()
+        if plain and event.key() == Qt.Key.Key_Space:
+            self.cycleAsked.emit()
+        elif plain and key in LETTERS:
+            self.roleAsked.emit(LETTERS[key])
+        elif plain and len(key) == 1 and key in "123456":
+            self.roleAsked.emit(ROLES[int(key) - 1])
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer the roles for the chosen rows."""
+        self.role_menu().popup(event.globalPos())
+
+    def role_menu(self) -> QMenu:
+        """The menu of roles."""
+        if self._menu is None:
+            self._menu = QMenu(self)
+            self._menu.setToolTipsVisible(True)
+            for letter, role in LETTERS.items():
+                text = translate("AttributesPanel", "{role}\t{letter}")
+                action = QAction(text.format(role=role_words(role), letter=letter), self._menu)
+                action.setData(role.value)
+                action.setToolTip(meaning(role))
+                self._menu.addAction(action)
+            self._menu.triggered.connect(self._on_menu)
+        return self._menu
+
+    @Slot(QAction)
+    def _on_menu(self, action: QAction) -> None:
+        self.roleAsked.emit(Role(str(action.data())))
+
+    def choose_rows(self, first: int) -> None:
+        """Choose one row."""
+        model = self.model()
+        if model is not None and 0 <= first < model.rowCount():
+            index: Index = model.index(first, 0)
+            self.setCurrentIndex(index)
+            self.selectRow(first)
