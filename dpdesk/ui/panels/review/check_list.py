@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.panels.review.checks import CheckRow, State
+from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, splitter
 
@@ -35,8 +36,8 @@ class CheckModel(ListModel):
     def set_checks(self, rows: Sequence[CheckRow]) -> None:
         """Show these checks."""
         self._checks = tuple(rows)
-        cells = [(row.claim, f"{row.state.value} {row.word}") for row in rows]
-        self.set_table((self.tr("What was checked"), self.tr("How it went")), cells)
+        cells = [(row.mark, row.claim) for row in rows]
+        self.set_table((self.tr("How it went"), self.tr("What was checked")), cells)
 
     def check(self, number: int) -> CheckRow | None:
         """The check in a line."""
@@ -46,7 +47,7 @@ class CheckModel(ListModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """See ListModel; the state has a colour beside its shape and word."""
         check = self.check(index.row()) if index.isValid() else None
-        if check is not None and role == Qt.ItemDataRole.ForegroundRole and index.column() == 1:
+        if check is not None and role == Qt.ItemDataRole.ForegroundRole and index.column() == 0:
             tokens = self._theme.tokens
             colours = {State.FAILED: tokens.fail, State.CONFIRMED: tokens.accent}
             return QBrush(QColor(colours.get(check.state, tokens.muted)))
@@ -77,7 +78,7 @@ class CheckList(QWidget):
         self.grid.selectionModel().selectionChanged.connect(self._on_selected)
         layout = column(self, gap=0)
         self._split = splitter(
-            "review-checks", (self.grid, self._build_evidence()), (3, 1), Qt.Orientation.Vertical
+            "review-checks", (self.grid, self._build_evidence()), (2, 1), Qt.Orientation.Vertical
         )
         layout.addWidget(self._split)
         theme.changed.connect(self._on_theme)
@@ -111,19 +112,13 @@ class CheckList(QWidget):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             layout.addWidget(label)
         layout.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setAccessibleName(self.tr("Evidence of the chosen check"))
-        area.setToolTip(self.tr("Evidence of the chosen check"))
-        area.setWidget(frame)
-        return area
+        return scrolled(frame, self.tr("Evidence of the chosen check"))
 
     def _set_widths(self) -> None:
         header = self.grid.horizontalHeader()
         if self.model.columnCount():
-            header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-            header.setSectionResizeMode(1, QHeaderView.ResizeMode.Interactive)
+            header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+            header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
 
     @Slot(QItemSelection, QItemSelection)
     def _on_selected(self, chosen: QItemSelection, left: QItemSelection) -> None:

@@ -35,6 +35,12 @@ class CheckRow:
     found: str
     path: str = ""
     digest: str = ""
+    short: str = ""
+
+    @property
+    def mark(self) -> str:
+        """Shape and a word or two, for the list."""
+        return f"{self.state.value} {self.short or short_words(self.state)}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,18 @@ def verdict(report: VerifyReport, rows: tuple[CheckRow, ...]) -> Verdict:
 
 def needs_source(rows: tuple[CheckRow, ...]) -> bool:
     """Whether the source could settle more."""
-    return any(row.state is State.NEEDS_MORE for row in rows)
+    return any(row.state is State.NEEDS_MORE and not row.short for row in rows)
+
+
+def short_words(state: State) -> str:
+    """A state in one or two words, for the list."""
+    texts = {
+        State.CONFIRMED: translate("Review", "re-checked"),
+        State.NEEDS_MORE: translate("Review", "needs source"),
+        State.NOT_CHECKABLE: translate("Review", "not checkable"),
+        State.FAILED: translate("Review", "failed"),
+    }
+    return texts[state]
 
 
 def words(state: State, source: Path | None = None) -> str:
@@ -131,7 +148,8 @@ def _seal_row(facts: ReleaseFacts, report: VerifyReport) -> CheckRow:
             "Review", "manifest unsealed: the seal lies in the internal part, which is not here"
         )
         word = translate("Review", "needs the internal part")
-        return CheckRow(State.NEEDS_MORE, word, claim, found)
+        short = translate("Review", "unsealed")
+        return CheckRow(State.NEEDS_MORE, word, claim, found, short=short)
     found = translate("Review", "the seal does not fit the files")
     return CheckRow(State.FAILED, words(State.FAILED), claim, found, "internal/seal.json")
 
@@ -174,4 +192,7 @@ def claim_words(claim: str) -> str:
         "metrics, entropy": translate("Review", "Entropy loss"),
     }
     known = names.get(claim)
-    return f"{known} ({claim})" if known else claim[:1].upper() + claim[1:]
+    if known:
+        return f"{known} ({claim})"
+    starts_with_word = claim[1:2].isalpha()  # "k = 5" begins with a symbol, which stays as it is
+    return claim[:1].upper() + claim[1:] if starts_with_word else claim

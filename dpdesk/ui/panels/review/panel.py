@@ -170,10 +170,10 @@ class ReviewPanel(Panel):
 
     def _build(self) -> None:
         layout = column(self, margin=SPACE.l, gap=SPACE.m)
-        self._header = StepHeader(6, self.tr("What leaves, and does it hold what it claims?"), "")
-        layout.addWidget(self._header)
+        self._header = StepHeader(6, self.tr("What leaves, and does it hold?"), "")
         self.strip = ChoiceStrip(self.tr("Prepare, or look at a release"))
         self.strip.chosen.connect(self._on_page)
+        layout.addWidget(self._header)
         layout.addWidget(self.strip)
         self._stack = QStackedWidget()
         self.prepare = PreparePage(self._theme, self._bench.hub)

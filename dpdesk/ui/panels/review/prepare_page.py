@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -19,10 +19,12 @@ from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review.fate_card import FateCard
 from dpdesk.ui.panels.review.job_line import JobLine
-from dpdesk.ui.panels.review.presenter import Fates, headline
-from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row, splitter
-from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.panels.review.presenter import Fates, figures_words
+from dpdesk.ui.panels.review.scrolling import scrolled
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, row, splitter
+
+CHART_LINES = 11
 
 
 class PreparePage(QWidget):
@@ -44,16 +46,16 @@ class PreparePage(QWidget):
         self.band = MessageBand(theme)
         self.band.triggered.connect(self.bandTriggered)
         layout.addWidget(self.band)
-        self._tiles_box = FlowBox(gap=SPACE.s, stretch=True)
-        self._tiles: list[FigureTile] = []
+        self._figures = QLabel()
+        self._figures.setWordWrap(True)
+        set_look(self._figures, "answer")
+        layout.addWidget(self._figures)
         self._chart = ChartView(theme)
-        left = QWidget()
-        stack = column(left, gap=SPACE.s)
-        stack.addWidget(self._tiles_box)
-        stack.addWidget(self._chart, 1)
-        self._split = splitter("review-prepare", (left, self._build_words(theme)), (3, 2))
-        layout.addWidget(self._split, 1)
+        self._split = splitter("review-prepare", (self._chart, self._build_words(theme)), (3, 2))
+        layout.addWidget(scrolled(self._split), 1)
         layout.addWidget(self._build_form(hub))
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
 
     # -- what is shown
 
@@ -67,15 +69,8 @@ class PreparePage(QWidget):
         chart = candidate.charts[0] if candidate.charts else None
         self._chart.set_chart(chart)
         self._chart.setVisible(chart is not None)
-        shown = headline(candidate.figures)
-        while len(self._tiles) < len(shown):
-            tile = FigureTile()
-            self._tiles.append(tile)
-            self._tiles_box.add(tile)
-        for number, tile in enumerate(self._tiles):
-            tile.setVisible(number < len(shown))
-        for tile, figure in zip(self._tiles, shown, strict=False):
-            tile.set_figure(figure)
+        self._figures.setText(figures_words(candidate.figures))
+        self._figures.show()
 
     def show_waiting(self, text: str) -> None:
         """Say why there is no preview (yet); takes an old one away."""
@@ -83,8 +78,7 @@ class PreparePage(QWidget):
         self._chart.setVisible(True)
         self._chart.set_chart(None)
         self._chart.set_placeholder(text)
-        for tile in self._tiles:
-            tile.hide()
+        self._figures.hide()
 
     def set_stale(self, stale: bool, reason: str = "") -> None:
         """Dim the picture while newer numbers are being worked out."""
@@ -124,11 +118,6 @@ class PreparePage(QWidget):
     # -- building
 
     def _build_words(self, theme: ThemeManager) -> QScrollArea:
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setAccessibleName(self.tr("What would be released, in words"))
-        area.setToolTip(self.tr("What would be released, in words"))
         inner = QWidget()
         layout = column(inner, gap=SPACE.m)
         layout.setContentsMargins(0, 0, SPACE.s, 0)
@@ -137,9 +126,8 @@ class PreparePage(QWidget):
         layout.addWidget(self._guarantee)
         layout.addWidget(self._fates)
         layout.addStretch(1)
-        area.setWidget(inner)
-        self._words = area
-        return area
+        self._words = scrolled(inner, self.tr("What would be released, in words"))
+        return self._words
 
     def _build_form(self, hub: JobHub) -> QFrame:
         frame = QFrame()
@@ -214,3 +202,7 @@ class PreparePage(QWidget):
     @Slot()
     def _on_write(self) -> None:
         self.writeAsked.emit()
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._chart.setMinimumHeight(CHART_LINES * theme.target)

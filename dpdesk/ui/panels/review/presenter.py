@@ -18,13 +18,14 @@ from dpdesk.core.charts import (
     ChartTable,
     Figure,
     Look,
+    format_figure,
     table_from,
 )
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.schema import Role
 
 XLSX_ROWS = 1_048_576
-MOST_TILES = 6
+MOST_FIGURES = 6
 translate = QCoreApplication.translate
 
 
@@ -80,10 +81,16 @@ def known_candidate(work: WorkState, candidates: Sequence[Candidate]) -> Candida
     return next((one for one in candidates if same_release(one.work, work)), None)
 
 
-def headline(figures: Sequence[Figure]) -> tuple[Figure, ...]:
-    """The figures for tiles: those that the method marks, else the first few."""
-    marked = tuple(figure for figure in figures if figure.headline)
-    return (marked or tuple(figures))[:MOST_TILES]
+def figures_words(figures: Sequence[Figure]) -> str:
+    """The figures that the method marks as the first to show, else the first few, in one line."""
+    marked = tuple(figure for figure in figures if figure.headline) or tuple(figures)
+    return " · ".join(_figure_words(figure) for figure in marked[:MOST_FIGURES])
+
+
+def _figure_words(figure: Figure) -> str:
+    value = format_figure(figure.value, figure.kind)
+    unit = f" {figure.unit}" if figure.unit and figure.kind == "number" else ""
+    return f"{figure.label} {value}{unit}"
 
 
 # ---- where it goes

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QWidget,
 )
@@ -23,13 +22,15 @@ from dpdesk.ui.panels.review.checks import CheckRow, Verdict
 from dpdesk.ui.panels.review.file_cards import FileCards
 from dpdesk.ui.panels.review.files import FileLists
 from dpdesk.ui.panels.review.job_line import JobLine
-from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.panels.review.scrolling import scrolled
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, splitter
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
 
 PROMISE, FILES, PICTURE = "promise", "files", "picture"
 VERIFY, SOURCE = "verify", "source"
+LEAST_LINES = 10
 FORMATS = ("csv", "parquet", "xlsx")
 
 
@@ -53,8 +54,10 @@ class ReleasePage(QWidget):
         layout.addWidget(self.band)
         self.checks = CheckList(theme)
         self._split = splitter("review-release", (self.checks, self._build_right(theme)), (3, 2))
-        layout.addWidget(self._split, 1)
+        layout.addWidget(scrolled(self._split), 1)
         layout.addWidget(self._build_bar())
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
 
     # -- what is shown
 
@@ -97,7 +100,10 @@ class ReleasePage(QWidget):
         """Enable the formats; ``note`` tells of the limit of Excel sheets, or why there is none."""
         for form, button in self._exports.items():
             button.setEnabled(can and (excel or form != "xlsx"))
-        self._note.setText(note)
+        unsigned = self.tr(
+            "Not signed: a second person's review and signature are not part of this version."
+        )
+        self._note.setText(f"{unsigned} {note}")
 
     def set_can_open(self, *, report: bool, about: bool) -> None:
         """Whether there are pages to open."""
@@ -124,23 +130,14 @@ class ReleasePage(QWidget):
         self.files = FileCards()
         self._chart = ChartView(theme)
         self._by_name = {
-            PROMISE: self._scrolled(promise, self.tr("What is promised")),
-            FILES: self._scrolled(self.files, self.tr("Which files")),
+            PROMISE: scrolled(promise, self.tr("What is promised")),
+            FILES: scrolled(self.files, self.tr("Which files")),
             PICTURE: self._chart,
         }
         for page in self._by_name.values():
             self._pages.addWidget(page)
         layout.addWidget(self._pages, 1)
         return side
-
-    def _scrolled(self, widget: QWidget, name: str) -> QScrollArea:
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setAccessibleName(name)
-        area.setToolTip(name)
-        area.setWidget(widget)
-        return area
 
     def _build_bar(self) -> QFrame:
         frame = QFrame()
@@ -154,15 +151,9 @@ class ReleasePage(QWidget):
         layout.addWidget(line)
         layout.addWidget(self.job_line)
         self._note = QLabel()
-        unsigned = QLabel(
-            self.tr(
-                "Not signed: a second person's review and signature are not part of this version."
-            )
-        )
-        for label in (self._note, unsigned):
-            label.setWordWrap(True)
-            set_look(label, "note")
-            layout.addWidget(label)
+        self._note.setWordWrap(True)
+        set_look(self._note, "note")
+        layout.addWidget(self._note)
         return frame
 
     def _add_exports(self, line: FlowBox) -> None:
@@ -218,3 +209,7 @@ class ReleasePage(QWidget):
         sender = self.sender()
         if sender is not None:
             self.openAsked.emit(str(sender.property("opens")))
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._split.setMinimumHeight(LEAST_LINES * theme.target)

@@ -1,0 +1,393 @@
+"""The review panel over real releases: prepare, write, check, export, tamper, open."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.types import AppContext, SetParameters
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.review import ReviewPanel
+from dpdesk.ui.panels.review.panel import PREPARE, RELEASE
+from dpdesk.ui.panels.review.release_page import FILES, PICTURE
+from dpdesk.ui.shell import Mark
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
+from tests.helpers.a11y import findings
+from tests.helpers.asking import ScriptedAsker
+from tests.helpers.releases import SOURCE, release, write_source
+
+TIMEOUT = 30_000
+
+
+class Room:
+    """The panel with its workbench."""
+
+    def __init__(self, qtbot: QtBot, context: AppContext, hub: JobHub, theme: ThemeManager) -> None:
+        self.qtbot, self.hub, self.theme = qtbot, hub, theme
+        self.asker = ScriptedAsker()
+        self.bench = Workbench(context, hub)
+        self.panel = ReviewPanel(self.bench, theme, self.asker)
+        qtbot.addWidget(self.panel)
+        self.panel.resize(1000, 640)
+        self.panel.show()
+        self.panel.activated()
+
+    def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
+        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy, timeout=TIMEOUT)
+
+    def open(self, path: Path) -> None:
+        self.bench.open_path(path)
+        self.quiet()
+
+    def button(self, name: str) -> QPushButton:
+        found = [
+            one for one in self.panel.findChildren(QPushButton) if one.accessibleName() == name
+        ]
+        assert len(found) == 1, f"{len(found)} buttons are called {name}"
+        return found[0]
+
+    def field(self, name: str) -> QLineEdit:
+        found = [one for one in self.panel.findChildren(QLineEdit) if one.accessibleName() == name]
+        assert len(found) == 1
+        return found[0]
+
+    def write(self, out: Path) -> None:
+        folder = self.field("Folder of the release")
+        folder.clear()
+        self.qtbot.keyClicks(folder, str(out))
+        self.quiet(lambda: self.panel.can_run())
+        self.button("Write the release").click()
+        self.quiet(lambda: self.bench.release_path == out)
+
+
+@pytest.fixture
+def room(qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager) -> Iterator[Room]:
+    with AppContext.open(tmp_path / "home") as context:
+        made = Room(qtbot, context, hub, theme)
+        yield made
+        hub.cancel_all()
+        made.quiet()
+        made.bench.close()
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    return write_source(tmp_path / "work")
+
+
+def test_without_data_or_release_it_says_what_to_do(room: Room) -> None:
+    wanted: list[str] = []
+    room.panel.wantsPanel.connect(wanted.append)
+    assert not room.panel.can_run()
+    assert room.panel.status().mark is Mark.OPEN
+    room.button("Go to Data").click()
+    assert wanted == ["data"]
+    assert findings(room.panel) == []
+
+
+def test_what_would_be_released_is_shown_before_anything_is_written(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    room.open(plan)
+    claim = room.panel.prepare.findChildren(QWidget)
+    names = [one.accessibleName() for one in claim]
+    assert any(name.startswith("Every released combination of age and town") for name in names)
+    assert any("zq_person_number" in name and "Left out" in name for name in names)
+    assert room.field("Folder of the release").text().endswith("town-survey-release")
+    assert not (tmp_path / "work" / "town-survey-release").exists()
+    assert room.panel.can_run()
+    assert findings(room.panel) == []
+
+
+def test_a_release_is_written_checked_and_shown(room: Room, plan: Path, tmp_path: Path) -> None:
+    room.open(plan)
+    room.write(tmp_path / "out")
+    assert room.bench.verified is not None
+    assert room.bench.verified.ok
+    assert room.panel.status().mark is Mark.DONE
+    page = room.panel.release
+    assert page.band.kind == "ok"
+    assert "none failed" in page.band.text
+    marks = [row[0] for row in (page.checks.model.row(n) for n in range(3))]
+    assert marks == ["✓ re-checked"] * 3
+    assert findings(room.panel) == []
+    page.checks.grid.selectRow(2)
+    assert "counted" in page.checks.evidence
+    assert "SHA-256" in page.checks.evidence
+
+
+def test_the_title_is_typed_undone_and_published(room: Room, plan: Path, tmp_path: Path) -> None:
+    room.open(plan)
+    title = room.field("Title of the release")
+    title.clear()
+    room.qtbot.keyClicks(title, "Town 2024")
+    assert room.bench.work.title == "Town 2024"
+    room.bench.undo()
+    assert title.text() == "Town survey"
+    room.bench.redo()
+    assert title.text() == "Town 2024"
+    room.write(tmp_path / "out")
+    assert room.bench.release is not None
+    assert room.bench.release.title == "Town 2024"
+
+
+def test_a_folder_in_use_is_named_below_its_field_and_nothing_is_written(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    room.open(plan)
+    folder = room.field("Folder of the release")
+    folder.clear()
+    room.qtbot.keyClicks(folder, str(tmp_path / "work"))
+    room.quiet()
+    assert "holds files already" in folder.accessibleDescription()
+    assert not room.button("Write the release").isEnabled()
+    assert not room.panel.can_run()
+
+
+def test_browsing_suggests_a_new_folder_below_the_chosen_one(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    room.open(plan)
+    (tmp_path / "elsewhere" / "town-survey-release").mkdir(parents=True)
+    room.asker.answer = tmp_path / "elsewhere"
+    room.button("Choose where the release folder is made").click()
+    expected = str(tmp_path / "elsewhere" / "town-survey-release-2")
+    room.quiet(lambda: room.field("Folder of the release").text() == expected)
+
+
+def test_settings_that_cannot_be_released_are_refused_with_a_way_out(
+    room: Room, plan: Path
+) -> None:
+    room.open(plan)
+    room.bench.apply(
+        SetParameters({"k": 200, "max_suppression": 0, "levels": {"age": 0, "town": 0}})
+    )
+    room.quiet()
+    wanted: list[str] = []
+    room.panel.wantsPanel.connect(wanted.append)
+    assert not room.panel.can_run()
+    assert room.panel.prepare.band.kind == "fail"
+    room.button("Change the settings").click()
+    assert wanted == ["protect"]
+    room.bench.undo()
+    room.quiet(lambda: room.panel.can_run())
+    assert room.panel.prepare.band.text == ""
+
+
+def test_other_settings_are_worked_out_again(room: Room, plan: Path) -> None:
+    room.open(plan)
+    room.bench.apply(SetParameters({"k": 7}))
+    room.quiet(lambda: room.panel._preview.current)
+    candidate = room.panel._preview.candidate
+    assert candidate is not None
+    assert candidate.guarantee.parameters["k"] == 7
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "xlsx"])
+def test_a_verified_release_is_exported(room: Room, plan: Path, tmp_path: Path, form: str) -> None:
+    room.open(plan)
+    room.write(tmp_path / "out")
+    told: list[tuple[str, str]] = []
+    room.panel.messageRaised.connect(lambda kind, text: told.append((kind, text)))
+    target = tmp_path / "given"
+    room.asker.answer = target
+    names = {"csv": "Export as CSV", "parquet": "Export as Parquet", "xlsx": "Export as Excel"}
+    room.button(names[form]).click()
+    room.quiet(lambda: bool(told))
+    written = tmp_path / f"given.{form}"
+    assert written.stat().st_size > 100
+    assert told == [("ok", f"The public table is in {written}.")]
+    assert room.asker.asked[-1][1].endswith(f"out.{form}")
+    if form == "csv":
+        assert written.read_bytes() == (tmp_path / "out/public/microdata.csv").read_bytes()
+
+
+def test_nothing_is_exported_when_nobody_names_a_file(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    room.open(plan)
+    room.write(tmp_path / "out")
+    before = sorted(tmp_path.rglob("*"))
+    room.button("Export as CSV").click()
+    room.quiet()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_changed_file_fails_the_check_and_forbids_export(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    room.open(plan)
+    room.write(tmp_path / "out")
+    with (tmp_path / "out/public/microdata.csv").open("ab") as file:
+        file.write(b"more\n")
+    room.button("Verify again").click()
+    room.quiet(lambda: room.panel.release.band.kind == "fail")
+    assert "public/microdata.csv" in room.panel.release.band.text
+    assert room.panel.release.checks.model.row(0)[0] == "✕ failed"
+    for name in ("Export as CSV", "Export as Parquet", "Export as Excel"):
+        assert not room.button(name).isEnabled()
+    assert not room.panel.can_run()
+    assert room.panel.status().mark is Mark.ATTENTION
+
+
+def test_the_source_settles_what_the_public_files_cannot(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    room.open(plan)
+    room.write(tmp_path / "out")
+    rows = room.panel.release.checks.model
+    marks = [str(rows.row(n)[0]) for n in range(rows.rowCount())]
+    waiting = sum(mark.startswith("○") for mark in marks)
+    assert waiting > 1
+    room.asker.answer = tmp_path / "work" / SOURCE
+    room.button("Check with the source…").click()
+    room.quiet(lambda: room.bench.verified_with is not None)
+    marks = [str(rows.row(n)[0]) for n in range(rows.rowCount())]
+    assert sum(mark.startswith("○") for mark in marks) < waiting
+    assert not any(mark.startswith("✕") for mark in marks)
+
+
+def test_a_wrong_source_is_named_and_fails(room: Room, plan: Path, tmp_path: Path) -> None:
+    room.open(plan)
+    room.write(tmp_path / "out")
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n")
+    room.asker.answer = other
+    room.button("Check with the source…").click()
+    room.quiet(lambda: room.bench.verified_with is not None)
+    assert room.panel.release.band.kind == "fail"
+    assert "is not the source" in room.panel.release.band.text
+
+
+def test_a_change_of_the_work_marks_the_release_as_older(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    room.open(plan)
+    room.write(tmp_path / "out")
+    room.bench.apply(SetParameters({"k": 9}))
+    room.quiet()
+    assert "↻" in room.panel.release.stale_band.text
+    assert "(settings)" in room.panel.release.stale_band.text
+    assert room.panel.status().mark is Mark.STALE
+    room.bench.undo()
+    room.quiet()
+    assert room.panel.release.stale_band.text == ""
+    assert room.panel.status().mark is Mark.DONE
+
+
+def test_checking_again_keeps_knowing_the_work(room: Room, plan: Path, tmp_path: Path) -> None:
+    room.open(plan)
+    room.write(tmp_path / "out")
+    room.bench.apply(SetParameters({"k": 9}))
+    room.button("Verify again").click()
+    room.quiet()
+    assert room.panel.status().mark is Mark.STALE
+
+
+def test_another_release_is_prepared_beside_the_first(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    room.open(plan)
+    room.write(tmp_path / "out")
+    room.panel.strip.button(PREPARE).click()
+    room.quiet()
+    assert room.panel.prepare.isVisible()
+    assert room.field("Folder of the release").text() == str(tmp_path / "town-survey-release")
+    room.panel.strip.button(RELEASE).click()
+    assert room.panel.release.isVisible()
+
+
+def test_a_release_folder_is_opened_from_the_empty_panel(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    release(plan, tmp_path / "out", room.bench.context)
+    room.asker.answer = tmp_path / "out"
+    room.button("Open a release folder…").click()
+    room.quiet(lambda: room.bench.release is not None)
+    assert room.panel.release.isVisible()
+    assert room.panel.release.band.kind == "ok"
+    assert not room.panel.strip.isVisible()
+    room.panel.release.strip.button(FILES).click()
+    room.panel.release.strip.button(PICTURE).click()
+    assert findings(room.panel) == []
+
+
+def test_a_public_part_alone_is_opened_as_unsealed(room: Room, plan: Path, tmp_path: Path) -> None:
+    release(plan, tmp_path / "out", room.bench.context)
+    shutil.copytree(tmp_path / "out" / "public", tmp_path / "given")
+    room.open(tmp_path / "given")
+    page = room.panel.release
+    assert page.band.kind == "caution"
+    assert page.checks.model.row(1)[0] == "○ unsealed"
+    buttons = {one.accessibleName() for one in page.findChildren(QPushButton) if one.isVisible()}
+    assert "Check with the source…" not in buttons
+    assert "Open the report" not in buttons
+    assert room.button("Export as CSV").isEnabled()
+    assert findings(room.panel) == []
+
+
+def test_pages_and_folder_are_opened_by_the_system(
+    room: Room, plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def note(url: QUrl) -> bool:
+        opened.append(url.toLocalFile())
+        return len(opened) < 3
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", note)
+    release(plan, tmp_path / "out", room.bench.context)
+    room.open(tmp_path / "out")
+    told: list[str] = []
+    room.panel.messageRaised.connect(lambda kind, text: told.append(text))
+    for name in ("Open the report", "Open the page for users", "Open the folder"):
+        room.button(name).click()
+    out = tmp_path / "out"
+    expected = [out / "internal/report.html", out / "public/about.html", out]
+    assert opened == [str(path) for path in expected]
+    assert told == [f"No program was found to open it; it lies at {out}."]
+
+
+def test_cancelling_while_writing_leaves_nothing(room: Room, tmp_path: Path) -> None:
+    plan = write_source(tmp_path / "much", rows=60_000)
+    room.open(plan)
+    folder = room.field("Folder of the release")
+    folder.clear()
+    room.qtbot.keyClicks(folder, str(tmp_path / "out"))
+    room.quiet(lambda: room.panel.can_run())
+    room.button("Write the release").click()
+    assert room.panel.prepare.job_line.isVisible()
+    assert not room.button("Write the release").isEnabled()
+    cancel = [
+        one
+        for one in room.panel.prepare.findChildren(QPushButton)
+        if one.accessibleName() == "Cancel what is being done here"
+    ]
+    cancel[0].click()
+    room.quiet()
+    assert not (tmp_path / "out").exists()
+    assert room.bench.release is None
+    assert not room.panel.prepare.job_line.isVisible()
+    assert room.button("Write the release").isEnabled()
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("percent", [100, 125, 200])
+def test_it_fits_the_smallest_window(
+    room: Room, plan: Path, tmp_path: Path, mode: str, percent: int
+) -> None:
+    room.theme.set_mode(mode)
+    room.theme.set_text_size(percent)
+    for step in (lambda: None, lambda: room.open(plan), lambda: room.write(tmp_path / "out")):
+        step()
+        least = room.panel.minimumSizeHint()
+        assert least.width() <= 1100 - 170 * percent // 100
+        assert least.height() <= 700 - 45 * percent // 100

@@ -1,0 +1,212 @@
+"""Decisions of the review panel, without a window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app.types import Failure, ReleaseFacts, VerifyReport, WorkState
+from dpdesk.core.plan import SourceSpec
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.ui.panels.review import checks, presenter
+from dpdesk.ui.panels.review.checks import State
+from dpdesk.ui.panels.review.files import purpose, size_text
+
+WORK = WorkState(
+    source=SourceSpec("people 2024.csv"),
+    roles={"id": Role.IDENTIFIER, "age": Role.QUASI_IDENTIFIER, "sex": Role.QUASI_IDENTIFIER},
+    method="k-anonymity",
+    parameters={"k": 5},
+)
+CONFIRMED = ClaimCheck("k = 5 over age", CheckStatus.CONFIRMED, "counted 3", "microdata.csv")
+NEEDS = ClaimCheck("metrics, loss", CheckStatus.NEEDS_SOURCE, "says 0.2", "manifest.json")
+NEVER = ClaimCheck("nobody knows more", CheckStatus.NOT_CHECKABLE, "income", "microdata.csv")
+BROKEN = ClaimCheck("rows_out", CheckStatus.FAILED, "counted 4, said 5", "microdata.csv")
+
+
+def facts(internal: bool = True, **manifest: object) -> ReleaseFacts:
+    return ReleaseFacts(Path("r/public"), Path("r/internal") if internal else None, manifest, {})
+
+
+def test_columns_are_left_out_generalised_or_kept_as_the_result_says() -> None:
+    found = presenter.fates(("id", "age", "sex", "income"), WORK, {"node": {"age": 2, "sex": 0}})
+    assert found == presenter.Fates(("id",), (("age", 2),), ("sex", "income"))
+    assert [text for _, text in found.lines()] == ["id", "age (level 2)", "sex, income"]
+
+
+def test_no_column_is_said_in_words_not_left_blank() -> None:
+    found = presenter.fates(("sex",), WORK, {})
+    assert [text for _, text in found.lines()] == ["no column", "no column", "sex"]
+
+
+def test_the_title_alone_does_not_make_another_release() -> None:
+    assert presenter.same_release(WORK, replace(WORK, title="Other"))
+    assert not presenter.same_release(WORK, replace(WORK, parameters={"k": 6}))
+    assert not presenter.same_release(None, WORK)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("", "people-2024-release"),
+        ("Town / survey: 2024", "town-survey-2024-release"),
+        ("../..", "data-release"),
+        ("Éire", "éire-release"),
+        ("x" * 200, "x" * 60 + "-release"),
+    ],
+)
+def test_the_folder_is_named_after_the_title_or_the_data(title: str, name: str) -> None:
+    assert presenter.suggested_name(replace(WORK, title=title)) == name
+
+
+def test_a_suggested_folder_is_never_one_that_exists(tmp_path: Path) -> None:
+    assert presenter.free_folder(tmp_path, "a") == tmp_path / "a"
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a-2").write_text("")
+    assert presenter.free_folder(tmp_path, "a") == tmp_path / "a-3"
+
+
+def test_a_folder_is_refused_when_something_is_in_the_way(tmp_path: Path) -> None:
+    full, empty, file = tmp_path / "full", tmp_path / "empty", tmp_path / "file"
+    full.mkdir()
+    (full / "x").write_text("")
+    empty.mkdir()
+    file.write_text("")
+    assert "holds files already" in presenter.folder_problem(str(full))
+    assert "is a file" in presenter.folder_problem(str(file))
+    assert "is a file" in presenter.folder_problem(str(file / "below" / "it"))
+    assert "whole path" in presenter.folder_problem("relative/folder")
+    assert "Name a folder" in presenter.folder_problem("  ")
+    assert presenter.folder_problem(str(empty)) == ""
+    assert presenter.folder_problem(str(tmp_path / "new" / "deep")) == ""
+
+
+def test_what_changed_since_the_release_is_named() -> None:
+    assert presenter.stale_words(WORK, WORK) == ""
+    assert presenter.stale_words(None, WORK) == ""
+    now = replace(WORK, parameters={"k": 9}, title="Other")
+    assert "(settings, title)" in presenter.stale_words(WORK, now)
+
+
+@pytest.mark.parametrize(
+    ("rows", "fits"), [(None, True), (10, True), (1_048_575, True), (1_048_576, False)]
+)
+def test_an_excel_sheet_holds_a_header_and_the_rest_of_its_rows(
+    rows: int | None, fits: bool
+) -> None:
+    found, note = presenter.excel_note(rows)
+    assert found is fits
+    assert "1,048,576" in note
+
+
+def test_a_guarantee_is_read_from_the_manifest_and_never_made_up() -> None:
+    given = {"claim": "Claim.", "assumes": ["One.", "Two."], "does_not_cover": ["Three."]}
+    found = presenter.guarantee_of(facts(guarantee=given))
+    assert found is not None
+    assert (found.claim, found.assumes, found.not_covered) == (
+        "Claim.",
+        ("One.", "Two."),
+        ("Three.",),
+    )
+    assert presenter.guarantee_of(facts()) is None
+    assert presenter.guarantee_of(facts(guarantee={"claim": 5})) is None
+
+
+def test_every_status_has_its_own_shape_and_word() -> None:
+    report = VerifyReport(True, (CONFIRMED, NEEDS, NEVER), (), (), True)
+    rows = checks.check_rows(facts(), report, None)
+    marks = [row.mark for row in rows]
+    assert marks == [
+        "✓ re-checked",
+        "✓ re-checked",
+        "✓ re-checked",
+        "○ needs source",
+        "– not checkable",
+    ]
+    assert rows[2].word == "re-checked from the public files"
+    assert checks.needs_source(rows)
+    verdict = checks.verdict(report, rows)
+    assert verdict.kind == "ok"
+    assert verdict.sentence.startswith("3 of 5 checks are confirmed, none failed; 1 need")
+
+
+def test_a_check_with_the_source_says_so() -> None:
+    report = VerifyReport(True, (CONFIRMED,), (), (), True)
+    rows = checks.check_rows(facts(), report, Path("people.csv"))
+    assert rows[-1].word == "re-checked, with the source at hand"
+    assert not checks.needs_source(rows)
+
+
+def test_failures_stand_first_once_each_and_forbid_the_rest() -> None:
+    failures = (
+        Failure("public/microdata.csv", "was changed"),
+        Failure("public/microdata.csv", f"{BROKEN.claim}: {BROKEN.found}"),
+    )
+    report = VerifyReport(False, (CONFIRMED, BROKEN), failures, (), True)
+    rows = checks.check_rows(facts(), report, None)
+    assert [row.state for row in rows[:2]] == [State.FAILED, State.FAILED]
+    assert [row.claim for row in rows].count("public/microdata.csv") == 1
+    verdict = checks.verdict(report, rows)
+    assert verdict.kind == "fail"
+    assert "public/microdata.csv: was changed." in verdict.sentence
+    assert "(1 more)" in verdict.sentence
+
+
+def test_a_public_part_alone_is_unsealed_and_asks_for_caution_not_for_the_source() -> None:
+    report = VerifyReport(True, (CONFIRMED,), (), ("manifest unsealed",), False)
+    rows = checks.check_rows(facts(internal=False), report, None)
+    assert rows[1].mark == "○ unsealed"
+    assert not checks.needs_source(rows)
+    assert checks.verdict(report, rows).kind == "caution"
+
+
+def test_a_broken_seal_of_a_whole_release_is_a_failure() -> None:
+    failure = Failure("internal/seal.json", "was changed")
+    report = VerifyReport(False, (), (failure,), (), False)
+    rows = checks.check_rows(facts(), report, None)
+    assert all(row.state is State.FAILED for row in rows)
+
+
+def test_keys_of_the_result_get_names_and_symbols_keep_their_case() -> None:
+    assert checks.claim_words("rows_out") == "Rows in the table (rows_out)"
+    assert checks.claim_words("k = 5 over age") == "k = 5 over age"
+    assert checks.claim_words("the sentence") == "The sentence"
+
+
+def test_the_picture_needs_the_evidence_of_both_states() -> None:
+    bins = [{"size": "1", "rows": 8, "classes": 8}, {"size": "2+", "rows": 2, "classes": 1}]
+    after = [{"size": "1", "rows": 0, "classes": 0}, {"size": "2+", "rows": 9, "classes": 1}]
+    risk = {"before": {"class_sizes": bins}, "after": {"class_sizes": after}}
+    chart = presenter.risk_picture(replace(facts(), evidence={"risk": risk}))
+    assert chart is not None
+    assert [one.values for one in chart.series] == [(0.8, 0.2), (0.0, 0.9)]
+    assert chart.table.rows == (("1", 8, 0), ("2+", 2, 9))
+    assert presenter.risk_picture(facts()) is None
+    broken = replace(facts(), evidence={"risk": {"before": {"class_sizes": [1]}, "after": {}}})
+    assert presenter.risk_picture(broken) is None
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (None, "–"),
+        (0, "0 B"),
+        (999, "999 B"),
+        (1_000, "1 kB"),
+        (13_194, "13.2 kB"),
+        (999_400, "999 kB"),
+        (999_600, "1 MB"),
+        (1_410_704, "1.41 MB"),
+        (5 * 10**15, "5,000 TB"),
+    ],
+)
+def test_sizes_are_short(size: int | None, text: str) -> None:
+    assert size_text(size) == text
+
+
+def test_an_unknown_file_is_called_unknown() -> None:
+    assert purpose("microdata.csv").startswith("The protected table")
+    assert purpose("raw.csv").startswith("No file that")
