@@ -145,7 +145,7 @@ def test_the_effect_names_values_rows_and_groups() -> None:
 def test_levels_have_names() -> None:
     one = look()
     assert presenter.level_name(one, 0) == "Values as in the data"
-    assert presenter.level_name(one, 1) == "Groups such as x, y, …"
+    assert presenter.level_name(one, 1) == "Groups such as x and y"
     assert presenter.level_name(one, 2) == "Everything together"
 
 

@@ -23,6 +23,8 @@ class LackingBox(QFrame):
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
+        self._count = 0
         set_look(self, "band-caution")
         layout = column(self, margin=SPACE.s, gap=SPACE.xs)
         self._sentence = QLabel()
@@ -49,7 +51,9 @@ class LackingBox(QFrame):
         """List what lacks; hidden when nothing does."""
         lacking = () if look is None else look.examined.lacking
         self.setVisible(bool(lacking))
+        self._count = len(lacking)
         self.listing.clear()
+        self._on_theme(self._theme.theme)
         if look is None or not lacking:
             return
         self._sentence.setText("△ " + lacking_sentence(look))
@@ -67,4 +71,5 @@ class LackingBox(QFrame):
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
-        self.listing.setFixedHeight(theme.target * LINES + SPACE.xs)
+        lines = min(max(self._count, 1), LINES)
+        self.listing.setFixedHeight(theme.target * lines + SPACE.s)

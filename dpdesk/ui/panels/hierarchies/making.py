@@ -38,7 +38,7 @@ class Draft:
     choice: HierarchyBuilder | None
 
 
-class MakingPane(QScrollArea):
+class MakingPane(QWidget):
     """``draftChanged(Draft)`` after every edit of the kind or an option; ``kindPicked(str)`` when
     another kind was taken, so that its options can be offered.
 
@@ -60,17 +60,20 @@ class MakingPane(QScrollArea):
         self._form: ParameterForm | None = None
         self._kind: str | None = None
         self._tree: object = None
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        inside = QWidget()
+        area, inside = QScrollArea(), QWidget()
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(inside)
         layout = column(inside, margin=SPACE.m, gap=SPACE.m)
-        self.setWidget(inside)
         self._build_now(layout)
         self._build_kind(layout)
         self._build_form(layout)
-        self._build_draft(layout)
         layout.addStretch(1)
+        outer = column(self)
+        outer.addWidget(area, 1)
+        # Outside of what scrolls: the button that ends a draft must be in sight.
+        self._build_draft(outer)
 
     # -- what is shown
 
@@ -199,20 +202,18 @@ class MakingPane(QScrollArea):
     def _build_form(self, layout: QVBoxLayout) -> None:
         self._place = QVBoxLayout()
         layout.addLayout(self._place)
-        self._problem = QLabel()
-        self._problem.setWordWrap(True)
-        set_look(self._problem, "fail")
-        self._problem.hide()
-        layout.addWidget(self._problem)
 
     def _build_draft(self, layout: QVBoxLayout) -> None:
         self._draft_bar = QFrame()
         set_look(self._draft_bar, "sunken")
         inner = column(self._draft_bar, margin=SPACE.s)
         note = QLabel(self.tr("The tree shows this as a preview; nothing is changed yet."))
-        note.setWordWrap(True)
-        set_look(note, "note")
-        inner.addWidget(note)
+        self._problem = QLabel()
+        for label, look in ((note, "note"), (self._problem, "fail")):
+            label.setWordWrap(True)
+            set_look(label, look)
+            inner.addWidget(label)
+        self._problem.hide()
         line = row()
         self.use = self._button(
             self.tr("Use &this"), self.tr("Take this hierarchy (Ctrl+Enter)"), self.useAsked

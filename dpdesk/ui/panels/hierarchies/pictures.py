@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication
@@ -12,6 +14,7 @@ from dpdesk.ui.panels.hierarchies.edits import shown
 
 FEWEST_BARS, MOST_BARS = 4, 24
 TABLE_AT_MOST = 2_000
+AIR = 1.12
 
 translate = QCoreApplication.translate
 
@@ -40,12 +43,18 @@ def level_chart(
         question=question.format(name=attribute),
         answer=_answer(preview, level),
         category_axis=Axis(attribute),
-        value_axis=Axis(translate("Hierarchies", "Rows"), translate("Hierarchies", "count")),
+        value_axis=_rows_axis(values),
         categories=tuple(categories),
         series=(BarSeries(translate("Hierarchies", "Rows"), tuple(values)),),
         table=table,
         horizontal=True,
     )
+
+
+def _rows_axis(values: Sequence[float]) -> Axis:
+    """From 0, with room for the number at the end of the longest bar."""
+    words = translate("Hierarchies", "Rows"), translate("Hierarchies", "count")
+    return Axis(*words, minimum=0, maximum=max(values, default=1.0) * AIR)
 
 
 def barred_codes(preview: HierarchyPreview, level: int, bars: int) -> NDArray[np.int64]:

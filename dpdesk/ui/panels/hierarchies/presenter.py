@@ -129,11 +129,8 @@ def level_name(look: Look, level: int) -> str:
         return translate("Hierarchies", "Everything together")
     labels = look.examined.preview.hierarchy.labels[level]
     order = look.shape.order[level][:2]
-    first = [shown(labels[code]) for code in order]
-    more = ", …" if len(labels) > 2 else ""
-    return translate("Hierarchies", "Groups such as {examples}").format(
-        examples=", ".join(first) + more
-    )
+    examples = translate("Hierarchies", " and ").join(shown(labels[code]) for code in order)
+    return translate("Hierarchies", "Groups such as {examples}").format(examples=examples)
 
 
 def effect_sentence(look: Look, level: int) -> str:
@@ -177,13 +174,13 @@ def lacking_sentence(look: Look) -> str:
         template = translate(
             "Hierarchies",
             "1 value of the data ({rows} rows) has no place in the tree; expected a place for "
-            "each. Press Enter to go to it.",
+            "each. Click it to go there.",
         )
     else:
         template = translate(
             "Hierarchies",
             "{n} values of the data ({rows} rows) have no place in the tree; expected a place for "
-            "each. Press Enter to go to one.",
+            "each. Click one to go there.",
         )
     return template.format(n=f"{len(lacking):,}", rows=f"{rows:,}")
 

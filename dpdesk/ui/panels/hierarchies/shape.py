@@ -21,7 +21,7 @@ class TreeShape:
     the codes of level ``l`` in the order in which they are shown, siblings together;
     ``starts[l]`` says where the children of each value of level ``l + 1`` begin in it;
     ``ranks[l][code]`` is the place of a value among its siblings. ``lacking[l][code]`` tells
-    whether only values that lack a leaf are below.
+    whether only values that lack a leaf are below, ``missing[l][code]`` only missing values.
     """
 
     offsets: tuple[int, ...]
@@ -29,9 +29,15 @@ class TreeShape:
     starts: tuple[NDArray[np.int64], ...] = field(repr=False)
     ranks: tuple[Codes, ...] = field(repr=False)
     lacking: tuple[Flags, ...] = field(repr=False)
+    missing: tuple[Flags, ...] = field(repr=False)
 
     @classmethod
-    def of(cls, hierarchy: Hierarchy, lacking: frozenset[int] = frozenset()) -> TreeShape:
+    def of(
+        cls,
+        hierarchy: Hierarchy,
+        lacking: frozenset[int] = frozenset(),
+        missing: frozenset[int] = frozenset(),
+    ) -> TreeShape:
         """The shape of a hierarchy; leaves in ``lacking`` come first among their siblings."""
         flags = _flags(hierarchy, lacking)
         order: list[Codes] = []
@@ -48,7 +54,8 @@ class TreeShape:
             ranks.append(rank)
         sizes = [len(labels) for labels in hierarchy.labels]
         offsets = tuple(int(total) for total in np.concatenate(([0], np.cumsum(sizes)))[:-1])
-        return cls(offsets, tuple(order), tuple(starts), tuple(ranks), tuple(flags))
+        empty = tuple(_flags(hierarchy, missing))
+        return cls(offsets, tuple(order), tuple(starts), tuple(ranks), tuple(flags), empty)
 
     @property
     def height(self) -> int:
@@ -85,10 +92,10 @@ class TreeShape:
         return int(self.ranks[level][code]) if level < self.height else 0
 
 
-def _flags(hierarchy: Hierarchy, lacking: frozenset[int]) -> list[Flags]:
-    """Per level, which values stand above lacking leaves only."""
+def _flags(hierarchy: Hierarchy, leaves: frozenset[int]) -> list[Flags]:
+    """Per level, which values stand above these leaves only."""
     flag = np.zeros(len(hierarchy.leaves), dtype=np.bool_)
-    flag[sorted(lacking)] = True
+    flag[sorted(leaves)] = True
     flags = [flag]
     for level, parents in enumerate(hierarchy.parents):
         above = np.ones(len(hierarchy.labels[level + 1]), dtype=np.bool_)

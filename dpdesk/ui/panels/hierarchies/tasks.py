@@ -86,7 +86,7 @@ def look_at(examined: Examined, token: CancelToken) -> Look:
         token.check()
         effects.append(hierarchies.level_effect(preview, level))
         tables.append(level_table(preview, level))
-    shape = TreeShape.of(preview.hierarchy, lacking)
+    shape = TreeShape.of(preview.hierarchy, lacking, preview.missing)
     return Look(preview.hierarchy.attribute, examined, shape, tuple(effects), tuple(tables))
 
 

@@ -277,7 +277,13 @@ class HierarchyModel(QAbstractItemModel):
         if column == BELOW:
             return f"{self._below(level, code):,}" if level else ""
         name = shown(self.label(level, code))
+        if self._is_missing(level, code):
+            return self.tr("{name} · missing").format(name=name)
         return f"! {name}" if self._lacks(level, code) else name
+
+    def _is_missing(self, level: int, code: int) -> bool:
+        assert self._look is not None
+        return level < self._look.height and bool(self._look.shape.missing[level][code])
 
     def _lacks(self, level: int, code: int) -> bool:
         assert self._look is not None
@@ -295,6 +301,8 @@ class HierarchyModel(QAbstractItemModel):
         rows = self._rows(level, code)
         if self._lacks(level, code):
             template = self.tr("{name}: in the data ({rows} rows), but without a place in the tree")
+        elif self._is_missing(level, code):
+            template = self.tr("{name}: a missing value, {rows} rows")
         elif rows == 0:
             template = self.tr("{name}: does not occur in the data")
         elif level == 0:
