@@ -110,14 +110,17 @@ class ProtectPanel(Panel):
             return
         same = presenter.kept_already(self._bench.work, self._bench.candidates)
         if same is not None:
-            text = self.tr("These settings are kept already, as {name}.").format(name=same.name)
+            text = self.tr("These settings are kept already, as candidate {n}: {name}.")
+            text = text.format(n=same.id, name=same.name)
             self.result.say("info", text, presenter.COMPARE)
             return
         if len(self._bench.candidates) >= COMPARE_AT_MOST:
             text = self.tr("{n} candidates are kept already. Remove one of them in Compare first.")
             self.result.say("caution", text.format(n=COMPARE_AT_MOST), presenter.COMPARE)
             return
-        self._keep_job = self._bench.keep_candidate()
+        bench = self._bench
+        name = presenter.candidate_name(bench.method, bench.work, bench.candidates)
+        self._keep_job = bench.keep_candidate(name)
         self._update_buttons()
 
     def add_actions(self, actions: ActionSet) -> None:
@@ -372,10 +375,9 @@ class ProtectPanel(Panel):
             return
         self._keep_job = 0
         if isinstance(outcome, JobDone) and self._bench.candidates:
-            name = self._bench.candidates[-1].name
-            text = self.tr("Kept as {name}: {settings}.")
-            words = presenter.settings_words(self._bench.method, self._bench.candidates[-1].work)
-            self.result.say("ok", text.format(name=name, settings=words), presenter.COMPARE)
+            kept = self._bench.candidates[-1]
+            text = self.tr("Kept as candidate {n}: {name}.").format(n=kept.id, name=kept.name)
+            self.result.say("ok", text, presenter.COMPARE)
         self._update_buttons()
 
     # -- what the user does

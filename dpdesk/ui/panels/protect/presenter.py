@@ -18,6 +18,7 @@ from dpdesk.ui.jobs import JobFailed
 DATA, ATTRIBUTES, HIERARCHIES = "data", "attributes", "hierarchies"
 COMPARE, REVIEW = "compare", "review"
 MOST_TILES = 6
+LONGEST_NAME = 60
 translate = QCoreApplication.translate
 
 
@@ -211,3 +212,14 @@ def kept_already(work: WorkState, candidates: Sequence[Candidate]) -> Candidate 
     """The candidate with exactly these settings, if there is one."""
     found = (one for one in candidates if one.work.parameters == work.parameters)
     return next((one for one in found if same_search(one.work, work)), None)
+
+
+def candidate_name(method: Method | None, work: WorkState, candidates: Sequence[Candidate]) -> str:
+    """A name that says what is special about these settings, different from all others."""
+    words = settings_words(method, work)
+    if not words:
+        return ""
+    short = words if len(words) <= LONGEST_NAME else f"{words[:LONGEST_NAME].rstrip()}…"
+    taken = {one.name for one in candidates}
+    numbered = (f"{short} ({number})" for number in range(2, len(taken) + 2))
+    return next((name for name in (short, *numbered) if name not in taken), short)

@@ -1,0 +1,321 @@
+"""The compare panel: candidates as points, as a table, and two of them side by side."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QStackedWidget, QWidget
+
+from dpdesk.app.types import COMPARE_AT_MOST, OpenWork
+from dpdesk.core.charts import Figure
+from dpdesk.ui.charts import ChartView
+from dpdesk.ui.panels.compare import presenter
+from dpdesk.ui.panels.compare.cards import CandidateCards
+from dpdesk.ui.panels.compare.grid import CompareGrid, CompareModel
+from dpdesk.ui.panels.compare.presenter import Entry, Pins
+from dpdesk.ui.panels.compare.side_by_side import SideBySide
+from dpdesk.ui.panels.compare.table import compare_table
+from dpdesk.ui.shell import Mark, Panel, PanelStatus
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.widgets import EmptyState, GuaranteeCard, StepHeader, column, splitter
+from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.workbench import Aspect, Changes, Workbench
+
+POINTS, TABLE, GUARANTEE, CHART = "points", "table", "guarantee", "chart:"
+LEFT_EMS, LEFT_SHARE = 44, 0.36
+_SHOWN = {Aspect.CANDIDATES, Aspect.METHOD, Aspect.DATA}
+
+
+class ComparePanel(Panel):
+    """``wantsPanel(str)`` names the panel that the user asked for."""
+
+    wantsPanel = Signal(str)
+
+    def __init__(
+        self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._bench, self._theme = workbench, theme
+        self._pins = Pins()
+        self._axes: tuple[str, str] = ("", "")
+        self._entries: tuple[Entry, ...] = ()
+        self._build()
+        workbench.changed.connect(self._on_changed)
+        theme.changed.connect(self._on_theme)
+        self._fit()
+        self._refresh()
+
+    # -- what the window asks
+
+    def activated(self) -> None:
+        """Show the candidates as they are now."""
+        self._refresh()
+
+    def status(self) -> PanelStatus:
+        """What the navigation shows."""
+        count = len(self._bench.candidates)
+        if not count:
+            return PanelStatus()
+        if count == 1:
+            return PanelStatus(Mark.OPEN, self.tr("1 candidate"))
+        return PanelStatus(Mark.DONE, self.tr("{n} candidates").format(n=count))
+
+    def can_run(self) -> bool:
+        """Whether there is a candidate that can be made the release."""
+        return presenter.pinned(self._entries, "A") is not None
+
+    def run(self) -> None:
+        """Make A the release."""
+        self.make_release()
+
+    @Slot()
+    def make_release(self) -> None:
+        """Take over the work of candidate A, undoably, and go on to Review and export."""
+        first = presenter.pinned(self._entries, "A")
+        if first is None:
+            return
+        self._bench.apply(OpenWork(first.candidate.work, first.candidate.name))
+        self.wantsPanel.emit("review")
+
+    def explanation(self) -> str:
+        """What F1 tells."""
+        parts = (
+            self.tr(
+                "A candidate is a setting with everything that it would give. Nothing of it is "
+                "written. Up to {n} can be kept at a time."
+            ).format(n=COMPARE_AT_MOST),
+            self.tr(
+                "Pin two of them as A and B: the table then shows A − B, and their charts stand "
+                "beside each other on the same axes. A click on a point, or Enter, pins it as A."
+            ),
+            self.tr(
+                "Candidates of other data or other quasi-identifiers answer another question. They "
+                "are greyed, with the reason."
+            ),
+            self.tr("“Make A the release” brings its settings back. Undo takes that back."),
+        )
+        return "\n\n".join(parts)
+
+    # -- for tests and pictures
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """Ids of all that can be looked at now."""
+        a, b = presenter.pinned(self._entries, "A"), presenter.pinned(self._entries, "B")
+        charts = tuple(CHART + key for key, _ in presenter.shared_charts(a, b))
+        return (POINTS, TABLE, *charts, GUARANTEE) if self._entries else ()
+
+    @property
+    def pins(self) -> Pins:
+        """Which candidates are A and B."""
+        return self._pins
+
+    def show_page(self, identifier: str) -> None:
+        """Look at something."""
+        self._strip.choose(identifier)
+        self._show_current()
+
+    # -- building
+
+    def _build(self) -> None:
+        layout = column(self, margin=SPACE.l, gap=SPACE.m)
+        self._header = StepHeader(5, self.tr("Which candidate is better?"), "")
+        self._make = QPushButton(self.tr("&Make A the release"))
+        self._make.setAccessibleName(self.tr("Make A the release"))
+        self._make.setToolTip(self.tr("Take A's settings and go on to Review and export"))
+        set_look(self._make, "primary")
+        self._make.clicked.connect(self.make_release)
+        self._header.add(self._make)
+        layout.addWidget(self._header)
+        self._pages = QStackedWidget()
+        self._empty = EmptyState(
+            self._theme,
+            "compare",
+            self.tr("Nothing to compare yet"),
+            self.tr("Keep a candidate in Protect with Ctrl+B, then another one."),
+            (("protect", self.tr("Go to Protect")),),
+        )
+        self._empty.triggered.connect(self.wantsPanel)
+        self.cards = CandidateCards()
+        self.cards.pinAsked.connect(self._on_pin)
+        self.cards.renameAsked.connect(self._bench.rename_candidate)
+        self.cards.removeAsked.connect(self._bench.remove_candidate)
+        self._content = splitter("compare", (self.cards, self._build_right()), (0, 1))
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self._content)
+        layout.addWidget(self._pages, 1)
+
+    def _build_right(self) -> QWidget:
+        right = QWidget()
+        layout = column(right, gap=SPACE.s)
+        self._answer = QLabel()
+        self._answer.setWordWrap(True)
+        self._answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        set_look(self._answer, "strong")
+        layout.addWidget(self._answer)
+        self._strip = ChoiceStrip(self.tr("What to compare"))
+        self._strip.chosen.connect(self._on_chosen)
+        layout.addWidget(self._strip)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._build_points())
+        self._model = CompareModel(self._theme, self)
+        self._grid = CompareGrid(self._theme, self.tr("All candidates side by side"), self._model)
+        self._views = (ChartView(self._theme), ChartView(self._theme))
+        self._charts = SideBySide(self._theme, self.tr("Charts of A and B"), *self._views)
+        self._guarantees = (GuaranteeCard(self._theme), GuaranteeCard(self._theme))
+        self._promises = SideBySide(
+            self._theme, self.tr("Guarantees of A and B"), *self._guarantees
+        )
+        for widget in (self._grid, self._charts, self._promises):
+            self._stack.addWidget(widget)
+        layout.addWidget(self._stack, 1)
+        self._assumes = QLabel()
+        self._assumes.setWordWrap(True)
+        set_look(self._assumes, "note")
+        layout.addWidget(self._assumes)
+        return right
+
+    def _build_points(self) -> QWidget:
+        self._points = QWidget()
+        layout = column(self._points, gap=SPACE.s)
+        choices = FlowBox()
+        self._x, self._y = QComboBox(), QComboBox()
+        for words, box, name in (
+            (self.tr("&Across"), self._x, self.tr("Figure across")),
+            (self.tr("U&pwards"), self._y, self.tr("Figure upwards")),
+        ):
+            label = QLabel(words)
+            label.setBuddy(box)
+            box.setAccessibleName(name)
+            box.setToolTip(self.tr("Which figure this axis shows"))
+            box.activated.connect(self._on_axis)
+            choices.add(label)
+            choices.add(box)
+        layout.addWidget(choices)
+        self._scatter = ChartView(self._theme)
+        self._scatter.pointPicked.connect(self._on_point)
+        layout.addWidget(self._scatter, 1)
+        return self._points
+
+    # -- state
+
+    def _refresh(self) -> None:
+        candidates = self._bench.candidates
+        self._pins = self._pins.settled(candidates)
+        self._entries = presenter.entries(candidates, self._pins)
+        self._pages.setCurrentWidget(self._content if candidates else self._empty)
+        self._make.setEnabled(bool(candidates))
+        self._make.setVisible(bool(candidates))
+        line = self.tr("{n} of at most {most} candidates. Nothing of them is written.")
+        self._header.set_line(line.format(n=len(candidates), most=COMPARE_AT_MOST))
+        if candidates:
+            self._show_entries()
+        self.statusChanged.emit()
+
+    def _show_entries(self) -> None:
+        shown, methods = self._entries, self._bench.methods
+        self.cards.show_entries(shown, methods)
+        a, b = presenter.pinned(shown, "A"), presenter.pinned(shown, "B")
+        figures = presenter.shared_figures(shown)
+        marked = [figure for figure in figures if figure.headline] or list(figures)
+        self._answer.setText(presenter.answer(a, b, marked))
+        assumes = a.candidate.guarantee.assumes if a is not None else ()
+        self._assumes.setText(
+            self.tr("A assumes: {assumption}").format(assumption=assumes[0]) if assumes else ""
+        )
+        self._assumes.setVisible(bool(assumes))
+        self._offer_axes(figures)
+        choices = [(POINTS, self.tr("Which trade-off?")), (TABLE, self.tr("What differs?"))]
+        choices += [(CHART + key, words) for key, words in presenter.shared_charts(a, b)]
+        self._strip.set_choices([*choices, (GUARANTEE, self.tr("What is guaranteed?"))])
+        self._show_current()
+
+    def _offer_axes(self, figures: tuple[Figure, ...]) -> None:
+        keys = [figure.key for figure in figures]
+        default = presenter.default_axes(figures)
+        x, y = (
+            key if key in keys else other for key, other in zip(self._axes, default, strict=True)
+        )
+        self._axes = (x, y)
+        for box, key in ((self._x, x), (self._y, y)):
+            with QSignalBlocker(box):
+                box.clear()
+                for figure in figures:
+                    box.addItem(figure.label, figure.key)
+                box.setCurrentIndex(keys.index(key) if key in keys else -1)
+
+    def _show_current(self) -> None:
+        """Fill only the page that is looked at."""
+        page = self._strip.current
+        a, b = presenter.pinned(self._entries, "A"), presenter.pinned(self._entries, "B")
+        if page == TABLE:
+            self._model.set_table(compare_table(self._entries, self._bench.methods))
+            self._stack.setCurrentWidget(self._grid)
+        elif page.startswith(CHART) and a is not None and b is not None:
+            self._show_charts(a, b, page.removeprefix(CHART))
+            self._stack.setCurrentWidget(self._charts)
+        elif page == GUARANTEE and a is not None:
+            self._show_guarantees(a, b)
+            self._stack.setCurrentWidget(self._promises)
+        else:
+            self._scatter.set_chart(presenter.scatter(self._entries, *self._axes))
+            self._stack.setCurrentWidget(self._points)
+
+    def _show_charts(self, a: Entry, b: Entry, identifier: str) -> None:
+        pair = (presenter.chart_of(a, identifier), presenter.chart_of(b, identifier))
+        for view, chart in zip(self._views, presenter.same_axes(*pair), strict=True):
+            view.set_chart(chart)
+        self._charts.set_captions(self._caption("A", a), self._caption("B", b))
+
+    def _show_guarantees(self, a: Entry, b: Entry | None) -> None:
+        for card, entry in zip(self._guarantees, (a, b), strict=True):
+            card.setVisible(entry is not None)
+            if entry is not None:
+                card.set_guarantee(entry.candidate.guarantee)
+        second = self.tr("B: none is pinned") if b is None else self._caption("B", b)
+        self._promises.set_captions(self._caption("A", a), second)
+
+    def _caption(self, pin: str, entry: Entry) -> str:
+        text = self.tr("{pin}: candidate {n}, {name}")
+        return text.format(pin=pin, n=entry.candidate.id, name=entry.candidate.name)
+
+    # -- reactions
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        if changes & _SHOWN:
+            self._refresh()
+
+    @Slot(int, str)
+    def _on_pin(self, identifier: int, pin: str) -> None:
+        pins = self._pins
+        self._pins = pins.with_a(identifier) if pin == "A" else pins.with_b(identifier)
+        self._refresh()
+
+    @Slot(int)
+    def _on_point(self, identifier: int) -> None:
+        self._on_pin(identifier, "A")
+
+    @Slot()
+    def _on_axis(self) -> None:
+        self._axes = (str(self._x.currentData()), str(self._y.currentData()))
+        self._show_current()
+
+    @Slot(str)
+    def _on_chosen(self, identifier: str) -> None:
+        self._show_current()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The list takes about a third at most."""
+        super().resizeEvent(event)
+        self._fit()
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        wanted = self._theme.theme.ems(LEFT_EMS)
+        self.cards.setMinimumWidth(min(wanted, round(self.width() * LEFT_SHARE)))
+        self.cards.setMaximumWidth(round(wanted * 1.5))

@@ -1,0 +1,53 @@
+"""A and B beside each other, or one below the other where there is little room."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLabel, QScrollArea, QSizePolicy, QWidget
+
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import column
+
+NARROW_EMS = 84
+
+
+class SideBySide(QScrollArea):
+    """Two widgets of one kind with captions."""
+
+    def __init__(self, theme: ThemeManager, name: str, first: QWidget, second: QWidget) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setWidgetResizable(True)
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        inner = QWidget()
+        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, inner)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(SPACE.m)
+        self._captions: list[QLabel] = []
+        for widget in (first, second):
+            box = QWidget()
+            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+            lines = column(box, gap=SPACE.xs)
+            caption = QLabel()
+            caption.setWordWrap(True)
+            set_look(caption, "strong")
+            self._captions.append(caption)
+            lines.addWidget(caption)
+            lines.addWidget(widget, 1)
+            self._layout.addWidget(box, 1, Qt.AlignmentFlag(0))
+        self.setWidget(inner)
+
+    def set_captions(self, first: str, second: str) -> None:
+        """Say what stands where."""
+        for caption, text in zip(self._captions, (first, second), strict=True):
+            caption.setText(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Beside each other as long as both stay readable."""
+        super().resizeEvent(event)
+        narrow = self.viewport().width() < self._theme.theme.ems(NARROW_EMS)
+        wanted = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if self._layout.direction() != wanted:
+            self._layout.setDirection(wanted)
