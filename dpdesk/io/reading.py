@@ -93,10 +93,3 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
 def is_parquet(path: Path) -> bool:
     """Whether the ending says Parquet."""
     return path.suffix.lower() in PARQUET_ENDINGS
-
-
-def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
-    """See :func:`dpdesk.io.preview.preview_source`."""
-    from dpdesk.io.preview import preview_source as preview
-
-    return preview(spec, base)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpdesk.core.charts import BarChart, BarSeries, Look
-from dpdesk.report.svg import (
+from dpdesk.report.svg_canvas import (
     FAIL,
     GRID,
     MUTED,

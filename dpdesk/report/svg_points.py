@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dpdesk.core.charts import Look, PointSeries, ScatterChart
-from dpdesk.report.svg import (
+from dpdesk.report.svg_canvas import (
     FAIL,
     GRID,
     MUTED,

@@ -9,7 +9,7 @@ import pytest
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
-from dpdesk.io.reading import preview_source
+from dpdesk.io.preview import preview_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 

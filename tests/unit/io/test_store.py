@@ -16,7 +16,7 @@ from dpdesk.core.jobs import CancelToken, Event, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.io import coding, counting, csvload
-from dpdesk.io.reading import preview_source
+from dpdesk.io.preview import preview_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 

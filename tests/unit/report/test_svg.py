@@ -21,7 +21,8 @@ from dpdesk.core.charts import (
     ScatterChart,
     table_from,
 )
-from dpdesk.report.svg import make_scale, render_chart, written
+from dpdesk.report.svg import render_chart
+from dpdesk.report.svg_canvas import make_scale, written
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 NO_TABLE = ChartTable((), ())
