@@ -193,11 +193,10 @@ def _risk_chart(attributes: tuple[str, ...], summary: RiskSummary) -> BarChart:
         question="How risky is the table as it is?",
         answer=(
             f"With {known}, {share} of the rows ({summary.uniques:,} of {summary.rows:,}) are "
-            f"unique, and {summary.exposed:,} share their values with fewer than {summary.k:,} "
-            "rows in all."
+            f"unique; {summary.exposed:,} stand in groups of fewer than {summary.k:,} rows."
         ),
         category_axis=Axis("Rows with equal quasi-identifiers", "rows"),
-        value_axis=Axis("Rows", "% of all", percent=True, minimum=0.0),
+        value_axis=Axis("Rows", "%", percent=True, minimum=0.0),
         categories=tuple(each.label for each in summary.bins),
         series=(
             BarSeries("Original", tuple(each.rows / rows for each in summary.bins), Look.FIRST),

@@ -32,6 +32,7 @@ from dpdesk.ui.panels.attributes.presenter import (
 from dpdesk.ui.panels.attributes.risk import RiskPicture
 from dpdesk.ui.panels.attributes.tasks import Question
 from dpdesk.ui.panels.attributes.view import AttributeGrid
+from dpdesk.ui.panels.data.side import SideArea
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, EmptyState, MessageBand, StepHeader, column, row, splitter
@@ -88,8 +89,8 @@ class AttributesPanel(Panel):
         self.risk = RiskPicture(self._workbench.hub, theme)
         self.card = ColumnCard()
         self.buttons = RoleButtons()
-        parts = (self._build_left(), self._build_right())
-        layout.addWidget(splitter("attributes", parts, (3, 2)), 1)
+        parts = (self._build_left(), self._build_right(theme))
+        layout.addWidget(splitter("attributes", parts, (1, 0)), 1)
         layout.addLayout(self._build_foot())
         self.grid.roleAsked.connect(self._on_role)
         self.grid.cycleAsked.connect(self._on_cycle)
@@ -120,13 +121,11 @@ class AttributesPanel(Panel):
         layout.addWidget(self.grid, 1)
         return left
 
-    def _build_right(self) -> QWidget:
-        right = QWidget()
-        layout = column(right, gap=SPACE.s)
-        layout.setContentsMargins(SPACE.s, 0, 0, 0)
-        layout.addWidget(self.card)
-        layout.addWidget(self.risk, 1)
-        right.setMinimumWidth(300)
+    def _build_right(self, theme: ThemeManager) -> QWidget:
+        tip = self.tr("The chosen columns, and how risky the table is with the roles so far")
+        right = SideArea(theme, self.tr("Chosen columns and risk"), tip)
+        right.add(self.card)
+        right.add(self.risk, tall=True)
         return right
 
     def _build_foot(self) -> QHBoxLayout:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from dpdesk.app.types import Role
-from dpdesk.ui.panels.attributes.presenter import LETTERS, Row, effect, meaning
+from dpdesk.ui.panels.attributes.presenter import LETTERS, Row, meaning
 from dpdesk.ui.panels.data.presenter import role_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
@@ -48,7 +48,6 @@ class ColumnCard(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_look(self, "card")
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         layout = column(self, margin=SPACE.m, gap=SPACE.xs)
         self._name, self._role, self._reason = QLabel(), QLabel(), QLabel()
         self._warning = QLabel()
@@ -76,11 +75,11 @@ class ColumnCard(QFrame):
         row = rows[0]
         self._name.setText(self._title(row))
         shown = row.shown
-        self._role.setText("" if shown is None else f"{meaning(shown)} ({effect(shown)})")
+        self._role.setText("" if shown is None else meaning(shown))
         if row.warning:
             self._warning.setText(f"△ {row.warning}")
             self._warning.show()
-        if row.profile is not None:
+        if row.profile is not None and row.role is not row.suggested:
             why = self.tr("Why suggested: {reason}")
             self._reason.setText(why.format(reason=row.profile.suggestion.reason))
             self._reason.show()

@@ -2,50 +2,34 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile
 from dpdesk.ui.charts import ChartView
-from dpdesk.ui.panels.data.presenter import distribution_chart, facts, role_words
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import card, column
+from dpdesk.ui.panels.data.presenter import distribution_chart, facts, role_words, translate
+from dpdesk.ui.panels.data.side import SideArea
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import card
 
-WIDE_EMS, WIDEST = 46, 620
 
-
-class ColumnInspector(QScrollArea):
+class ColumnInspector(SideArea):
     """Describes one column."""
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(self.tr("The chosen column"))
-        self.setToolTip(self.tr("What is known of the column that is chosen in the table"))
-        inner = QWidget()
-        self.setWidget(inner)
-        layout = column(inner, gap=SPACE.s)
-        layout.setContentsMargins(SPACE.s, 0, SPACE.s, 0)
+        name = translate("DataPanel", "The chosen column")
+        tip = translate("DataPanel", "What is known of the column that is chosen in the table")
+        super().__init__(theme, name, tip, parent)
         self._name = QLabel()
         self._name.setTextFormat(Qt.TextFormat.PlainText)
         self._name.setWordWrap(True)
         set_look(self._name, "section")
-        layout.addWidget(self._name)
-        layout.addWidget(self._build_facts())
-        layout.addWidget(self._build_suggestion())
         self.chart = ChartView(theme)
-        layout.addWidget(self.chart, 1)
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        for widget in (self._name, self._build_facts(), self._build_suggestion()):
+            self.add(widget)
+        self.add(self.chart, tall=True)
         self.show_nothing()
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumWidth(min(theme.ems(WIDE_EMS), WIDEST))
-        self.chart.setMinimumHeight(theme.row * 16)
 
     def _build_facts(self) -> QWidget:
         holder = QWidget()
@@ -63,7 +47,6 @@ class ColumnInspector(QScrollArea):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
         self._suggestion = card(self._role, self._reason, look="sunken")
-        self._suggestion.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         return self._suggestion
 
     def show_nothing(self, name: str = "") -> None:
