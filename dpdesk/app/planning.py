@@ -12,6 +12,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import ParameterValue, nearest, parse_parameters
+from dpdesk.core.plain import show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Method, MethodInput
@@ -80,6 +81,7 @@ def prepare(
     method, parameters = check_protection(context, plan, where)
     notes = _Notes(report)
     _note_budget(plan, notes)
+    _note_without_effect(plan, method, parameters, notes)
     ready = dict(hierarchies) | _read_files(plan, base, hierarchies, token, notes)
     store = data or _open_data(context, plan, base, token, report)
     try:
@@ -105,6 +107,14 @@ def check_protection(
     """The plan's method and its parameters, exactly read; needs no data."""
     place = f"{where}, [protection]"
     method = context.registry.get(plan.protection.method, place)
+    for key in plan.protection.parameters:
+        if key in method.later:
+            raise InputError(
+                "plan.not-available",
+                f"{place}: the key `{key}` is not available in this version.",
+                hint="Remove it; nothing of what it asks for would be checked.",
+                details={"key": key},
+            )
     return method, parse_parameters(method.parameters, plan.protection.parameters, place)
 
 
@@ -152,6 +162,19 @@ def _note_budget(plan: Plan, notes: _Notes) -> None:
             "plan.unused-budget",
             f"The plan's [budget] is not used: the method `{plan.protection.method}` spends none.",
         )
+
+
+def _note_without_effect(
+    plan: Plan, method: Method, parameters: Mapping[str, ParameterValue], notes: _Notes
+) -> None:
+    from dpdesk.app.restating import parameters_without_effect
+
+    given = plan.protection.parameters
+    for key, by in parameters_without_effect(method, parameters):
+        if key in given:
+            value = parameters[by]
+            beside = f"{by} = {show(value)}" if isinstance(value, str) else by
+            notes.add("plan.without-effect", f"`{key}` has no effect beside `{beside}`.")
 
 
 def _read_files(

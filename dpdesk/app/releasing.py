@@ -6,16 +6,16 @@ import datetime
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
+from dpdesk.app.restating import effective_parameters, public_page
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.parameters import Parameter
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.engine.method import MethodOutcome
@@ -141,8 +141,6 @@ def _write_public(
     created: datetime.date,
 ) -> tuple[dict[str, object], str]:
     """The rest of ``public/``; returns the manifest and the commitment key."""
-    from dpdesk.report.about import AboutContent, describe_columns, render_about
-
     work.step(2)
     prepared = work.prepared
     parameters = public_parameters(prepared)
@@ -158,10 +156,7 @@ def _write_public(
         "result": dict(outcome.result),
         "commitment": commitment(prepared.data.sha256, key),
     }
-    about = AboutContent(
-        manifest, prepared.method, describe_columns(published, manifest, work.token)
-    )
-    build.write_public(ABOUT, render_about(about))
+    build.write_public(ABOUT, public_page(manifest, prepared.method, published, work.token))
     manifest["files"] = public_files(build.public, work.token)
     build.write_public(MANIFEST, canonical_json(manifest))
     return manifest, key
@@ -169,25 +164,8 @@ def _write_public(
 
 def public_parameters(prepared: PreparedRun) -> dict[str, object]:
     """The parameters that a manifest shows: those the method declares public, and that apply."""
-    return _parameters(prepared, [p for p in prepared.method.parameters if p.public])
-
-
-def _parameters(prepared: PreparedRun, wanted: Sequence[Parameter]) -> dict[str, object]:
-    """The values, in plain form, of the parameters that have an effect on this run."""
-    values = prepared.given.parameters
-    replaced = {
-        key
-        for parameter in prepared.method.parameters
-        if values.get(parameter.key) is not None
-        for key in parameter.replaces
-    }
-    used: dict[str, object] = {}
-    for parameter in wanted:
-        value, rule = values.get(parameter.key), parameter.applies
-        applies = rule is None or str(values.get(rule.key)) in rule.values
-        if value is not None and applies and parameter.key not in replaced:
-            used[parameter.key] = parameter.as_plain(value)
-    return used
+    public = [p for p in prepared.method.parameters if p.public]
+    return effective_parameters(prepared.method, prepared.given.parameters, public)
 
 
 def _check_claims(
@@ -253,7 +231,9 @@ def _evidence(
         **{name: manifest[name] for name in ("dpdesk", "created", "title", "method", "guarantee")},
         "plan_name": prepared.plan_name,
         "plan": prepared.plan.as_plain(),
-        "parameters": _parameters(prepared, prepared.method.parameters),
+        "parameters": effective_parameters(
+            prepared.method, given.parameters, prepared.method.parameters
+        ),
         "source": _source_facts(prepared.data),
         "roles": {name: role.value for name, role in given.roles.items()},
         "hierarchies": {name: hierarchy.rows() for name, hierarchy in given.hierarchies.items()},

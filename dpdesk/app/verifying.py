@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.restating import about_check, plan_fault, setting_checks
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
@@ -20,7 +21,7 @@ from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_check import ReleaseFiles, check_files
 from dpdesk.io.release_check import read_release as _read_release
-from dpdesk.io.release_folder import MANIFEST, MICRODATA
+from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST, MICRODATA
 from dpdesk.io.safewrite import hash_file
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class _Checker:
                 checks = self._with_source(method, manifest, published, source, workspace)
             else:
                 checks = method.verify(manifest, published, self._token)
+            checks = (*checks, *self._restated(method, manifest, published, checks))
         except UnreadableTableError as error:
             self._fail(MICRODATA, error.sentence)
             return ()
@@ -126,6 +128,28 @@ class _Checker:
             if check.status is CheckStatus.FAILED:
                 self._fail_check(check)
         return checks
+
+    def _restated(
+        self,
+        method: Method,
+        manifest: Mapping[str, object],
+        published: PublishedCsv,
+        checks: tuple[ClaimCheck, ...],
+    ) -> list[ClaimCheck]:
+        """What the release says a second time: settings, the page, the plan in the evidence."""
+        evidence = self._found.evidence
+        fault = None if evidence is None else plan_fault(manifest, evidence, method)
+        if fault is not None:
+            self._found.fail(self._found.root / INTERNAL / EVIDENCE, fault)
+        more = setting_checks(manifest, method)
+        page = self._found.public / ABOUT
+        if page.is_symlink() or not page.is_file() or _failed([*checks, *more]):
+            return more
+        try:
+            return [*more, about_check(manifest, method, published, page, self._token)]
+        except OSError as error:
+            self._fail(ABOUT, f"cannot be read ({error.strerror or type(error).__name__})")
+            return more
 
     def _table(self, method: Method) -> PublishedCsv | None:
         path = self._found.public / MICRODATA
@@ -214,6 +238,10 @@ class _Checker:
     def _fail_check(self, check: ClaimCheck) -> None:
         name = check.path.removeprefix("public/") or MICRODATA
         self._fail(name, f"{check.claim}: {check.found}")
+
+
+def _failed(checks: Sequence[ClaimCheck]) -> bool:
+    return any(check.status is CheckStatus.FAILED for check in checks)
 
 
 def _hierarchies(raw: Mapping[str, object]) -> dict[str, Hierarchy]:

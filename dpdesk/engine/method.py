@@ -91,7 +91,7 @@ class Method(ABC):
     """A protection method.
 
     ``live`` names the parameters (integer or share) that :meth:`Exploration.view` answers at once:
-    forms draw them as sliders.
+    forms draw them as sliders. ``later`` names keys of plans that this version does not offer yet.
     """
 
     id: ClassVar[str]
@@ -101,6 +101,7 @@ class Method(ABC):
     promise: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
     live: ClassVar[tuple[str, ...]] = ()
+    later: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def check(

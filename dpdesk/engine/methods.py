@@ -5,7 +5,9 @@ from __future__ import annotations
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.registry import Registry
 
+_LATER = ("anatomy", "l-diverted", "dp-cube", "priview", "table")
+
 
 def default_registry() -> Registry:
     """A fresh registry with every method of this version, in the order in which to offer them."""
-    return Registry((KAnonymity(),))
+    return Registry((KAnonymity(),), later=_LATER)

@@ -12,7 +12,9 @@ from dpdesk.engine.method import Method
 class Registry:
     """Methods by id, in the order in which front ends offer them."""
 
-    def __init__(self, methods: tuple[Method, ...] = ()) -> None:
+    def __init__(self, methods: tuple[Method, ...] = (), later: tuple[str, ...] = ()) -> None:
+        """``later`` are ids that plans may know already and that this version does not offer."""
+        self._later = later
         self._methods: dict[str, Method] = {}
         for method in methods:
             self.add(method)
@@ -33,12 +35,21 @@ class Registry:
         if found is not None:
             return found
         known = list(self._methods)
+        if method_id in self._later:
+            raise InputError(
+                "plan.not-available",
+                f"{where}: the method `{method_id}` is not available in this version, "
+                f"expected one of {_listed(known)}.",
+                details={"key": "method"},
+            )
         near = nearest(method_id, known)
         raise InputError(
             "plan.unknown-method",
-            f"{where}: unknown method `{method_id}`, expected one of "
-            + ", ".join(f"`{name}`" for name in known)
-            + ".",
+            f"{where}: unknown method `{method_id}`, expected one of {_listed(known)}.",
             hint=f"Did you mean `{near}`?" if near else "",
             details={"key": "method"},
         )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,9 +13,10 @@ import pytest
 from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
 from tests.helpers import releases as town
-from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.forging import canonical, manifest_of, seal_again
 
 Forge = Callable[[dict[str, Any]], object]
 
@@ -91,3 +93,73 @@ def test_a_column_that_the_guarantee_does_not_name_fails_even_when_sealed(
     for place in (copy, copy / "public"):
         report = check(place, context)
         assert "gives `nickname` 0 roles" in reasons(report)
+
+
+def test_a_page_that_says_something_else_fails_even_when_sealed(
+    copy: Path, context: AppContext
+) -> None:
+    page = copy / "public/about.html"
+    page.write_text(page.read_text("utf-8").replace("at least 5 rows", "at least 50 rows"))
+    seal_again(copy, manifest_of(copy))
+    for place in (copy, copy / "public"):
+        report = check(place, context)
+        assert [failure.path.rpartition("/")[2] for failure in report.failures] == ["about.html"]
+
+
+def test_a_page_of_another_version_is_said_to_be_unchecked(copy: Path, context: AppContext) -> None:
+    seal_again(copy, manifest_of(copy) | {"dpdesk": "0.0.0"})
+    statuses = {c.claim: c.status for c in check(copy, context).claims}
+    assert statuses["about.html says what the manifest and the table say"] is (
+        CheckStatus.NOT_CHECKABLE
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("objective", "magic"), ("algorithm", "magic"), ("max_suppression", True), ("model", 7)],
+)
+def test_settings_that_no_plan_could_have_fail_even_when_sealed(
+    copy: Path, context: AppContext, key: str, value: object
+) -> None:
+    manifest: Any = manifest_of(copy)
+    manifest["parameters"][key] = value
+    seal_again(copy, manifest)
+    assert "manifest.json" in reasons(check(copy / "public", context))
+
+
+def test_what_this_version_does_not_know_is_said_to_be_unknown(
+    copy: Path, context: AppContext
+) -> None:
+    manifest: Any = manifest_of(copy) | {"approved_by": "everybody"}
+    manifest["parameters"]["l"] = 5
+    seal_again(copy, manifest)
+    statuses = {c.claim: c.status for c in check(copy / "public", context).claims}
+    assert statuses["approved_by"] is CheckStatus.NOT_CHECKABLE
+    assert statuses["parameters, l"] is CheckStatus.NOT_CHECKABLE
+
+
+EVIDENCE: dict[str, Forge] = {
+    "other roles": lambda e: e["roles"].update(illness="identifier"),
+    "no roles": lambda e: e.pop("roles"),
+    "another k": lambda e: e["plan"]["protection"].update(k=6),
+    "another share": lambda e: e["plan"]["protection"].update(max_suppression=1),
+    "another role in the plan": lambda e: (
+        e["plan"]["attributes"]["illness"].update(role="quasi-identifier"),
+        e["roles"].update(illness="quasi-identifier"),
+    ),
+    "no plan": lambda e: e.pop("plan"),
+    "a plan that is none": lambda e: e.update(plan={"version": 1}),
+    "no columns": lambda e: e["source"].pop("columns"),
+}
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+def test_evidence_that_cannot_have_led_to_the_manifest_fails_even_when_sealed(
+    copy: Path, context: AppContext, name: str
+) -> None:
+    path = copy / "internal/evidence.json"
+    evidence = json.loads(path.read_text("utf-8"))
+    EVIDENCE[name](evidence)
+    path.write_bytes(canonical(evidence))
+    seal_again(copy, manifest_of(copy))
+    assert "internal/evidence.json" in reasons(check(copy, context))

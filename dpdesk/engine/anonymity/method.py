@@ -70,6 +70,7 @@ class KAnonymity(Method):
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
+    later: ClassVar[tuple[str, ...]] = ("require",)
 
     def check(
         self,

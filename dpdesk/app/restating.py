@@ -1,0 +1,180 @@
+"""What a release says twice must agree: manifest, page, settings, plan in the evidence.
+
+The page for users is a function of the manifest and the table, so it is made once more and compared
+byte for byte; settings are read by the specifications of their method; the plan in the evidence
+must be one that leads to this manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk import __version__
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.parameters import Parameter, ParameterValue, parse_parameters
+from dpdesk.core.plan import Plan
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import Method
+from dpdesk.io.canonical import canonical_json, parse_canonical
+from dpdesk.io.release_folder import ABOUT, MANIFEST
+
+if TYPE_CHECKING:
+    from dpdesk.io.published import PublishedCsv
+
+_ABOUT_CLAIM = "about.html says what the manifest and the table say"
+_LARGEST_PAGE = 64 * 1024 * 1024
+_TEXTS = ("dpdesk", "created", "title", "method", "commitment")
+_TABLES = ("parameters", "guarantee", "result", "files")
+_KEYS = frozenset(("format", *_TEXTS, *_TABLES))
+
+
+def effective_parameters(
+    method: Method, values: Mapping[str, ParameterValue], wanted: Sequence[Parameter]
+) -> dict[str, object]:
+    """The values, in plain form, of those of the ``wanted`` parameters that have an effect."""
+    without = {key for key, _ in parameters_without_effect(method, values)}
+    used: dict[str, object] = {}
+    for parameter in wanted:
+        value = values.get(parameter.key)
+        if value is not None and parameter.key not in without:
+            used[parameter.key] = parameter.as_plain(value)
+    return used
+
+
+def parameters_without_effect(
+    method: Method, values: Mapping[str, ParameterValue]
+) -> Iterator[tuple[str, str]]:
+    """Keys whose values do not matter beside the other values, each with the key that decides."""
+    replaced = {
+        key: parameter.key
+        for parameter in method.parameters
+        if values.get(parameter.key) is not None
+        for key in parameter.replaces
+    }
+    for parameter in method.parameters:
+        rule = parameter.applies
+        if parameter.key in replaced:
+            yield parameter.key, replaced[parameter.key]
+        elif rule is not None and str(values.get(rule.key)) not in rule.values:
+            yield parameter.key, rule.key
+
+
+def public_page(
+    manifest: Mapping[str, object], method: Method, published: PublishedCsv, token: CancelToken
+) -> bytes:
+    """The bytes of ``about.html``: they depend on the manifest, without ``files``, and the table.
+
+    What ``render_about`` raises for a manifest that is not of the right shape is raised here too.
+    """
+    from dpdesk.report.about import AboutContent, describe_columns, render_about
+
+    said = {key: value for key, value in manifest.items() if key in _KEYS - {"files"}}
+    said = parse_canonical(canonical_json(said))
+    return render_about(AboutContent(said, method, describe_columns(published, said, token)))
+
+
+def about_check(
+    manifest: Mapping[str, object],
+    method: Method,
+    published: PublishedCsv,
+    page: Path,
+    token: CancelToken,
+) -> ClaimCheck:
+    """Whether the page is the one that this manifest and table give. Raises OSError."""
+    if manifest["dpdesk"] != __version__:
+        found = f"written by DPDesk {manifest['dpdesk']}; only that version can write it again"
+        return ClaimCheck(_ABOUT_CLAIM, CheckStatus.NOT_CHECKABLE, found, ABOUT)
+    if page.stat().st_size <= _LARGEST_PAGE and page.read_bytes() == _expected_page(
+        manifest, method, published, token
+    ):
+        return ClaimCheck(_ABOUT_CLAIM, CheckStatus.CONFIRMED, "written again, the same", ABOUT)
+    found = "written again from the manifest and the table, the page is another"
+    return ClaimCheck(_ABOUT_CLAIM, CheckStatus.FAILED, found, ABOUT)
+
+
+def _expected_page(
+    manifest: Mapping[str, object], method: Method, published: PublishedCsv, token: CancelToken
+) -> bytes | None:
+    from jinja2 import TemplateError
+
+    try:
+        return public_page(manifest, method, published, token)
+    except TemplateError:
+        return None
+
+
+def setting_checks(manifest: Mapping[str, object], method: Method) -> list[ClaimCheck]:
+    """Settings that the method does not take fail; what nobody here knows is said to be unknown."""
+    checks = [_unknown(key) for key in manifest if key not in _KEYS]
+    known = {parameter.key: parameter for parameter in method.parameters}
+    settings = manifest["parameters"]
+    for key, value in settings.items() if isinstance(settings, Mapping) else ():
+        parameter = known.get(str(key))
+        if parameter is None:
+            checks.append(_unknown(f"parameters, {key}"))
+        elif not _is_setting(parameter, value):
+            found = f"found {str(value)[:60]!r}, expected {parameter.range_text()}"
+            claim = f"parameters, {key}"
+            checks.append(ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST))
+    return checks
+
+
+def _is_setting(parameter: Parameter, value: object) -> bool:
+    try:
+        plain = parameter.as_plain(parameter.parse(value, ""))
+    except InputError:
+        return False
+    return isinstance(value, bool) is isinstance(plain, bool) and plain == value
+
+
+def _unknown(claim: str) -> ClaimCheck:
+    found = "this version does not know this claim"
+    return ClaimCheck(claim, CheckStatus.NOT_CHECKABLE, found, MANIFEST)
+
+
+def plan_fault(
+    manifest: Mapping[str, object], evidence: Mapping[str, object], method: Method
+) -> str | None:
+    """Why the plan and the roles in the evidence cannot have led to this manifest, or None."""
+    raw, source = evidence.get("plan"), evidence.get("source")
+    if not isinstance(raw, Mapping) or not isinstance(source, Mapping):
+        return "gives no plan and source"
+    try:
+        plan = Plan.from_plain(raw, "the plan")
+        values = parse_parameters(method.parameters, plan.protection.parameters, "the plan")
+    except InputError as error:
+        return f"its plan cannot be read: {error.sentence}"
+    public = [parameter for parameter in method.parameters if parameter.public]
+    said = {
+        "title": plan.title,
+        "method": plan.protection.method,
+        "parameters": effective_parameters(method, values, public),
+    }
+    for key, value in said.items():
+        if manifest[key] != value:
+            return f"`{key}` of its plan is not the one of the manifest"
+    return _role_fault(manifest, evidence, plan, source.get("columns"))
+
+
+def _role_fault(
+    manifest: Mapping[str, object], evidence: Mapping[str, object], plan: Plan, columns: object
+) -> str | None:
+    from dpdesk.app.planning import column_roles
+
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        return "gives no list of the source's columns"
+    roles = column_roles(plan, columns)
+    if evidence.get("roles") != {name: role.value for name, role in roles.items()}:
+        return "`roles` are not those of its plan"
+    guarantee = manifest["guarantee"]
+    named = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    keys = {"quasi_identifiers": Role.QUASI_IDENTIFIER} | {role.value: role for role in Role}
+    for key, value in named.items() if isinstance(named, Mapping) else ():
+        role = keys.get(str(key))
+        if role is not None and value != [name for name in columns if roles[name] is role]:
+            return f"its plan has other {role.value} columns than the guarantee"
+    return None

@@ -1,0 +1,70 @@
+"""Keys and methods that plans may have and this version does not offer; keys without effect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.planning import check_protection, prepare
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.plan import Plan
+from dpdesk.engine.methods import default_registry
+from dpdesk.io.workspace import Workspace
+from tests.helpers import releases as town
+
+
+@pytest.fixture
+def offered(context: AppContext) -> AppContext:
+    """The context with the methods of this version."""
+    workspace: Workspace = context.workspace
+    return AppContext(context.home, workspace, default_registry())
+
+
+def protected(**protection: object) -> Plan:
+    quasi = {name: {"role": "quasi-identifier"} for name in ("age", "town")}
+    source = {"path": town.SOURCE}
+    return Plan.from_plain(
+        {"version": 1, "source": source, "attributes": quasi, "protection": protection}, "p.toml"
+    )
+
+
+@pytest.mark.parametrize("method", ["anatomy", "l-diverted", "dp-cube", "priview", "table"])
+def test_methods_of_later_versions_are_not_called_unknown(offered: AppContext, method: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check_protection(offered, protected(method=method, l=2), "p.toml")
+    assert caught.value.code == "plan.not-available"
+    assert f"the method `{method}` is not available in this version" in caught.value.sentence
+
+
+def test_further_requirements_are_refused_as_not_available(offered: AppContext) -> None:
+    wanted = [{"model": "l-diversity", "attribute": "illness", "l": 3}]
+    plan = protected(method="k-anonymity", k=5, require=wanted)
+    with pytest.raises(InputError) as caught:
+        check_protection(offered, plan, "p.toml")
+    assert caught.value.code == "plan.not-available"
+    assert "`require` is not available in this version" in caught.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("keys", "note"),
+    [
+        ({"prefer": "maximum-distribution"}, "`prefer` has no effect beside"),
+        ({"algorithm": "samarati", "objective": "entropy"}, 'beside `algorithm = "samarati"`'),
+        ({"levels": {"age": 1, "town": 0}, "objective": "loss"}, "no effect beside `levels`"),
+        ({"levels": {"age": 1, "town": 0}, "algorithm": "optimal"}, "no effect beside `levels`"),
+        ({"objective": "entropy"}, None),
+        ({}, None),
+    ],
+)
+def test_a_key_without_effect_is_noted(
+    offered: AppContext, tmp_path: Path, keys: dict[str, object], note: str | None
+) -> None:
+    town.write_source(tmp_path, 30)
+    plan = protected(method="k-anonymity", k=2, **keys)
+    with prepare(offered, plan, tmp_path, "p.toml", CancelToken(), silent) as run:
+        said = [text for text in run.notes if "no effect" in text]
+    assert len(said) == (0 if note is None else 1)
+    assert note is None or note in said[0]
