@@ -1,6 +1,7 @@
 """Pictures of the panel Hierarchies for looking at: ``python tests/helpers/hierarchy_shots.py``.
 
 Opens a plan (by default one of the bundled sample) and saves PNGs light, dark and at 200 %.
+Arguments: folder, plan, width and height of the panel.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from dpdesk.app.types import AppContext
+from dpdesk.ui.files import DialogAsker
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.theme import ThemeManager
@@ -36,7 +38,7 @@ def until(condition: Callable[[], bool], limit_ms: int = 20_000) -> None:
     loop.exec()
 
 
-def main(folder: Path, plan: Path) -> None:
+def main(folder: Path, plan: Path, width: int, height: int) -> None:
     """Take the pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     application = QApplication.instance() or QApplication(sys.argv[:1])
@@ -46,9 +48,9 @@ def main(folder: Path, plan: Path) -> None:
     hub = JobHub()
     with AppContext.open(Path(tempfile.mkdtemp())) as context:
         workbench = Workbench(context, hub)
-        panel = HierarchiesPanel(workbench, theme)
+        panel = HierarchiesPanel(workbench, theme, DialogAsker())
         panel.setMinimumSize(0, 0)
-        panel.resize(860, 600)
+        panel.resize(width, height)
         panel.show()
         save(panel, folder / "empty.png")
         workbench.open_path(plan)
@@ -94,6 +96,10 @@ def save(panel: HierarchiesPanel, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    given = [Path(argument) for argument in sys.argv[1:]]
-    folder = given[0] if given else Path(tempfile.gettempdir()) / "shots" / "hierarchies"
-    main(folder, given[1] if len(given) > 1 else SAMPLE)
+    given = dict(enumerate(sys.argv[1:]))
+    main(
+        Path(given.get(0, f"{tempfile.gettempdir()}/shots/hierarchies")),
+        Path(given.get(1, str(SAMPLE))),
+        int(given.get(2, "1060")),
+        int(given.get(3, "640")),
+    )

@@ -28,6 +28,24 @@ JOBS = ["cook", "baker", "nurse", "judge", "baker", "cook"]
 QUASI = {"age": Role.QUASI_IDENTIFIER, "job": Role.QUASI_IDENTIFIER, "pay": Role.SENSITIVE}
 
 
+class Answers:
+    """Answers every question for a file with the same path."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self.suggestion = ""
+
+    def open_file(self, title: str, folder: str, filters: str) -> Path | None:
+        return self.path
+
+    def open_folder(self, title: str, folder: str) -> Path | None:
+        return self.path
+
+    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+        self.suggestion = suggestion
+        return self.path
+
+
 @pytest.fixture
 def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
     rows = [(20 + n % 40, JOBS[n % 6], 1000 + n) for n in range(120)]
@@ -46,7 +64,7 @@ def panel(
     qtbot: QtBot, hub: JobHub, workbench: Workbench, theme: ThemeManager, tmp_path: Path
 ) -> HierarchiesPanel:
     """The panel over loaded data, with two quasi-identifiers and a sensitive attribute."""
-    panel = HierarchiesPanel(workbench, theme)
+    panel = HierarchiesPanel(workbench, theme, Answers())
     qtbot.addWidget(panel)
     panel.resize(1100, 700)
     panel.show()
@@ -93,15 +111,16 @@ def choose(panel: HierarchiesPanel, level: int, *names: str) -> None:
 def test_without_data_or_roles_the_next_step_is_offered(
     qtbot: QtBot, hub: JobHub, workbench: Workbench, theme: ThemeManager, tmp_path: Path
 ) -> None:
-    panel = HierarchiesPanel(workbench, theme)
+    panel = HierarchiesPanel(workbench, theme, Answers())
     qtbot.addWidget(panel)
     panel.show()
     assert panel.pages.currentWidget() is panel._empty_data
     workbench.open_path(tmp_path / "people.csv")
     qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
     assert panel.pages.currentWidget() is panel._empty_roles
-    with qtbot.waitSignal(panel.attributesAsked):
+    with qtbot.waitSignal(panel.wantsPanel) as caught:
         panel._empty_roles.triggered.emit("attributes")
+    assert caught.args == ["attributes"]
     assert panel.status().mark is Mark.OPEN
 
 
@@ -404,11 +423,14 @@ def test_a_file_is_taken_exported_and_read_again(
     qtbot: QtBot, panel: HierarchiesPanel, tmp_path: Path
 ) -> None:
     give_jobs(qtbot, panel)
-    panel.export_to(tmp_path / "job.csv")
+    panel._asker = answers = Answers(tmp_path / "job.csv")
+    panel.workplace.show_page("making")
+    qtbot.mouseClick(panel.making.export, Qt.MouseButton.LeftButton)
     settle(qtbot, panel)
+    assert answers.suggestion == str(tmp_path / "job.csv")
     assert "confidential" in panel.band.text
     assert "cook;food;*" in (tmp_path / "job.csv").read_text()
-    panel.import_from(tmp_path / "job.csv")
+    qtbot.mouseClick(panel.making.import_, Qt.MouseButton.LeftButton)
     settle(qtbot, panel)
     assert panel._workbench.work.hierarchies["job"] == HierarchyFile("job.csv")
     assert panel.attributes.entries[1].text == "job\n✓ 3 levels · job.csv"
@@ -508,7 +530,7 @@ def test_the_panel_is_let_go(qtbot: QtBot, workbench: Workbench, theme: ThemeMan
 
     holder = QWidget()
     qtbot.addWidget(holder)
-    panel: HierarchiesPanel | None = HierarchiesPanel(workbench, theme, holder)
+    panel: HierarchiesPanel | None = HierarchiesPanel(workbench, theme, Answers(), holder)
     known = weakref.ref(panel)
     panel.setParent(None)
     panel.deleteLater()

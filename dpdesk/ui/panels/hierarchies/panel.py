@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QPushButton, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget, QWidget
 
 from dpdesk.app.types import HierarchyChoice
+from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies import presenter
 from dpdesk.ui.panels.hierarchies.actions import HierarchyActions
@@ -33,14 +34,15 @@ _ATTRIBUTES, _DATA, _REMOVE, _IMPORT = "attributes", "data", "remove", "import"
 class HierarchiesPanel(Panel):
     """See the package. All edits go through the workbench, so that undo takes each back."""
 
-    attributesAsked = Signal()
-    dataAsked = Signal()
-
     def __init__(
-        self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
+        self,
+        workbench: Workbench,
+        theme: ThemeManager,
+        asker: FileAsker,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._workbench, self._theme = workbench, theme
+        self._workbench, self._theme, self._asker = workbench, theme, asker
         self._looks = LookStore(workbench, self)
         self._actions = HierarchyActions(workbench, self)
         self._draft: Draft | None = None
@@ -431,41 +433,28 @@ class HierarchiesPanel(Panel):
 
     @Slot()
     def _on_import(self) -> None:
-        dialog = self._dialog(self.tr("Import a hierarchy"), QFileDialog.AcceptMode.AcceptOpen)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self._on_import_file)
-        dialog.open()
+        path = self._asker.open_file(
+            self.tr("Import a hierarchy"),
+            str(self._workbench.work.base),
+            self.tr("Hierarchies (*.csv *.txt);;All files (*)"),
+        )
+        if path is not None:
+            self.import_from(path)
 
     @Slot()
     def _on_export(self) -> None:
-        dialog = self._dialog(self.tr("Export the hierarchy"), QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("csv")
-        dialog.selectFile(f"{self.attribute}.csv")
-        dialog.fileSelected.connect(self._on_export_file)
-        dialog.open()
-
-    def _dialog(self, title: str, mode: QFileDialog.AcceptMode) -> QFileDialog:
-        dialog = QFileDialog(self, title, str(self._workbench.work.base))
-        dialog.setAcceptMode(mode)
-        dialog.setNameFilters([self.tr("Hierarchies (*.csv *.txt)"), self.tr("All files (*)")])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        return dialog
-
-    @Slot(str)
-    def _on_import_file(self, name: str) -> None:
-        self.import_from(Path(name))
-
-    @Slot(str)
-    def _on_export_file(self, name: str) -> None:
-        self.export_to(Path(name))
+        suggestion = self._workbench.work.base / f"{self.attribute}.csv"
+        path = self._asker.save_file(
+            self.tr("Export the hierarchy"), str(suggestion), self.tr("Hierarchies (*.csv)")
+        )
+        if path is not None:
+            self.export_to(path)
 
     @Slot(str)
     def _on_band(self, identifier: str) -> None:
         self.band.clear()
-        if identifier == _ATTRIBUTES:
-            self.attributesAsked.emit()
-        elif identifier == _DATA:
-            self.dataAsked.emit()
+        if identifier in (_ATTRIBUTES, _DATA):
+            self.wantsPanel.emit(identifier)
         elif identifier == _IMPORT:
             self._on_import()
         elif identifier == _REMOVE:
