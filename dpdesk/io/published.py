@@ -8,25 +8,17 @@ column as text. Where two readers could differ about a lenient file, the strict 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.published import GroupSizes
 from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
+from dpdesk.io.tallies import OrderCheck, Tally, TopValues, merged, top_of
 
 _BLOCK = 8 << 20
-_COLLAPSE_ROWS = 2_000_000
-
-
-@dataclass(frozen=True)
-class TopValues:
-    """Number of distinct texts of a column, and the most frequent ones with their rows."""
-
-    distinct: int
-    top: tuple[tuple[str, int], ...]
+_KEPT_BYTES = 256 << 20
 
 
 class PublishedCsv:
@@ -45,6 +37,9 @@ class PublishedCsv:
         self._path = path
         self._fields, self._rows = check_grammar(path, token)
         self._columns = self._header()
+        self._tallies: dict[tuple[str, ...], Any] = {}
+        self._tops: tuple[int, dict[str, TopValues]] | None = None
+        self._order: OrderCheck | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -78,29 +73,55 @@ class PublishedCsv:
 
     def top_values(self, count: int, token: CancelToken) -> dict[str, TopValues]:
         """The most frequent texts of every column, ties in code-point order, in one reading."""
-        tallies = {name: _Tally(["c0"]) for name in self._columns}
-        for batch in self.batches(self._columns, token):
-            for name, tally in tallies.items():
-                token.check()
-                tally.add(batch.select([name]))
-        return {name: _top(tally.table(), count) for name, tally in tallies.items()}
+        if self._tops is None or self._tops[0] != count:
+            tallies = {name: Tally(["c0"]) for name in self._columns}
+            for batch in self.batches(self._columns, token):
+                _add_each(tallies, batch, token)
+            found = {name: top_of(tally.table(), count) for name, tally in tallies.items()}
+            self._tops = count, found
+        return dict(self._tops[1])
 
     def first_unsorted_row(self, token: CancelToken) -> int | None:
         """The first data row (from 1) that sorts before its predecessor, or None.
 
         Rows are compared by all columns, left to right, by code point.
         """
-        import pyarrow as pa
+        if self._order is None:
+            order = OrderCheck()
+            for batch in self.batches(self._columns, token):
+                order.add(batch)
+                if order.found is not None:
+                    break
+            self._order = order
+        return self._order.found
 
-        seen, last = 0, None
+    def survey(
+        self, columns: Sequence[str], top: int, token: CancelToken, report: Report, step: str
+    ) -> None:
+        """Read the table once for what will be asked: order, groups of ``columns``, top values.
+
+        ``top`` is the number of top values that will be asked of every column, 0 for none. Reports
+        rows done under ``step``. Nothing depends on it but time; KeyError for an unknown column.
+        """
+        names = tuple(dict.fromkeys(columns))
+        groups = Tally([f"c{index}" for index in range(len(names))])
+        others = [name for name in self._columns if top and name not in names]
+        tallies = {name: Tally(["c0"]) for name in others}
+        order, done = OrderCheck(), 0
         for batch in self.batches(self._columns, token):
-            joined = batch if last is None else pa.concat_tables([last, batch])
-            found = _first_descent(joined)
-            if found is not None:
-                return seen + found + (1 if last is None else 0)
-            seen += batch.num_rows
-            last = batch.slice(batch.num_rows - 1)
-        return None
+            order.add(batch)
+            if names:
+                groups.add(batch.select(list(names)))
+            _add_each(tallies, batch, token)
+            done += batch.num_rows
+            report(StepProgress(step, done, self._rows, "rows"))
+        self._order = order
+        if names:
+            self._keep(names, groups.table())
+        if top:
+            found = {name: top_of(tally.table(), top) for name, tally in tallies.items()}
+            found |= {name: top_of(self._counted([name], token), top) for name in names}
+            self._tops = top, found
 
     def batches(self, columns: Sequence[str], token: CancelToken) -> Iterator[Any]:
         """The rows as Arrow tables of text columns, in file order; checks the token each time."""
@@ -159,57 +180,37 @@ class PublishedCsv:
 
     def _counted(self, columns: Sequence[str], token: CancelToken) -> Any:
         """One row per distinct tuple: the columns, called c0, c1, …, and ``rows``."""
-        tally = _Tally([f"c{index}" for index in range(len(columns))])
-        for batch in self.batches(columns, token):
+        wanted = tuple(columns)
+        for known, table in self._tallies.items():
+            if wanted == known:
+                return table
+            if set(wanted) <= set(known):
+                return _projected(table, known, wanted)
+        tally = Tally([f"c{index}" for index in range(len(wanted))])
+        for batch in self.batches(wanted, token):
             tally.add(batch)
-        return tally.table()
+        table = tally.table()
+        self._keep(wanted, table)
+        return table
+
+    def _keep(self, columns: tuple[str, ...], table: Any) -> None:
+        """Remember the groups of these columns, unless they are as large as the file."""
+        if table.nbytes <= _KEPT_BYTES:
+            self._tallies = {columns: table}
 
 
-class _Tally:
-    """Distinct tuples with their rows, from batches; parts are merged when they grow large."""
-
-    def __init__(self, names: list[str]) -> None:
-        self._names = names
-        self._parts: list[Any] = []
-        self._held = 0
-        self._limit = _COLLAPSE_ROWS
-
-    def add(self, batch: Any) -> None:
-        """Count the rows of a batch, whose columns are those of the tally in order."""
-        named = batch.rename_columns(self._names)
-        counted = named.group_by(self._names).aggregate([([], "count_all")])
-        self._parts.append(counted.rename_columns([*self._names, "rows"]))
-        self._held += counted.num_rows
-        if self._held > self._limit:
-            self._parts = [_merged(self._parts, self._names)]
-            self._held = self._parts[0].num_rows
-            self._limit = max(_COLLAPSE_ROWS, 2 * self._held)
-
-    def table(self) -> Any:
-        """The tuples and their ``rows``."""
-        import pyarrow as pa
-
-        if self._parts:
-            return _merged(self._parts, self._names)
-        fields = [(name, pa.string()) for name in self._names] + [("rows", pa.int64())]
-        return pa.schema(fields).empty_table()
+def _add_each(tallies: Mapping[str, Tally], batch: Any, token: CancelToken) -> None:
+    for name, tally in tallies.items():
+        token.check()
+        tally.add(batch.select([name]))
 
 
-def _top(table: Any, count: int) -> TopValues:
-    order = [("rows", "descending"), ("c0", "ascending")]
-    head = table.sort_by(order).slice(0, count)
-    values, rows = head.column("c0").to_pylist(), head.column("rows").to_pylist()
-    return TopValues(table.num_rows, tuple(zip(values, rows, strict=True)))
-
-
-def _merged(parts: list[Any], names: list[str]) -> Any:
-    import pyarrow as pa
-
-    whole = pa.concat_tables(parts)
-    if len(parts) == 1:
-        return whole
-    merged = whole.group_by(names).aggregate([("rows", "sum")])
-    return merged.rename_columns([*names, "rows"])
+def _projected(table: Any, known: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
+    """The groups of some of the columns of a tally."""
+    names = [f"c{index}" for index in range(len(wanted))]
+    part = table.select([*(f"c{known.index(name)}" for name in wanted), "rows"])
+    part = part.rename_columns([*names, "rows"])
+    return merged([part.slice(0, 0), part], names)
 
 
 def _histogram(sizes: Any) -> list[tuple[int, int]]:
@@ -217,26 +218,6 @@ def _histogram(sizes: Any) -> list[tuple[int, int]]:
 
     values, times = np.unique(sizes, return_counts=True)
     return list(zip(values.tolist(), times.tolist(), strict=True))
-
-
-def _first_descent(table: Any) -> int | None:
-    """Index (from 0, among pairs) of the first row pair that is out of order."""
-    import pyarrow.compute as pc
-
-    count = table.num_rows - 1
-    if count < 1:
-        return None
-    undecided = descent = None
-    for name in table.column_names:
-        column = table.column(name)
-        before, after = column.slice(0, count), column.slice(1)
-        smaller = pc.less(after, before)
-        bad = smaller if undecided is None else pc.and_(undecided, smaller)
-        descent = bad if descent is None else pc.or_(descent, bad)
-        same = pc.equal(after, before)
-        undecided = same if undecided is None else pc.and_(undecided, same)
-    found = pc.index(descent, True).as_py()
-    return None if found < 0 else int(found) + 1
 
 
 def _arrow_errors(reader: Any) -> Iterator[Any]:

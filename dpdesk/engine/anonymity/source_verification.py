@@ -191,14 +191,26 @@ def _classes(
     """Which tuples stand in classes of k or more rows, and the sizes of those classes."""
     if not len(labels):
         return np.zeros(0, np.bool_), np.zeros(0, np.int64)
-    order = np.lexsort(labels.T)
-    ordered = labels[order]
+    keys = _one_key(labels)
+    order = np.lexsort(keys.T)
+    ordered = keys[order]
     starts = np.flatnonzero(np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)]))
     sizes = np.add.reduceat(counts[order], starts)
     lengths = np.diff(np.append(starts, len(order)))
     kept = np.empty(len(order), dtype=np.bool_)
     kept[order] = np.repeat(sizes >= k, lengths)
     return kept, sizes[sizes >= k]
+
+
+def _one_key(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Equal rows get equal keys, others different ones: one column where the codes fit into one."""
+    spans = [int(column.max()) + 1 for column in labels.T]
+    if math.prod(spans) >= 2**63:
+        return labels
+    key = np.zeros(len(labels), dtype=np.int64)
+    for span, column in zip(spans, labels.T, strict=True):
+        key = key * span + column
+    return key.reshape(-1, 1)
 
 
 def _table_check(

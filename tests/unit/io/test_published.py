@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jobs import CancelToken, Event, StepProgress
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
 
@@ -53,6 +53,36 @@ def test_groups_and_counts_are_those_of_plain_python(
 
 
 @settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=20),
+    columns=st.permutations(["x", "y", "z"]),
+    taken=st.integers(0, 3),
+    top=st.sampled_from([0, 1, 5]),
+)
+def test_reading_the_table_once_for_all_gives_the_same_answers(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, ...]],
+    columns: list[str],
+    taken: int,
+    top: int,
+) -> None:
+    token, folder = CancelToken(), tmp_path_factory.mktemp("t")
+    plain = opened(folder, written(["x", "y", "z"], rows))
+    surveyed = PublishedCsv(folder / "microdata.csv", token)
+    events: list[Event] = []
+    surveyed.survey(columns[:taken], top, token, events.append, "step")
+    done = [event.done for event in events if isinstance(event, StepProgress)]
+    assert done == ([len(rows)] if rows else [])
+    assert surveyed.first_unsorted_row(token) == plain.first_unsorted_row(token)
+    assert surveyed.top_values(5, token) == plain.top_values(5, token)
+    for asked in (columns, columns[:taken], columns[:1], ["z", "x"], ["y"]):
+        fresh = PublishedCsv(folder / "microdata.csv", token)
+        assert surveyed.group_sizes(asked, token) == fresh.group_sizes(asked, token)
+    for name in columns:
+        assert surveyed.value_counts(name, token) == plain.value_counts(name, token)
+
+
+@settings(max_examples=60, deadline=None)
 @given(rows=st.lists(st.tuples(TEXTS, TEXTS), max_size=20))
 def test_first_unsorted_row_follows_code_points(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, ...]]
@@ -83,7 +113,7 @@ def test_group_sizes_do_not_depend_on_blocks_or_on_collapsing(
     table = opened(tmp_path, written(["x", "y"], rows))
     whole = table.group_sizes(["x", "y"], CancelToken())
     monkeypatch.setattr("dpdesk.io.published._BLOCK", 128)
-    monkeypatch.setattr("dpdesk.io.published._COLLAPSE_ROWS", 50)
+    monkeypatch.setattr("dpdesk.io.tallies._COLLAPSE_ROWS", 50)
     assert table.group_sizes(["x", "y"], CancelToken()) == whole
     assert whole.groups == 77
     assert whole.sum_of_squares == sum(n**2 for n in Counter(rows).values())
