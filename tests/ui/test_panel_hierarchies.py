@@ -457,6 +457,7 @@ def test_a_file_that_is_gone_is_told_with_a_way_out(qtbot: QtBot, panel: Hierarc
     settle(qtbot, panel)
     assert "gone.csv" in panel.band.text
     assert panel.attributes.entries[1].text == "job\n✕ cannot be used"
+    assert "import another" in panel.picture.chart._placeholder.text()
     panel.band.triggered.emit("remove")
     settle(qtbot, panel)
     assert "job" not in panel._workbench.work.hierarchies

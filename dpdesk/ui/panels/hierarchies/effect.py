@@ -13,7 +13,7 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QHeaderView, QLabel, QWidget
 
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.models import DataGrid, format_cell
@@ -33,6 +33,11 @@ from dpdesk.ui.widgets import column
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 HEAD_LINES = 8
+_TEXT_ROLES = (
+    Qt.ItemDataRole.DisplayRole,
+    Qt.ItemDataRole.AccessibleTextRole,
+    Qt.ItemDataRole.ToolTipRole,
+)
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -95,7 +100,7 @@ class EffectModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if index.column() % 2 else _LEFT
-        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+        if role not in _TEXT_ROLES:
             return None
         preview = look.examined.preview
         leaf = int(self._used[index.row()])
@@ -129,8 +134,16 @@ class PicturePane(QWidget):
         self._draw()
 
     def set_stale(self, stale: bool) -> None:
-        """Dim the picture while another one is on its way."""
-        self.chart.set_stale(stale, self.tr("counting"))
+        """Dim the picture while another one is on its way, or none can be made."""
+        self.chart.set_stale(stale)
+        self.chart.set_placeholder(self.tr("Counting the values…"))
+
+    def set_nothing(self) -> None:
+        """There is no picture, because there is no usable hierarchy."""
+        self.chart.set_stale(False)
+        self.chart.set_placeholder(
+            self.tr("No picture: import another hierarchy, or choose how it is made.")
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """As many bars as there is room for their names."""
@@ -182,6 +195,7 @@ class BeforeAfterPane(QWidget):
         self.grid = DataGrid(theme, self.tr("Values before and after"))
         self.grid.setModel(self.model)
         self.grid.verticalHeader().hide()
+        self.grid.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         for widget in (heading, self._sentence):
             layout.addWidget(widget)
         layout.addWidget(self.grid, 1)

@@ -295,6 +295,7 @@ class HierarchiesPanel(Panel):
             self.picture.set_stale(self._look is not None)
             return
         self._set_look(None)
+        self.picture.set_nothing()
         if answer.error is not None:
             actions = ((_IMPORT, self.tr("Import another…")), (_REMOVE, self.tr("Do without")))
             self.band.show_error(answer.error, actions)

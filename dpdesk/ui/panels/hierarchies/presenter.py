@@ -108,6 +108,11 @@ def headline(entries: Sequence[Entry]) -> str:
     """One sentence under the title: how far the step is."""
     needed = [one for one in entries if not one.optional]
     made = sum(one.state is not State.NONE for one in needed)
+    bad = [one for one in entries if one.state in (State.LACKING, State.FAILED)]
+    if bad:
+        return translate("Hierarchies", "{name} needs a look: {note}.").format(
+            name=bad[0].attribute, note=bad[0].note
+        )
     if made == len(needed):
         return translate(
             "Hierarchies",
