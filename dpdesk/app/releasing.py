@@ -18,6 +18,7 @@ from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
+from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodOutcome
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -141,8 +142,13 @@ def _write_public(
     created: datetime.date,
 ) -> tuple[dict[str, object], str]:
     """The rest of ``public/``; returns the manifest and the commitment key."""
+    from dpdesk.report.about import EXAMPLES
+
     work.step(2)
     prepared = work.prepared
+    quasi = prepared.given.with_role(Role.QUASI_IDENTIFIER)
+    released = [name for name in quasi if name in published.columns]
+    published.survey(released, EXAMPLES, work.token, work.report, _STEPS[2])
     parameters = public_parameters(prepared)
     key = fresh_key()
     manifest: dict[str, object] = {

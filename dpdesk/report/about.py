@@ -12,7 +12,7 @@ from dpdesk.engine.method import Method
 from dpdesk.report.pages import plain_value, render
 from dpdesk.report.words import metric_lines, result_lines
 
-_EXAMPLES = 3
+EXAMPLES = 3  # most frequent values that the code book shows of a column
 
 
 class CountedColumn(Protocol):
@@ -77,7 +77,7 @@ def describe_columns(
     result = manifest["result"]
     node = result.get("node") if isinstance(result, Mapping) else None
     levels = node if isinstance(node, Mapping) else {}
-    counted = table.top_values(_EXAMPLES, token)
+    counted = table.top_values(EXAMPLES, token)
     return tuple(
         ColumnNote(name, _treatment(levels.get(name)), counted[name].distinct, counted[name].top)
         for name in table.columns

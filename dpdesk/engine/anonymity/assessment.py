@@ -61,9 +61,14 @@ class Assessment:
 
     def figures(self) -> tuple[Figure, ...]:
         """Headline numbers of the release."""
-        return (*self._release_figures(), *self._loss_figures())
+        return (
+            *self._row_figures(),
+            *self._class_figures(),
+            *self._risk_figures(),
+            *self._loss_figures(),
+        )
 
-    def _release_figures(self) -> tuple[Figure, ...]:
+    def _row_figures(self) -> tuple[Figure, ...]:
         known = self.statistics
         return (
             Figure("rows_kept", "Rows kept", known.kept, "count", "rows", "higher", headline=True),
@@ -78,6 +83,11 @@ class Assessment:
                 better="lower",
                 headline=True,
             ),
+        )
+
+    def _class_figures(self) -> tuple[Figure, ...]:
+        known = self.statistics
+        return (
             Figure(
                 "classes",
                 "Classes",
@@ -103,6 +113,10 @@ class Assessment:
                 "rows",
                 help="Rows of the smallest class before anything is generalised.",
             ),
+        )
+
+    def _risk_figures(self) -> tuple[Figure, ...]:
+        return (
             Figure(
                 "highest_risk",
                 "Highest risk",
