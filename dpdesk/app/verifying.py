@@ -25,6 +25,7 @@ from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST, MICROD
 from dpdesk.io.safewrite import hash_file
 
 if TYPE_CHECKING:
+    from dpdesk.core.recoding import Recoding
     from dpdesk.io.store import DataStore
     from dpdesk.io.workspace import Workspace
 
@@ -205,7 +206,13 @@ class _Checker:
                     stack.callback(workspace.close)
                 given, data = self._given(method, source, workspace)
                 stack.callback(data.close)
-                return method.verify_with_source(manifest, published, given, self._token)
+                checks = method.verify_with_source(manifest, published, given, self._token)
+                if _failed(checks):
+                    return checks
+                recoding = method.claimed_recoding(manifest, given, self._token)
+                if recoding is None:
+                    return checks
+                return (*checks, self._made_again(recoding, data, workspace.folder))
         except (Cancelled, UnreadableTableError):
             raise
         except DpdeskError as error:
@@ -213,6 +220,20 @@ class _Checker:
                 Failure(str(source), f"could not be read as the evidence says: {error.sentence}")
             )
             return method.verify(manifest, published, self._token)
+
+    def _made_again(self, recoding: Recoding, data: DataStore, folder: Path) -> ClaimCheck:
+        """The table once more from the source, in the private folder, against the published one."""
+        claim, again = "microdata.csv is what the source gives", folder / "made-again.csv"
+        try:
+            data.write_recoded(recoding, again, self._token, self._report)
+            made = hash_file(again, self._token)
+        finally:
+            again.unlink(missing_ok=True)
+        if made == hash_file(self._found.public / MICRODATA, self._token):
+            found = "made again from the source, the same byte for byte"
+            return ClaimCheck(claim, CheckStatus.CONFIRMED, found, MICRODATA)
+        found = "made again from the source, the table is another"
+        return ClaimCheck(claim, CheckStatus.FAILED, found, MICRODATA)
 
     def _given(
         self, method: Method, source: Path, workspace: Workspace

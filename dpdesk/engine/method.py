@@ -143,3 +143,12 @@ class Method(ABC):
         code with :meth:`run`. A method that can settle nothing more keeps this default.
         """
         return self.verify(manifest, published, token)
+
+    def claimed_recoding(
+        self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
+    ) -> Recoding | None:
+        """The recoding that a manifest claims, to make the table again; None when there is none.
+
+        Called when :meth:`verify_with_source` found no fault; shares no code with :meth:`run`.
+        """
+        return None

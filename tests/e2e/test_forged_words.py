@@ -163,3 +163,28 @@ def test_evidence_that_cannot_have_led_to_the_manifest_fails_even_when_sealed(
     path.write_bytes(canonical(evidence))
     seal_again(copy, manifest_of(copy))
     assert "internal/evidence.json" in reasons(check(copy, context))
+
+
+def test_with_the_source_a_change_in_any_column_is_found(
+    copy: Path, plan: Path, context: AppContext
+) -> None:
+    path = copy / "public/microdata.csv"
+    header, *rows = path.read_text("utf-8").splitlines()
+    changed = [
+        row.removesuffix(",cold") + ",none" if row.endswith(",cold") else row for row in rows
+    ]
+    path.write_text("\n".join([header, *sorted(changed)]) + "\n", "utf-8")
+    seal_again(copy, manifest_of(copy))
+    source = plan.parent / town.SOURCE
+    assert "made again from the source, the table is another" in reasons(
+        check(copy, context, source)
+    )
+
+
+def test_with_the_source_the_genuine_table_is_made_again(
+    genuine: Path, plan: Path, context: AppContext
+) -> None:
+    report = check(genuine, context, plan.parent / town.SOURCE)
+    statuses = {c.claim: c.status for c in report.claims}
+    assert statuses["microdata.csv is what the source gives"] is CheckStatus.CONFIRMED
+    assert not list(context.workspace.folder.rglob("*.csv"))

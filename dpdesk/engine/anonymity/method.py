@@ -143,6 +143,20 @@ class KAnonymity(Method):
             manifest, published, given.source, given.roles, given.hierarchies, token
         )
 
+    def claimed_recoding(
+        self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
+    ) -> Recoding | None:
+        """See :meth:`Method.claimed_recoding`."""
+        from dpdesk.engine.anonymity.remaking import claimed_recoding
+
+        settings, result = manifest["parameters"], manifest["result"]
+        node = result["node"] if isinstance(result, Mapping) else None
+        k = settings["k"] if isinstance(settings, Mapping) else None
+        if not isinstance(node, Mapping) or not isinstance(k, int):
+            return None
+        levels = {name: node[name] for name in given.with_role(Role.QUASI_IDENTIFIER)}
+        return claimed_recoding(k, levels, given.source, given.roles, given.hierarchies, token)
+
 
 def _under(step: str, report: Report) -> Report:
     """Pass progress on under the name of the step that has been announced."""
