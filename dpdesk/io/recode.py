@@ -219,6 +219,7 @@ def _write(
                 report(StepProgress(WRITE, written, expected, "rows"))
     except OSError as problem:
         path.unlink(missing_ok=True)
+        token.check()  # Arrow calls a query that a cancel interrupts an error of the disk
         raise storage_error(problem, path, "write") from problem
     except BaseException:
         path.unlink(missing_ok=True)
