@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.anonymity.anytime import anytime_search
+from dpdesk.engine.anonymity.bounded import bounded_search
+from dpdesk.engine.anonymity.bounds import Bounds
+from dpdesk.engine.anonymity.counting import node_counter
 from dpdesk.engine.anonymity.lattice import LatticeProblem
 from dpdesk.engine.anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.anonymity.samarati import PREFERENCES, samarati
@@ -186,3 +190,81 @@ def test_an_attribute_that_cannot_lose_anything_counts_as_lost_when_its_row_is_s
     assert found.attribute_loss == (Fraction(1, 3), Fraction(1, 3))
     assert found.attribute_generalisation == (Fraction(1, 3), Fraction(1, 3))
     assert close(walked(table.problem).objective(name, 2)[0], found.objective(name))
+
+
+@settings(deadline=None, max_examples=200)
+@given(lattice_tables(), st.sampled_from(KS), shares, st.sampled_from(OBJECTIVES))
+def test_branch_and_bound_proves_the_same_optimum_as_looking_at_every_node(
+    table: LatticeTable, k: int, limit: int, objective: str
+) -> None:
+    expected = reference.best(table.rows, table.paths, objective, k, limit)
+    found = bounded_search(table.problem, objective, k, limit, CancelToken(), silent)
+    assert found.node == expected
+    assert found.proven_optimal == (expected is not None)
+    assert found.nodes_checked <= len(reference.nodes(table.paths))
+    if expected is not None:
+        assert found.statistics == evaluate_node(table.problem, expected, k)
+
+
+@settings(deadline=None, max_examples=100)
+@given(lattice_tables(), st.sampled_from(KS), shares, st.sampled_from(OBJECTIVES))
+def test_branch_and_bound_is_right_where_sums_are_fixed_point(
+    table: LatticeTable, k: int, limit: int, objective: str
+) -> None:
+    problem = table.problem
+    problem.__dict__["loss_is_exact"] = False
+    problem.__dict__["loss_unit"] = 1009
+    problem.__dict__["log_unit"] = 64
+    expected = reference.best(table.rows, table.paths, objective, k, limit)
+    assert bounded_search(problem, objective, k, limit, CancelToken(), silent).node == expected
+
+
+@settings(deadline=None, max_examples=100)
+@given(lattice_tables(), st.sampled_from(KS), shares, st.sampled_from(OBJECTIVES), st.data())
+def test_no_bound_exceeds_what_a_node_is_by_definition(
+    table: LatticeTable, k: int, limit: int, objective: str, data: st.DataObject
+) -> None:
+    nodes = reference.nodes(table.paths)
+    learnt = data.draw(st.lists(st.sampled_from(nodes), min_size=1, max_size=5, unique=True))
+    problem = table.problem
+    bounds = Bounds(problem, objective, k, limit)
+    with node_counter(problem, k, CancelToken(), pooled=True) as counter:
+        bounds.learn(counter.evaluated(learnt))
+    found = bounds.of(np.arange(len(nodes)))
+    for bound, node in zip(found.tolist(), nodes, strict=True):
+        release = reference.Release(table.rows, table.paths, node, k)
+        if node not in learnt and release.feasible(limit):
+            value = release.entropy if objective == "entropy" else release.objective(objective)
+            assert bound <= float(value) * (1 + 1e-9) + 1e-7
+
+
+@settings(deadline=None, max_examples=40)
+@given(lattice_tables(), st.sampled_from(KS), shares, st.integers(1, 6))
+def test_branch_and_bound_cut_short_finds_a_feasible_node_and_proves_nothing_false(
+    table: LatticeTable, k: int, limit: int, budget: int
+) -> None:
+    found = bounded_search(table.problem, "loss", k, limit, CancelToken(), silent, max_nodes=budget)
+    assert found.nodes_checked <= budget
+    assert (found.node is None) == (k > len(table.rows))
+    if found.node is not None:
+        assert reference.Release(table.rows, table.paths, found.node, k).feasible(limit)
+        if found.proven_optimal:
+            assert found.node == reference.best(table.rows, table.paths, "loss", k, limit)
+
+
+@settings(deadline=None, max_examples=60)
+@given(lattice_tables(), st.lists(st.integers(0, 10**6), min_size=1, max_size=20))
+def test_pooled_tables_count_nodes_in_any_order_as_the_walk_does(
+    table: LatticeTable, picks: list[int]
+) -> None:
+    problem = table.problem
+    statistics = walked(problem)
+    with node_counter(problem, 3, CancelToken(), pooled=True) as counter:
+        for pick in picks:
+            place = pick % problem.node_count
+            found = counter.evaluated([problem.levels(place)])
+            for k in (1, 3):
+                assert found.suppressed(k)[0] == statistics.suppressed(k)[place]
+                assert found.sum_of_squares(k)[0] == statistics.sum_of_squares(k)[place]
+                assert found.objective("loss", k)[0] == statistics.objective("loss", k)[place]
+                assert found.objective("entropy", k)[0] == statistics.objective("entropy", k)[place]

@@ -13,31 +13,40 @@ from dpdesk.engine.anonymity import kernels
 from dpdesk.engine.anonymity.lattice import Ints, LatticeProblem, Node
 from dpdesk.engine.anonymity.packing import PackedLattice
 from dpdesk.engine.anonymity.statistics import FIELDS, EvaluatedNodes, level_array
-from dpdesk.engine.anonymity.worker import Roller, Stopped
+from dpdesk.engine.anonymity.worker import Roller, Stopped, TablePool
 
 
 class NodeCounter:
-    """Counts nodes at one k, each once; nodes asked for together share their work.
+    """Counts nodes at one k (and at 1), each once.
 
-    Use :func:`node_counter` to make one.
+    Nodes asked for together, in ascending order, share their work; with ``pooled`` nodes in any
+    order do. Use :func:`node_counter` to make one.
     """
 
-    def __init__(self, problem: LatticeProblem, k: int, token: CancelToken) -> None:
+    def __init__(
+        self, problem: LatticeProblem, k: int, token: CancelToken, *, pooled: bool = False
+    ) -> None:
         self.problem = problem
         self.k = k
         self.stop = np.zeros(1, np.uint8)
         self._token = token
         self._packed = PackedLattice.of(problem, token)
-        self._roller = Roller(self._packed, self.stop)
-        self._ks = np.array([k], np.int64)
+        maker = TablePool if pooled else Roller
+        self._tables: Roller | TablePool = maker(self._packed, self.stop)
+        self._ks = np.unique(np.array([1, k], np.int64))
         self._bins = np.zeros(1, np.int64)
-        self._sums = np.zeros((2, FIELDS), np.int64)
+        self._sums = np.zeros((len(self._ks) + 1, FIELDS), np.int64)
         self._known: dict[Node, Ints] = {}
 
     @property
     def counted(self) -> int:
         """How many nodes were counted so far."""
         return len(self._known)
+
+    @property
+    def work(self) -> int:
+        """Groups read so far by a pooled counter, the same on every machine; else 0."""
+        return self._tables.work if isinstance(self._tables, TablePool) else 0
 
     def walk_order(self, node: Node) -> Node:
         """The levels of a node by walk position: ascending order of these is cheapest."""
@@ -56,33 +65,35 @@ class NodeCounter:
         return self.walk_order(self.problem.heights)
 
     def count(self, node: Node) -> Ints:
-        """The FIELDS numbers of a node (see the kernel ``tally``); raises Cancelled."""
+        """The FIELDS numbers of a node at k (see the kernel ``tally``); raises Cancelled."""
         known = self._known.get(node)
         if known is None:
             self._token.check()
             try:
-                table = self._roller.table(self.walk_order(node))
+                table = self._tables.table(self.walk_order(node))
             except Stopped:
                 raise Cancelled from None
-            answer = np.zeros((1, FIELDS), np.int64)
-            kernels.tally(table, 0, len(table), self._bins, self._ks, self._sums, answer)
-            known = self._known[node] = answer[0]
-        return known
+            known = self._known[node] = np.zeros((len(self._ks), FIELDS), np.int64)
+            kernels.tally(table, 0, len(table), self._bins, self._ks, self._sums, known)
+        at_k: Ints = known[-1]
+        return at_k
 
     def evaluated(self, nodes: Sequence[Node]) -> EvaluatedNodes:
-        """The nodes with their numbers, counting those that were not yet; raises Cancelled."""
+        """The nodes at 1 and k, counting those that were not yet; raises Cancelled."""
         for node in sorted(nodes, key=self.walk_order):
             self.count(node)
-        data = np.stack([self._known[node] for node in nodes])[:, None, :]
+        data = np.stack([self._known[node] for node in nodes])
         levels = level_array(self.problem, np.array(nodes, np.int64))
         return EvaluatedNodes(self.problem, self._ks, data, levels)
 
 
 @contextmanager
-def node_counter(problem: LatticeProblem, k: int, token: CancelToken) -> Iterator[NodeCounter]:
+def node_counter(
+    problem: LatticeProblem, k: int, token: CancelToken, *, pooled: bool = False
+) -> Iterator[NodeCounter]:
     """A counter whose compiled loops end when the token is cancelled."""
     token.check()
-    counter = NodeCounter(problem, k, token)
+    counter = NodeCounter(problem, k, token, pooled=pooled)
 
     def stop() -> None:
         counter.stop[0] = 1

@@ -133,12 +133,12 @@ class EvaluatedNodes:
             return None
         values = self.objective(objective, k)[nodes]
         lowest = float(values.min())
-        nodes = nodes[values <= lowest + self._slack(objective, lowest)]
+        nodes = nodes[values <= lowest + self.slack(objective, lowest)]
         if len(nodes) > 1:
             nodes = nodes[self._tie_order(nodes, k, self._exact_ranks(nodes, objective, k))]
         return int(nodes[0])
 
-    def _slack(self, objective: str, lowest: float) -> float:
+    def slack(self, objective: str, lowest: float) -> float:
         """How far above the lowest value a node can seem although it is as low: rounding only."""
         slack = _CLOSE * abs(lowest)
         if objective == "loss" and not self.problem.loss_is_exact:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import le
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +16,8 @@ from dpdesk.engine.anonymity.packing import Flag, PackedLattice
 from dpdesk.engine.anonymity.statistics import FIELDS
 
 _SMALLEST_ARENA = 1024
+_SMALLEST_POOL = 32_000_000
+_CLEARLY = 0.7
 
 
 class Tasks(Protocol):
@@ -90,6 +94,49 @@ class Roller:
         if key not in self._maps:
             self._maps[key] = self.packed.step_map(position, lower, upper)
         return self._maps[key]
+
+
+class TablePool:
+    """Makes the group table of any node from the smallest table at hand below it.
+
+    For nodes asked for in any order. Tables that are clearly smaller than what they were made from
+    are kept, the least recently used forgotten first, within twice the memory of the raw table.
+    ``work`` counts the groups read so far: the same on every machine.
+    """
+
+    def __init__(self, packed: PackedLattice, stop: Flag) -> None:
+        self._roller = Roller(packed, stop)
+        self._room = 2 * max(packed.base.nbytes, _SMALLEST_POOL)
+        self._kept: OrderedDict[tuple[int, ...], Ints] = OrderedDict()
+        self.work = 0
+
+    def table(self, levels: Sequence[int]) -> Ints:
+        """The group table at ``levels``, given by position; raises :class:`Stopped`."""
+        goal = tuple(levels)
+        below = [at for at in self._kept if all(map(le, at, goal))]
+        at = min(below, key=lambda node: len(self._kept[node]), default=(0,) * len(goal))
+        table = self._kept.get(at, self._roller.packed.base)
+        if at in self._kept:
+            self._kept.move_to_end(at)
+        small = len(table)
+        for position, level in enumerate(goal):
+            if at[position] == level:
+                continue
+            self.work += len(table)
+            table = self._roller.raised(table, position, at[position], level)
+            at = (*at[:position], level, *at[position + 1 :])
+            if len(table) <= _CLEARLY * small:
+                small = len(table)
+                self._keep(at, table)
+        self.work += len(table)
+        return table
+
+    def _keep(self, at: tuple[int, ...], table: Ints) -> None:
+        self._kept[at] = table
+        self._room -= table.nbytes
+        while self._room < 0 and self._kept:
+            _, forgotten = self._kept.popitem(last=False)
+            self._room += forgotten.nbytes
 
 
 class SubtreeWorker:
