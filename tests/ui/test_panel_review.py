@@ -327,9 +327,11 @@ def test_a_public_part_alone_is_opened_as_unsealed(room: Room, plan: Path, tmp_p
     page = room.panel.release
     assert page.band.kind == "caution"
     assert page.checks.model.row(1)[0] == "○ unsealed"
-    buttons = {one.accessibleName() for one in page.findChildren(QPushButton) if one.isVisible()}
+    buttons = {
+        one.accessibleName() for one in room.panel.findChildren(QPushButton) if one.isVisible()
+    }
     assert "Check with the source…" not in buttons
-    assert "Open the report" not in buttons
+    assert "Open report" not in buttons
     assert room.button("Export as CSV").isEnabled()
     assert findings(room.panel) == []
 
@@ -348,7 +350,7 @@ def test_pages_and_folder_are_opened_by_the_system(
     room.open(tmp_path / "out")
     told: list[str] = []
     room.panel.messageRaised.connect(lambda kind, text: told.append(text))
-    for name in ("Open the report", "Open the page for users", "Open the folder"):
+    for name in ("Open report", "Open user page", "Open folder"):
         room.button(name).click()
     out = tmp_path / "out"
     expected = [out / "internal/report.html", out / "public/about.html", out]

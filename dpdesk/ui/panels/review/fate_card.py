@@ -18,6 +18,7 @@ class FateCard(QFrame):
         set_look(self, "card")
         layout = column(self, margin=SPACE.l, gap=SPACE.xs)
         head = QLabel(self.tr("What becomes of the columns"))
+        head.setWordWrap(True)
         set_look(head, "section")
         layout.addWidget(head)
         self._lines: list[tuple[QLabel, QLabel]] = []
@@ -25,6 +26,7 @@ class FateCard(QFrame):
             name, text = QLabel(), QLabel()
             set_look(name, "note")
             text.setWordWrap(True)
+            text.setMinimumWidth(1)  # lists of names break wherever they must
             text.setTextFormat(Qt.TextFormat.PlainText)
             text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             layout.addWidget(name)

@@ -23,6 +23,7 @@ class FileCard(QFrame):
         line = row()
         title = QLabel(head)
         title.setWordWrap(True)
+        title.setMinimumWidth(1)
         set_look(title, "section")
         line.addWidget(title, 1)
         if badge:

@@ -20,10 +20,11 @@ from dpdesk.ui.panels.review.files import FileLists, ListFiles
 from dpdesk.ui.panels.review.prepare_page import PreparePage
 from dpdesk.ui.panels.review.preview import Preview
 from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
+from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.panels.review.target import Target
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
-from dpdesk.ui.widgets import EmptyState, StepHeader, column
+from dpdesk.ui.widgets import EmptyState, StepHeader, column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
@@ -174,12 +175,16 @@ class ReviewPanel(Panel):
         self.strip = ChoiceStrip(self.tr("Prepare, or look at a release"))
         self.strip.chosen.connect(self._on_page)
         layout.addWidget(self._header)
-        layout.addWidget(self.strip)
+        self._line = row(gap=SPACE.l)
+        layout.addLayout(self._line)
         self._stack = QStackedWidget()
         self.prepare = PreparePage(self._theme, self._bench.hub)
         self.release = ReleasePage(self._theme, self._bench.hub)
+        self._line.addWidget(self.strip, 1)
+        self._line.addWidget(self.release.again)
         self._empty = self._build_empty()
-        for page in (self.prepare, self.release, self._empty):
+        self._pages = {PREPARE: scrolled(self.prepare), RELEASE: scrolled(self.release)}
+        for page in (*self._pages.values(), self._empty):
             self._stack.addWidget(page)
         layout.addWidget(self._stack, 1)
         self.prepare.titleEdited.connect(self._on_title)
@@ -252,14 +257,15 @@ class ReviewPanel(Panel):
         if self._visible_page not in names:
             self._visible_page = names[-1] if names else PREPARE
         self.strip.choose(self._visible_page)
+        self.release.again.setVisible(bool(names) and self._visible_page == RELEASE)
         if not names:
             self._stack.setCurrentWidget(self._empty)
             self._header.set_line(self.tr("Nothing has been opened yet."))
         elif self._visible_page == RELEASE:
-            self._stack.setCurrentWidget(self.release)
+            self._stack.setCurrentWidget(self._pages[RELEASE])
             self._show_release()
         else:
-            self._stack.setCurrentWidget(self.prepare)
+            self._stack.setCurrentWidget(self._pages[PREPARE])
             self._show_prepare()
         self._update_buttons()
 
@@ -340,10 +346,8 @@ class ReviewPanel(Panel):
             return
         self._shown_release = (facts, report)
         rows = checks.check_rows(facts, report, bench.verified_with)
-        actions = [(VERIFY, self.tr("Verify again"))]
-        if checks.needs_source(rows) and facts.internal is not None and report.ok:
-            actions.append((SOURCE, self.tr("Check with the source…")))
-        self.release.show_verdict(checks.verdict(report, rows), actions)
+        more = checks.needs_source(rows) and facts.internal is not None and report.ok
+        self.release.show_verdict(checks.verdict(report, rows), source=more)
         self.release.show_checks(rows)
         self.release.show_guarantee(presenter.guarantee_of(facts))
         self.release.show_picture(presenter.risk_picture(facts))

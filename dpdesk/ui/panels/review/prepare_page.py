@@ -20,14 +20,14 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review.fate_card import FateCard
 from dpdesk.ui.panels.review.job_line import JobLine
 from dpdesk.ui.panels.review.presenter import Fates, figures_words
-from dpdesk.ui.panels.review.scrolling import scrolled
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, row, splitter
+from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, row
 
-CHART_LINES = 11
+LEAST_LINES = (11, 7)
 
 
-class PreparePage(QWidget):
+class PreparePage(Page):
     """Preview at the top, the form that writes the release below.
 
     ``titleEdited(str)`` and ``folderEdited(str)`` follow the keys; ``browseAsked()``,
@@ -51,11 +51,9 @@ class PreparePage(QWidget):
         set_look(self._figures, "answer")
         layout.addWidget(self._figures)
         self._chart = ChartView(theme)
-        self._split = splitter("review-prepare", (self._chart, self._build_words(theme)), (3, 2))
-        layout.addWidget(scrolled(self._split), 1)
+        parts = (self._chart, self._build_words(theme))
+        layout.addWidget(SideBySide(theme, "review-prepare", parts, LEAST_LINES), 1)
         layout.addWidget(self._build_form(hub))
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
 
     # -- what is shown
 
@@ -144,7 +142,9 @@ class PreparePage(QWidget):
         set_look(self._folder_error, "fail")
         self._folder_error.hide()
         layout.addWidget(self._folder_error)
-        layout.addLayout(self._build_last_line(hub))
+        self.job_line = JobLine(hub)
+        layout.addWidget(self.job_line)
+        layout.addLayout(self._build_last_line())
         return frame
 
     def _add_title(self, fields: QGridLayout) -> None:
@@ -174,7 +174,7 @@ class PreparePage(QWidget):
         fields.addWidget(browse, 1, 2)
         fields.setColumnStretch(1, 1)
 
-    def _build_last_line(self, hub: JobHub) -> QHBoxLayout:
+    def _build_last_line(self) -> QHBoxLayout:
         line = row(gap=SPACE.m)
         self._note = QLabel(
             self.tr(
@@ -184,13 +184,11 @@ class PreparePage(QWidget):
         )
         self._note.setWordWrap(True)
         set_look(self._note, "note")
-        self.job_line = JobLine(hub)
         self._write = QPushButton(self.tr("&Write the release"))
         self._write.setAccessibleName(self.tr("Write the release"))
         set_look(self._write, "primary")
         self._write.clicked.connect(self._on_write)
         line.addWidget(self._note, 1)
-        line.addWidget(self.job_line, 1)
         line.addWidget(self._write)
         self.set_can_write(False)
         return line
@@ -202,7 +200,3 @@ class PreparePage(QWidget):
     @Slot()
     def _on_write(self) -> None:
         self.writeAsked.emit()
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self._chart.setMinimumHeight(CHART_LINES * theme.target)

@@ -22,19 +22,19 @@ from dpdesk.ui.panels.review.checks import CheckRow, Verdict
 from dpdesk.ui.panels.review.file_cards import FileCards
 from dpdesk.ui.panels.review.files import FileLists
 from dpdesk.ui.panels.review.job_line import JobLine
-from dpdesk.ui.panels.review.scrolling import scrolled
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, splitter
+from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
 
 PROMISE, FILES, PICTURE = "promise", "files", "picture"
 VERIFY, SOURCE = "verify", "source"
-LEAST_LINES = 10
+LEAST_LINES = (9, 9)
 FORMATS = ("csv", "parquet", "xlsx")
 
 
-class ReleasePage(QWidget):
+class ReleasePage(Page):
     """Signals are wishes: ``bandTriggered(str)``, ``exportAsked(str)`` with a format,
     ``openAsked(str)`` with ``"report"``, ``"about"`` or ``"folder"``.
     """
@@ -47,23 +47,22 @@ class ReleasePage(QWidget):
         super().__init__(parent)
         layout = column(self, gap=SPACE.m)
         self.stale_band, self.band = MessageBand(theme), MessageBand(theme)
-        self.band.triggered.connect(self.bandTriggered)
         self.stale_band.triggered.connect(self.bandTriggered)
         self.job_line = JobLine(hub)
         layout.addWidget(self.stale_band)
         layout.addWidget(self.band)
         self.checks = CheckList(theme)
-        self._split = splitter("review-release", (self.checks, self._build_right(theme)), (3, 2))
-        layout.addWidget(scrolled(self._split), 1)
+        self.again = self._build_again()
+        parts = (self.checks, self._build_right(theme))
+        layout.addWidget(SideBySide(theme, "review-release", parts, LEAST_LINES), 1)
         layout.addWidget(self._build_bar())
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
 
     # -- what is shown
 
-    def show_verdict(self, verdict: Verdict, actions: Sequence[tuple[str, str]]) -> None:
-        """The answer in one sentence, with what can be done about it."""
-        self.band.show_message(verdict.kind, verdict.sentence, actions, dismissible=False)
+    def show_verdict(self, verdict: Verdict, *, source: bool) -> None:
+        """The answer in one sentence; ``source`` says whether the source could settle more."""
+        self.band.show_message(verdict.kind, verdict.sentence, dismissible=False)
+        self._again[SOURCE].setVisible(source)
 
     def show_stale(self, text: str, actions: Sequence[tuple[str, str]]) -> None:
         """Say that the work has changed since; an empty text takes the sentence away."""
@@ -111,6 +110,27 @@ class ReleasePage(QWidget):
         self._opens["about"].setEnabled(about)
 
     # -- building
+
+    def _build_again(self) -> FlowBox:
+        """The buttons that check again; the panel has the place for them."""
+        line = FlowBox(gap=SPACE.s)
+        texts = {
+            VERIFY: (self.tr("Verify a&gain"), self.tr("Read all files and check them again")),
+            SOURCE: (
+                self.tr("Chec&k with the source…"),
+                self.tr("Settle what the public files cannot, with the data file"),
+            ),
+        }
+        self._again: dict[str, QPushButton] = {}
+        for key, (text, tip) in texts.items():
+            button = QPushButton(text)
+            button.setProperty("does", key)
+            button.setAccessibleName(text.replace("&", ""))
+            button.setToolTip(tip)
+            button.clicked.connect(self._on_again)
+            line.add(button)
+            self._again[key] = button
+        return line
 
     def _build_right(self, theme: ThemeManager) -> QWidget:
         side = QWidget()
@@ -177,9 +197,9 @@ class ReleasePage(QWidget):
 
     def _add_opens(self, line: FlowBox) -> None:
         texts = {
-            "report": (self.tr("Open the re&port"), self.tr("For the reviewer; confidential")),
-            "about": (self.tr("Open the pa&ge for users"), self.tr("What users of the data read")),
-            "folder": (self.tr("&Open the folder"), self.tr("Show the release folder")),
+            "report": (self.tr("Open re&port"), self.tr("For the reviewer; confidential")),
+            "about": (self.tr("Open &user page"), self.tr("What users of the data read")),
+            "folder": (self.tr("&Open folder"), self.tr("Show the release folder")),
         }
         for key, (text, tip) in texts.items():
             button = QPushButton(text)
@@ -191,6 +211,12 @@ class ReleasePage(QWidget):
             self._opens[key] = button
 
     # -- reactions
+
+    @Slot()
+    def _on_again(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.bandTriggered.emit(str(sender.property("does")))
 
     @Slot(str)
     def _on_chosen(self, identifier: str) -> None:
@@ -209,7 +235,3 @@ class ReleasePage(QWidget):
         sender = self.sender()
         if sender is not None:
             self.openAsked.emit(str(sender.property("opens")))
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self._split.setMinimumHeight(LEAST_LINES * theme.target)

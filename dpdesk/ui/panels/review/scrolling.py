@@ -1,0 +1,83 @@
+"""Areas that scroll upwards and downwards only, and parts that stand below each other in them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QScrollArea, QSplitter, QWidget
+
+from dpdesk.ui.theme import Theme, ThemeManager
+
+NARROW_EMS = 92
+
+
+def scrolled(widget: QWidget, name: str = "") -> QScrollArea:
+    """``widget``, never squeezed: what does not fit scrolls.
+
+    With a ``name`` the area itself takes the focus, so that keys can scroll text.
+    """
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    if name:
+        area.setAccessibleName(name)
+        area.setToolTip(name)
+    else:
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(widget)
+    return area
+
+
+class Page(QWidget):
+    """What lies in a scrolling area: it takes the room there is, and scrolls only below its least.
+
+    Left alone, an area gives a page with wrapped text the height it likes best, and what matters
+    most, the buttons at its end, would lie below the edge.
+    """
+
+    def heightForWidth(self, width: int) -> int:
+        """The least height at this width."""
+        layout = self.layout()
+        return -1 if layout is None else layout.minimumHeightForWidth(width)
+
+
+class SideBySide(QSplitter):
+    """Two parts beside each other; where that would be too narrow, one below the other.
+
+    ``lines`` are the least heights of the two parts in lines of text.
+    """
+
+    def __init__(
+        self, theme: ThemeManager, name: str, parts: tuple[QWidget, QWidget], lines: tuple[int, int]
+    ) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self._theme, self._lines = theme, lines
+        self.setObjectName(name)
+        self.setChildrenCollapsible(False)
+        self.setHandleWidth(7)
+        for number, part in enumerate(parts):
+            self.addWidget(part)
+            self.setStretchFactor(number, 3 - number)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Turn when the width asks for it."""
+        super().resizeEvent(event)
+        self._turn()
+
+    def _turn(self) -> None:
+        narrow = self.width() < self._theme.theme.ems(NARROW_EMS)
+        wanted = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
+        if self.orientation() != wanted:
+            self.setOrientation(wanted)
+            if not narrow:
+                self.setSizes([3 * self.width() // 5, 2 * self.width() // 5])
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        for number, lines in enumerate(self._lines):
+            part = self.widget(number)
+            if part is not None:
+                part.setMinimumHeight(lines * theme.target)
+        self._turn()
