@@ -1,6 +1,9 @@
 """Strict RFC 4180 over raw bytes: comma, LF, quotes only around whole fields, no BOM, no NUL.
 
 A lenient reader may see another table than a strict one does; a release must have one reading only.
+It must have one way to be written, too: quotes that no field needs could mark rows of a class, so
+fields have quotes only when they hold a comma, a quote or a line end, or are empty and alone in
+their line.
 """
 
 from __future__ import annotations
@@ -14,14 +17,16 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 
 _PIECE = 8 << 20
-_OK, _QUOTE_INSIDE, _TEXT_AFTER_QUOTE, _CARRIAGE_RETURN, _NUL, _RAGGED = range(6)
+_OK, _QUOTE_INSIDE, _TEXT_AFTER_QUOTE, _CARRIAGE_RETURN, _NUL, _RAGGED, _NEEDLESS = range(7)
 _START, _PLAIN, _QUOTED, _CLOSED = range(4)
+_EMPTY, _TEXT, _SPECIAL = range(3)
 _QUOTE, _COMMA, _LF, _CR = 34, 44, 10, 13
 _REASONS = {
     _QUOTE_INSIDE: "a quote inside a field that is not quoted",
     _TEXT_AFTER_QUOTE: "text after a closing quote",
     _CARRIAGE_RETURN: "a carriage return outside quotes, expected LF line ends",
     _NUL: "a NUL byte",
+    _NEEDLESS: "quotes around a field that needs none",
 }
 
 
@@ -41,7 +46,8 @@ def check_grammar(path: Path, token: CancelToken) -> tuple[int, int]:
     import numpy as np
 
     scan = _scanner()
-    state = np.zeros(6, np.int64)  # automaton, fields so far, expected fields, records, error, any
+    # automaton, fields so far, expected fields, records, error, any, what the quotes hold
+    state = np.zeros(7, np.int64)
     with path.open("rb") as stream:
         first = True
         while piece := stream.read(_PIECE):
@@ -58,6 +64,8 @@ def check_grammar(path: Path, token: CancelToken) -> tuple[int, int]:
         raise UnreadableTableError(f"row {state[3] + 1}: a quoted field never ends")
     if state[5]:
         raise UnreadableTableError(f"row {state[3] + 1}: the last line does not end, expected LF")
+    if not state[2]:
+        raise UnreadableTableError("row 1: the line is empty, expected a header row")
     return int(state[2]), int(state[3]) - 1
 
 
@@ -79,26 +87,33 @@ def _scanner() -> Callable[[Any, Any], None]:
 
 def _scan(data: Any, state: Any) -> None:
     """Run the automaton over a piece; ``state`` carries it from piece to piece."""
-    mode, fields, expected, records, error, inside = state
+    mode, fields, expected, records, error, inside, held = state
     for byte in data:
         if byte == 0:
             error = _NUL
         elif mode == _QUOTED:
             if byte == _QUOTE:
                 mode = _CLOSED
+            elif held != _SPECIAL:
+                held = _SPECIAL if byte in (_COMMA, _LF, _CR) else _TEXT
         elif byte == _QUOTE:
             if mode == _PLAIN:
                 error = _QUOTE_INSIDE
+            held = _SPECIAL if mode == _CLOSED else _EMPTY
             mode, inside = _QUOTED, 1
-        elif byte == _COMMA:
-            fields, mode, inside = fields + 1, _START, 1
-        elif byte == _LF:
-            if records == 0:
-                expected = fields + 1
-            if fields + 1 != expected:
-                fields, error = fields + 1, _RAGGED
+        elif byte in (_COMMA, _LF):
+            alone = byte == _LF and fields == 0 and held == _EMPTY
+            if mode == _CLOSED and held != _SPECIAL and not alone:
+                error = _NEEDLESS
                 break
-            records, fields, mode, inside = records + 1, 0, _START, 0
+            fields += int(mode != _START or fields > 0 or byte == _COMMA)  # an empty line has none
+            mode, inside = _START, int(byte == _COMMA)
+            if byte == _LF:
+                expected = fields if records == 0 else expected
+                if fields != expected:
+                    error = _RAGGED
+                    break
+                records, fields = records + 1, 0
         elif byte == _CR:
             error = _CARRIAGE_RETURN
         elif mode == _CLOSED:
@@ -107,5 +122,5 @@ def _scan(data: Any, state: Any) -> None:
             mode, inside = _PLAIN, 1
         if error != _OK:
             break
-    state[0], state[1], state[2] = mode, fields, expected
-    state[3], state[4], state[5] = records, error, inside
+    state[0], state[1], state[2], state[3] = mode, fields, expected, records
+    state[4], state[5], state[6] = error, inside, held

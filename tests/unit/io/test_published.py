@@ -25,7 +25,7 @@ def field(text: str) -> str:
 
 
 def written(columns: list[str], rows: list[tuple[str, ...]]) -> bytes:
-    lines = [",".join(map(field, row)) for row in [tuple(columns), *rows]]
+    lines = [",".join(map(field, row)) or '""' for row in [tuple(columns), *rows]]
     return "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -131,10 +131,18 @@ def test_group_sizes_do_not_depend_on_blocks_or_on_collapsing(
         (b'x,y\n"1,2\n', "row 2: a quoted field never ends"),
         (b'x,y\n"1"2,3\n', "row 2: text after a closing quote"),
         (b'x,y\n1"2,3\n', "row 2: a quote inside a field"),
+        (b'x,y\n"1",2\n', "row 2: quotes around a field that needs none"),
+        (b'x,y\n1,"2"\n', "row 2: quotes around a field that needs none"),
+        (b'x,y\n1,2\n"",2\n', "row 3: quotes around a field that needs none"),
+        (b'x,y\n1,2\n1,""\n', "row 3: quotes around a field that needs none"),
+        (b'"x",y\n1,2\n', "row 1: quotes around a field that needs none"),
+        (b'x\n""\n\n', "row 3: found 0 fields, expected 1"),
+        (b"\n\n", "row 1: the line is empty"),
+        (b'x\n""\n" "\n', "row 3: quotes around a field that needs none"),
         (b"x,y\n1\0,3\n", "row 2: a NUL byte"),
         (b"x,y\n\xff,3\n", "no UTF-8"),
         (b"x,x\n1,2\n", "names the column `x` twice"),
-        (b"x,y\n1,2\n\n", "row 3: found 1 fields"),
+        (b"x,y\n1,2\n\n", "row 3: found 0 fields"),
     ],
 )
 def test_a_lenient_table_is_refused_with_the_reason(
@@ -155,7 +163,7 @@ def test_grammar_state_survives_the_border_of_pieces(
 
 
 def test_a_table_of_one_column_may_hold_empty_values(tmp_path: Path) -> None:
-    table = opened(tmp_path, b"x\n\n\na\n")
+    table = opened(tmp_path, b'x\n""\n""\na\n')
     assert table.value_counts("x", CancelToken()) == {"": 2, "a": 1}
 
 
