@@ -116,15 +116,23 @@ def test_a_hierarchy_of_one_value_is_one_leaf(qtbot: QtBot, theme: ThemeManager)
     assert (top.data(), model.rowCount(top), model.hasChildren(top)) == ("only", 0, False)
 
 
-def test_a_chart_shows_all_rows_with_few_bars(theme: ThemeManager) -> None:
+def test_a_chart_with_little_room_shows_both_ends(theme: ThemeManager) -> None:
     many = Hierarchy.from_rows("n", [[str(n), "*"] for n in range(30)])
     counted = preview(many, [n + 1 for n in range(30)])
     chart = level_chart(counted, 0, level_table(counted, 0), bars=5)
-    assert chart.categories == ("26", "27", "28", "29", "26 rarer values together")
-    assert sum(chart.series[0].values) == 30 * 31 / 2
+    assert chart.categories == ("29", "28", "27", "1", "0")
+    assert chart.series[0].values == (30, 29, 28, 2, 1)
+    assert (chart.threshold_before, chart.threshold_label) == (3, "25 values between")
     assert len(chart.table.rows) == 30
     assert chart.answer == "From 1 (0) to 30 (29) of 465 rows."
-    assert level_chart(counted, 0, chart.table, bars=30).categories == many.leaves
+
+
+def test_a_chart_with_room_keeps_the_order_of_the_hierarchy(theme: ThemeManager) -> None:
+    some = Hierarchy.from_rows("n", [[str(n), "*"] for n in range(30)])
+    counted = preview(some, [n + 1 for n in range(29)] + [0])
+    chart = level_chart(counted, 0, level_table(counted, 0), bars=30)
+    assert chart.categories == some.leaves[:29]
+    assert chart.threshold_before is None
 
 
 def test_shares_never_show_a_false_zero() -> None:

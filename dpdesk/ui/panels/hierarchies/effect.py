@@ -87,10 +87,8 @@ class EffectModel(QAbstractTableModel):
             return _RIGHT if section % 2 else _LEFT
         if role != Qt.ItemDataRole.DisplayRole:
             return None
-        after = self.tr("At level {level}").format(level=self._level)
-        return (self.tr("In the data"), self.tr("Rows"), f"→ {after}", self.tr("Rows then"))[
-            section
-        ]
+        after = self.tr("→ Level {level}").format(level=self._level)
+        return (self.tr("Now"), self.tr("Rows"), after, self.tr("Rows"))[section]
 
     @guarded
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:

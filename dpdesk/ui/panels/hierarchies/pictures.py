@@ -24,31 +24,35 @@ def level_chart(
 ) -> BarChart:
     """Rows per value at a level, in the order of the hierarchy.
 
-    With more than ``bars`` values in the data, the most frequent ones have bars of their own and
-    the rest share the last one. ``table`` is the twin, from :func:`level_table`.
+    With more than ``bars`` values in the data, the most frequent and the rarest ones are shown, by
+    frequency, and a line says how many lie between. ``table`` is the twin, from
+    :func:`level_table`.
     """
     rows, labels = preview.rows[level], preview.hierarchy.labels[level]
     barred = barred_codes(preview, level, bars)
-    categories = [shown(labels[code]) for code in barred]
+    between = preview.levels[level].values - barred.size
     values = [float(rows[code]) for code in barred]
-    others = int(np.count_nonzero(rows)) - barred.size
-    if others:
-        words = translate("Hierarchies", "{n} rarer values together")
-        categories.append(words.format(n=f"{others:,}"))
-        values.append(float(rows.sum() - rows[barred].sum()))
     attribute = preview.hierarchy.attribute
     question = translate("Hierarchies", "How many rows share a value of {name}?")
+    gap = translate("Hierarchies", "{n} values between").format(n=f"{between:,}")
     return BarChart(
         id=f"hierarchy-{attribute}-level-{level}",
         question=question.format(name=attribute),
         answer=_answer(preview, level),
         category_axis=Axis(attribute),
         value_axis=_rows_axis(values),
-        categories=tuple(categories),
+        categories=tuple(shown(labels[code]) for code in barred),
         series=(BarSeries(translate("Hierarchies", "Rows"), tuple(values)),),
         table=table,
         horizontal=True,
+        threshold_before=_frequent(bars) if between else None,
+        threshold_label=gap if between else "",
     )
+
+
+def _frequent(bars: int) -> int:
+    """How many of the bars show the most frequent values, when not all values have one."""
+    return (bars + 1) // 2
 
 
 def _rows_axis(values: Sequence[float]) -> Axis:
@@ -58,13 +62,14 @@ def _rows_axis(values: Sequence[float]) -> Axis:
 
 
 def barred_codes(preview: HierarchyPreview, level: int, bars: int) -> NDArray[np.int64]:
-    """The values that have a bar of their own, in the order of the hierarchy."""
+    """The values that have a bar, from top to bottom."""
     rows = preview.rows[level]
     used = np.flatnonzero(rows)
     if used.size <= bars:
         return used
     ranked = used[np.argsort(-rows[used], kind="stable")]
-    return np.sort(ranked[: bars - 1])
+    first = _frequent(bars)
+    return np.concatenate((ranked[:first], ranked[ranked.size - (bars - first) :]))
 
 
 def _answer(preview: HierarchyPreview, level: int) -> str:
