@@ -39,6 +39,7 @@ class PixelItem(pg.GraphicsObject):  # type: ignore[misc]
 
     def viewTransformChanged(self) -> None:
         """The axes moved: the covered part changed with them."""
+        super().viewTransformChanged()  # forgets the view that it keeps
         self.prepareGeometryChange()
         self.update()
 

@@ -17,6 +17,7 @@ class ChoiceButton(QToolButton):
 
     def sizeHint(self) -> QSize:
         """Room for the bold text."""
+        self.ensurePolished()
         font = self.font()
         font.setBold(True)
         wide = QFontMetrics(font).horizontalAdvance(self.text())

@@ -266,3 +266,15 @@ def test_the_focus_on_a_plot_is_visible(view: ChartView, theme: ThemeManager, qt
     qtbot.waitUntil(surface.hasFocus)
     edge = surface.grab().toImage()
     assert edge.pixelColor(0, edge.height() // 2).name() == theme.tokens.accent.lower()
+
+
+def test_marks_cover_the_whole_view_after_the_axes_have_moved(
+    view: ChartView, qtbot: QtBot
+) -> None:
+    view.set_chart(size_chart())
+    surface = view.surface
+    assert surface is not None
+    surface.grab()
+    surface.setYRange(0, 90_000, padding=0)
+    surface.grab()
+    assert surface._line.boundingRect().height() == pytest.approx(90_000)

@@ -58,7 +58,7 @@ class CandidateCard(QFrame):
             self._name.setCursorPosition(0)
         said = settings_words(method, one.work)
         time = f"{one.when:%H:%M}"
-        self._words.setText(f"{said} · {time}" if said != one.name else time)
+        self._words.setText(f"{said} · {time}" if said else time)
         self._reason.setText(f"△ {entry.reason}")
         self._reason.setVisible(bool(entry.reason))
         for pin, button in self._pins.items():

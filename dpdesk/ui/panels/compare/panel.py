@@ -24,6 +24,7 @@ from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 POINTS, TABLE, GUARANTEE, CHART = "points", "table", "guarantee", "chart:"
 LEFT_EMS, LEFT_SHARE = 44, 0.36
+LEAST_EMS = 44
 _SHOWN = {Aspect.CANDIDATES, Aspect.METHOD, Aspect.DATA}
 
 
@@ -162,7 +163,9 @@ class ComparePanel(Panel):
         self._model = CompareModel(self._theme, self)
         self._grid = CompareGrid(self._theme, self.tr("All candidates side by side"), self._model)
         self._views = (ChartView(self._theme), ChartView(self._theme))
-        self._charts = SideBySide(self._theme, self.tr("Charts of A and B"), *self._views)
+        self._charts = SideBySide(
+            self._theme, self.tr("Charts of A and B"), *self._views, LEAST_EMS
+        )
         self._guarantees = (GuaranteeCard(self._theme), GuaranteeCard(self._theme))
         self._promises = SideBySide(
             self._theme, self.tr("Guarantees of A and B"), *self._guarantees

@@ -171,7 +171,7 @@ def answer(a: Entry | None, b: Entry | None, figures: Sequence[Figure]) -> str:
         if one is None or other is None or not figure.better or one.value == other.value:
             continue
         ahead = (one.value < other.value) == (figure.better == "lower")
-        better["A" if ahead else "B"].append(figure.label.lower())
+        better["A" if ahead else "B"].append(figure.label.partition(",")[0].lower())
     if not better["A"] and not better["B"]:
         return translate("Compare", "A and B do not differ in these figures.")
     if not better["B"] or not better["A"]:

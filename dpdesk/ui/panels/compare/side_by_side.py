@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QScrollArea, QSizePolicy, QWidget
 
-from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 
 NARROW_EMS = 84
@@ -15,9 +15,17 @@ NARROW_EMS = 84
 class SideBySide(QScrollArea):
     """Two widgets of one kind with captions."""
 
-    def __init__(self, theme: ThemeManager, name: str, first: QWidget, second: QWidget) -> None:
+    def __init__(
+        self,
+        theme: ThemeManager,
+        name: str,
+        first: QWidget,
+        second: QWidget,
+        least_ems: int = 0,
+    ) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self._least = theme, least_ems
+        self._boxes: list[QWidget] = []
         self.setWidgetResizable(True)
         self.setAccessibleName(name)
         self.setToolTip(name)
@@ -36,13 +44,21 @@ class SideBySide(QScrollArea):
             self._captions.append(caption)
             lines.addWidget(caption)
             lines.addWidget(widget, 1)
-            self._layout.addWidget(box, 1, Qt.AlignmentFlag(0))
+            self._layout.addWidget(box, 1)
+            self._boxes.append(box)
         self.setWidget(inner)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
 
     def set_captions(self, first: str, second: str) -> None:
         """Say what stands where."""
         for caption, text in zip(self._captions, (first, second), strict=True):
             caption.setText(text)
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        for box in self._boxes:
+            box.setMinimumHeight(theme.ems(self._least))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Beside each other as long as both stay readable."""

@@ -19,6 +19,7 @@ from dpdesk.ui.panels.compare.presenter import (
 )
 from dpdesk.ui.panels.protect.presenter import value_words
 
+APART = 2
 translate = QCoreApplication.translate
 
 
@@ -61,11 +62,12 @@ class CompareTable:
 
 
 def compare_table(shown: Sequence[Entry], methods: Sequence[Method]) -> CompareTable:
-    """Everything about all candidates; the last column is A − B when both are pinned."""
+    """Everything about all candidates: A, B, A − B (when both are pinned), then the others."""
+    shown = sorted(shown, key=_pinned_first)
     columns = [f"{entry.label}  {entry.candidate.name}" for entry in shown]
     both = pinned(shown, "A") is not None and pinned(shown, "B") is not None
     if both:
-        columns.append(translate("Compare", "A − B"))
+        columns.insert(APART, translate("Compare", "A − B"))
     rows = [
         CompareRow(translate("Compare", "Figures")),
         *_figure_rows(shown, both=both),
@@ -97,7 +99,7 @@ def _figure_rows(shown: Sequence[Entry], *, both: bool) -> list[CompareRow]:
             text = "–" if one is None else figure_text(one)
             cells.append(CompareCell(text, mark, bool(entry.reason), True, entry.reason))
         if both:
-            cells.append(_difference_cell(shown, figure.key))
+            cells.insert(APART, _difference_cell(shown, figure.key))
         rows.append(CompareRow(figure.label, tuple(cells), figure.help))
     return rows
 
@@ -125,7 +127,7 @@ def _plan_rows(
                 CompareCell(text, grey=bool(entry.reason), tip=entry.reason)
                 for text, entry in zip(texts, shown, strict=True)
             ]
-            rows.append(CompareRow(label, (*cells, *([CompareCell("")] if both else []))))
+            rows.append(CompareRow(label, _with_gap(cells, both=both)))
     if not rows:
         text = translate("Compare", "nothing")
         rows.append(CompareRow(text, tuple(CompareCell("") for _ in range(len(shown) + both))))
@@ -176,4 +178,13 @@ def _guarantee_row(shown: Sequence[Entry], *, both: bool) -> CompareRow:
         for entry in shown
     ]
     label = translate("Compare", "Claim")
-    return CompareRow(label, (*cells, *([CompareCell("")] if both else [])))
+    return CompareRow(label, _with_gap(cells, both=both))
+
+
+def _pinned_first(entry: Entry) -> tuple[bool, str]:
+    return not entry.pin, entry.pin
+
+
+def _with_gap(cells: list[CompareCell], *, both: bool) -> tuple[CompareCell, ...]:
+    """Cells with an empty one where A − B stands, for what cannot be subtracted."""
+    return (*cells[:APART], CompareCell(""), *cells[APART:]) if both else tuple(cells)

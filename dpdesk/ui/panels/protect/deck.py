@@ -14,7 +14,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 
-WIDE_EMS = 110
+WIDE_EMS, LEAST_EMS = 110, 38
 
 
 class ChartDeck(QWidget):
@@ -175,6 +175,7 @@ class ChartDeck(QWidget):
         self._fit()
 
     def _fit(self) -> None:
+        self._split.setMinimumHeight(self._theme.theme.ems(LEAST_EMS))
         wide = self.width() >= self._theme.theme.ems(WIDE_EMS)
         if wide != self._wide:
             self._wide = wide

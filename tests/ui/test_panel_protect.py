@@ -1,0 +1,381 @@
+"""The protect panel over the real application: searching, live charts, picking, keeping."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QScrollArea
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.types import SetParameters, SetRoles
+from dpdesk.core.charts import BarChart, ScatterChart
+from dpdesk.core.schema import Role
+from dpdesk.ui.forms.fields import IntegerField, NumberField
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.protect import ProtectPanel
+from dpdesk.ui.shell import Mark
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.widgets import EmptyState
+from dpdesk.ui.workbench import Workbench
+from tests.helpers.a11y import findings
+from tests.helpers.people_plan import (
+    TIMEOUT,
+    Patient,
+    close_bench,
+    open_plan,
+    two_methods,
+    write_people,
+)
+
+
+@pytest.fixture
+def context(private_home: Path) -> Iterator[AppContext]:
+    with two_methods(private_home) as opened:
+        yield opened
+
+
+@pytest.fixture
+def bench(context: AppContext, hub: JobHub, qtbot: QtBot) -> Iterator[Workbench]:
+    made = Workbench(context, hub)
+    yield made
+    close_bench(made, hub, qtbot)
+
+
+@pytest.fixture
+def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
+    made = ProtectPanel(bench, theme)
+    qtbot.addWidget(made)
+    made.resize(1200, 760)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+@pytest.fixture
+def ready(panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path) -> ProtectPanel:
+    """The panel with a finished search and its view."""
+    open_plan(bench, write_people(tmp_path), qtbot)
+    panel.activated()
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy, timeout=TIMEOUT)
+    return panel
+
+
+def settled(panel: ProtectPanel, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not panel.busy, timeout=TIMEOUT)
+
+
+def button(panel: ProtectPanel, words: str) -> QPushButton:
+    found = [
+        one
+        for one in panel.findChildren(QPushButton)
+        if one.isVisible() and one.text().replace("&", "") == words
+    ]
+    assert len(found) == 1, words
+    return found[0]
+
+
+def slider_of(panel: ProtectPanel, key: str) -> NumberField:
+    form = panel.settings.form
+    assert form is not None
+    field = form.field(key)
+    assert isinstance(field, NumberField)
+    assert field.slider is not None
+    return field
+
+
+def risk_chart(panel: ProtectPanel) -> BarChart:
+    chart = panel.result.deck.view("risk").chart
+    assert isinstance(chart, BarChart)
+    return chart
+
+
+def test_without_data_it_leads_to_the_data(panel: ProtectPanel, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(panel.wantsPanel) as asked:
+        qtbot.mouseClick(button(panel, "Go to Data"), Qt.MouseButton.LeftButton)
+    assert asked.args == ["data"]
+    assert not panel.can_run()
+
+
+def test_without_quasi_identifier_it_leads_to_the_attributes(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    write_people(tmp_path)
+    open_plan(bench, tmp_path / "people.csv", qtbot)
+    panel.activated()
+    assert not bench.exploring
+    with qtbot.waitSignal(panel.wantsPanel) as asked:
+        qtbot.mouseClick(button(panel, "Go to Attributes"), Qt.MouseButton.LeftButton)
+    assert asked.args == ["attributes"]
+    shown = [one for one in panel.findChildren(EmptyState) if one.isVisible()]
+    assert [one.accessibleName() for one in shown] == ["Tag at least one quasi-identifier"]
+
+
+def test_it_searches_by_itself_and_answers(ready: ProtectPanel) -> None:
+    assert "60" in ready.result.sentence
+    assert ready.status().mark is Mark.DONE
+    assert {chart.id for chart in ready.result.deck.charts} >= {"risk", "nodes", "loss"}
+    assert [tile.accessibleName().partition(":")[0] for tile in ready.result.tiles] == [
+        "Rows kept",
+        "Rows suppressed, share",
+        "Smallest class",
+        "Average risk",
+        "Loss",
+    ]
+
+
+def test_every_move_of_a_slider_is_drawn_and_undone_at_once(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    slider = slider_of(ready, "k").slider
+    assert slider is not None
+    before = bench.work.parameters["k"]
+    for position in (4, 5, 6):
+        slider.setValue(position)
+        settled(ready, qtbot)
+        assert bench.work.parameters["k"] == position
+        assert risk_chart(ready).threshold_label == f"k = {position}"
+    bench.undo()
+    settled(ready, qtbot)
+    assert bench.work.parameters["k"] == before
+    assert risk_chart(ready).threshold_label == f"k = {before}"
+    field = slider_of(ready, "k")
+    assert isinstance(field, IntegerField)
+    assert field.plain() == before
+
+
+def test_a_fast_drag_ends_with_the_last_position(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    slider = slider_of(ready, "k").slider
+    assert slider is not None
+    for position in range(4, 20):
+        slider.setValue(position)
+    settled(ready, qtbot)
+    assert risk_chart(ready).threshold_label == "k = 19"
+
+
+def test_the_numbers_are_those_of_a_run(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    shown = {tile.accessibleName() for tile in ready.result.tiles}
+    ready.keep()
+    qtbot.waitUntil(lambda: len(bench.candidates) == 1 and not bench.hub.busy, timeout=TIMEOUT)
+    figures = {figure.key: figure for figure in bench.candidates[0].figures}
+    assert any(f"Rows kept: {figures['rows_kept'].value:,.0f}." in text for text in shown)
+
+
+def test_enter_on_a_point_takes_it_by_hand_and_search_again_gives_it_back(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    deck = ready.result.deck
+    deck.show_page("nodes")
+    surface = deck.view("nodes").surface
+    assert surface is not None
+    surface.setFocus()
+    qtbot.keyClick(surface, Qt.Key.Key_PageDown)
+    qtbot.keyClick(surface, Qt.Key.Key_PageDown)
+    marked = surface.chosen
+    assert marked is not None
+    explored = bench.explored
+    assert explored is not None
+    qtbot.keyClick(surface, Qt.Key.Key_Return)
+    assert bench.work.parameters["levels"] == explored.pick(marked)["levels"]
+    settled(ready, qtbot)
+    again = [one for one in ready.settings.findChildren(QPushButton) if "again" in one.text()]
+    assert again[0].isVisible()
+    qtbot.mouseClick(again[0], Qt.MouseButton.LeftButton)
+    settled(ready, qtbot)
+    assert "levels" not in bench.work.parameters
+    assert not again[0].isVisible()
+
+
+def test_what_is_not_reached_offers_the_nearest_setting(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    bench.apply(SetParameters({"k": 61, "max_suppression": 0}))
+    settled(ready, qtbot)
+    assert "61" in ready.result.band.text
+    assert ready.status().mark is Mark.ATTENTION
+    assert not ready.can_keep()
+    band = ready.result.band
+    qtbot.waitUntil(lambda: any(b.isVisible() for b in band.findChildren(QPushButton)))
+    remedy = next(one for one in ready.result.band.findChildren(QPushButton) if one.isVisible())
+    qtbot.mouseClick(remedy, Qt.MouseButton.LeftButton)
+    settled(ready, qtbot)
+    assert bench.work.parameters["k"] == 60
+    assert ready.result.band.isHidden()
+    assert ready.can_keep()
+
+
+def test_a_removed_attribute_is_said(ready: ProtectPanel, bench: Workbench, qtbot: QtBot) -> None:
+    bench.apply(SetParameters({"levels": {"age": 3, "sex": 0, "job": 1}}))
+    settled(ready, qtbot)
+    notes = ready.result._note_text.text()
+    assert "`age` and `job` are removed completely" in notes
+
+
+def test_another_role_makes_the_search_run_again(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    first = bench.explored
+    bench.apply(SetRoles({"job": Role.INSENSITIVE}))
+    qtbot.waitUntil(lambda: not bench.stale and not ready.busy, timeout=TIMEOUT)
+    assert bench.explored is not first
+    assert ready.status().mark is Mark.DONE
+    assert all("job" not in row[0] for row in _node_rows(ready))
+
+
+def _node_rows(panel: ProtectPanel) -> list[tuple[str, ...]]:
+    chart = next(chart for chart in panel.result.deck.charts if chart.id == "nodes")
+    assert isinstance(chart, ScatterChart)
+    return [tuple(str(cell) for cell in row) for row in chart.table.rows]
+
+
+def patient_of(bench: Workbench) -> Patient:
+    return next(method for method in bench.methods if isinstance(method, Patient))
+
+
+def test_a_cancelled_search_waits_for_the_user(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    patient = patient_of(bench)
+    bench.choose_method(patient)
+    qtbot.waitUntil(ready.result.strip.isVisible, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "step 1 of 2: Waiting" in ready.result.strip.text, timeout=TIMEOUT)
+    qtbot.mouseClick(button(ready, "Cancel"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not bench.exploring, timeout=TIMEOUT)
+    assert bench.stale
+    assert not ready.result.strip.isVisible()
+    ready.activated()
+    assert not bench.exploring
+    assert ready.status().mark is Mark.STALE
+    patient.leave.set()
+    band = ready.result.band
+    qtbot.waitUntil(lambda: any(b.isVisible() for b in band.findChildren(QPushButton)))
+    qtbot.mouseClick(button(ready, "Search now"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not bench.stale, timeout=TIMEOUT)
+
+
+def test_while_it_searches_the_last_charts_stay_and_say_so(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    bench.choose_method(patient_of(bench))
+    qtbot.waitUntil(lambda: bench.exploring, timeout=TIMEOUT)
+    assert ready.result.deck.charts[0].id == "risk"
+    assert ready.result.deck.view("risk")._stale.text() == "↻ Searching all settings…"
+    assert not ready.can_keep()
+    bench.undo()
+    qtbot.waitUntil(lambda: not bench.exploring and not bench.stale, timeout=TIMEOUT)
+
+
+def test_pause_leaves_the_charts_alone_until_asked(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    qtbot.mouseClick(button(ready, "Pause"), Qt.MouseButton.LeftButton)
+    bench.apply(SetParameters({"k": 7}))
+    assert not ready.busy
+    assert risk_chart(ready).threshold_label == "k = 3"
+    band = ready.result.band
+    qtbot.waitUntil(lambda: any(b.isVisible() for b in band.findChildren(QPushButton)))
+    qtbot.mouseClick(button(ready, "Draw now"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: risk_chart(ready).threshold_label == "k = 7", timeout=TIMEOUT)
+
+
+def test_a_wrong_level_by_hand_is_explained_with_a_way_out(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    bench.apply(SetParameters({"levels": {"age": 9, "sex": 0, "job": 0}}))
+    settled(ready, qtbot)
+    assert "`age` is 9" in ready.result.band.text
+    ready.result.band.triggered.emit("again")
+    settled(ready, qtbot)
+    assert ready.can_keep()
+
+
+def test_a_second_method_appears_without_touching_the_window(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    assert ready.settings.goals.ids == ("k-anonymity", "common-values", "patient")
+    card = ready.settings.goals.card("common-values")
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
+    assert bench.work.method == "common-values"
+    qtbot.waitUntil(lambda: not bench.stale and not ready.busy, timeout=TIMEOUT)
+    assert ready.result.band.text == "No value is held by 3 rows."
+    assert ready.status().mark is Mark.ATTENTION
+    slider = slider_of(ready, "least").slider
+    assert slider is not None
+    slider.setValue(1)
+    settled(ready, qtbot)
+    assert ready.result.sentence == "✓ Possible."
+    assert [tile.accessibleName() for tile in ready.result.tiles] == ["Rows kept: 60."]
+    bench.undo()
+    bench.undo()
+    assert bench.work.method == "k-anonymity"
+    qtbot.waitUntil(lambda: not bench.stale and not ready.busy, timeout=TIMEOUT)
+
+
+def test_the_same_settings_are_not_kept_twice(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    qtbot.mouseClick(button(ready, "Keep as candidate"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(bench.candidates) == 1 and not bench.hub.busy, timeout=TIMEOUT)
+    assert "candidate 1" in ready.result.news.text
+    with qtbot.waitSignal(ready.wantsPanel) as asked:
+        ready.result.news.triggered.emit("go:compare")
+    assert asked.args == ["compare"]
+    ready.keep()
+    assert "kept already" in ready.result.news.text
+    assert not bench.hub.busy
+
+
+def test_release_leads_to_review(ready: ProtectPanel, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(ready.wantsPanel) as asked:
+        qtbot.mouseClick(button(ready, "Release…"), Qt.MouseButton.LeftButton)
+    assert asked.args == ["review"]
+
+
+def test_the_guarantee_is_readable_whole(ready: ProtectPanel) -> None:
+    ready.result.deck.show_page("guarantee")
+    card = ready.result._guarantee
+    assert card.isVisible()
+    assert "covers at least 3 rows" in card.accessibleName()
+    assert "This assumes: " in ready.result._claim.text()
+
+
+@pytest.mark.parametrize("page", ["risk", "nodes", "guarantee", "figures"])
+def test_the_sweep_finds_nothing(ready: ProtectPanel, page: str) -> None:
+    ready.result.deck.show_page(page)
+    assert findings(ready) == []
+
+
+def test_the_sweep_finds_nothing_when_empty(panel: ProtectPanel) -> None:
+    assert findings(panel) == []
+
+
+@pytest.mark.parametrize(("size", "percent"), [((900, 590), 100), ((1500, 900), 200)])
+def test_nothing_is_wider_than_the_panel(
+    ready: ProtectPanel, theme: ThemeManager, qtbot: QtBot, size: tuple[int, int], percent: int
+) -> None:
+    theme.set_text_size(percent)
+    qtbot.waitUntil(lambda: ready.minimumSizeHint().width() <= size[0])
+    ready.resize(*size)
+    qtbot.waitUntil(lambda: ready.width() == size[0])
+    for area in ready.findChildren(QScrollArea):
+        if area.isVisible():
+            assert area.horizontalScrollBar().maximum() == 0
+
+
+def test_nothing_keeps_a_closed_panel_alive(
+    bench: Workbench, theme: ThemeManager, qtbot: QtBot
+) -> None:
+    made = ProtectPanel(bench, theme)
+    reference = weakref.ref(made)
+    made.deleteLater()
+    del made
+    qtbot.waitUntil(lambda: bool(gc.collect() or True) and reference() is None)
