@@ -12,7 +12,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.anonymity import kernels
 from dpdesk.engine.anonymity.lattice import Ints, LatticeProblem, Node
 from dpdesk.engine.anonymity.packing import PackedLattice
-from dpdesk.engine.anonymity.statistics import FIELDS, EvaluatedNodes, level_array
+from dpdesk.engine.anonymity.statistics import FIELDS, LONGEST_BINS, EvaluatedNodes, level_array
 from dpdesk.engine.anonymity.worker import Roller, Stopped, TablePool
 
 
@@ -68,15 +68,20 @@ class NodeCounter:
         """The FIELDS numbers of a node at k (see the kernel ``tally``); raises Cancelled."""
         known = self._known.get(node)
         if known is None:
-            self._token.check()
-            try:
-                table = self._tables.table(self.walk_order(node))
-            except Stopped:
-                raise Cancelled from None
-            known = self._known[node] = np.zeros((len(self._ks), FIELDS), np.int64)
-            kernels.tally(table, 0, len(table), self._bins, self._ks, self._sums, known)
+            known = np.zeros((len(self._ks), FIELDS), np.int64)
+            self.tally(node, self._bins, self._ks, self._sums, known)
+            self._known[node] = known
         at_k: Ints = known[-1]
         return at_k
+
+    def tally(self, node: Node, bins: Ints, ks: Ints, sums: Ints, answer: Ints) -> None:
+        """Count a node at ``ks`` into ``answer`` (see the kernel ``tally``); raises Cancelled."""
+        self._token.check()
+        try:
+            table = self._tables.table(self.walk_order(node))
+        except Stopped:
+            raise Cancelled from None
+        kernels.tally(table, 0, len(table), bins, ks, sums, answer)
 
     def evaluated(self, nodes: Sequence[Node]) -> EvaluatedNodes:
         """The nodes at 1 and k, counting those that were not yet; raises Cancelled."""
@@ -85,6 +90,21 @@ class NodeCounter:
         data = np.stack([self._known[node] for node in nodes])
         levels = level_array(self.problem, np.array(nodes, np.int64))
         return EvaluatedNodes(self.problem, self._ks, data, levels)
+
+
+def counted_at(
+    problem: LatticeProblem, nodes: Sequence[Node], ks: Ints, token: CancelToken
+) -> EvaluatedNodes:
+    """Some nodes at all of ``ks`` (ascending), each table made once; raises Cancelled."""
+    data = np.zeros((len(nodes), len(ks), FIELDS), np.int64)
+    bins = np.searchsorted(ks, np.arange(min(int(ks[-1]) + 1, LONGEST_BINS)), side="right")
+    sums = np.zeros((len(ks) + 1, FIELDS), np.int64)
+    places = {node: place for place, node in enumerate(nodes)}
+    with node_counter(problem, 1, token, pooled=True) as counter:
+        for node in sorted(places, key=counter.walk_order):
+            counter.tally(node, bins.astype(np.int64), ks, sums, data[places[node]])
+    levels = level_array(problem, np.array(nodes, np.int64))
+    return EvaluatedNodes(problem, ks, data, levels)
 
 
 @contextmanager

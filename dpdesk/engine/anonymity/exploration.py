@@ -79,7 +79,7 @@ class KAnonymityExploration:
         feasible = nodes.feasible(settings.k, allowed)
         chosen = choose(nodes, settings, allowed) if by_hand is None else by_hand
         searched = by_hand is None and settings.algorithm == OPTIMAL
-        optimal = searched and known.whole
+        optimal = searched and known.proves(settings.objective, settings.k, allowed)
         choice = NodeChoice(
             feasible, float(settings.max_suppression), chosen, optimal, settings.objective
         )
@@ -112,7 +112,7 @@ class KAnonymityExploration:
         risk, *others = found.charts()
         return ExplorationView(
             feasible=True,
-            sentence=_feasible_sentence(found, settings, whole=known.whole),
+            sentence=_feasible_sentence(found, settings, sure=known.whole or choice.optimal),
             charts=(risk, self._node_chart(settings.k, known, nodes, choice), *others),
             figures=found.figures(),
             guarantee=k_guarantee(settings.k, counted.smallest, counted.suppressed, self._roles),
@@ -174,7 +174,7 @@ class KAnonymityExploration:
         return node_chart(cloud, choice)
 
 
-def _feasible_sentence(found: Assessment, settings: Settings, *, whole: bool) -> str:
+def _feasible_sentence(found: Assessment, settings: Settings, *, sure: bool) -> str:
     known = found.statistics
     text = (
         f"{rows_text(known.kept)} of {known.rows:,} ({share_text(known.kept / known.rows)}) are "
@@ -183,6 +183,6 @@ def _feasible_sentence(found: Assessment, settings: Settings, *, whole: bool) ->
     )
     if settings.levels is not None:
         return f"{text} The levels were chosen by hand."
-    if not whole:
+    if not sure:
         return f"{text} Other levels may be better: there are too many to look at them all."
     return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.anonymity.charts import NodeCloud
+from dpdesk.engine.anonymity.effort import walk_work
 from dpdesk.engine.anonymity.lattice import LatticeProblem, Node
 from dpdesk.engine.anonymity.metrics import OBJECTIVES
 from dpdesk.engine.anonymity.statistics import EvaluatedNodes, LatticeStatistics
@@ -21,8 +22,8 @@ _Value = TypeVar("_Value")
 _KEPT_VIEWS = 64
 _KEPT_WALKS = 4
 
-QUICK_WALK_NODES = 100_000
-"""Largest lattice that is walked again for a k that was not asked for at first (some seconds)."""
+QUICK_WALK_WORK = 50_000_000
+"""Largest walk that a view makes for a k that was left out at first (about half a second)."""
 
 
 class Recent(Generic[_Key, _Value]):
@@ -65,6 +66,10 @@ class KnownNodes(Protocol):
         """Id of the node at position 0."""
         ...
 
+    def proves(self, objective: str, k: int, max_suppressed: int) -> bool:
+        """Whether the best known node is the best of the whole lattice."""
+        ...
+
     def at(self, k: int) -> EvaluatedNodes:
         """Every known node at ``k``."""
         ...
@@ -91,8 +96,12 @@ class WalkedNodes:
         self._others: Recent[int, LatticeStatistics] = Recent(_KEPT_WALKS)
 
     def covers(self, k: int) -> bool:
-        """Whether :meth:`at` answers in moments: a lattice of a million nodes takes a minute."""
-        return k in self._walked or self.problem.node_count <= QUICK_WALK_NODES
+        """Whether :meth:`at` answers in moments: walking again may take minutes."""
+        return k in self._walked or walk_work(self.problem) <= QUICK_WALK_WORK
+
+    def proves(self, objective: str, k: int, max_suppressed: int) -> bool:
+        """Always: every node was counted."""
+        return True
 
     def best_nodes(self) -> tuple[Node, ...]:
         """The top, and nodes that are best at some walked k: fronts, and optima without limit."""
@@ -133,12 +142,26 @@ class PooledNodes:
 
     whole = False
 
-    def __init__(self, problem: LatticeProblem, nodes: tuple[Node, ...], first_id: int = 0) -> None:
+    def __init__(
+        self,
+        problem: LatticeProblem,
+        nodes: tuple[Node, ...],
+        first_id: int = 0,
+        proven: frozenset[tuple[str, int, int]] = frozenset(),
+        counted: EvaluatedNodes | None = None,
+    ) -> None:
+        """``counted`` holds the first nodes at many k, so that views at those are instant.
+
+        ``proven`` names the (objective, k, rows suppressed at most) whose optimum is among the
+        nodes.
+        """
         self.problem = problem
+        self._proven = proven
         self.first_id = first_id
         self._nodes = list(dict.fromkeys(nodes))
         self._places = {node: place for place, node in enumerate(self._nodes)}
         self._lock = Lock()
+        self._given = counted
         self._counted: Recent[tuple[int, int], EvaluatedNodes] = Recent(_KEPT_VIEWS)
 
     def at(self, k: int) -> EvaluatedNodes:
@@ -147,10 +170,24 @@ class PooledNodes:
         return self._counted.get((k, known), lambda: self._count(k, known))
 
     def _count(self, k: int, known: int) -> EvaluatedNodes:
-        from dpdesk.engine.anonymity.counting import node_counter
+        from dpdesk.engine.anonymity.counting import counted_at
 
-        with node_counter(self.problem, k, CancelToken()) as counter:
-            return counter.evaluated(self._nodes[:known])
+        ks = np.array([k], np.int64)
+        given = self._given
+        if given is None or k not in given.ks:
+            return counted_at(self.problem, self._nodes[:known], ks, CancelToken())
+        place = int(np.searchsorted(given.ks, k))
+        data, levels = given.data[:, place : place + 1], given.levels
+        if known > given.node_count:
+            others = self._nodes[given.node_count : known]
+            more = counted_at(self.problem, others, ks, CancelToken())
+            data = np.concatenate([data, more.data])
+            levels = np.concatenate([levels, more.levels])
+        return EvaluatedNodes(self.problem, ks, data, levels)
+
+    def proves(self, objective: str, k: int, max_suppressed: int) -> bool:
+        """Whether a search proved its result, which is among the nodes, for just this."""
+        return (objective, k, max_suppressed) in self._proven
 
     def place(self, levels: Node) -> int:
         """See :meth:`KnownNodes.place`."""
@@ -165,6 +202,25 @@ class PooledNodes:
         if not 0 <= place < len(self._nodes):
             raise IndexError(place)
         return self._nodes[place]
+
+
+def pooled_nodes(
+    problem: LatticeProblem,
+    nodes: Sequence[Node],
+    proven: frozenset[tuple[str, int, int]],
+    token: CancelToken,
+) -> PooledNodes:
+    """A pool whose nodes are counted now at every k that is likely to be asked; may be cancelled.
+
+    Making the tables again for another k takes seconds with millions of tuples.
+    """
+    from dpdesk.engine.anonymity.counting import counted_at
+
+    distinct = tuple(dict.fromkeys(nodes))
+    steps = [first * 10**power for power in range(3, 10) for first in (1, 2, 5)]
+    ks = [*range(2, 1000), *(step for step in steps if step <= problem.rows)]
+    counted = counted_at(problem, distinct, np.array(ks, np.int64), token)
+    return PooledNodes(problem, distinct, proven=proven, counted=counted)
 
 
 def cloud_of(nodes: EvaluatedNodes, k: int, *, whole: bool, first_id: int = 0) -> NodeCloud:

@@ -33,6 +33,7 @@ DESCRIBE = "Check the classes and describe the release"
 
 _MOST_CHARTED = 100_000
 _POOL_KS = (2, 3, 5, 10, 20, 50)
+_PARTS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,9 +187,8 @@ def _search(
     problem: _Problem, token: CancelToken, report: Report
 ) -> tuple[SearchResult, LatticeStatistics | None]:
     """The chosen node, and the whole walk when one was made (for the chart of all nodes)."""
-    from dpdesk.engine.anonymity.anytime import anytime_search
     from dpdesk.engine.anonymity.choosing import node_by_hand
-    from dpdesk.engine.anonymity.lattice import MAX_WALK_NODES
+    from dpdesk.engine.anonymity.effort import worth_walking
     from dpdesk.engine.anonymity.samarati import samarati
     from dpdesk.engine.anonymity.search import best_of, walk_lattice
 
@@ -196,7 +196,7 @@ def _search(
     by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies, problem.where)
     searched = by_hand is None and settings.algorithm == OPTIMAL
     walked = None
-    if lattice.node_count <= (MAX_WALK_NODES if searched else _MOST_CHARTED):
+    if worth_walking(lattice) and (searched or lattice.node_count <= _MOST_CHARTED):
         walked = walk_lattice(lattice, [settings.k], token, report)
     if by_hand is not None:
         return _given_node(problem, by_hand), walked
@@ -206,8 +206,22 @@ def _search(
         return found, walked
     if walked is not None:
         return best_of(walked, settings.objective, settings.k, allowed), walked
-    found = anytime_search(lattice, settings.objective, settings.k, allowed, token, report)
-    return found, None
+    return _search_large(problem, token, report), None
+
+
+def _search_large(problem: _Problem, token: CancelToken, report: Report) -> SearchResult:
+    """The result for the very settings, and a note that says how far the search got."""
+    from dpdesk.engine.anonymity.large import large_note, search_large
+    from dpdesk.engine.anonymity.samarati import samarati
+
+    settings, lattice, allowed = problem.settings, problem.lattice, problem.allowed
+    if settings.algorithm != OPTIMAL:
+        return samarati(lattice, settings.k, allowed, settings.prefer, token, report)
+    found = search_large(lattice, settings.objective, settings.k, allowed, token, report)
+    note = large_note(lattice, settings.objective, found)
+    if note is not None:
+        report(note)
+    return found
 
 
 def _notes_only(report: Report) -> Report:
@@ -344,36 +358,43 @@ def _charts(
 def _known_nodes(
     problem: _Problem, token: CancelToken, report: Report
 ) -> WalkedNodes | PooledNodes:
-    """All nodes at many k when the lattice can be walked, else nodes that searches find good."""
-    from dpdesk.engine.anonymity.known_nodes import PooledNodes, WalkedNodes
-    from dpdesk.engine.anonymity.lattice import MAX_WALK_NODES
+    """All nodes at many k when the lattice is worth a walk, else nodes that searches find good."""
+    from dpdesk.engine.anonymity.effort import worth_walking
+    from dpdesk.engine.anonymity.known_nodes import WalkedNodes
     from dpdesk.engine.anonymity.search import walk_lattice
     from dpdesk.engine.anonymity.statistics import recommended_ks
 
     lattice = problem.lattice
-    if lattice.node_count <= MAX_WALK_NODES:
+    if worth_walking(lattice):
         ks = recommended_ks(lattice, [problem.settings.k])
         return WalkedNodes(walk_lattice(lattice, ks, token, report))
-    return PooledNodes(lattice, tuple(_pool(problem, token, report)))
+    return _pool(problem, token, report)
 
 
-def _pool(problem: _Problem, token: CancelToken, report: Report) -> list[Node]:
-    """The best nodes that short searches find at some k, with their neighbours."""
-    from dpdesk.engine.anonymity.anytime import anytime_search, node_budget
+def _pool(problem: _Problem, token: CancelToken, report: Report) -> PooledNodes:
+    """The result of a run at these settings, and what short searches find at other k.
 
-    lattice, settings = problem.lattice, problem.settings
+    With the neighbours of each; the nodes of proven results are optima of the whole lattice.
+    """
+    from dpdesk.engine.anonymity.known_nodes import pooled_nodes
+    from dpdesk.engine.anonymity.large import search_large
+
+    lattice, settings, allowed = problem.lattice, problem.settings, problem.allowed
     ks = [k for k in dict.fromkeys((settings.k, *_POOL_KS)) if k <= problem.table.rows]
-    nodes = [lattice.heights]
+    nodes, proven = [lattice.heights], []
     for place, k in enumerate(ks):
-        report(StepProgress(SEARCH, place, len(ks), "searches"))
-        budget = max(1, node_budget(lattice) // (1 if k == settings.k else len(ks)))
-        found = anytime_search(
-            lattice, settings.objective, k, problem.allowed, token, _notes_only(report), budget
-        )
+        if k == settings.k:
+            found = _search_large(problem, token, report)
+        else:
+            quiet = _notes_only(report)
+            part = _PARTS * len(ks)
+            found = search_large(lattice, settings.objective, k, allowed, token, quiet, part)
+        report(StepProgress(SEARCH, place + 1, len(ks), "searches"))
         if found.node is not None:
             nodes += [found.node, *_neighbours(found.node, lattice.heights)]
-    report(StepProgress(SEARCH, len(ks), len(ks), "searches"))
-    return nodes
+        if found.proven_optimal and (k != settings.k or settings.algorithm == OPTIMAL):
+            proven.append((settings.objective, k, allowed))
+    return pooled_nodes(lattice, nodes, frozenset(proven), token)
 
 
 def _neighbours(node: Node, heights: Node) -> list[Node]:

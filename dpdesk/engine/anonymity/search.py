@@ -14,13 +14,12 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.engine.anonymity.lattice import MAX_WALK_NODES, Ints, LatticeProblem, Node
 from dpdesk.engine.anonymity.metrics import NodeStatistics, evaluate_node
 from dpdesk.engine.anonymity.packing import Flag, PackedLattice
-from dpdesk.engine.anonymity.statistics import FIELDS, LatticeStatistics
+from dpdesk.engine.anonymity.statistics import FIELDS, LONGEST_BINS, LatticeStatistics
 
 STEP = "Checking every generalisation"
 
 _TASKS = 32
 _TICK = 0.1
-_LONGEST_BINS = 4096
 _THREAD_MEMORY = 4_000_000_000
 
 
@@ -131,7 +130,7 @@ class _Walk:
         self.stop: Flag = np.zeros(1, np.uint8)
         self.answers = np.zeros((packed.problem.node_count, len(ks), FIELDS), np.int64)
         self.bins = np.searchsorted(
-            ks, np.arange(min(int(ks[-1]) + 1, _LONGEST_BINS)), side="right"
+            ks, np.arange(min(int(ks[-1]) + 1, LONGEST_BINS)), side="right"
         ).astype(np.int64)
         self.fixed = 0
         self.tasks = 1

@@ -22,6 +22,9 @@ FIELDS = 5
 MEMORY = 300_000_000
 """Bytes that the statistics of a walk may take, see :func:`recommended_ks`."""
 
+LONGEST_BINS = 4096
+"""Sizes below this are looked up instead of searched, see the kernel ``tally``."""
+
 _CLOSE = 1e-9
 
 
@@ -43,6 +46,11 @@ class EvaluatedNodes:
     def node_count(self) -> int:
         """Number of nodes."""
         return len(self._data)
+
+    @property
+    def data(self) -> Ints:
+        """What was counted, shape (nodes, ks, FIELDS)."""
+        return self._data
 
     def _field(self, k: int, field: int) -> Ints:
         place = int(np.searchsorted(self.ks, k))

@@ -17,6 +17,7 @@ from dpdesk.engine.anonymity.statistics import FIELDS
 
 _SMALLEST_ARENA = 1024
 _SMALLEST_POOL = 32_000_000
+_MOST_POOLED = 200
 _CLEARLY = 0.7
 
 
@@ -134,7 +135,7 @@ class TablePool:
     def _keep(self, at: tuple[int, ...], table: Ints) -> None:
         self._kept[at] = table
         self._room -= table.nbytes
-        while self._room < 0 and self._kept:
+        while self._kept and (self._room < 0 or len(self._kept) > _MOST_POOLED):
             _, forgotten = self._kept.popitem(last=False)
             self._room += forgotten.nbytes
 

@@ -9,15 +9,16 @@ from hypothesis import given as generated
 from hypothesis import settings as generation
 from hypothesis import strategies as st
 
+import dpdesk.engine.anonymity.effort as effort_module
 import dpdesk.engine.anonymity.known_nodes as known_nodes_module
-import dpdesk.engine.anonymity.lattice as lattice_module
+import dpdesk.engine.anonymity.large as large_module
 import dpdesk.engine.anonymity.statistics as statistics_module
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.choosing import Shortfall, choose
-from dpdesk.engine.anonymity.known_nodes import PooledNodes, WalkedNodes
+from dpdesk.engine.anonymity.known_nodes import PooledNodes, WalkedNodes, pooled_nodes
 from dpdesk.engine.anonymity.lattice import LatticeProblem
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.anonymity.samarati import samarati
@@ -115,7 +116,7 @@ def test_a_k_that_was_not_walked_is_counted_exactly(monkeypatch: pytest.MonkeyPa
 def test_a_large_lattice_shows_good_nodes_at_a_k_that_was_not_walked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(known_nodes_module, "QUICK_WALK_NODES", 2)
+    monkeypatch.setattr(known_nodes_module, "QUICK_WALK_WORK", 2)
     monkeypatch.setattr(statistics_module, "MEMORY", 6 * 5 * 8 * 2)
     exploration = explore(PEOPLE, k=4)
     walked = view(exploration, k=4, max_suppression=0.3)
@@ -180,7 +181,9 @@ def test_a_k_beyond_the_table_offers_the_largest_k() -> None:
 def test_a_large_lattice_is_explored_by_good_nodes_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lattice_module, "MAX_WALK_NODES", 2)
+    monkeypatch.setattr(effort_module, "MAX_WALK_WORK", 2)
+    monkeypatch.setattr(large_module, "MAX_BOUNDED_NODES", 2)
+    monkeypatch.setattr(large_module, "node_budget", lambda problem: 4)
     exploration = explore(PEOPLE)
     for k in (2, 3, 11):
         found = view(exploration, k=k)
@@ -190,6 +193,49 @@ def test_a_large_lattice_is_explored_by_good_nodes_and_says_so(
         assert all(row[-1] != "optimal" for row in found.charts[1].table.rows)
     by_hand = view(exploration, k=3, levels={"age": 2, "sex": 1})
     assert exploration.pick(chosen(by_hand)) == {"levels": {"age": 2, "sex": 1}}
+
+
+@generated(
+    small_tables(least_rows=4),
+    st.integers(2, 4),
+    st.sampled_from([0, 0.25]),
+    st.sampled_from(["loss", "discernibility", "average-class-size", "precision", "entropy"]),
+)
+@generation(max_examples=30, deadline=None)
+def test_in_a_large_lattice_the_view_of_the_plan_is_what_its_run_gives(
+    table: SmallTable, k: int, share: float, objective: str
+) -> None:
+    raw = {"k": k, "max_suppression": share, "objective": objective}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(effort_module, "MAX_WALK_WORK", 0)
+        found = view(explore(table, **raw), **raw)
+        outcome = KAnonymity().run(given_of(table, **raw), CancelToken(), silent)
+    assert found.figures == outcome.figures
+    assert found.guarantee == outcome.guarantee
+    assert "too many to look at" not in found.sentence
+    assert any(row[-1] == "optimal" for row in scatter(found).table.rows)
+
+
+def test_in_a_large_lattice_other_settings_do_not_claim_an_optimum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(effort_module, "MAX_WALK_WORK", 0)
+    found = view(explore(PEOPLE, k=4), k=4, max_suppression=0.01)
+    assert "too many to look at them all" in found.sentence
+    assert all(row[-1] != "optimal" for row in scatter(found).table.rows)
+
+
+def test_a_pool_counts_at_hand_what_it_would_count_anew() -> None:
+    problem = LatticeProblem.from_aligned(PEOPLE.aligned)
+    nodes = [(2, 1), (0, 0), (2, 1), (1, 0)]
+    ready = pooled_nodes(problem, nodes, frozenset(), CancelToken())
+    plain = PooledNodes(problem, tuple(nodes))
+    for k in (2, 3, 40, 999, 1500):
+        assert (ready.at(k).data == plain.at(k).data).all()
+    assert ready.place((1, 1)) == plain.place((1, 1)) == 3
+    for k in (3, 1500):
+        assert (ready.at(k).data == plain.at(k).data).all()
+        assert ready.at(k).levels.tolist() == plain.at(k).levels.tolist()
 
 
 def test_a_pool_learns_nodes_and_keeps_their_numbers() -> None:

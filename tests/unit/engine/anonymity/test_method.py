@@ -12,17 +12,18 @@ from hypothesis import given as generated
 from hypothesis import settings as generation
 from hypothesis import strategies as st
 
-import dpdesk.engine.anonymity.lattice as lattice_module
+import dpdesk.engine.anonymity.effort as effort_module
+import dpdesk.engine.anonymity.large as large_module
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.jobs import CancelToken, Event, Note, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity import assessment
 from dpdesk.engine.anonymity.guarantee import k_guarantee
 from dpdesk.engine.anonymity.method import KAnonymity
-from dpdesk.engine.anonymity.metrics import NodeStatistics
+from dpdesk.engine.anonymity.metrics import OBJECTIVES, NodeStatistics
 from dpdesk.engine.anonymity.settings import PARAMETERS
 from dpdesk.engine.method import MethodInput, MethodOutcome
 from tests.helpers.memory_tables import MemorySource, publish
@@ -227,15 +228,33 @@ def test_samarati_takes_the_least_height() -> None:
 def test_a_lattice_too_large_to_walk_is_searched_and_not_called_optimal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    import dpdesk.engine.anonymity.anytime as anytime
-
     walked = run(given_of(PEOPLE, k=3))
-    monkeypatch.setattr(lattice_module, "MAX_WALK_NODES", 2)
-    monkeypatch.setattr(anytime, "node_budget", lambda problem: 4)
-    outcome = run(given_of(PEOPLE, k=3))
+    monkeypatch.setattr(effort_module, "MAX_WALK_WORK", 2)
+    monkeypatch.setattr(large_module, "MAX_BOUNDED_NODES", 2)
+    monkeypatch.setattr(large_module, "node_budget", lambda problem: 4)
+    events: list[Event] = []
+    outcome = KAnonymity().run(given_of(PEOPLE, k=3), CancelToken(), events.append)
     assert outcome.result["proven_optimal"] is False
+    notes = [event.sentence for event in events if isinstance(event, Note)]
+    assert notes[-1].startswith("Only 4 of 6 combinations of levels were looked at")
+    assert "fewer quasi-identifiers" in notes[-1]
     assert not any(isinstance(chart, ScatterChart) for chart in outcome.charts)
     assert any(isinstance(chart, ScatterChart) for chart in walked.charts)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_bounds_prove_what_a_walk_finds_and_the_notes_say_so(
+    monkeypatch: pytest.MonkeyPatch, objective: str
+) -> None:
+    raw = {"k": 3, "max_suppression": 0.1, "objective": objective}
+    walked = run(given_of(PEOPLE, **raw))
+    monkeypatch.setattr(effort_module, "MAX_WALK_WORK", 2)
+    events: list[Event] = []
+    bounded = KAnonymity().run(given_of(PEOPLE, **raw), CancelToken(), events.append)
+    assert bounded.result == walked.result
+    assert bounded.result["proven_optimal"] is True
+    notes = [event.code for event in events if isinstance(event, Note)]
+    assert notes == ["search.proven-by-bounds"]
 
 
 def test_no_release_comes_out_when_two_counts_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
