@@ -87,7 +87,7 @@ class EffectModel(QAbstractTableModel):
             return _RIGHT if section % 2 else _LEFT
         if role != Qt.ItemDataRole.DisplayRole:
             return None
-        after = self.tr("→ Level {level}").format(level=self._level)
+        after = self.tr("Level {level}").format(level=self._level)
         return (self.tr("Now"), self.tr("Rows"), after, self.tr("Rows"))[section]
 
     @guarded

@@ -174,9 +174,6 @@ class HierarchiesPanel(Panel):
     def _build_left(self) -> QWidget:
         self.suggest_all = QPushButton(self.tr("Suggest for &all"))
         self.suggest_all.setAccessibleName(self.tr("Suggest for all that have none"))
-        self.suggest_all.setToolTip(
-            self.tr("Give each quasi-identifier without hierarchy one that suits its values")
-        )
         left = QWidget()
         layout = column(left)
         layout.addWidget(self.attributes, 1)

@@ -25,7 +25,7 @@ def level_chart(
     """Rows per value at a level, in the order of the hierarchy.
 
     With more than ``bars`` values in the data, the most frequent and the rarest ones are shown, by
-    frequency, and a line says how many lie between. ``table`` is the twin, from
+    frequency, with a line for those between. ``table`` is the twin, from
     :func:`level_table`.
     """
     rows, labels = preview.rows[level], preview.hierarchy.labels[level]
@@ -34,11 +34,10 @@ def level_chart(
     values = [float(rows[code]) for code in barred]
     attribute = preview.hierarchy.attribute
     question = translate("Hierarchies", "How many rows share a value of {name}?")
-    gap = translate("Hierarchies", "{n} values between").format(n=f"{between:,}")
     return BarChart(
         id=f"hierarchy-{attribute}-level-{level}",
         question=question.format(name=attribute),
-        answer=_answer(preview, level),
+        answer=_answer(preview, level, between),
         category_axis=Axis(attribute),
         value_axis=_rows_axis(values),
         categories=tuple(shown(labels[code]) for code in barred),
@@ -46,7 +45,6 @@ def level_chart(
         table=table,
         horizontal=True,
         threshold_before=_frequent(bars) if between else None,
-        threshold_label=gap if between else "",
     )
 
 
@@ -72,15 +70,23 @@ def barred_codes(preview: HierarchyPreview, level: int, bars: int) -> NDArray[np
     return np.concatenate((ranked[:first], ranked[ranked.size - (bars - first) :]))
 
 
-def _answer(preview: HierarchyPreview, level: int) -> str:
-    """From the rarest to the most frequent value."""
+def _answer(preview: HierarchyPreview, level: int, between: int) -> str:
+    """From the rarest to the most frequent value, and how many have no bar."""
     rows, labels = preview.rows[level], preview.hierarchy.labels[level]
     summary, most = preview.levels[level], int(np.argmax(rows))
     if summary.values < 2:
         return level_sentence(summary)
-    return translate(
+    template = translate(
         "Hierarchies", "From {small} ({rarest}) to {large} ({most}) of {total} rows."
-    ).format(
+    )
+    if between:
+        template = translate(
+            "Hierarchies",
+            "From {small} ({rarest}) to {large} ({most}) of {total} rows. The line stands for "
+            "{n} more values.",
+        )
+    return template.format(
+        n=f"{between:,}",
         small=f"{summary.smallest:,}",
         rarest=shown(summary.rarest),
         large=f"{int(rows[most]):,}",
