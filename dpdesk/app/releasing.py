@@ -7,7 +7,7 @@ import platform
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dpdesk import __version__
 from dpdesk.app.restating import effective_parameters, public_page
 from dpdesk.core.errors import RefusedError, StorageError
-from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
 
 _STEPS = ("Search", "Write the microdata", "Describe and check the release", "Write the report")
+_FEW_ROWS, _UNIQUE = 20, 0.9
 _PACKAGES = ("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter")
 
 
@@ -81,6 +82,7 @@ def write_release(
         published = _write_microdata(work, build, outcome)
         manifest, key = _write_public(work, build, outcome, published, created)
         checks = _check_claims(work, manifest, published)
+        _note_unique_columns(work, outcome, published)
         _write_internal(work, build, outcome, manifest, key, checks)
         _read_back(build, token)
         token.check()
@@ -95,6 +97,7 @@ class _Work:
     token: CancelToken
     report: Report
     clock: _Clock
+    notes: list[str] = field(default_factory=list)
 
     def step(self, index: int) -> None:
         self.token.check()
@@ -190,6 +193,24 @@ def _check_claims(
     return checks
 
 
+def _note_unique_columns(work: _Work, outcome: MethodOutcome, published: PublishedCsv) -> None:
+    """Say which columns, released unchanged, single out nearly every row; internal."""
+    from dpdesk.report.about import EXAMPLES
+
+    if published.rows < _FEW_ROWS:
+        return
+    for name, column in published.top_values(EXAMPLES, work.token).items():
+        if name in outcome.recoding.attributes or column.distinct < _UNIQUE * published.rows:
+            continue
+        sentence = (
+            f"`{name}` is released unchanged and has {column.distinct:,} different values in "
+            f"{published.rows:,} rows: whoever knows such a value finds the row. Should it be an "
+            "identifier or a quasi-identifier?"
+        )
+        work.notes.append(sentence)
+        work.report(Note("release.nearly-unique", sentence))
+
+
 def _broken(found: str) -> RefusedError:
     return RefusedError(
         "release.check-failed",
@@ -255,7 +276,7 @@ def _evidence(
             {"claim": check.claim, "status": check.status.value, "found": check.found}
             for check in checks
         ],
-        "notes": list(prepared.notes),
+        "notes": [*prepared.notes, *work.notes],
         "environment": environment(),
         "timings": dict(work.clock.seconds),
     }

@@ -34,7 +34,7 @@ def k_guarantee(
         model=MODEL,
         parameters={"k": k, "quasi_identifiers": quasi} | _released(roles),
         claim=_claim(k, smallest_class, quasi),
-        assumes=_assumptions(quasi, _named(roles, Role.SENSITIVE, Role.INSENSITIVE)),
+        assumes=_assumptions(quasi, _named(roles, *UNCHANGED_ROLES)),
         not_covered=_limits(roles, rows_suppressed),
     )
 

@@ -17,7 +17,7 @@ import pytest
 from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import read_release
 from dpdesk.core.errors import Cancelled, InputError, RefusedError, StorageError
-from dpdesk.core.jobs import CancelToken, Event, StepProgress, StepStarted
+from dpdesk.core.jobs import CancelToken, Event, Note, StepProgress, StepStarted
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.io.store import DataStore
 from tests.helpers import releases as town
@@ -327,3 +327,25 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(
     assert caught.value.code == "storage.disk-full"
     assert caught.value.exit_code == 2
     assert list(small_disk.iterdir()) == []
+
+
+def test_a_column_released_unchanged_that_singles_rows_out_is_noted_inside_only(
+    context: AppContext, tmp_path: Path
+) -> None:
+    plan = town.write_source(tmp_path / "source")
+    role = f'{town.IDENTIFIER} = {{ role = "identifier" }}\n'
+    plan.write_text(plan.read_text("utf-8").replace(role, ""), "utf-8")
+    events: list[Event] = []
+    out = town.release(plan, tmp_path / "out", context, report=events.append).out
+    said = [event.sentence for event in events if isinstance(event, Note)]
+    assert [text for text in said if f"`{town.IDENTIFIER}` is released unchanged" in text]
+    notes = load(out / "internal/evidence.json")["notes"]
+    assert isinstance(notes, list)
+    assert sum("finds the row" in text for text in notes) == 1
+    assert "finds the row. Should" not in (out / "public/about.html").read_text("utf-8")
+
+
+def test_columns_with_few_values_are_not_noted(made: Path) -> None:
+    notes = load(made / "internal/evidence.json")["notes"]
+    assert isinstance(notes, list)
+    assert not any("finds the row" in text for text in notes)
