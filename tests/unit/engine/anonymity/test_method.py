@@ -196,7 +196,7 @@ def test_identifiers_are_dropped_and_other_columns_are_named_as_not_covered() ->
     limits = " ".join(outcome.guarantee.not_covered)
     for name in ("illness", "shoe", "household", "weight"):
         assert name in limits
-    assert "in particular not illness and shoe" in outcome.guarantee.assumes[0]
+    assert "in particular not illness, shoe, household and weight" in outcome.guarantee.assumes[0]
 
 
 def test_missing_values_are_a_category_of_their_own() -> None:
