@@ -42,7 +42,7 @@ class ReadingForm(QFrame):
     def __init__(self) -> None:
         super().__init__()
         set_look(self, "card")
-        self._source = SourceSpec("")
+        self._source = self._known = SourceSpec("")
         self._filling = False
         layout = QFormLayout(self)
         layout.setContentsMargins(SPACE.l, SPACE.l, SPACE.l, SPACE.l)
@@ -148,6 +148,7 @@ class ReadingForm(QFrame):
         self.empty_missing.setChecked("" in source.missing)
         self.codes.setText(codes_text(source.missing))
         self._filling = False
+        self._known = self.source()
 
     def source(self) -> SourceSpec:
         """The specification that the form says."""
@@ -219,7 +220,10 @@ class ReadingForm(QFrame):
 
     @Slot()
     def _on_edited(self) -> None:
-        if not self._filling:
+        """Leaving a field is no edit."""
+        now = self.source()
+        if not self._filling and now != self._known:
+            self._known = now
             self.edited.emit()
 
     @Slot()
@@ -230,7 +234,7 @@ class ReadingForm(QFrame):
             known = parse_codes(self.codes.text())
             self.codes.setText(codes_text((*known, code)))
             self.codes.setFocus(Qt.FocusReason.OtherFocusReason)
-            self.edited.emit()
+            self._on_edited()
 
 
 def _value(box: QComboBox) -> str | None:

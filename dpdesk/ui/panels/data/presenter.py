@@ -262,7 +262,7 @@ def _spread_answer(spread: Distribution, present: int, distinct: int) -> str:
     said = text.format(label=_label(spread.labels[most]), share=share)
     if spread.rest:
         others = distinct - len(spread.counts)
-        more = translate("DataPanel", "{others} other values share {rest} rows.")
+        more = translate("DataPanel", "Other values ({others}): {rest} rows.")
         said += " " + more.format(others=f"{others:,}", rest=f"{spread.rest:,}")
     return said
 
@@ -280,7 +280,13 @@ def codes_text(codes: Sequence[str]) -> str:
     shown = [code for code in codes if code]
     if not shown:
         return ""
-    return ", ".join(f'"{code}"' if "," in code or '"' in code else code for code in shown)
+    return ", ".join(_quoted(code) for code in shown)
+
+
+def _quoted(code: str) -> str:
+    if "," not in code and '"' not in code:
+        return code
+    return '"' + code.replace('"', '""') + '"'
 
 
 def error_line(problem: JobFailed) -> int | None:

@@ -1,0 +1,193 @@
+"""Open a CSV of five million rows in the real window, and measure how late its event loop gets.
+
+Run ``python -m tests.benchmarks.big_csv_window [ROWS]`` from the checkout; it needs no display. A
+timer of 10 ms says how late each of its ticks is, per phase: reading, counting values, scrolling.
+The file lies in a temporary folder and is removed afterwards. The exit code is 1 when the 99th
+percentile reaches 50 ms in any phase or the process 4 GB.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, Qt, QTimer, Slot
+
+from dpdesk.app.context import AppContext
+from dpdesk.ui.application import Application
+from dpdesk.ui.desk import Desk
+from dpdesk.ui.settings import MemorySettings
+
+ROWS = 5_000_000
+TICK_MS = 10
+SCROLLS = 300
+P99_MS, PEAK_GB = 50.0, 4.0
+
+
+class Lateness(QObject):
+    """Ticks every 10 ms and remembers how late each tick was, in milliseconds, per phase."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.phases: dict[str, list[float]] = {}
+        self._phase = ""
+        self._clock = QElapsedTimer()
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(self._tick)
+        self._timer.start()
+
+    def begin(self, phase: str) -> None:
+        """What follows belongs to this phase."""
+        self._phase = phase
+        self.phases[phase] = []
+        self._clock.restart()
+
+    @Slot()
+    def _tick(self) -> None:
+        late = self._clock.nsecsElapsed() / 1e6 - TICK_MS
+        self._clock.restart()
+        if self._phase:
+            self.phases[self._phase].append(max(0.0, late))
+
+
+class NoAsker:
+    """Asks nobody."""
+
+    def open_file(self, title: str, folder: str, filters: str) -> Path | None:
+        return None
+
+    def open_folder(self, title: str, folder: str) -> Path | None:
+        return None
+
+    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+        return None
+
+
+class Run(QObject):
+    """Waits in the real event loop, never by ``processEvents``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._loop = QEventLoop(self)
+        self._condition: Callable[[], bool] | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(20)
+        self._timer.timeout.connect(self._look)
+
+    def until(self, condition: Callable[[], bool]) -> float:
+        """Run the loop until ``condition`` holds; seconds that it took."""
+        began = time.perf_counter()
+        self._condition = condition
+        self._timer.start()
+        self._loop.exec()
+        return time.perf_counter() - began
+
+    @Slot()
+    def _look(self) -> None:
+        if self._condition is not None and self._condition():
+            self._timer.stop()
+            self._loop.quit()
+
+
+class Scroller(QObject):
+    """Jumps and glides through the rows, one move per 30 ms."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.left = SCROLLS
+        self._grid = desk.data.table.grid
+        self._timer = QTimer(self)
+        self._timer.setInterval(30)
+        self._timer.timeout.connect(self._move)
+        self._timer.start()
+
+    @Slot()
+    def _move(self) -> None:
+        bar = self._grid.verticalScrollBar()
+        self.left -= 1
+        if self.left % 3 == 0:
+            bar.setValue((self.left * 7_919_317) % max(1, bar.maximum()))
+        else:
+            bar.setValue(min(bar.maximum(), bar.value() + 40))
+        if self.left <= 0:
+            self._timer.stop()
+
+
+def percentile(values: list[float], share: float) -> float:
+    """A percentile of some values."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+def peak_gb() -> float:
+    """Peak resident memory of this process, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def measure(path: Path, home: Path) -> bool:
+    """Open, count, scroll; print a line per phase; whether the limits hold."""
+    application = Application.start(home, MemorySettings())
+    with AppContext.open(home) as context:
+        desk = Desk(
+            context, application.hub, application.theme, MemorySettings(), NoAsker(), application
+        )
+        desk.window.show()
+        application._keeper.start()
+        run, late = Run(), Lateness()
+        bench, hub = desk.workbench, application.hub
+        application._on_shown()
+        run.until(lambda: not hub.busy)
+        late.begin("reading the file")
+        desk.open_text(str(path))
+        times = {"reading the file": run.until(lambda: bench.data is not None)}
+        late.begin("counting values")
+        times["counting values"] = run.until(lambda: bench.profile is not None and not hub.busy)
+        late.begin("scrolling")
+        scroller = Scroller(desk)
+        times["scrolling"] = run.until(lambda: scroller.left <= 0)
+        late.begin("tagging")
+        desk.window.show_panel("attributes")
+        desk.attributes.accept_button.click()
+        times["tagging"] = run.until(lambda: not hub.busy)
+        late.begin("")
+        print_results(late, times)
+        hub.close()
+        run.until(lambda: not hub.busy)
+        bench.close()
+    worst = max(percentile(values, 0.99) for name, values in late.phases.items() if name)
+    return worst < P99_MS and peak_gb() < PEAK_GB
+
+
+def print_results(late: Lateness, times: dict[str, float]) -> None:
+    """One line per phase, and the peak."""
+    for name, seconds in times.items():
+        values = late.phases[name]
+        shown = " / ".join(f"{percentile(values, share):.1f}" for share in (0.5, 0.99, 1.0))
+        print(f"{name:<18} {seconds:7.2f} s   late p50/p99/max {shown} ms", flush=True)
+    print(f"peak memory {peak_gb():.2f} GB", flush=True)
+
+
+def main(rows: int) -> int:
+    """Make the file in a process of its own, then measure."""
+    with tempfile.TemporaryDirectory(prefix="dpdesk-bench-") as folder:
+        path = Path(folder) / "people.csv"
+        maker = Path(__file__).parent / "reading" / "make_csv.py"
+        subprocess.run([sys.executable, str(maker), str(path), str(rows)], check=True)
+        print(f"{rows:,} rows, {path.stat().st_size / 1e6:,.0f} MB", flush=True)
+        home = Path(folder) / "home"
+        home.mkdir()
+        return 0 if measure(path, home) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS))
