@@ -85,7 +85,8 @@ def prepare(
     ready = dict(hierarchies) | _read_files(plan, base, hierarchies, token, notes)
     store = data or _open_data(context, plan, base, token, report)
     try:
-        check_columns(plan, store.columns, store.name, where)
+        named = store.reading.header or plan.source.header is not None
+        check_columns(plan, store.columns, store.name, where, named=named)
         roles = column_roles(plan, store.columns)
         method.check(store.columns, roles, parameters, where)
         ready |= _make_hierarchies(plan, roles, ready, store, token, notes, where)
@@ -118,8 +119,13 @@ def check_protection(
     return method, parse_parameters(method.parameters, plan.protection.parameters, place)
 
 
-def check_columns(plan: Plan, columns: Sequence[str], source: str, where: str) -> None:
-    """Raise InputError ``plan.unknown-column`` for an attribute that the data do not have."""
+def check_columns(
+    plan: Plan, columns: Sequence[str], source: str, where: str, *, named: bool = True
+) -> None:
+    """Raise InputError ``plan.unknown-column`` for an attribute that the data do not have.
+
+    ``named`` is False when the file was guessed to have no line of names.
+    """
     known = set(columns)
     for name in plan.attributes:
         if name in known:
@@ -128,9 +134,18 @@ def check_columns(plan: Plan, columns: Sequence[str], source: str, where: str) -
         raise InputError(
             "plan.unknown-column",
             f"{where}, [attributes.{name}]: {source} has no column `{name}`.",
-            hint=f"Did you mean `{near}`?" if near else _columns_hint(columns),
+            hint=_unknown_hint(near, columns) if named else _HEADER_HINT,
             details={"key": name, "nearest": near},
         )
+
+
+_HEADER_HINT = (
+    "Its first line was taken for data; if it holds the names, set `header = true` under [source]."
+)
+
+
+def _unknown_hint(near: str | None, columns: Sequence[str]) -> str:
+    return f"Did you mean `{near}`?" if near else _columns_hint(columns)
 
 
 def _columns_hint(columns: Sequence[str]) -> str:

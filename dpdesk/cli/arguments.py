@@ -15,6 +15,7 @@ from dpdesk import __version__
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import nearest
 
+_LATER = ("query", "review", "ledger")
 COMMANDS = ("open", "demo", "inspect", "run", "risk", "verify", "export")
 FORMATS = ("csv", "parquet", "xlsx")
 DEMO_FOLDER = "demo-release"
@@ -155,6 +156,13 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _unknown_command(word: str) -> InputError:
+    if word in _LATER:
+        return InputError(
+            "usage",
+            f"dpdesk: the command `{word}` is not available in this version, "
+            f"expected one of {', '.join(COMMANDS)}.",
+            hint="See `dpdesk --help`.",
+        )
     near = nearest(word, COMMANDS)
     if near is None and Path(word).exists():
         hint = f"To open it in the window, use `dpdesk open {word}`."

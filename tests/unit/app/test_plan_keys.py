@@ -68,3 +68,12 @@ def test_a_key_without_effect_is_noted(
         said = [text for text in run.notes if "no effect" in text]
     assert len(said) == (0 if note is None else 1)
     assert note is None or note in said[0]
+
+
+def test_names_that_were_taken_for_data_are_explained(offered: AppContext, tmp_path: Path) -> None:
+    (tmp_path / town.SOURCE).write_text("1,2\n3,4\n5,6\n", "utf-8")
+    plan = protected(method="k-anonymity", k=2)
+    with pytest.raises(InputError) as caught:
+        prepare(offered, plan, tmp_path, "p.toml", CancelToken(), silent)
+    assert caught.value.code == "plan.unknown-column"
+    assert "`header = true` under [source]" in caught.value.hint

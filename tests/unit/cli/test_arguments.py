@@ -75,3 +75,9 @@ def test_the_command_line_and_the_use_cases_load_no_toolkit() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("word", ["query", "review", "ledger"])
+def test_commands_of_later_versions_are_not_called_unknown(word: str) -> None:
+    with pytest.raises(InputError, match=f"`{word}` is not available in this version"):
+        parse([word])
