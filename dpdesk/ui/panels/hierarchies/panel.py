@@ -328,11 +328,13 @@ class HierarchiesPanel(Panel):
         self.making.set_enabled(suggest=known and bool(self.attribute), export=ready)
         if self._draft is not None:
             self.making.show_draft(True, ready and not self.making.errors())
-        drafting = self._draft is not None
-        set_look(
-            self.suggest_all, "" if drafting or not self.suggest_all.isEnabled() else "primary"
-        )
-        self.suggest_all.setEnabled(self.suggest_all.isEnabled() and known)
+        possible = self.suggest_all.isEnabled() and known
+        tip = self.tr("Give each quasi-identifier without hierarchy one that suits its values")
+        if not known:
+            tip = self.tr("Not yet: the values are still being counted")
+        self.suggest_all.setToolTip(tip)
+        self.suggest_all.setEnabled(possible)
+        set_look(self.suggest_all, "primary" if possible and self._draft is None else "")
 
     # -- what the user does
 

@@ -1,19 +1,17 @@
-"""The step Hierarchies, driven over real data: what is seen, made, edited, undone."""
+"""The step Hierarchies, driven over real data: what is seen, edited by hand, undone."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.types import AppContext, SetHierarchy, SetRoles
+from dpdesk.app.types import SetHierarchy, SetRoles
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.schema import Role
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.hierarchies import HierarchiesPanel
@@ -22,90 +20,15 @@ from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
-
-TIMEOUT = 20_000
-JOBS = ["cook", "baker", "nurse", "judge", "baker", "cook"]
-QUASI = {"age": Role.QUASI_IDENTIFIER, "job": Role.QUASI_IDENTIFIER, "pay": Role.SENSITIVE}
-
-
-class Answers:
-    """Answers every question for a file with the same path."""
-
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path
-        self.suggestion = ""
-
-    def open_file(self, title: str, folder: str, filters: str) -> Path | None:
-        return self.path
-
-    def open_folder(self, title: str, folder: str) -> Path | None:
-        return self.path
-
-    def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
-        self.suggestion = suggestion
-        return self.path
-
-
-@pytest.fixture
-def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
-    rows = [(20 + n % 40, JOBS[n % 6], 1000 + n) for n in range(120)]
-    with (tmp_path / "people.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([("age", "job", "pay"), *rows, ("", "judge", 7)])
-    with AppContext.open(tmp_path / "home") as context:
-        made = Workbench(context, hub)
-        yield made
-        hub.cancel_all()
-        qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
-        made.close()
-
-
-@pytest.fixture
-def panel(
-    qtbot: QtBot, hub: JobHub, workbench: Workbench, theme: ThemeManager, tmp_path: Path
-) -> HierarchiesPanel:
-    """The panel over loaded data, with two quasi-identifiers and a sensitive attribute."""
-    panel = HierarchiesPanel(workbench, theme, Answers())
-    qtbot.addWidget(panel)
-    panel.resize(1100, 700)
-    panel.show()
-    workbench.open_path(tmp_path / "people.csv")
-    qtbot.waitUntil(lambda: workbench.profile is not None and not hub.busy, timeout=TIMEOUT)
-    workbench.apply(SetRoles(QUASI))
-    settle(qtbot, panel)
-    return panel
-
-
-def settle(qtbot: QtBot, panel: HierarchiesPanel) -> None:
-    qtbot.waitUntil(
-        lambda: not panel._workbench.hub.busy and not panel._timer.isActive(), timeout=TIMEOUT
-    )
-
-
-def give(qtbot: QtBot, panel: HierarchiesPanel, attribute: str, rows: list[list[str]]) -> None:
-    hierarchy = Hierarchy.from_rows(attribute, rows)
-    panel._workbench.apply(SetHierarchy(attribute, hierarchy))
-    panel.attributes.choose(attribute)
-    settle(qtbot, panel)
-
-
-def give_jobs(qtbot: QtBot, panel: HierarchiesPanel) -> None:
-    rows = [["cook", "food"], ["baker", "food"], ["nurse", "care"], ["judge", "law"]]
-    give(qtbot, panel, "job", [[*row, "*"] for row in [*rows, ["waiter", "food"]]])
-
-
-def labels(panel: HierarchiesPanel, level: int) -> set[str]:
-    assert panel.look is not None
-    return set(panel.look.examined.preview.hierarchy.labels[level])
-
-
-def choose(panel: HierarchiesPanel, level: int, *names: str) -> None:
-    tree = panel.tree_pane.tree
-    tree.clearSelection()
-    for name in names:
-        index = tree.tree.find(level, name)
-        assert index.isValid()
-        flags = tree.selectionModel().SelectionFlag
-        tree.selectionModel().setCurrentIndex(index, flags.Select | flags.Rows)
+from tests.helpers.hierarchy_panel import (
+    TIMEOUT,
+    Answers,
+    choose,
+    give,
+    give_jobs,
+    labels,
+    settle,
+)
 
 
 def test_without_data_or_roles_the_next_step_is_offered(
@@ -134,29 +57,6 @@ def test_quasi_identifiers_come_first_and_say_how_they_stand(
     give_jobs(qtbot, panel)
     assert panel.attributes.entries[1].text == "job\n✓ 3 levels · edited by hand"
     assert panel.status().note == "1 of 2 have one"
-
-
-def test_all_suggestions_are_one_step_back(qtbot: QtBot, panel: HierarchiesPanel) -> None:
-    assert panel.can_run()
-    qtbot.mouseClick(panel.suggest_all, Qt.MouseButton.LeftButton)
-    settle(qtbot, panel)
-    chosen = panel._workbench.work.hierarchies
-    assert chosen["age"] == HierarchyBuilder("intervals", {"widths": [5, 10, 20]})
-    assert chosen["job"] == HierarchyBuilder("order")
-    assert not panel.suggest_all.isEnabled()
-    assert panel.status().mark is Mark.DONE
-    panel._workbench.undo()
-    settle(qtbot, panel)
-    assert dict(panel._workbench.work.hierarchies) == {}
-
-
-def test_one_suggestion_says_why(qtbot: QtBot, panel: HierarchiesPanel) -> None:
-    panel.attributes.choose("age")
-    qtbot.mouseClick(panel.making.suggest, Qt.MouseButton.LeftButton)
-    settle(qtbot, panel)
-    assert "numbers from 20 to 59" in panel.band.text
-    assert "numbers from 20 to 59" in panel.making._reason.text()
-    assert panel.making.kind.currentData() == "intervals"
 
 
 def test_the_level_says_how_many_values_and_the_smallest_group(
@@ -342,126 +242,6 @@ def test_unfolded_groups_stay_unfolded_after_an_edit(qtbot: QtBot, panel: Hierar
     settle(qtbot, panel)
     assert tree.isExpanded(tree.tree.find(1, "food"))
     assert not tree.isExpanded(tree.tree.find(1, "law"))
-
-
-def test_a_builder_is_tried_before_it_is_used(qtbot: QtBot, panel: HierarchiesPanel) -> None:
-    panel.attributes.choose("age")
-    settle(qtbot, panel)
-    making = panel.making
-    making.kind.setCurrentIndex(making.kind.findData("intervals"))
-    settle(qtbot, panel)
-    form = making.form()
-    assert form is not None
-    assert form.values()["widths"] == [5, 10, 20]
-    assert "age" not in panel._workbench.work.hierarchies
-    assert making.use.isEnabled()
-    assert labels(panel, 2) == {"20-29", "30-39", "40-49", "50-59", ""}
-    control = form.field("widths").control
-    assert isinstance(control, QLineEdit)
-    control.selectAll()
-    qtbot.keyClicks(control, "20")
-    settle(qtbot, panel)
-    assert labels(panel, 1) == {"20-39", "40-59", ""}
-    panel.run()
-    settle(qtbot, panel)
-    assert panel._workbench.work.hierarchies["age"] == HierarchyBuilder(
-        "intervals", {"widths": [20]}
-    )
-    assert not making.use.isVisible()
-
-
-def test_options_that_do_not_fit_are_told_beside_the_option(
-    qtbot: QtBot, panel: HierarchiesPanel
-) -> None:
-    panel.attributes.choose("age")
-    making = panel.making
-    making.kind.setCurrentIndex(making.kind.findData("intervals"))
-    settle(qtbot, panel)
-    form = making.form()
-    assert form is not None
-    control = form.field("widths").control
-    assert isinstance(control, QLineEdit)
-    control.selectAll()
-    qtbot.keyClicks(control, "5, x")
-    settle(qtbot, panel)
-    assert control.property("invalid")
-    assert not making.use.isEnabled()
-    qtbot.mouseClick(making.discard, Qt.MouseButton.LeftButton)
-    assert making.kind.currentData() == ""
-    assert panel.attributes.entries[0].text.endswith("none: value, then *")
-
-
-def test_a_builder_that_cannot_read_the_values_says_so(
-    qtbot: QtBot, panel: HierarchiesPanel
-) -> None:
-    panel.attributes.choose("job")
-    settle(qtbot, panel)
-    making = panel.making
-    making.kind.setCurrentIndex(making.kind.findData("intervals"))
-    settle(qtbot, panel)
-    assert "expected" in making.problem
-    assert not making.use.isEnabled()
-
-
-def test_a_tree_by_hand_begins_with_the_present_groups(
-    qtbot: QtBot, panel: HierarchiesPanel
-) -> None:
-    give_jobs(qtbot, panel)
-    making = panel.making
-    panel.workplace.show_page("making")
-    making.kind.setCurrentIndex(making.kind.findData("tree"))
-    settle(qtbot, panel)
-    form = making.form()
-    assert form is not None
-    area = form.field("tree").control
-    assert isinstance(area, QPlainTextEdit)
-    assert area.toPlainText().splitlines()[:3] == ["food:", "  cook", "  baker"]
-    assert labels(panel, 1) == {"food", "care", "law"}
-
-
-def test_a_file_is_taken_exported_and_read_again(
-    qtbot: QtBot, panel: HierarchiesPanel, tmp_path: Path
-) -> None:
-    give_jobs(qtbot, panel)
-    panel._asker = answers = Answers(tmp_path / "job.csv")
-    panel.workplace.show_page("making")
-    qtbot.mouseClick(panel.making.export, Qt.MouseButton.LeftButton)
-    settle(qtbot, panel)
-    assert answers.suggestion == str(tmp_path / "job.csv")
-    assert "confidential" in panel.band.text
-    assert "cook;food;*" in (tmp_path / "job.csv").read_text()
-    qtbot.mouseClick(panel.making.import_, Qt.MouseButton.LeftButton)
-    settle(qtbot, panel)
-    assert panel._workbench.work.hierarchies["job"] == HierarchyFile("job.csv")
-    assert panel.attributes.entries[1].text == "job\n✓ 3 levels · job.csv"
-    (tmp_path / "job.csv").write_text("cook;*\nbaker;*\nnurse;*\njudge;*\n")
-    panel.activated()
-    settle(qtbot, panel)
-    assert panel.level.slider.maximum() == 1
-
-
-def test_a_bad_file_is_refused_with_its_row(
-    qtbot: QtBot, panel: HierarchiesPanel, tmp_path: Path
-) -> None:
-    (tmp_path / "bad.csv").write_text("cook;food;*\nbaker;food\n")
-    panel.attributes.choose("job")
-    panel.import_from(tmp_path / "bad.csv")
-    settle(qtbot, panel)
-    assert "row 2" in panel.band.text
-    assert "job" not in panel._workbench.work.hierarchies
-
-
-def test_a_file_that_is_gone_is_told_with_a_way_out(qtbot: QtBot, panel: HierarchiesPanel) -> None:
-    panel._workbench.apply(SetHierarchy("job", HierarchyFile("gone.csv")))
-    panel.attributes.choose("job")
-    settle(qtbot, panel)
-    assert "gone.csv" in panel.band.text
-    assert panel.attributes.entries[1].text == "job\n✕ cannot be used"
-    assert "import another" in panel.picture.chart._placeholder.text()
-    panel.band.triggered.emit("remove")
-    settle(qtbot, panel)
-    assert "job" not in panel._workbench.work.hierarchies
-    assert panel.band.text == ""
 
 
 def test_a_missing_value_is_no_fault_and_not_blank(qtbot: QtBot, panel: HierarchiesPanel) -> None:
