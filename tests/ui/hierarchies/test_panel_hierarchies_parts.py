@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtCore import QModelIndex
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
@@ -25,6 +26,7 @@ from dpdesk.ui.panels.hierarchies.presenter import State
 from dpdesk.ui.panels.hierarchies.shape import TreeShape
 from dpdesk.ui.panels.hierarchies.tasks import Look, look_at
 from dpdesk.ui.panels.hierarchies.tree_model import HierarchyModel
+from dpdesk.ui.panels.hierarchies.tree_view import HierarchyTree
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 
@@ -106,6 +108,33 @@ def test_the_tree_is_a_sound_model(
     assert model.find(0, "a").parent().data() == "x"
     assert not model.find(0, "nobody").isValid()
     assert not model.find(9, "a").isValid()
+
+
+def test_ten_thousand_leaves_cost_only_what_is_seen(
+    qtbot: QtBot, theme: ThemeManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codes = [f"{n:05}" for n in range(10_000)]
+    many = Hierarchy.from_rows("zip", [[code, f"{code[:3]}**", "*"] for code in codes])
+    big = look_at(Examined(many, preview(many, [1] * 10_000)), CancelToken())
+    asked: list[int] = []
+    plain = HierarchyModel.data
+
+    def counted(model: HierarchyModel, index: QModelIndex, role: int = 0) -> object:
+        asked.append(role)
+        return plain(model, index, role)
+
+    monkeypatch.setattr(HierarchyModel, "data", counted)
+    tree = HierarchyTree(theme)
+    qtbot.addWidget(tree)
+    tree.resize(500, 600)
+    tree.show()
+    tree.show_look(big)
+    tree.expandAll()
+    assert tree.jump_to(0, "09999")
+    qtbot.waitUntil(lambda: bool(asked))
+    tree.selectAll()
+    assert tree.chosen().count == 100
+    assert len(asked) < 10_000
 
 
 def test_a_hierarchy_of_one_value_is_one_leaf(qtbot: QtBot, theme: ThemeManager) -> None:
