@@ -195,7 +195,7 @@ def _risk_chart(attributes: tuple[str, ...], summary: RiskSummary) -> BarChart:
             f"With {known}, {share} of the rows ({summary.uniques:,} of {summary.rows:,}) are "
             f"unique; {summary.exposed:,} stand in groups of fewer than {summary.k:,} rows."
         ),
-        category_axis=Axis("Rows with equal quasi-identifiers", "rows"),
+        category_axis=Axis("Group size", "rows"),
         value_axis=Axis("Rows", "%", percent=True, minimum=0.0),
         categories=tuple(each.label for each in summary.bins),
         series=(

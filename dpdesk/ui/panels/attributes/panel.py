@@ -36,6 +36,7 @@ from dpdesk.ui.panels.data.side import SideArea
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, EmptyState, MessageBand, StepHeader, column, row, splitter
+from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 _FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.PARAMETERS}
@@ -84,7 +85,6 @@ class AttributesPanel(Panel):
         layout.addWidget(self.band)
         self.model = AttributesModel(self)
         self.grid = AttributeGrid(theme, self.tr("Columns and their roles"))
-        self.grid.setToolTip("")
         self.grid.setModel(self.model)
         self.risk = RiskPicture(self._workbench.hub, theme)
         self.card = ColumnCard()
@@ -102,7 +102,7 @@ class AttributesPanel(Panel):
         left = QWidget()
         layout = column(left, gap=SPACE.s)
         layout.setContentsMargins(0, 0, SPACE.s, 0)
-        tools = row(gap=SPACE.s)
+        tools = FlowBox(gap=SPACE.s)
         label = QLabel(self.tr("Fi&lter"))
         self.filter = QLineEdit()
         self.filter.setClearButtonEnabled(True)
@@ -111,12 +111,11 @@ class AttributesPanel(Panel):
         self.filter.setAccessibleName(self.tr("Filter columns"))
         self.filter.textChanged.connect(self._on_filter)
         label.setBuddy(self.filter)
-        tools.addWidget(label)
-        tools.addWidget(self.filter, 1)
         self.accept_button = QPushButton()
         self.accept_button.clicked.connect(self._on_accept)
-        tools.addWidget(self.accept_button)
-        layout.addLayout(tools)
+        for widget in (label, self.filter, self.accept_button):
+            tools.add(widget)
+        layout.addWidget(tools)
         layout.addWidget(self.buttons)
         layout.addWidget(self.grid, 1)
         return left
@@ -220,7 +219,7 @@ class AttributesPanel(Panel):
 
     def _offer(self) -> None:
         waiting = len(suggestions(self._rows))
-        text = self.tr("&Accept all {count} suggestions").format(count=waiting)
+        text = self.tr("&Accept {count} suggestions").format(count=waiting)
         self.accept_button.setText(text if waiting else self.tr("No suggestion is left"))
         self.accept_button.setEnabled(bool(waiting))
         self.accept_button.setToolTip(

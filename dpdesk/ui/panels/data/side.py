@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import column
 
-WIDE_EMS, WIDEST = 49, 640
+WIDE_EMS, NARROW, WIDEST = 49, 440, 660
 CHART_ROWS = 16
 
 
@@ -40,8 +40,14 @@ class SideArea(QScrollArea):
             self._tall.append(widget)
             self._on_theme(self._theme.theme)
 
+    def sizeHint(self) -> QSize:
+        """Wide enough for a chart, where there is room."""
+        wide = min(self._theme.theme.ems(WIDE_EMS), WIDEST)
+        return QSize(wide, super().sizeHint().height())
+
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumWidth(min(theme.ems(WIDE_EMS), WIDEST))
+        self.setMinimumWidth(min(theme.ems(WIDE_EMS), NARROW))
+        self.updateGeometry()
         for widget in self._tall:
             widget.setMinimumHeight(theme.row * CHART_ROWS)

@@ -1,0 +1,262 @@
+"""The step Attributes, driven by mouse and keys over a real file: roles, warnings, risk."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.types import AppContext, Role, SetParameters
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.attributes import AttributesPanel
+from dpdesk.ui.panels.attributes.model import NAME, NOTE, ROLE
+from dpdesk.ui.shell import Mark
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
+from tests.helpers.a11y import findings
+
+TIMEOUT = 20_000
+ROWS = 200
+COLUMNS = ("person_id", "age", "sex", "income", "w")
+
+
+@pytest.fixture
+def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
+    """People of whom one shares age and sex with nobody, all others with many."""
+    rows = [(n, 30 + n % 4, "fm"[n % 2], 1_000 + n % 50, 1.5) for n in range(ROWS - 1)]
+    with (tmp_path / "people.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, *rows, (ROWS, 99, "f", 1_000, 1.5)])
+    with AppContext.open(tmp_path / "home") as context:
+        made = Workbench(context, hub)
+        yield made
+        hub.cancel_all()
+        qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+        made.close()
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, workbench: Workbench, theme: ThemeManager) -> AttributesPanel:
+    made = AttributesPanel(workbench, theme)
+    qtbot.addWidget(made)
+    made.resize(1040, 700)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def loaded(
+    qtbot: QtBot, workbench: Workbench, panel: AttributesPanel, tmp_path: Path
+) -> AttributesPanel:
+    workbench.open_path(tmp_path / "people.csv")
+    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
+    return panel
+
+
+def choose(panel: AttributesPanel, *names: str) -> None:
+    """Choose rows as clicks with Ctrl would."""
+    model, chosen = panel.model, panel.grid.selectionModel()
+    rows = [row.name for row in model.rows]
+    chosen.clearSelection()
+    flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+    for name in names:
+        chosen.select(model.index(rows.index(name), NAME), flags)
+
+
+def risk_answer(qtbot: QtBot, panel: AttributesPanel) -> str:
+    """What the picture says when it has been counted."""
+    qtbot.waitUntil(
+        lambda: (
+            panel.risk.chart.chart is not None
+            and not panel._workbench.hub.latest("attributes.risk").busy
+        ),
+        timeout=TIMEOUT,
+    )
+    chart = panel.risk.chart.chart
+    assert chart is not None
+    return chart.answer
+
+
+def test_without_data_the_panel_leads_to_the_step_data(
+    qtbot: QtBot, panel: AttributesPanel
+) -> None:
+    assert panel.status().mark is Mark.OPEN
+    with qtbot.waitSignal(panel.wantsPanel, timeout=TIMEOUT) as asked:
+        panel.empty.triggered.emit("data")
+    assert asked.args == ["data"]
+
+
+def test_suggestions_do_nothing_until_they_are_confirmed(
+    workbench: Workbench, loaded: AttributesPanel
+) -> None:
+    assert [row.role for row in loaded.rows] == [None] * len(COLUMNS)
+    assert loaded.model.index(1, ROLE).data() == "quasi-identifier"
+    spoken = loaded.model.index(1, ROLE).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken.startswith("Role: suggested quasi-identifier, not confirmed. Quasi-identifier,")
+    assert dict(workbench.work.roles) == {}
+    assert loaded.risk.chart.chart is None
+    assert not loaded.next_button.isEnabled()
+
+
+def test_all_suggestions_are_accepted_in_one_undoable_step(
+    qtbot: QtBot, workbench: Workbench, loaded: AttributesPanel
+) -> None:
+    qtbot.mouseClick(loaded.accept_button, Qt.MouseButton.LeftButton)
+    assert workbench.work.role("person_id") is Role.IDENTIFIER
+    assert workbench.work.role("age") is Role.QUASI_IDENTIFIER
+    assert workbench.work.role("w") in (Role.WEIGHT, Role.INSENSITIVE)
+    assert not loaded.accept_button.isEnabled()
+    assert loaded.next_button.isEnabled()
+    workbench.undo()
+    assert dict(workbench.work.roles) == {}
+    assert loaded.accept_button.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("key", "role"),
+    [
+        (Qt.Key.Key_I, Role.IDENTIFIER),
+        (Qt.Key.Key_Q, Role.QUASI_IDENTIFIER),
+        (Qt.Key.Key_S, Role.SENSITIVE),
+        (Qt.Key.Key_N, Role.INSENSITIVE),
+        (Qt.Key.Key_W, Role.WEIGHT),
+        (Qt.Key.Key_C, Role.CLUSTER),
+        (Qt.Key.Key_1, Role.IDENTIFIER),
+        (Qt.Key.Key_6, Role.CLUSTER),
+    ],
+)
+def test_a_key_sets_the_role_of_all_chosen_columns(
+    qtbot: QtBot, workbench: Workbench, loaded: AttributesPanel, key: Qt.Key, role: Role
+) -> None:
+    choose(loaded, "age", "income")
+    qtbot.keyClick(loaded.grid, key)
+    assert dict(workbench.work.roles) == {"age": role, "income": role}
+    workbench.undo()
+    assert dict(workbench.work.roles) == {}
+
+
+def test_space_confirms_the_suggestion_and_then_goes_round(
+    qtbot: QtBot, workbench: Workbench, loaded: AttributesPanel
+) -> None:
+    choose(loaded, "age")
+    seen = []
+    for _ in range(7):
+        qtbot.keyClick(loaded.grid, Qt.Key.Key_Space)
+        seen.append(workbench.work.role("age"))
+    assert seen == [
+        Role.QUASI_IDENTIFIER,
+        Role.SENSITIVE,
+        Role.INSENSITIVE,
+        Role.WEIGHT,
+        Role.CLUSTER,
+        Role.IDENTIFIER,
+        Role.QUASI_IDENTIFIER,
+    ]
+
+
+def test_buttons_and_the_context_menu_set_roles_too(
+    qtbot: QtBot, workbench: Workbench, loaded: AttributesPanel
+) -> None:
+    choose(loaded, "sex")
+    qtbot.mouseClick(loaded.buttons.buttons[Role.SENSITIVE], Qt.MouseButton.LeftButton)
+    assert workbench.work.role("sex") is Role.SENSITIVE
+    choose(loaded, "sex", "age")
+    loaded.grid.role_menu().actions()[1].trigger()
+    assert workbench.work.with_role(Role.QUASI_IDENTIFIER) == ("sex", "age")
+
+
+def test_the_picture_counts_rows_alike_on_the_tagged_columns(
+    qtbot: QtBot, workbench: Workbench, loaded: AttributesPanel
+) -> None:
+    choose(loaded, "age", "sex")
+    qtbot.keyClick(loaded.grid, Qt.Key.Key_Q)
+    answer = risk_answer(qtbot, loaded)
+    assert answer == (
+        "With these 2 quasi-identifiers, 0.50 % of the rows (1 of 200) are unique; "
+        "1 stand in groups of fewer than 5 rows."
+    )
+    choose(loaded, "age")
+    qtbot.keyClick(loaded.grid, Qt.Key.Key_N)
+    qtbot.waitUntil(
+        lambda: (chart := loaded.risk.chart.chart) is not None and "this quasi" in chart.answer,
+        timeout=TIMEOUT,
+    )
+    assert "0 % of the rows (0 of 200) are unique" in risk_answer(qtbot, loaded)
+    workbench.undo()
+    workbench.undo()
+    assert loaded.risk.chart.chart is None
+
+
+def test_the_picture_follows_the_k_that_the_work_asks_for(
+    qtbot: QtBot, workbench: Workbench, loaded: AttributesPanel
+) -> None:
+    choose(loaded, "age")
+    qtbot.keyClick(loaded.grid, Qt.Key.Key_Q)
+    risk_answer(qtbot, loaded)
+    workbench.apply(SetParameters({"k": 60}))
+    qtbot.waitUntil(
+        lambda: (chart := loaded.risk.chart.chart) is not None and "than 60" in chart.answer,
+        timeout=TIMEOUT,
+    )
+    assert "200 stand in groups of fewer than 60 rows" in risk_answer(qtbot, loaded)
+
+
+def test_a_released_identifier_and_a_weight_of_words_are_warned_of(
+    qtbot: QtBot, loaded: AttributesPanel
+) -> None:
+    choose(loaded, "person_id")
+    qtbot.keyClick(loaded.grid, Qt.Key.Key_N)
+    choose(loaded, "sex")
+    qtbot.keyClick(loaded.grid, Qt.Key.Key_W)
+    assert loaded.model.index(0, NAME).data() == "△ person_id"
+    assert "released as it is" in loaded.model.index(0, NOTE).data()
+    assert loaded.model.index(2, NOTE).data() == "A weight must be a number, but it holds text."
+    assert loaded.band.kind == "caution"
+    assert "2 columns need a second look: person_id, sex." in loaded.band.text
+    assert "No column is a quasi-identifier" in loaded.band.text
+
+
+def test_the_filter_narrows_the_list_and_keeps_what_was_decided(
+    qtbot: QtBot, workbench: Workbench, loaded: AttributesPanel
+) -> None:
+    qtbot.keyClicks(loaded.filter, "quasi")
+    assert {row.name for row in loaded.model.rows} == {"age", "sex"}
+    qtbot.keyClick(loaded.grid, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(loaded.grid, Qt.Key.Key_Q)
+    loaded.filter.clear()
+    assert len(loaded.model.rows) == len(COLUMNS)
+    assert workbench.work.with_role(Role.QUASI_IDENTIFIER) == ("age", "sex")
+    assert loaded.status().note == "2 quasi-identifiers"
+    assert loaded.status().mark is Mark.DONE
+
+
+def test_going_on_leads_to_the_hierarchies(qtbot: QtBot, loaded: AttributesPanel) -> None:
+    assert not loaded.can_run()
+    qtbot.mouseClick(loaded.accept_button, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(loaded.wantsPanel, timeout=TIMEOUT) as asked:
+        qtbot.mouseClick(loaded.next_button, Qt.MouseButton.LeftButton)
+    assert asked.args == ["hierarchies"]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_every_control_has_a_name_a_tooltip_and_a_place_in_the_tab_order(
+    qtbot: QtBot, panel: AttributesPanel, loaded: AttributesPanel, theme: ThemeManager, mode: str
+) -> None:
+    theme.set_mode(mode)
+    assert findings(loaded) == []
+    loaded.accept_button.click()
+    risk_answer(qtbot, loaded)
+    assert findings(loaded) == []
+
+
+def test_the_smallest_window_at_twice_the_text_size_clips_no_button(
+    loaded: AttributesPanel, theme: ThemeManager
+) -> None:
+    theme.set_text_size(200)
+    loaded.resize(1000, 700)
+    for button in (loaded.next_button, loaded.accept_button, *loaded.buttons.buttons.values()):
+        assert button.width() >= button.minimumSizeHint().width()
+        assert button.mapTo(loaded, button.rect().bottomRight()).x() <= loaded.width()
