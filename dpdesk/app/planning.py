@@ -241,6 +241,7 @@ def _make_hierarchies(
             continue
         elif isinstance(spec, HierarchyBuilder):
             made[name] = build_from(spec, name, store, token, f"{where}, [attributes.{name}]")
+            _note_chosen_widths(name, spec, notes)
         elif role is Role.QUASI_IDENTIFIER:
             made[name] = _default(name, store, token, notes)
     return made
@@ -285,6 +286,16 @@ def _check_leaves(
             spec = plan.attributes[name].hierarchy
             origins = {name: spec.path} if isinstance(spec, HierarchyFile) else {}
             align(store.frequency_table([name], token), ready, where, origins)
+
+
+def _note_chosen_widths(name: str, spec: HierarchyBuilder, notes: _Notes) -> None:
+    if spec.kind == "intervals" and not {"widths", "cuts"} & set(spec.options):
+        notes.add(
+            "hierarchy.from-data",
+            f"The intervals of `{name}` were chosen from the range of all its values, so their "
+            "width tells of the largest and the smallest one; give `widths` to choose them "
+            "yourself.",
+        )
 
 
 def _note_unused(name: str, role: Role, has_hierarchy: bool, notes: _Notes) -> None:

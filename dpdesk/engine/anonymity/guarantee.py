@@ -99,8 +99,10 @@ def _limits(roles: Mapping[str, Role], rows_suppressed: int) -> tuple[str, ...]:
         "something about the rows that made a generalisation necessary (minimality attack)."
     )
     limits.append(
-        "Published figures: the entropy is computed from the original values of all rows, so "
-        "someone who knows nearly all of them can test guesses about the others."
+        "Published figures and labels: the entropy is computed from the original values of all "
+        "rows, and levels that were made from the data tell of the range, length or number of its "
+        "values, suppressed rows included; someone who knows nearly all rows can test guesses about "
+        "the others."
     )
     return tuple(limits)
 

@@ -77,3 +77,16 @@ def test_names_that_were_taken_for_data_are_explained(offered: AppContext, tmp_p
         prepare(offered, plan, tmp_path, "p.toml", CancelToken(), silent)
     assert caught.value.code == "plan.unknown-column"
     assert "`header = true` under [source]" in caught.value.hint
+
+
+@pytest.mark.parametrize(("options", "told"), [({}, True), ({"widths": [5, 20]}, False)])
+def test_intervals_chosen_from_the_range_of_the_data_are_noted(
+    offered: AppContext, tmp_path: Path, options: dict[str, object], told: bool
+) -> None:
+    town.write_source(tmp_path, 30)
+    raw = protected(method="k-anonymity", k=2).as_plain()
+    builder = {"kind": "intervals", **options}
+    raw["attributes"] = {"age": {"role": "quasi-identifier", "hierarchy": builder}}
+    plan = Plan.from_plain(raw, "p.toml")
+    with prepare(offered, plan, tmp_path, "p.toml", CancelToken(), silent) as run:
+        assert any("intervals of `age` were chosen" in text for text in run.notes) is told
