@@ -101,8 +101,8 @@ def _limits(roles: Mapping[str, Role], rows_suppressed: int) -> tuple[str, ...]:
     limits.append(
         "Published figures and labels: the entropy is computed from the original values of all "
         "rows, and levels that were made from the data tell of the range, length or number of its "
-        "values, suppressed rows included; someone who knows nearly all rows can test guesses about "
-        "the others."
+        "values, suppressed rows included; someone who knows nearly all rows can test guesses "
+        "about the others."
     )
     return tuple(limits)
 
