@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 from dpdesk.app.types import AppContext, Role, SetParameters
 from dpdesk.ui.jobs import JobHub
@@ -260,3 +263,19 @@ def test_the_smallest_window_at_twice_the_text_size_clips_no_button(
     for button in (loaded.next_button, loaded.accept_button, *loaded.buttons.buttons.values()):
         assert button.width() >= button.minimumSizeHint().width()
         assert button.mapTo(loaded, button.rect().bottomRight()).x() <= loaded.width()
+
+
+def test_a_panel_that_is_gone_is_held_by_nothing(
+    qtbot: QtBot, workbench: Workbench, theme: ThemeManager, tmp_path: Path
+) -> None:
+    made = AttributesPanel(workbench, theme)
+    workbench.open_path(tmp_path / "people.csv")
+    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
+    made.accept_button.click()
+    risk_answer(qtbot, made)
+    made.grid.role_menu()
+    gone = weakref.ref(made)
+    delete(made)
+    del made
+    gc.collect()
+    assert gone() is None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QPushButton, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 from dpdesk.app.types import AppContext
 from dpdesk.ui.jobs import JobHub
@@ -396,3 +399,18 @@ def test_the_smallest_window_at_twice_the_text_size_clips_no_button(
     for button in (panel.table.next_button, panel.table.reading_button):
         assert button.width() >= button.sizeHint().width()
         assert button.mapTo(panel, button.rect().bottomRight()).x() <= panel.width()
+
+
+def test_a_panel_that_is_gone_is_held_by_nothing(
+    qtbot: QtBot, workbench: Workbench, theme: ThemeManager, people: Path
+) -> None:
+    made = DataPanel(workbench, theme)
+    made.set_recent(("/a/b.csv",))
+    opened(qtbot, workbench, people)
+    made.table.reading_button.click()
+    previewed(qtbot, made)
+    gone = weakref.ref(made)
+    delete(made)
+    del made
+    gc.collect()
+    assert gone() is None
