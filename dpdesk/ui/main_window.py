@@ -36,6 +36,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QScrollArea,
+    QSizePolicy,
     QStackedWidget,
     QWidget,
 )
@@ -142,6 +143,7 @@ class MainWindow(QMainWindow):
         self._name.setText(name or self.tr("nothing open"))
         self._badge.setVisible(confidential)
         self._document = name
+        self._fit_corner()
         self._title()
 
     def set_facts(self, facts: StatusFacts) -> None:
@@ -293,6 +295,9 @@ class MainWindow(QMainWindow):
         self._current = entries[0].id
         self._navigation = Navigation(self._theme, entries)
         self._stack = QStackedWidget()
+        # A panel that asks for more room than there is must never push the window off the screen.
+        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self._stack.setMinimumSize(480, 320)
         for entry in entries:
             self._stack.addWidget(entry.panel)
         self._band = MessageBand(self._theme)
@@ -339,7 +344,7 @@ class MainWindow(QMainWindow):
             menu.setToolTipsVisible(True)
             menu.aboutToShow.connect(self._on_menu)
             self._menu_widgets[name] = menu
-        corner = QWidget(bar)
+        self._corner = corner = QWidget(bar)
         layout = QHBoxLayout(corner)
         layout.setContentsMargins(0, 0, SPACE.m, 0)
         self._name = QLabel()
@@ -394,6 +399,11 @@ class MainWindow(QMainWindow):
     @Slot()
     def _close_help(self) -> None:
         self._help_area.hide()
+
+    def _fit_corner(self) -> None:
+        """Give the name its width: a menu bar measures its corner only when it is set."""
+        self._corner.adjustSize()
+        self.menuBar().setCornerWidget(self._corner)
 
     def _title(self) -> None:
         name = self._document or "DPDesk"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QSizePolicy, QWidget
 
 from dpdesk.ui.jobs import JobHub, JobOutcome, JobState
 from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets.elided import ElidedLabel
+from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.layouts import column, row
 
 SHOW_AFTER_MS = 2_000
@@ -155,9 +157,9 @@ class JobRow(QWidget):
         super().__init__(parent if isinstance(parent, QWidget) else None)
         self._job = state.job
         layout = row(self, gap=SPACE.m)
-        self._title = QLabel(state.title)
+        self._title = ElidedLabel(state.title)
         set_look(self._title, "strong")
-        self._text = QLabel()
+        self._text = ElidedLabel()
         set_look(self._text, "note")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
