@@ -13,6 +13,8 @@ def test_a_long_text_asks_for_little_room_and_tells_the_rest_as_tooltip(qtbot: Q
     label = ElidedLabel(LONG)
     qtbot.addWidget(label)
     label.resize(label.minimumSizeHint().width(), 24)
+    with qtbot.waitExposed(label):
+        label.show()
     assert label.minimumSizeHint().width() < label.sizeHint().width() / 4
     assert label.text() == LONG
     assert label.toolTip() == LONG
