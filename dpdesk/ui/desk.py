@@ -26,14 +26,13 @@ from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.settings import SettingsStore, StoredSettings
-from dpdesk.ui.shell import PanelEntry
+from dpdesk.ui.shell import Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 SAMPLE_PLAN = "sample/plans/research-file.toml"
 _SHOWN = 6
-_RETRY = "desk.open-data"
 
 
 class Desk(QObject):
@@ -50,6 +49,7 @@ class Desk(QObject):
     ) -> None:
         super().__init__(parent)
         self._asker, self._settings = asker, settings
+        self._view: ExplorationView | None = None
         self.workbench = Workbench(context, hub, self)
         bench = self.workbench
         self.data = DataPanel(bench, theme)
@@ -58,18 +58,29 @@ class Desk(QObject):
         self.protect = ProtectPanel(bench, theme)
         self.compare = ComparePanel(bench, theme)
         self.review = ReviewPanel(bench, theme, asker)
+        self.panels: dict[str, Panel] = {
+            "data": self.data,
+            "attributes": self.attributes,
+            "hierarchies": self.hierarchies,
+            "protect": self.protect,
+            "compare": self.compare,
+            "review": self.review,
+        }
         self.window = MainWindow(hub, theme, settings, self._entries())
+        self.protect.add_actions(self.window.actions_)
+        self.data.set_recent(settings.current.recent)
         self._connect()
 
     def _entries(self) -> tuple[PanelEntry, ...]:
-        return (
-            PanelEntry("data", self.tr("Data"), self.data, "data"),
-            PanelEntry("attributes", self.tr("Attributes"), self.attributes, "attributes"),
-            PanelEntry("hierarchies", self.tr("Hierarchies"), self.hierarchies, "hierarchies"),
-            PanelEntry("protect", self.tr("Protect"), self.protect, "protect"),
-            PanelEntry("compare", self.tr("Compare"), self.compare, "compare"),
-            PanelEntry("review", self.tr("Review and export"), self.review, "review"),
-        )
+        titles = {
+            "data": self.tr("Data"),
+            "attributes": self.tr("Attributes"),
+            "hierarchies": self.tr("Hierarchies"),
+            "protect": self.tr("Protect"),
+            "compare": self.tr("Compare"),
+            "review": self.tr("Review and export"),
+        }
+        return tuple(PanelEntry(key, titles[key], one, key) for key, one in self.panels.items())
 
     def _connect(self) -> None:
         window, bench = self.window, self.workbench
@@ -88,23 +99,8 @@ class Desk(QObject):
         self.data.openAsked.connect(self.ask_open)
         self.data.openPathAsked.connect(self.open_text)
         self.data.sampleAsked.connect(self.open_sample)
-        for entry in self._entries_of_window():
-            entry.wantsPanel.connect(window.show_panel)
-
-    def _entries_of_window(
-        self,
-    ) -> tuple[
-        DataPanel | AttributesPanel | HierarchiesPanel | ProtectPanel | ComparePanel | ReviewPanel,
-        ...,
-    ]:
-        return (
-            self.data,
-            self.attributes,
-            self.hierarchies,
-            self.protect,
-            self.compare,
-            self.review,
-        )
+        for panel in self.panels.values():
+            panel.wantsPanel.connect(window.show_panel)
 
     # ---- wishes of the window
 
@@ -117,13 +113,15 @@ class Desk(QObject):
             self.tr("Data and plans (*.csv *.tsv *.txt *.parquet *.toml *.json);;All files (*)"),
         )
         if path is not None:
-            self.workbench.open_path(path)
+            self.open_text(str(path))
 
     @Slot(str)
     def open_text(self, path: str) -> None:
         """Open a path given as text; the manifest of a release stands for the release."""
-        chosen = Path(path)
+        chosen = Path(path).absolute()
         if chosen.name == "manifest.json":
+            chosen = chosen.parent
+        if chosen.name == "public" and (chosen.parent / "internal").is_dir():
             chosen = chosen.parent
         self.workbench.open_path(chosen)
 
@@ -170,7 +168,9 @@ class Desk(QObject):
             name = "" if bench.work.source is None else Path(bench.work.source.path).name
             window.set_document(name, confidential=bench.data is not None)
         if changes & {Aspect.DATA, Aspect.ROLES, Aspect.METHOD, Aspect.EXPLORATION}:
-            self._show_facts(None)
+            if bench.explored is None:
+                self._view = None
+            self._show_facts()
         if Aspect.HISTORY in changes:
             history = bench.history
             steps = tuple(moment.label for moment in history.path())[-_SHOWN:]
@@ -180,9 +180,12 @@ class Desk(QObject):
 
     @Slot(object)
     def _on_viewed(self, view: object) -> None:
-        self._show_facts(view if isinstance(view, ExplorationView) else None)
+        self._view = view if isinstance(view, ExplorationView) else None
+        self._show_facts()
 
-    def _show_facts(self, view: ExplorationView | None) -> None:
+    def _show_facts(self) -> None:
+        """Rows read always; what would be released as long as there is a view of it."""
+        view = self._view
         rows = None if self.workbench.data is None else self.workbench.data.rows
         figures = {} if view is None else {figure.key: figure.value for figure in view.figures}
         kept, smallest = figures.get("rows_kept"), figures.get("smallest_class")
@@ -193,7 +196,7 @@ class Desk(QObject):
                 rows_out=None if kept is None else int(kept),
                 k_before=None if before is None else int(before),
                 k_after=None if smallest is None else int(smallest),
-                stale=self.workbench.stale,
+                stale=bool(figures) and self.workbench.stale,
             )
         )
 
@@ -208,6 +211,7 @@ class Desk(QObject):
             return
         if not self._is_bundled(path):
             self.window.add_recent(path)
+            self.data.set_recent(self._settings.current.recent)
         if self.workbench.release_path == path:
             self.window.show_panel("review")
         elif self.window.current_id != "data" and self.workbench.history.undo_label is None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStatusBar, QToolButton, QWidget
 
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
+from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.layouts import column, row
 
 SHOWN_STEPS = 5
@@ -40,7 +41,8 @@ class Trail(QFrame):
         super().__init__(parent)
         layout = row(self, gap=SPACE.s)
         layout.setContentsMargins(SPACE.l, SPACE.xs, SPACE.l, SPACE.xs)
-        self._text = QLabel()
+        # The newest edits stand at the end, so what does not fit is cut at the beginning.
+        self._text = ElidedLabel(mode=Qt.TextElideMode.ElideLeft)
         set_look(self._text, "note")
         self._text.setAccessibleName(self.tr("Edits so far"))
         layout.addWidget(self._text, 1)

@@ -21,6 +21,7 @@ class ElidedLabel(QLabel):
     ) -> None:
         super().__init__(text, parent)
         self._mode = mode
+        self._cut = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
@@ -32,6 +33,7 @@ class ElidedLabel(QLabel):
         """Paint as much of the text as fits."""
         place = self.contentsRect()
         shown = self.fontMetrics().elidedText(self.text(), self._mode, place.width())
+        self._tell(shown != self.text())
         painter = QPainter(self)
         self.style().drawItemText(
             painter,
@@ -43,3 +45,9 @@ class ElidedLabel(QLabel):
             QPalette.ColorRole.WindowText,
         )
         painter.end()
+
+    def _tell(self, cut: bool) -> None:
+        """The whole text as tooltip while it is cut, unless the label has one of its own."""
+        if self.toolTip() in ("", self._cut):
+            self._cut = self.text() if cut else ""
+            self.setToolTip(self._cut)
