@@ -22,6 +22,7 @@ BUILDER_KINDS = ("intervals", "mask", "order", "dates", "tree")
 
 _PLAN_KEYS = ("version", "title", "source", "attributes", "protection", "budget")
 _SOURCE_KEYS = ("path", "delimiter", "encoding", "decimal", "quote", "header", "missing")
+_NO_QUOTES = ",;\t| \r\n"
 _LATER_SOURCE_KEYS = ("table", "query", "columns", "widths")
 _ATTRIBUTE_KEYS = ("role", "hierarchy")
 _BUDGET_KEYS = ("ledger", "population", "limit")
@@ -236,6 +237,9 @@ def _source(raw: Mapping[str, object], where: str) -> SourceSpec:
     for key, longest in (("delimiter", 1), ("decimal", 1), ("quote", 1)):
         if key in optional and len(optional[key]) > longest:
             raise _invalid(key, optional[key], "one character", place)
+    quote = optional.get("quote", "")
+    if quote and (quote.isalnum() or quote in _NO_QUOTES or quote == optional.get("delimiter")):
+        raise _invalid("quote", quote, "a quote such as `\"` or `'`, or an empty text", place)
     if optional.get("delimiter") == "":
         raise _invalid("delimiter", "", "one character", place)
     if "decimal" in optional and optional["decimal"] not in (".", ","):

@@ -22,6 +22,7 @@ from dpdesk.core.plan import Plan
 from dpdesk.io.textfile import decode, read_bytes, write_text
 
 _LINE = 100
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -99,9 +100,12 @@ def _parse_json(text: str, name: str) -> Mapping[str, object]:
         return found
 
     def load() -> object:
-        return json.loads(
+        found = json.loads(
             text, parse_float=_decimal, parse_constant=Decimal, object_pairs_hook=pairs
         )
+        if _HALF_CHARACTER.search(json.dumps(found, ensure_ascii=False, default=str)):
+            raise ValueError("a text holds half of a character (an escape from ud800 to udfff)")
+        return found
 
     raw = _parsed(load, name, "JSON")
     if not isinstance(raw, Mapping):

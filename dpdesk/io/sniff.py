@@ -175,11 +175,15 @@ def _check_options(spec: SourceSpec) -> None:
         codec_name(spec.encoding, spec.path)
 
 
+_NO_FILE_ENCODINGS = re.compile("idna|punycode|(raw[_-])?unicode[_-]escape|undefined|utf[_-]7")
+"""Codecs that are no encodings of files: for names in networks, program texts and mail."""
+
+
 def codec_name(encoding: str, name: str) -> str:
     """The canonical name of a text encoding; InputError ``encoding.unknown`` when there is none."""
     try:
         codec = codecs.lookup(encoding)
-        "a".encode(codec.name)
+        "a".encode("undefined" if _NO_FILE_ENCODINGS.fullmatch(codec.name) else codec.name)
         codecs.getincrementaldecoder(codec.name)
     except (LookupError, ValueError):
         raise InputError(

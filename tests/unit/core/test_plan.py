@@ -175,6 +175,8 @@ def test_another_version_is_refused(version: object) -> None:
         ("source/delimiter", ";;", '`delimiter` is ";;", expected one character'),
         ("source/delimiter", "", '`delimiter` is "", expected one character'),
         ("source/quote", "ab", '`quote` is "ab", expected one character'),
+        ("source/quote", ",", '`quote` is ",", expected a quote such as'),
+        ("source/quote", "a", '`quote` is "a", expected a quote such as'),
         ("source/decimal", ";", '`decimal` is ";", expected `.` or `,`'),
         ("source/encoding", 8, "`encoding` is 8, expected a text"),
         ("source/header", "yes", '`header` is "yes", expected true or false'),

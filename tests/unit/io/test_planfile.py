@@ -107,6 +107,8 @@ def test_a_byte_order_mark_and_windows_line_ends_do_not_matter(
         ("p.toml", "version = 1e99999999999999999999", "the number 1e99999999999999999999 is out"),
         ("p.json", '{"version": 1,\n "k" 2}', "p.json, line 2, column 6: this is not valid JSON"),
         ("p.json", '{"version": 1, "version": 1}', "the key `version` is given twice"),
+        ("p.json", '{"title": "a\\ud800b"}', "a text holds half of a character"),
+        ("p.json", '{"a": [{"b\\udfff": 1}]}', "a text holds half of a character"),
         ("p.json", "[1, 2]", "p.json: found a JSON list or value, expected an object"),
         ("p.json", '{"a":' + "[" * 100_000, "nested too deeply"),
         ("p.json", "", "p.json, line 1, column 1: this is not valid JSON"),
