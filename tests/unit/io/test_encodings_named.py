@@ -15,7 +15,17 @@ def test_encodings_of_text_files_are_known(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["klingon", "idna", "punycode", "unicode_escape", "undefined", "utf-7", "zlib_codec", "hex", ""],
+    [
+        "klingon",
+        "idna",
+        "punycode",
+        "unicode_escape",
+        "undefined",
+        "utf-7",
+        "zlib_codec",
+        "hex",
+        "",
+    ],
 )
 def test_other_codecs_are_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(InputError) as caught:
