@@ -13,7 +13,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
-from dpdesk.app.types import AppContext, Role, SetParameters
+from dpdesk.app.types import AppContext, Role, SetParameters, SetRoles
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.attributes import AttributesPanel
 from dpdesk.ui.panels.attributes.model import NAME, NOTE, ROLE
@@ -236,6 +236,17 @@ def test_the_filter_narrows_the_list_and_keeps_what_was_decided(
     assert loaded.status().mark is Mark.DONE
 
 
+def test_a_hidden_panel_counts_nothing_and_catches_up_when_it_is_shown(
+    qtbot: QtBot, workbench: Workbench, loaded: AttributesPanel
+) -> None:
+    loaded.hide()
+    workbench.apply(SetRoles({"sex": Role.QUASI_IDENTIFIER}))
+    assert loaded.risk.asked is None
+    assert loaded.status().note == "1 quasi-identifier"
+    loaded.show()
+    assert "0 % of the rows (0 of 200) are unique" in risk_answer(qtbot, loaded)
+
+
 def test_going_on_leads_to_the_hierarchies(qtbot: QtBot, loaded: AttributesPanel) -> None:
     assert not loaded.can_run()
     qtbot.mouseClick(loaded.accept_button, Qt.MouseButton.LeftButton)
@@ -269,6 +280,7 @@ def test_a_panel_that_is_gone_is_held_by_nothing(
     qtbot: QtBot, workbench: Workbench, theme: ThemeManager, tmp_path: Path
 ) -> None:
     made = AttributesPanel(workbench, theme)
+    made.show()
     workbench.open_path(tmp_path / "people.csv")
     qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
     made.accept_button.click()

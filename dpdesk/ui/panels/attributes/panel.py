@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -52,6 +53,7 @@ class AttributesPanel(Panel):
         self._workbench = workbench
         self._rows: list[Row] = []
         self._qis: tuple[str, ...] = ()
+        self._behind = True
         self._stack = QStackedWidget()
         column(self, margin=SPACE.l).addWidget(self._stack)
         self.empty = EmptyState(
@@ -189,13 +191,26 @@ class AttributesPanel(Panel):
         columns = () if data is None else data.columns
         self._rows = rows_of(columns, bench.profile, work)
         self._qis = quasi_identifiers(columns, work)
+        self._behind = not self.isVisible()
+        if not self._behind:
+            self._show()
+        self.statusChanged.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Catch up with what changed while another step was in front."""
+        super().showEvent(event)
+        if self._behind:
+            self._behind = False
+            self._show()
+
+    def _show(self) -> None:
+        data = self._workbench.data
         self._stack.setCurrentIndex(0 if data is None else 1)
         self._fill()
         question = None
         if data is not None and self._qis:
-            question = Question(data, self._qis, asked_k(work))
+            question = Question(data, self._qis, asked_k(self._workbench.work))
         self.risk.ask(question)
-        self.statusChanged.emit()
 
     def _fill(self) -> None:
         shown = filtered(self._rows, self.filter.text())
