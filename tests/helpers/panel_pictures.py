@@ -80,7 +80,7 @@ class Studio:
 def shoot_data(context: AppContext, studio: Studio, folder: Path, mark: str, odd: Path) -> None:
     """The data panel: start, table, form, a file that cannot be read."""
     panel = DataPanel(studio.bench, studio.theme)
-    panel.set_recent(("/home/anna/census24.csv", "/home/anna/plans/health study.toml"))
+    panel.set_recent(("/data/census24.csv", "/data/plans/health study.toml"))
     studio.shoot(panel, folder / f"start-{mark}.png")
     studio.open(odd)
     studio.shoot(panel, folder / f"ragged-{mark}.png")
