@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QSizePolicy, QW
 from dpdesk.ui.jobs import JobHub, JobOutcome, JobState
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
+from dpdesk.ui.widgets.layouts import column, row
 
 SHOW_AFTER_MS = 2_000
 
