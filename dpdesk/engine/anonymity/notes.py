@@ -43,8 +43,8 @@ def node_notes(
         found.append(
             Note(
                 COARSE,
-                f"{name_list(coarse)} {has} no level between the original values and none at all; "
-                "a hierarchy with levels in between can keep some of the detail.",
+                f"{name_list(coarse)} {has} no level between the original values and the top; "
+                "levels in between could keep some of the detail.",
             )
         )
     return tuple(found)

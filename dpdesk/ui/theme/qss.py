@@ -94,6 +94,7 @@ QToolButton[look="segment-last"] {{ border-top-left-radius: 0; border-bottom-lef
   border-left: none; }}
 QToolButton[look="segment-last"]:focus {{ border: 2px solid {t.accent}; }}
 QToolButton[look="choice"] {{ font-size: {_points(theme, "note")}; }}
+QToolButton[look="choice"]:checked {{ font-weight: 400; border: 2px solid {t.accent}; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}
 QCheckBox, QRadioButton {{ spacing: {SPACE.s}px; min-height: {height}px; }}
 QCheckBox:focus, QRadioButton:focus {{ outline: 2px solid {t.accent}; }}

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
 
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.flow import FlowBox
-
-
-class ChoiceButton(QToolButton):
-    """A button that stays as wide as its text in bold, which it is written in when it is down."""
-
-    def sizeHint(self) -> QSize:
-        """Room for the bold text."""
-        self.ensurePolished()
-        font = self.font()
-        font.setBold(True)
-        wide = QFontMetrics(font).horizontalAdvance(self.text())
-        return QSize(wide + 2 * SPACE.s + SPACE.xs, super().sizeHint().height())
 
 
 class ChoiceStrip(FlowBox):
@@ -73,7 +60,7 @@ class ChoiceStrip(FlowBox):
     def _put(self, key: str, words: str) -> None:
         button = self._buttons.get(key)
         if button is None:
-            button = ChoiceButton()
+            button = QToolButton()
             button.setCheckable(True)
             set_look(button, "choice")
             button.setProperty("choice", key)

@@ -57,8 +57,8 @@ class CandidateCard(QFrame):
             self._name.setText(one.name)
             self._name.setCursorPosition(0)
         said = settings_words(method, one.work)
-        time = f"{one.when:%H:%M}"
-        self._words.setText(f"{said} · {time}" if said else time)
+        self._words.setText(said)
+        self._words.setToolTip(self.tr("Kept at {time}").format(time=f"{one.when:%H:%M}"))
         self._reason.setText(f"△ {entry.reason}")
         self._reason.setVisible(bool(entry.reason))
         for pin, button in self._pins.items():

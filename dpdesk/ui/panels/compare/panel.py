@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QScrollArea, QStackedWidget, QWidget
 
 from dpdesk.app.types import COMPARE_AT_MOST, OpenWork
 from dpdesk.core.charts import Figure
@@ -17,7 +17,7 @@ from dpdesk.ui.panels.compare.side_by_side import SideBySide
 from dpdesk.ui.panels.compare.table import compare_table
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import EmptyState, GuaranteeCard, StepHeader, column, splitter
+from dpdesk.ui.widgets import EmptyState, GuaranteeCard, StepHeader, column, row, splitter
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
@@ -147,7 +147,7 @@ class ComparePanel(Panel):
         self._pages.addWidget(self._content)
         layout.addWidget(self._pages, 1)
 
-    def _build_right(self) -> QWidget:
+    def _build_right(self) -> QScrollArea:
         right = QWidget()
         layout = column(right, gap=SPACE.s)
         self._answer = QLabel()
@@ -177,7 +177,11 @@ class ComparePanel(Panel):
         self._assumes.setWordWrap(True)
         set_look(self._assumes, "note")
         layout.addWidget(self._assumes)
-        return right
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(right)
+        return area
 
     def _build_points(self) -> QWidget:
         self._points = QWidget()
@@ -188,13 +192,20 @@ class ComparePanel(Panel):
             (self.tr("&Across"), self._x, self.tr("Figure across")),
             (self.tr("U&pwards"), self._y, self.tr("Figure upwards")),
         ):
+            pair = QWidget()
+            line = row(pair)
             label = QLabel(words)
             label.setBuddy(box)
             box.setAccessibleName(name)
             box.setToolTip(self.tr("Which figure this axis shows"))
             box.activated.connect(self._on_axis)
-            choices.add(label)
-            choices.add(box)
+            box.setSizeAdjustPolicy(
+                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            )
+            box.setMinimumContentsLength(14)
+            line.addWidget(label)
+            line.addWidget(box)
+            choices.add(pair)
         layout.addWidget(choices)
         self._scatter = ChartView(self._theme)
         self._scatter.pointPicked.connect(self._on_point)
@@ -319,6 +330,7 @@ class ComparePanel(Panel):
         self._fit()
 
     def _fit(self) -> None:
+        self._stack.setMinimumHeight(self._theme.theme.ems(LEAST_EMS))
         wanted = self._theme.theme.ems(LEFT_EMS)
         self.cards.setMinimumWidth(min(wanted, round(self.width() * LEFT_SHARE)))
         self.cards.setMaximumWidth(round(wanted * 1.5))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import Candidate
@@ -22,6 +23,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 
+AIR = 0.12
 translate = QCoreApplication.translate
 
 
@@ -140,7 +142,10 @@ def best_and_worst(values: Sequence[float], better: str) -> tuple[float | None, 
 def figure_text(figure: Figure) -> str:
     """A figure with its unit, once."""
     text = format_figure(figure.value, figure.kind)
-    return f"{text} {figure.unit}" if figure.unit else text
+    if not figure.unit:
+        return text
+    unit = figure.unit.removesuffix("s") if figure.value == 1 else figure.unit
+    return f"{text} {unit}"
 
 
 def difference(a: Figure, b: Figure) -> str:
@@ -152,7 +157,8 @@ def difference(a: Figure, b: Figure) -> str:
         return translate("Compare", "= same")
     size = format_figure(abs(apart), a.kind)
     if a.kind == "share":
-        size = f"{format_figure(abs(apart) * 100, 'number')} {translate('Compare', 'points')}"
+        size = f"{format_figure(abs(apart), 'share').removesuffix(' %')} "
+        size += translate("Compare", "points")
     text = f"{'+' if apart > 0 else '−'}{size}"
     if not a.better:
         return text
@@ -205,8 +211,8 @@ def scatter(shown: Sequence[Entry], x_key: str, y_key: str) -> ScatterChart | No
         id="candidates",
         question=translate("Compare", "Which candidate is the better trade-off?"),
         answer=_scatter_answer(x, y),
-        x_axis=_axis(x),
-        y_axis=_axis(y),
+        x_axis=_roomy(_axis(x), [one.x for one in series]),
+        y_axis=_roomy(_axis(y), [one.y for one in series]),
         series=tuple(series),
         table=table_from(
             (translate("Compare", "Candidate"), x.label, y.label),
@@ -245,6 +251,13 @@ def _axis(figure: Figure) -> Axis:
     unit = "%" if figure.kind == "share" else figure.unit
     words = ", ".join(part for part in (unit, better) if part)
     return Axis(figure.label, words, percent=figure.kind == "share")
+
+
+def _roomy(axis: Axis, values: Sequence[NDArray[np.float64]]) -> Axis:
+    """Air around the outermost points, so that their marks and labels are whole."""
+    low, high = _span([], values)
+    air = AIR * (high - low)
+    return replace(axis, minimum=max(low - air, min(low, 0.0)), maximum=high + air)
 
 
 def _scatter_answer(x: Figure, y: Figure) -> str:
@@ -287,7 +300,7 @@ def same_axes(a: Chart, b: Chart) -> tuple[Chart, Chart]:
     return a, b
 
 
-def _span(axes: Sequence[Axis], values: Sequence[np.ndarray]) -> tuple[float, float]:
+def _span(axes: Sequence[Axis], values: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
     filled = [each[np.isfinite(each)] for each in values]
     lows = [float(each.min()) for each in filled if each.size]
     highs = [float(each.max()) for each in filled if each.size]

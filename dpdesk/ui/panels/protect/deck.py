@@ -177,6 +177,7 @@ class ChartDeck(QWidget):
     def _fit(self) -> None:
         self._split.setMinimumHeight(self._theme.theme.ems(LEAST_EMS))
         wide = self.width() >= self._theme.theme.ems(WIDE_EMS)
+        self._stack.setMinimumWidth(1 if wide else 0)
         if wide != self._wide:
             self._wide = wide
             self._arrange()
