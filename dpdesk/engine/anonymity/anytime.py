@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from random import Random
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.engine.anonymity.bounds import plain_bounds
 from dpdesk.engine.anonymity.lattice import LatticeProblem, Node
-from dpdesk.engine.anonymity.metrics import evaluate_node
+from dpdesk.engine.anonymity.metrics import INFINITE, evaluate_node
 from dpdesk.engine.anonymity.search import SearchResult
+from dpdesk.engine.anonymity.statistics import EvaluatedNodes, Floats
 
 if TYPE_CHECKING:
     from dpdesk.engine.anonymity.counting import NodeCounter
@@ -40,15 +43,20 @@ def anytime_search(
 ) -> SearchResult:
     """A good feasible node, without a proof that it is the best.
 
-    A deterministic best-first search from both ends. Two queues take turns: feasible nodes, best
-    objective first, starting at the top (which is feasible whenever any node is); and infeasible
-    nodes, starting at the raw node, ranked by their objective relative to the top's plus the share
-    of rows suppressed beyond the limit. A node taken from a queue puts its neighbours one level up
-    and down into the queues; below an infeasible node nothing is feasible, so from there the search
-    only goes up. It ends after ``max_nodes`` nodes (default: :func:`node_budget`), or when the
-    first queue is empty: from the top every feasible node is reached through feasible nodes, so all
-    were seen then and the optimum is proven. Among the feasible nodes seen, the result is chosen
-    exactly and with the ties of the optimal search. Notes say the best so far.
+    A deterministic best-first search. Half of the nodes go to greedy descents: from a node to the
+    best feasible one a level below, or one down and another up, as long as that is better. They
+    start at the top (feasible whenever any node is), then at the lowest feasible nodes of chains
+    from the raw node to the top that raise the attributes in a shuffled order, fixed by the
+    chain's number; feasibility being monotone, halving a chain finds it. Then two queues take
+    turns: feasible nodes, best objective first; and infeasible nodes, starting at the raw node,
+    ranked by what feasible nodes above them may reach at best, relative to the top's objective,
+    plus the share of rows suppressed beyond the limit. A node taken from a queue puts its
+    neighbours one level up and down into the queues; below an infeasible node nothing is feasible,
+    so from there the search only goes up. It ends after ``max_nodes`` nodes (default:
+    :func:`node_budget`), or when the first queue is empty: from the top every feasible node is
+    reached through feasible nodes, so all were seen then and the optimum is proven. Among the
+    feasible nodes seen, the result is chosen exactly and with the ties of the optimal search.
+    Notes say the best so far.
 
     Raises
     ------
@@ -90,7 +98,13 @@ class _BestFirst:
         if not self._feasible:
             return SearchResult(None, None, False, self._counter.counted, least)
         self._scale = max(abs(self._feasible[top]), 1e-300)
-        self._look_at([(0,) * len(top)])
+        self._descend(top, max_nodes // 2)
+        for number in range(max_nodes):
+            if len(self._seen) >= max_nodes // 2 or number > len(self._seen):
+                break
+            self._descend(self._lowest_feasible(number), max_nodes // 2)
+        if len(self._seen) < max_nodes:
+            self._look_at([(0,) * len(top)])
         turn = 0
         while len(self._seen) < max_nodes and self._queues[0]:
             queue = self._queues[turn % 2] or self._queues[1 - turn % 2]
@@ -108,15 +122,56 @@ class _BestFirst:
             least_suppressed=least,
         )
 
+    def _lowest_feasible(self, number: int) -> Node:
+        """The lowest feasible node of a chain from the raw node to the top."""
+        steps = [place for place, height in enumerate(self._problem.heights) for _ in range(height)]
+        Random(number).shuffle(steps)
+        low, high = 0, len(steps)
+        while low < high:
+            middle = (low + high) // 2
+            node = _raised(steps[:middle], len(self._problem.heights))
+            self._look_at([node] if node not in self._seen else [])
+            if node in self._feasible:
+                high = middle
+            else:
+                low = middle + 1
+        return _raised(steps[:high], len(self._problem.heights))
+
+    def _descend(self, node: Node, max_nodes: int) -> None:
+        """To better nodes one level down, or one down and another up, until there is none."""
+        self._look_at([node] if node not in self._seen else [])
+        while node in self._feasible and len(self._seen) < max_nodes:
+            better: list[Node] = []
+            down = [low for _, low in self._stepped(node, -1)]
+            swapped = [
+                other
+                for place, low in self._stepped(node, -1)
+                for raised, other in self._stepped(low, 1)
+                if raised != place
+            ]
+            for near in (down, swapped):
+                fresh = [other for other in near if other not in self._seen]
+                self._look_at(fresh[: max_nodes - len(self._seen)])
+                better = [n for n in near if self._feasible.get(n, INFINITE) < self._feasible[node]]
+                if better:
+                    break
+            self._tell(2 * max_nodes)
+            if not better:
+                return
+            node = min(better, key=lambda near: (self._feasible[near], near))
+
+    def _stepped(self, node: Node, step: int) -> list[tuple[int, Node]]:
+        """(attribute, node) for each attribute that one step up (1) or down (−1) changes."""
+        return [
+            (place, (*node[:place], node[place] + step, *node[place + 1 :]))
+            for place, height in enumerate(self._problem.heights)
+            if 0 <= node[place] + step <= height
+        ]
+
     def _neighbours(self, node: Node) -> list[Node]:
         """Nodes one step away that were not seen: upwards, and downwards if there is hope."""
         steps = (1, -1) if node in self._feasible else (1,)
-        near = [
-            (*node[:position], node[position] + step, *node[position + 1 :])
-            for position, height in enumerate(self._problem.heights)
-            for step in steps
-            if 0 <= node[position] + step <= height
-        ]
+        near = [other for step in steps for _, other in self._stepped(node, step)]
         return [other for other in near if other not in self._seen]
 
     def _look_at(self, nodes: Sequence[Node]) -> None:
@@ -126,6 +181,7 @@ class _BestFirst:
         found = self._counter.evaluated(nodes)
         values = found.objective(self._objective, k)
         feasible = found.feasible(k, self._max_suppressed)
+        hopes = self._hopes(found)
         excess = (found.suppressed(k) - self._max_suppressed) / self._problem.rows
         self._seen.update(nodes)
         for place, node in enumerate(nodes):
@@ -135,8 +191,12 @@ class _BestFirst:
                 self._best = min(self._best, value)
                 heapq.heappush(self._queues[0], (value, node))
             else:
-                rank = value / self._scale + max(float(excess[place]), 0.0)
+                rank = float(hopes[place]) / self._scale + max(float(excess[place]), 0.0)
                 heapq.heappush(self._queues[1], (rank, node))
+
+    def _hopes(self, found: EvaluatedNodes) -> Floats:
+        """What nodes above may reach at best: exact bounds, see the module ``bounds``."""
+        return plain_bounds(found, self._objective, self._counter.k, self._max_suppressed)
 
     def _choice(self) -> Node:
         limit = self._best + 1e-9 * abs(self._best)
@@ -160,6 +220,11 @@ class _BestFirst:
                     f"{rows:,} {'row' if rows == 1 else 'rows'} suppressed.",
                 )
             )
+
+
+def _raised(steps: Sequence[int], attributes: int) -> Node:
+    """The node that these steps lead to from the raw node."""
+    return tuple(steps.count(place) for place in range(attributes))
 
 
 def _figure(objective: str, value: float) -> str:

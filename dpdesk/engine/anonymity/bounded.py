@@ -89,6 +89,7 @@ class _Bounded:
         self._values: dict[Node, float] = {}
         self._best = np.inf
         self._slack = 0.0
+        self._settled = 0
 
     def run(self, max_nodes: int, max_work: int) -> SearchResult:
         """See :func:`bounded_search`."""
@@ -99,12 +100,11 @@ class _Bounded:
             return SearchResult(None, None, False, self._counter.counted, least)
         self._descend(top, max_nodes)
         left = self._open_nodes(np.arange(problem.node_count, dtype=np.int64))
+        self._settled = problem.node_count - len(left)
         while len(left) and self._counter.counted < max_nodes and self._counter.work < max_work:
             self._count([problem.levels(self._pick(left))])
             left = self._open_nodes(left)
-            self._report(
-                StepProgress(STEP, problem.node_count - len(left), problem.node_count, "nodes")
-            )
+            self._settled = problem.node_count - len(left)
         node = self._choice()
         return SearchResult(
             node=node,
@@ -117,6 +117,7 @@ class _Bounded:
     def _count(self, nodes: list[Node]) -> EvaluatedNodes:
         found = self._counter.evaluated(nodes)
         self._token.check()
+        self._report(StepProgress(STEP, self._settled, self._problem.node_count, "nodes"))
         self._bounds.learn(found)
         values = found.objective(self._objective, self._counter.k)
         feasible = found.feasible(self._counter.k, self._max_suppressed)

@@ -75,7 +75,7 @@ class Bounds:
         """Take in nodes that were counted at 1 and k."""
         values = nodes.objective(self.objective, self.k)
         feasible = nodes.feasible(self.k, self.max_suppressed)
-        bases = self._bases(nodes)
+        bases = plain_bounds(nodes, self.objective, self.k, self.max_suppressed)
         penalties = np.zeros(len(values))
         if self.objective != "average-class-size":
             penalties = np.maximum(values - bases, 0)
@@ -89,20 +89,26 @@ class Bounds:
             if self.objective not in ADDITIVE and bases[place] > self._base[tuple(levels)]:
                 np.maximum(self._base[above], bases[place], out=self._base[above])
 
-    def _bases(self, nodes: EvaluatedNodes) -> Floats:
-        if self.objective != "average-class-size":
-            return nodes.objective(self.objective, 1)
-        rows, suppressed = self.problem.rows, nodes.suppressed(self.k)
-        kept = np.maximum(rows - suppressed, rows - self.max_suppressed)
-        classes = nodes.classes(self.k) + suppressed // self.k
-        found: Floats = kept / (np.maximum(classes, 1) * float(self.k))
-        return found
-
     def of(self, nodes: NDArray[np.int64]) -> Floats:
         """The bounds of nodes by number; infinite for counted ones, which need no bound."""
         found: Floats = self._base.reshape(-1)[nodes] + self._penalty.reshape(-1)[nodes]
         found[self._counted.reshape(-1)[nodes]] = np.inf
         return found
+
+
+def plain_bounds(nodes: EvaluatedNodes, objective: str, k: int, max_suppressed: int) -> Floats:
+    """Per node, a lower bound of the objective of every feasible node at or above it.
+
+    ``nodes`` were counted at 1 and k. It is the value without suppression, save for the average
+    class size, see the module.
+    """
+    if objective != "average-class-size":
+        return nodes.objective(objective, 1)
+    rows, suppressed = nodes.problem.rows, nodes.suppressed(k)
+    kept = np.maximum(rows - suppressed, rows - max_suppressed)
+    classes = nodes.classes(k) + suppressed // k
+    found: Floats = kept / (np.maximum(classes, 1) * float(k))
+    return found
 
 
 def _plain_costs(problem: LatticeProblem, objective: str) -> Floats:

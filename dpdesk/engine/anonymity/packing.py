@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ Renumbering = tuple[Ints, ...]
 
 _WORD_BITS = 63
 _SAMPLE = 20_000
+_PIECE = 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,12 +135,38 @@ def _base(
         table[:, words + 1] += problem.loss_cost(attribute, 0)[codes]
         table[:, words + 2] += problem.log_cost(attribute, 0)[codes]
     table[:, words] = problem.counts
-    keys = [table[:, word] for word in range(words)]
-    ranks = np.argsort(keys[0], kind="stable") if words == 1 else np.lexsort(keys[::-1])
+    ranks = _sorted_ranks([table[:, word] for word in range(words)], token)
+    sorted_table = np.empty_like(table)
+    for first in range(0, len(table), _PIECE):
+        token.check()
+        sorted_table[first : first + _PIECE] = table[ranks[first : first + _PIECE]]
     token.check()
-    table = table[ranks]
-    token.check()
-    return _merged(table, words)
+    return _merged(sorted_table, words)
+
+
+def _sorted_ranks(keys: list[Ints], token: CancelToken) -> NDArray[np.intp]:
+    """Places of the keys (most significant word first) in ascending order.
+
+    In pieces of keys between cuts that a sample suggests, so that a cancel need not wait for one
+    long sort. Raises Cancelled.
+    """
+    first = keys[0]
+    pieces = max(1, -(-len(first) // _PIECE))
+    cuts = np.unique(np.sort(first[:: max(1, len(first) // 10_000)])[:: max(1, 10_000 // pieces)])
+    ranks, done = np.empty(len(first), np.intp), 0
+    for low, high in pairwise([None, *cuts[1:].tolist(), None]):
+        token.check()
+        inside = np.ones(len(first), np.bool_)
+        if low is not None:
+            inside &= first >= low
+        if high is not None:
+            inside &= first < high
+        places = np.flatnonzero(inside)
+        token.check()
+        order = np.lexsort([word[places] for word in reversed(keys)])
+        ranks[done : done + len(places)] = places[order]
+        done += len(places)
+    return ranks
 
 
 def _merged(table: Ints, words: int) -> Ints:

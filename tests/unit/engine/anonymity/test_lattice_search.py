@@ -12,8 +12,10 @@ import pytest
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, Note, StepProgress, silent
-from dpdesk.engine.anonymity import lattice
+from dpdesk.engine.anonymity import effort, lattice, packing
 from dpdesk.engine.anonymity.anytime import anytime_search, node_budget
+from dpdesk.engine.anonymity.bounded import MAX_BOUNDED_NODES, bounded_search
+from dpdesk.engine.anonymity.effort import walk_work, worth_walking
 from dpdesk.engine.anonymity.lattice import LatticeProblem, generalised_classes
 from dpdesk.engine.anonymity.metrics import OBJECTIVES, LogSum, evaluate_node
 from dpdesk.engine.anonymity.packing import PackedLattice
@@ -145,7 +147,7 @@ def test_the_anytime_search_comes_close_on_adult_after_a_tenth_of_the_nodes(
     adult: LatticeProblem,
 ) -> None:
     statistics = walk_lattice(adult, [5], CancelToken(), silent)
-    for objective in ("loss", "discernibility", "precision", "entropy"):
+    for objective in OBJECTIVES:
         optimum = best_of(statistics, objective, 5, 603).statistics
         found = anytime_search(adult, objective, 5, 603, CancelToken(), silent, 1_296).statistics
         assert optimum is not None
@@ -254,6 +256,67 @@ def test_every_search_stops_when_cancelled_in_its_course(course: LatticeProblem)
     for which in range(3):
         with pytest.raises(Cancelled):
             search(which)
+
+
+@pytest.mark.parametrize("size", [0, 1, 50, 1000])
+def test_keys_sorted_in_pieces_are_sorted(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(packing, "_PIECE", 30)
+    rng = np.random.default_rng(3)
+    keys = [rng.integers(0, 40, size), rng.integers(0, 1000, size)]
+    found = packing._sorted_ranks(keys, CancelToken())
+    assert (found == np.lexsort(keys[::-1])).all()
+
+
+def test_sorting_ends_between_two_pieces_when_cancelled() -> None:
+    class CancelledLater(CancelToken):
+        checks = 0
+
+        def check(self) -> None:
+            self.checks += 1
+            if self.checks > 1:
+                self.cancel()
+            super().check()
+
+    with pytest.raises(Cancelled):
+        packing._sorted_ranks([np.arange(10)], CancelledLater())
+
+
+def test_a_walk_is_refused_by_the_work_it_would_be(course: LatticeProblem) -> None:
+    # 9 tuples, 6 distinct combinations at most: nodes with 12, 6, 3 and 4, 2, 1 combinations.
+    assert len(course.counts) == 7
+    assert walk_work(course) == 7 + 6 + 3 + 4 + 2 + 1
+    assert worth_walking(course)
+
+
+def test_work_is_estimated_at_once_and_too_many_nodes_are_never_walked(
+    course: LatticeProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(effort, "MAX_WALK_WORK", 22)
+    assert not worth_walking(course)
+    monkeypatch.setattr(effort, "MAX_WALK_WORK", 23)
+    assert worth_walking(course)
+    monkeypatch.setitem(course.__dict__, "node_count", lattice.MAX_WALK_NODES + 1)
+    assert not worth_walking(course)
+
+
+def test_branch_and_bound_counts_a_small_part_of_adult(adult: LatticeProblem) -> None:
+    statistics = walk_lattice(adult, [5], CancelToken(), silent)
+    for objective in OBJECTIVES:
+        found = bounded_search(adult, objective, 5, 603, CancelToken(), silent)
+        assert found.node == best_of(statistics, objective, 5, 603).node
+        assert found.proven_optimal
+        assert found.nodes_checked < adult.node_count / 5
+
+
+def test_branch_and_bound_stops_when_cancelled_and_refuses_too_many_nodes(
+    course: LatticeProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = CancelToken()
+    with pytest.raises(Cancelled):
+        bounded_search(course, "loss", 2, 2, token, lambda event: token.cancel())
+    monkeypatch.setitem(course.__dict__, "node_count", MAX_BOUNDED_NODES + 1)
+    with pytest.raises(ValueError, match="too many"):
+        bounded_search(course, "loss", 2, 2, CancelToken(), silent)
 
 
 def test_a_set_flag_ends_a_roll_up(course: LatticeProblem) -> None:
