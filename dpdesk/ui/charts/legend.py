@@ -26,6 +26,7 @@ class Legend(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._entries: tuple[_Entry, ...] = ()
+        self._known: dict[int, list[QRectF]] = {}
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -51,7 +52,10 @@ class Legend(QWidget):
                 _Entry(one.name, "steps" if one.stepped else "marker", one.look)
                 for one in chart.series
             ]
+        if tuple(entries) == self._entries:
+            return
         self._entries = tuple(entries)
+        self._known.clear()
         self.updateGeometry()
         self.update()
 
@@ -63,6 +67,7 @@ class Legend(QWidget):
     def restyle(self, theme: Theme) -> None:
         """Take over colours and sizes."""
         self._theme = theme
+        self._known.clear()
         self.updateGeometry()
         self.update()
 
@@ -134,6 +139,12 @@ class Legend(QWidget):
         return max(1.0, self._theme.scale)
 
     def _places(self, width: int) -> list[QRectF]:
+        # Layouts ask for the same few widths over and over.
+        if width not in self._known:
+            self._known[width] = self._placed(width)
+        return self._known[width]
+
+    def _placed(self, width: int) -> list[QRectF]:
         metrics, line = QFontMetricsF(self._theme.font("note")), self._line()
         places: list[QRectF] = []
         x = y = 0.0

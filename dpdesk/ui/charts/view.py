@@ -105,7 +105,6 @@ class ChartView(QWidget):
         self._grid.setAccessibleName(self.tr("Table: {question}").format(question=chart.question))
         surface.show_chart(chart)
         self._legend.show_chart(chart, self.tr("below the threshold"))
-        self._model.set_table(chart.table.columns, chart.table.rows)
         self._upright.setText(_upright_axis(chart).label)
         self._read_out(surface.chosen)
         self._show_page()
@@ -298,6 +297,8 @@ class ChartView(QWidget):
             for widget in self._parts():
                 widget.hide()
             return
+        if self.shows_table:  # a hidden table is not worth filling at every move of a slider
+            self._model.set_table(self._chart.table.columns, self._chart.table.rows)
         self._title.show()
         self._readout.setVisible(not self.shows_table)
         self._legend.setVisible(not self.shows_table and self._legend.useful)

@@ -81,6 +81,8 @@ def test_the_twin_holds_the_same_numbers(view: ChartView) -> None:
     model = view._grid.model()
     assert view._grid.isVisible()
     assert model.index(5, 2).data() == "37,421"
+    view.set_chart(loss_chart())
+    assert model.rowCount() == len(loss_chart().table.rows)
     view.toggle_table()
     assert not view.shows_table
 
