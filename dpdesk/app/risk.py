@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 
 if TYPE_CHECKING:
@@ -48,11 +48,28 @@ class RiskReport:
 def assess(context: AppContext, target: Path, token: CancelToken, report: Report) -> RiskReport:
     """Risk of a release folder or of a plan file; writes nothing.
 
-    Raises what running the plan or reading the release raises.
+    Raises what running the plan or reading the release raises, and RefusedError
+    ``risk.not-verified`` for a release whose files or claims are not what they should be.
     """
     if target.is_dir():
+        _check_release(context, target, token, report)
         return release_risk(target, token)
     return plan_risk(context, target, token, report)
+
+
+def _check_release(context: AppContext, path: Path, token: CancelToken, report: Report) -> None:
+    """Figures of a release that says something false would be false comfort."""
+    from dpdesk.app.verifying import verify_release
+
+    found = verify_release(path, context.registry, token, report)
+    if not found.ok:
+        failure = found.failures[0]
+        more = f" ({len(found.failures) - 1} more)" if len(found.failures) > 1 else ""
+        raise RefusedError(
+            "risk.not-verified",
+            f"{path}: {failure.path}: {failure.reason}{more}.",
+            hint="The risk of a release that fails the check is not told; see `dpdesk verify`.",
+        )
 
 
 def plan_risk(

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.risk import assess
 from dpdesk.app.verifying import verify_release
+from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
@@ -188,3 +190,15 @@ def test_with_the_source_the_genuine_table_is_made_again(
     statuses = {c.claim: c.status for c in report.claims}
     assert statuses["microdata.csv is what the source gives"] is CheckStatus.CONFIRMED
     assert not list(context.workspace.folder.rglob("*.csv"))
+
+
+def test_the_risk_of_a_forged_release_is_not_told(copy: Path, context: AppContext) -> None:
+    told = assess(context, copy, CancelToken(), silent)
+    assert told.counted
+    manifest: Any = manifest_of(copy)
+    manifest["guarantee"]["claim"] += " Nobody learns anything."
+    seal_again(copy, manifest)
+    with pytest.raises(RefusedError) as caught:
+        assess(context, copy, CancelToken(), silent)
+    assert caught.value.code == "risk.not-verified"
+    assert "public/manifest.json" in caught.value.sentence
