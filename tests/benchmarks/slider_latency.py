@@ -60,6 +60,14 @@ def plan_text(folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+@dataclass
+class Taken:
+    """Seconds on the clock, and seconds of processor time, of each move."""
+
+    clock: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+
+
 class Loop:
     """Runs the event loop until something holds, and remembers its longest stand-still."""
 
@@ -90,10 +98,10 @@ class Loop:
 def slider_of(panel: ProtectPanel, key: str) -> QSlider:
     """The slider of a parameter."""
     form = panel.settings.form
-    field = None if form is None else form.field(key)
-    if not isinstance(field, NumberField) or field.slider is None:
+    shown = None if form is None else form.field(key)
+    if not isinstance(shown, NumberField) or shown.slider is None:
         raise RuntimeError(f"no slider for {key}")
-    return field.slider
+    return shown.slider
 
 
 def moves(slider: QSlider, positions: Sequence[int], panel: ProtectPanel, loop: Loop) -> Taken:
