@@ -7,8 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+# How hypothesis searches: `ci` tries the same examples each time, so that a red run is never luck;
+# the default (while developing) and `fuzz` (with the long tests) look for new ones.
+settings.register_profile("quick", max_examples=20, deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.register_profile("fuzz", max_examples=2_000, deadline=None, print_blob=True)
+if os.environ.get("DPDESK_HYPOTHESIS"):
+    settings.load_profile(os.environ["DPDESK_HYPOTHESIS"])
 
 
 @pytest.fixture(autouse=True)

@@ -23,6 +23,8 @@ from pathlib import Path
 from dpdesk.app.context import AppContext
 from tests.helpers.releases import release
 def tell(event):
+    if getattr(event, "unit", "") == "nodes":
+        return  # a search tells these by the clock, so their number differs from run to run
     print(type(event).__name__, flush=True)
     sys.stdin.readline()
 with AppContext.open() as context:
