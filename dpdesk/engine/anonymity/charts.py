@@ -206,6 +206,24 @@ class NodeCloud:
         exact = rough[np.lexsort((rough, self.suppressed[rough], self.loss[rough]))]
         return _descents(exact, self.suppressed)
 
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """The cell of the drawing grid in which each node lies."""
+        x = np.minimum((self.loss * _GRID[0]).astype(np.int64), _GRID[0] - 1)
+        y = np.minimum((self.suppressed * _GRID[1]).astype(np.int64), _GRID[1] - 1)
+        found: NDArray[np.int64] = x * _GRID[1] + y
+        return found
+
+    @cached_property
+    def sample(self) -> NDArray[np.int64]:
+        """Positions of an even sample, drawn by a fixed hash of the position.
+
+        Counting steps would favour some levels, since levels repeat regularly along the lattice.
+        """
+        nodes = len(self.loss)
+        hashed = (np.arange(nodes, dtype=np.uint64) * _HASH) & np.uint64(0xFFFFFFFF)
+        return np.flatnonzero(hashed < np.uint64(MOST_POINTS // 2 * 2**32 // nodes))
+
 
 def _descents(order: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
     """Those of ``order`` whose value is below all values before them."""
@@ -279,20 +297,12 @@ def _points(
 
 
 def _thinned(cloud: NodeCloud, choice: NodeChoice) -> NDArray[np.int64]:
-    """Positions to draw: all when few; else the front, one per grid cell, and an even sample.
-
-    The sample is drawn by a fixed hash of the position: counting steps would favour some levels,
-    since levels repeat regularly along the lattice.
-    """
+    """Positions to draw: all when few; else the front, one per grid cell, and an even sample."""
     nodes = len(cloud.loss)
     if nodes <= MOST_POINTS:
         return np.arange(nodes, dtype=np.int64)
-    x = np.minimum((cloud.loss * _GRID[0]).astype(np.int64), _GRID[0] - 1)
-    y = np.minimum((cloud.suppressed * _GRID[1]).astype(np.int64), _GRID[1] - 1)
-    cell = (x * _GRID[1] + y) * 2 + choice.feasible
-    hashed = (np.arange(nodes, dtype=np.uint64) * _HASH) & np.uint64(0xFFFFFFFF)
-    sample = np.flatnonzero(hashed < np.uint64(MOST_POINTS // 2 * 2**32 // nodes))
-    keep = [_first_of_each(cell), sample, cloud.pareto]
+    cell = cloud.cells * 2 + choice.feasible
+    keep = [_first_of_each(cell), cloud.sample, cloud.pareto]
     if choice.chosen is not None:
         keep.append(np.array([choice.chosen]))
     return np.unique(np.concatenate(keep)).astype(np.int64)

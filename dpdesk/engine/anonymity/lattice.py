@@ -22,13 +22,11 @@ Ints = NDArray[np.int64]
 Node = tuple[int, ...]
 
 MAX_WALK_NODES = 2_000_000
-"""Largest lattice that is walked node by node.
+"""Largest lattice that can be walked node by node: what the statistics have room for.
 
-Measured on two cores that other work kept busy: 25,161 distinct tuples of eleven
-attributes, 1,166,400 nodes, took 500 s (430 µs a node, 1 GB at its peak); 19,502 tuples of nine
-attributes 50 µs a node. So the largest walk takes minutes, with progress and cancel, and its
-statistics (2,000,000 nodes × 3 values of k × 40 bytes) still fit the memory that
-``recommended_ks`` allows. Beyond that there is the anytime search.
+2,000,000 nodes × 3 values of k × 40 bytes fit the memory that ``recommended_ks`` allows. Whether a
+walk is worth its time is a question of nodes and tuples, see
+:func:`~dpdesk.engine.anonymity.effort.worth_walking`.
 """
 
 LARGEST_SUM = 2**62

@@ -27,9 +27,11 @@ _THREAD_MEMORY = 4_000_000_000
 class SearchResult:
     """The node that a search chose, or None when none is feasible.
 
-    ``proven_optimal`` says whether no feasible node has a lower objective (for Samarati: whether no
-    feasible node has a lower height). ``nodes_checked`` counts the nodes whose classes were
-    counted. ``least_suppressed`` is a node that suppresses fewest rows at this k, and those rows.
+    ``proven_optimal`` says whether no feasible node has a lower objective, by a count of all nodes
+    or by bounds (for Samarati: whether no feasible node has a lower height, and none of that height
+    is preferred). Levels chosen by hand prove nothing. ``nodes_checked`` counts the nodes whose
+    classes were counted. ``least_suppressed`` is a node that suppresses fewest rows at this k, and
+    those rows.
     """
 
     node: Node | None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -26,6 +28,7 @@ LONGEST_BINS = 4096
 """Sizes below this are looked up instead of searched, see the kernel ``tally``."""
 
 _CLOSE = 1e-9
+_KEPT_MEASURES = 6
 
 
 class EvaluatedNodes:
@@ -41,6 +44,7 @@ class EvaluatedNodes:
         self.ks = ks
         self.levels = levels
         self._data = data
+        self._measured: OrderedDict[tuple[str, int], Floats] = OrderedDict()
 
     @property
     def node_count(self) -> int:
@@ -73,8 +77,23 @@ class EvaluatedNodes:
     def objective(self, name: str, k: int) -> Floats:
         """The objective per node, lower is better (precision: 1 − precision).
 
-        Formulas: :mod:`dpdesk.engine.anonymity.metrics`. KeyError for an unknown name or k.
+        The latest few are kept: do not write to them. Formulas:
+        :mod:`dpdesk.engine.anonymity.metrics`. KeyError for an unknown name or k.
         """
+        found = self._measured.get((name, k))
+        if found is None:
+            found = self._measure(name, k)
+            self._measured[name, k] = found
+            while len(self._measured) > _KEPT_MEASURES:
+                self._forget_oldest()
+        return found
+
+    def _forget_oldest(self) -> None:
+        # Another thread may have been faster.
+        with suppress(KeyError):
+            self._measured.popitem(last=False)
+
+    def _measure(self, name: str, k: int) -> Floats:
         if name not in OBJECTIVES:
             raise KeyError(name)
         suppressed, rows = self.suppressed(k), self.problem.rows

@@ -69,7 +69,7 @@ def verify_public(
     checks += _suppression_checks(manifest, result, sizes)
     checks.append(_node_check(result, claimed))
     checks += _metric_checks(result, claimed, sizes)
-    checks.append(_optimal_check(result))
+    checks.append(_optimal_check(result, manifest.get("parameters")))
     checks += _unknown_checks(result)
     return tuple(checks)
 
@@ -368,13 +368,20 @@ def _range_check(claim: str, value: object, highest: float) -> ClaimCheck:
     return ClaimCheck(claim, _NEEDS_SOURCE, f"the manifest says {value}", MANIFEST)
 
 
-def _optimal_check(result: Mapping[str, object]) -> ClaimCheck:
+def _optimal_check(result: Mapping[str, object], parameters: object) -> ClaimCheck:
+    """``proven_optimal``: of all levels by the objective, or of all heights, as was searched."""
     value = result.get("proven_optimal")
     if not isinstance(value, bool):
         return _bad("proven_optimal", value, "true or false")
     if not value:
         return ClaimCheck("proven_optimal", _NOT_CHECKABLE, "no optimum is claimed", MANIFEST)
-    found = "running the plan again on the source repeats the search"
+    algorithm = parameters.get("algorithm") if isinstance(parameters, Mapping) else None
+    claims = {
+        "optimal": "no other levels within the limit are better by the objective",
+        "samarati": "no levels of a lower height (fewer steps in all) stay within the limit",
+    }
+    claim = claims.get(str(algorithm), "the search found its optimum")
+    found = f"the claim is: {claim}; running the plan again on the source repeats the search"
     return ClaimCheck("proven_optimal", _NEEDS_SOURCE, found, MANIFEST)
 
 

@@ -23,7 +23,7 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.guarantee import k_guarantee
 from dpdesk.engine.anonymity.source_verification import verify_against_source
-from dpdesk.engine.anonymity.verification import verify_public
+from dpdesk.engine.anonymity.verification import _optimal_check, verify_public
 from tests.helpers.memory_tables import MemoryPublished, MemorySource
 from tests.helpers.small_tables import SmallTable, tables_with_levels
 from tests.reference import risk as reference
@@ -367,3 +367,13 @@ def test_a_source_without_a_leaf_for_a_value_fails_in_words(
         manifest, published, source, roles, PEOPLE.hierarchies, CancelToken()
     )
     assert by_claim(checks)["node"].found == "`99` of `age` has no leaf in its hierarchy."
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "says"), [("optimal", "better by the objective"), ("samarati", "lower height")]
+)
+def test_what_a_proven_optimum_claims_depends_on_the_search(algorithm: str, says: str) -> None:
+    check = _optimal_check({"proven_optimal": True}, {"algorithm": algorithm})
+    assert says in check.found
+    assert "repeats the search" in check.found
+    assert "no optimum" in _optimal_check({"proven_optimal": False}, None).found
