@@ -36,6 +36,7 @@ UNSEALED = (
 _NO_EVIDENCE = (
     "the source could not be compared: the key of the commitment lies in the internal part."
 )
+_CLAIMS = "Check the claims"
 _SORTED_METHODS = frozenset({"k-anonymity", "anatomy"})
 _MALFORMED = (
     ValueError,
@@ -76,7 +77,7 @@ def verify_release(
         raise InputError("source.missing", f"{source}: there is no such file.")
     report(StepStarted("Check hashes and seal", 1, 2))
     found = check_files(path, token)
-    report(StepStarted("Check the claims", 2, 2))
+    report(StepStarted(_CLAIMS, 2, 2))
     checker = _Checker(found, registry, token, report)
     claims = checker.claims(source, workspace)
     notes = list(checker.notes)
@@ -158,6 +159,7 @@ class _Checker:
             return None
         try:
             published = PublishedCsv(path, self._token)
+            self._survey(published)
             if method.id in _SORTED_METHODS:
                 row = published.first_unsorted_row(self._token)
                 if row is not None:
@@ -169,6 +171,18 @@ class _Checker:
         else:
             return published
         return None
+
+    def _survey(self, published: PublishedCsv) -> None:
+        """Read the table once for all that the checks will ask, as far as the claim can be read."""
+        from dpdesk.report.about import EXAMPLES
+
+        guarantee = (self._found.manifest or {}).get("guarantee")
+        parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+        names = parameters.get("quasi_identifiers") if isinstance(parameters, Mapping) else None
+        known = (
+            [name for name in names if name in published.columns] if isinstance(names, list) else []
+        )
+        published.survey(known, EXAMPLES, self._token, self._report, _CLAIMS)
 
     def _is_source(self, source: Path) -> bool:
         recorded = self._found.facts().internal_section("source").get("sha256")
