@@ -36,7 +36,6 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QScrollArea,
-    QSizePolicy,
     QStackedWidget,
     QWidget,
 )
@@ -46,6 +45,7 @@ from dpdesk.ui.crash import Fault
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.shell import ActionSet, Panel, PanelEntry
+from dpdesk.ui.shell.area import PanelArea
 from dpdesk.ui.shell.bars import HelpPane, StatusFacts, StatusStrip, Trail
 from dpdesk.ui.shell.focus import focus_next_region, focus_region
 from dpdesk.ui.shell.layout import geometry_text, layout_text, restore
@@ -131,7 +131,7 @@ class MainWindow(QMainWindow):
         """Bring a panel to the front; KeyError for an unknown id."""
         entry = self._entries[identifier]
         self._current = identifier
-        self._stack.setCurrentWidget(entry.panel)
+        self._stack.setCurrentWidget(self._areas[identifier])
         self._navigation.go_to(identifier)
         entry.panel.activated()
         self._explain_if_open()
@@ -295,11 +295,9 @@ class MainWindow(QMainWindow):
         self._current = entries[0].id
         self._navigation = Navigation(self._theme, entries)
         self._stack = QStackedWidget()
-        # A panel that asks for more room than there is must never push the window off the screen.
-        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self._stack.setMinimumSize(480, 320)
-        for entry in entries:
-            self._stack.addWidget(entry.panel)
+        self._areas = {entry.id: PanelArea(entry.panel) for entry in entries}
+        for area in self._areas.values():
+            self._stack.addWidget(area)
         self._band = MessageBand(self._theme)
         self._activity = ActivityList(self._hub)
         self._trail = Trail(
@@ -372,6 +370,7 @@ class MainWindow(QMainWindow):
         self._band.triggered.connect(self._on_band)
         self._help.closed.connect(self._close_help)
         self._hub.idle.connect(self._on_idle)
+        self._theme.changed.connect(self._fit_corner)
         for entry in self._entries.values():
             entry.panel.statusChanged.connect(self.refresh)
             entry.panel.messageRaised.connect(self._on_message)
@@ -400,6 +399,7 @@ class MainWindow(QMainWindow):
     def _close_help(self) -> None:
         self._help_area.hide()
 
+    @Slot()
     def _fit_corner(self) -> None:
         """Give the name its width: a menu bar measures its corner only when it is set."""
         self._corner.adjustSize()

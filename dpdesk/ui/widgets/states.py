@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -24,8 +26,8 @@ class StepHeader(QWidget):
 
     def __init__(self, number: int, title: str, line: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        outer = row(self, gap=SPACE.m)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        self._outer = outer = row(self, gap=SPACE.m)
         texts = column(gap=SPACE.xs)
         self._title = QLabel(f"{number}  {title}")
         self._title.setWordWrap(True)
@@ -44,8 +46,25 @@ class StepHeader(QWidget):
         self._line.setText(text)
 
     def add(self, widget: QWidget) -> None:
-        """Put a widget at the right end."""
+        """Put a widget at the right end, or below the title where there is little room."""
         self._right.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._turn()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the title in one line as long as possible."""
+        super().resizeEvent(event)
+        self._turn()
+
+    def _turn(self) -> None:
+        title = self._title.fontMetrics().horizontalAdvance(self._title.text())
+        beside = title + SPACE.xl + self._right.sizeHint().width() <= self.width()
+        ways = QBoxLayout.Direction
+        wanted = ways.LeftToRight if beside else ways.TopToBottom
+        if self._outer.direction() != wanted:
+            self._outer.setDirection(wanted)
+            self._right.setAlignment(
+                Qt.AlignmentFlag.AlignRight if beside else Qt.AlignmentFlag.AlignLeft
+            )
 
 
 class Badge(QLabel):
