@@ -371,6 +371,15 @@ def test_nothing_is_wider_than_the_panel(
             assert area.horizontalScrollBar().maximum() == 0
 
 
+def test_in_a_low_window_the_picture_comes_before_the_tiles(ready: ProtectPanel) -> None:
+    assert ready.result.tiles[0].isVisible()
+    ready.resize(1200, 590)
+    assert not ready.result.tiles[0].isVisible()
+    assert ready.result.sentence
+    ready.resize(1200, 760)
+    assert ready.result.tiles[0].isVisible()
+
+
 def test_nothing_keeps_a_closed_panel_alive(
     bench: Workbench, theme: ThemeManager, qtbot: QtBot
 ) -> None:

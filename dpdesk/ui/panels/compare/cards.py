@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -136,6 +136,10 @@ class CandidateCards(QScrollArea):
         self._layout.setContentsMargins(0, 0, SPACE.s, 0)
         self._layout.addStretch(1)
         self.setWidget(inner)
+
+    def sizeHint(self) -> QSize:
+        """No wider than it must be: the room belongs to the pictures."""
+        return QSize(self.minimumWidth(), super().sizeHint().height())
 
     @property
     def cards(self) -> tuple[CandidateCard, ...]:

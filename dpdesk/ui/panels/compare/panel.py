@@ -23,7 +23,7 @@ from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 POINTS, TABLE, GUARANTEE, CHART = "points", "table", "guarantee", "chart:"
-LEFT_EMS, LEFT_SHARE = 44, 0.36
+LEFT_EMS, LEFT_SHARE = 44, 0.34
 LEAST_EMS = 44
 _SHOWN = {Aspect.CANDIDATES, Aspect.METHOD, Aspect.DATA}
 

@@ -29,7 +29,8 @@ from dpdesk.ui.widgets import EmptyState, StepHeader, column, splitter
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 DIM_AFTER_MS = 200
-LEFT_EMS, LEFT_SHARE = 44, 0.36
+LEFT_EMS, LEFT_SHARE = 44, 0.34
+COMPACT_EMS = 80
 _SEARCHED = {Aspect.DATA, Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}
 
 
@@ -168,7 +169,7 @@ class ProtectPanel(Panel):
 
     def _build(self) -> None:
         layout = column(self, margin=SPACE.l, gap=SPACE.m)
-        self._header = StepHeader(4, self.tr("How much protection, at what loss?"), "")
+        self._header = StepHeader(4, self.tr("How much protection?"), "")
         self._keep = QPushButton(self.tr("&Keep as candidate"))
         self._keep.setAccessibleName(self.tr("Keep as candidate"))
         self._keep.setToolTip(self.tr("Keep these settings for comparison (Ctrl+B)"))
@@ -324,7 +325,7 @@ class ProtectPanel(Panel):
         if bench.data is None or bench.method is None:
             self._header.set_line(self.tr("Choose what to reach, then try the settings."))
             return
-        line = self.tr("{file}, {rows} rows. Nothing is written before you make the release.")
+        line = self.tr("{file}, {rows} rows. Nothing is written yet.")
         self._header.set_line(line.format(file=bench.data.name, rows=f"{bench.data.rows:,}"))
 
     def _update_buttons(self) -> None:
@@ -458,6 +459,7 @@ class ProtectPanel(Panel):
         self._fit()
 
     def _fit(self) -> None:
+        self.result.set_compact(self.height() < self._theme.theme.ems(COMPACT_EMS))
         wanted = self._theme.theme.ems(LEFT_EMS)
         self.settings.setMinimumWidth(min(wanted, round(self.width() * LEFT_SHARE)))
         self.settings.setMaximumWidth(round(wanted * 1.5))

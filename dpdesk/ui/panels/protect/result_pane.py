@@ -72,7 +72,7 @@ class ResultPane(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._tiles: list[SmallTile] = []
-        self._places: set[str] = set()
+        self._compact = self._has_figures = False
         layout = column(self, gap=SPACE.s)
         self.strip = SearchStrip(hub)
         self.news, self.band = MessageBand(theme), MessageBand(theme)
@@ -125,6 +125,14 @@ class ResultPane(QWidget):
         """Tell something that is not about the view, with a button to a panel."""
         actions = ((f"go:{place}", place_words(place)),) if place else ()
         self.news.show_message(kind, sentence, actions)
+
+    def set_compact(self, compact: bool) -> None:
+        """Leave the tiles out where there is little height: the picture comes first.
+
+        The sentence says the most important numbers, and all of them have a page of their own.
+        """
+        self._compact = compact
+        self._tile_box.setVisible(self._has_figures and not compact)
 
     def clear(self) -> None:
         """Show nothing."""
@@ -205,7 +213,8 @@ class ResultPane(QWidget):
             tile.setVisible(number < len(shown))
             if number < len(shown):
                 tile.show_figure(shown[number])
-        self._tile_box.setVisible(bool(shown))
+        self._has_figures = bool(shown)
+        self._tile_box.setVisible(self._has_figures and not self._compact)
         columns = (self.tr("Figure"), self.tr("Value"), self.tr("Better"), self.tr("Meaning"))
         self._figure_model.set_table(columns, [self._figure_row(each) for each in figures])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
 from dpdesk.app.types import Method, WorkState
@@ -55,6 +55,10 @@ class SettingsPane(QScrollArea):
         self._layout.addWidget(self._build_pause())
         self._layout.addStretch(1)
         self.setWidget(inner)
+
+    def sizeHint(self) -> QSize:
+        """No wider than it must be: the room belongs to the pictures."""
+        return QSize(self.minimumWidth(), super().sizeHint().height())
 
     @property
     def form(self) -> ParameterForm | None:
