@@ -16,6 +16,7 @@ from dpdesk.ui.theme import Theme, ThemeManager
 
 MAX_COPIED = 50_000
 SAMPLE_ROWS = 30
+FITTED_COLUMNS = 200
 MIN_EMS, MAX_EMS = 7, 32
 
 
@@ -72,13 +73,13 @@ class DataGrid(QTableView):
             self.fit_columns()
 
     def fit_columns(self) -> None:
-        """Widths by heading and the first rows."""
+        """Widths by heading and the first rows; the columns far right keep a usual width."""
         model: QAbstractItemModel | None = self.model()
         if model is None:
             return
         theme, metrics = self._theme.theme, self.fontMetrics()
         rows = min(SAMPLE_ROWS, model.rowCount())
-        for column in range(model.columnCount()):
+        for column in range(min(FITTED_COLUMNS, model.columnCount())):
             texts = [model.headerData(column, Qt.Orientation.Horizontal)]
             texts += [model.index(row, column).data() for row in range(rows)]
             widest = max(metrics.horizontalAdvance(str(text or "")) for text in texts)

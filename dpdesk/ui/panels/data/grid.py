@@ -17,14 +17,16 @@ from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, TableModel
+from dpdesk.ui.models.grid import FITTED_COLUMNS
 from dpdesk.ui.models.guard import guarded
-from dpdesk.ui.models.table import PLACEHOLDER, Index
+from dpdesk.ui.models.table import PAGE_ROWS, PLACEHOLDER, Index, RowSource
 from dpdesk.ui.panels.data.presenter import header_note, translate
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 
 _NUMBERS = (ColumnType.INTEGER, ColumnType.DECIMAL)
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _BARS = 22
+CELLS_AT_ONCE, FEWEST_ROWS = 40_000, 8
 
 
 class RawModel(TableModel):
@@ -34,6 +36,12 @@ class RawModel(TableModel):
         super().__init__(hub, parent)
         self.missing: frozenset[str] = frozenset()
         self._profiles: tuple[ColumnProfile | None, ...] = ()
+
+    def set_source(self, source: RowSource | None) -> None:
+        """Show other rows; of a very wide table, fewer at a time."""
+        columns = 1 if source is None else max(1, len(source.columns))
+        self._page_rows = max(FEWEST_ROWS, min(PAGE_ROWS, CELLS_AT_ONCE // columns))
+        super().set_source(source)
 
     def describe(self, missing: Sequence[str], profile: DataProfile | None) -> None:
         """Say what counts as missing, and what the columns hold (when it is known)."""
@@ -251,7 +259,7 @@ class RawGrid(DataGrid):
         model, header = self.model(), self.horizontalHeader()
         if not isinstance(model, TableModel) or not isinstance(header, ProfileHeader):
             return
-        for number, name in enumerate(model.columns):
+        for number, name in enumerate(model.columns[:FITTED_COLUMNS]):
             wanted = header.note_width(name)
             if wanted > self.columnWidth(number):
                 self.setColumnWidth(number, wanted)
