@@ -1,0 +1,58 @@
+"""The real window for the walkthroughs: everything as in the program but the file choosers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.context import AppContext
+from dpdesk.ui.desk import Desk
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.settings import MemorySettings
+from dpdesk.ui.theme import ThemeManager
+from tests.helpers.asking import ScriptedAsker
+from tests.helpers.person import TIMEOUT, Person
+
+SHOTS = "DPDESK_SHOTS"
+
+
+@pytest.fixture
+def shots(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Where pictures go: below the folder that DPDESK_SHOTS names, else a temporary one."""
+    chosen = os.environ.get(SHOTS)
+    folder = (Path(chosen) if chosen else tmp_path / "shots") / request.node.name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Iterator[ThemeManager]:
+    """The theme, applied in light; the application is as before afterwards."""
+    style, palette, font = qapp.styleSheet(), qapp.palette(), qapp.font()
+    manager = ThemeManager(qapp, mode="light")
+    manager.apply()
+    yield manager
+    manager.detach()
+    qapp.setStyleSheet(style)
+    qapp.setPalette(palette)
+    qapp.setFont(font)
+
+
+@pytest.fixture
+def person(qtbot: QtBot, private_home: Path, theme: ThemeManager, shots: Path) -> Iterator[Person]:
+    """Somebody in front of the window, which has just been opened."""
+    hub, asker = JobHub(), ScriptedAsker()
+    with AppContext.open(private_home) as context:
+        desk = Desk(context, hub, theme, MemorySettings(), asker)
+        qtbot.addWidget(desk.window)
+        desk.window.show()
+        qtbot.waitExposed(desk.window)
+        yield Person(qtbot, desk, theme, asker, shots)
+        with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+            hub.close()
+        desk.workbench.close()

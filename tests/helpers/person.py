@@ -1,0 +1,196 @@
+"""A person at the window: finds things by their names, uses mouse and keys, waits to see results.
+
+Nothing here reaches into the program: whatever a person could not see or reach is a failure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QSlider,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from dpdesk.ui.charts import ChartView
+from dpdesk.ui.desk import Desk
+from dpdesk.ui.theme import ThemeManager
+from tests.helpers.asking import ScriptedAsker
+
+TIMEOUT = 60_000
+LOOKS = (("light", 100), ("dark", 100), ("light", 200))
+_Widget = TypeVar("_Widget", bound=QWidget)
+
+
+class Person:
+    """Drives a :class:`Desk`; ``shots`` is the folder for pictures."""
+
+    def __init__(
+        self, qtbot: QtBot, desk: Desk, theme: ThemeManager, asker: ScriptedAsker, shots: Path
+    ) -> None:
+        self.qtbot, self.desk, self.theme, self.asker = qtbot, desk, theme, asker
+        self.window = desk.window
+        self._shots, self._step = shots, 0
+
+    # -- seeing
+
+    def find(self, name: str, kind: type[_Widget]) -> _Widget:
+        """The one visible widget with this name (a label's text, or the accessible name)."""
+        found = [one for one in self.window.findChildren(kind) if self._sees(one, name)]
+        if len(found) != 1:
+            others = sorted(_called(one) for one in self.window.findChildren(kind) if _shown(one))
+            raise AssertionError(f"{len(found)} things called {name!r} are among {others}")
+        return found[0]
+
+    def _sees(self, widget: QWidget, name: str) -> bool:
+        text = widget.text().replace("&", "") if isinstance(widget, QAbstractButton) else ""
+        return _shown(widget) and name in (widget.accessibleName(), text)
+
+    def texts(self) -> str:
+        """All that can be read in the window now."""
+        labels = [one.text() for one in self.window.findChildren(QLabel) if one.isVisible()]
+        return "\n".join(re.sub(r"<[^>]+>", "", text) for text in labels if text)
+
+    def reads(self, *parts: str) -> None:
+        """Wait until all these parts of sentences are in sight."""
+
+        def there() -> None:
+            seen = self.texts()
+            for part in parts:
+                assert part in seen, f"{part!r} is not among:\n{seen}"
+
+        self.qtbot.waitUntil(there, timeout=TIMEOUT)
+
+    def settled(self, condition: Callable[[], bool] = lambda: True) -> None:
+        """Wait until nothing is running any more and ``condition`` holds."""
+        hub = self.desk.workbench.hub
+
+        def calm() -> bool:
+            return condition() and not hub.busy and not self.desk.protect.busy
+
+        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
+
+    def shoot(self, name: str) -> None:
+        """A picture in light, in dark, and with text twice as large."""
+        self._step += 1
+        for mode, percent in LOOKS:
+            self.theme.set_mode(mode)
+            self.theme.set_text_size(percent)
+            QTest.qWait(0)
+            picture = self.window.grab()
+            assert not picture.isNull()
+            path = self._shots / f"{self._step:02d}-{name}-{mode}-{percent}.png"
+            assert picture.save(str(path))
+        self.theme.set_mode("light")
+        self.theme.set_text_size(100)
+        QTest.qWait(0)
+
+    # -- doing
+
+    def click(self, name: str) -> None:
+        """Click a button."""
+        button = self.find(name, QAbstractButton)
+        assert button.isEnabled(), f"{name!r} cannot be used now: {button.toolTip()}"
+        self._scroll_to(button)
+        place = button.rect().center()
+        assert button.visibleRegion().contains(place), f"{name!r} is covered or out of sight"
+        self.qtbot.mouseClick(button, Qt.MouseButton.LeftButton, pos=place)
+
+    def type(self, name: str, text: str) -> None:
+        """Replace the text of a field."""
+        field = self.find(name, QLineEdit)
+        self._scroll_to(field)
+        self.qtbot.mouseClick(field, Qt.MouseButton.LeftButton, pos=field.rect().center())
+        self.qtbot.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        self.qtbot.keyClicks(field, text)
+
+    def keys(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, times: int = 1) -> None:
+        """Press a key of the whole window, such as Ctrl+B."""
+        combined = Qt.KeyboardModifier.NoModifier
+        for one in modifiers:
+            combined |= one
+        for _ in range(times):
+            self.qtbot.keyClick(self.window, key, combined)
+
+    def slide(self, name: str, key: Qt.Key, times: int) -> None:
+        """Move a slider by keys."""
+        slider = self.find(name, QSlider)
+        self._scroll_to(slider)
+        slider.setFocus(Qt.FocusReason.TabFocusReason)
+        for _ in range(times):
+            self.qtbot.keyClick(slider, key)
+
+    def choose(self, name: str, words: str) -> None:
+        """Choose a line of a list that folds out, by arrow keys."""
+        box = self.find(name, QComboBox)
+        self._scroll_to(box)
+        assert words in [box.itemText(number) for number in range(box.count())]
+        box.setFocus(Qt.FocusReason.TabFocusReason)
+        self.qtbot.keyClick(box, Qt.Key.Key_Home)
+        while box.currentText() != words:
+            self.qtbot.keyClick(box, Qt.Key.Key_Down)
+
+    def pick(self, view_name: str, words: str, modifier: Qt.KeyboardModifier | None = None) -> None:
+        """Click the line of a list or table that begins with these words."""
+        view = self.find(view_name, QAbstractItemView)
+        model = view.model()
+        index = next(
+            (
+                model.index(row, 0)
+                for row in range(model.rowCount())
+                if str(model.index(row, 0).data() or "").split("\n")[0] == words
+            ),
+            QModelIndex(),
+        )
+        assert index.isValid(), f"{view_name!r} has no line {words!r}"
+        self._scroll_to(view)
+        view.scrollTo(index)
+        place: QPoint = view.visualRect(index).center()
+        assert view.viewport().rect().contains(place)
+        modifiers = modifier or Qt.KeyboardModifier.NoModifier
+        self.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, modifiers, place)
+
+    def press_in(self, view_name: str, key: Qt.Key) -> None:
+        """Press a key in a list or table."""
+        self.qtbot.keyClick(self.find(view_name, QAbstractItemView), key)
+
+    def go(self, number: int) -> None:
+        """Ctrl+1 to Ctrl+6."""
+        key = Qt.Key(Qt.Key.Key_0.value + number)
+        self.keys(key, Qt.KeyboardModifier.ControlModifier)
+
+    def chart(self, question: str) -> ChartView:
+        """The chart that answers a question."""
+        return self.find(question, ChartView)
+
+    def _scroll_to(self, widget: QWidget) -> None:
+        """Turn the wheel until the widget is in sight, in every area around it."""
+        parent = widget.parentWidget()
+        while parent is not None:
+            if isinstance(parent, QScrollArea):
+                parent.ensureWidgetVisible(widget, 20, 20)
+            elif isinstance(parent, QAbstractScrollArea):
+                break
+            parent = parent.parentWidget()
+
+
+def _shown(widget: QWidget) -> bool:
+    return widget.isVisible()
+
+
+def _called(widget: QWidget) -> str:
+    text = widget.text() if isinstance(widget, QAbstractButton) else ""
+    return widget.accessibleName() or text.replace("&", "")
