@@ -1,8 +1,9 @@
 """What the walk over a whole lattice costs, in ratios of one run.
 
 Run as ``python tests/benchmarks/lattice_walk.py`` with DPDESK_TEST_DATA naming the real data (the
-Adult extract), or without it on a synthetic table. ``--tuples N`` adds a table of N distinct tuples
-and measures how soon a cancel ends the walk.
+Adult extract), or without it on a synthetic table. Beside the walk it measures the estimate that
+decides whether to walk, and branch and bound. ``--tuples N`` adds a table of N distinct tuples,
+with how soon a cancel ends each search.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from dpdesk.core.errors import Cancelled
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.anonymity.anytime import anytime_search
+from dpdesk.engine.anonymity.bounded import bounded_search
+from dpdesk.engine.anonymity.effort import MAX_WALK_WORK, walk_work, worth_walking
 from dpdesk.engine.anonymity.lattice import LatticeProblem
-from dpdesk.engine.anonymity.metrics import evaluate_node
+from dpdesk.engine.anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.anonymity.samarati import PREFERENCES, samarati
 from dpdesk.engine.anonymity.search import walk_lattice
 from dpdesk.engine.hierarchies.alignment import AlignedTable
@@ -123,9 +126,45 @@ def compare(problem: LatticeProblem) -> None:
         print(f"{label:46}{took:10.2f}{took / whole:8.1f}")
 
 
+def effort(problem: LatticeProblem) -> None:
+    """Print what the estimate of a walk's work says, and what a unit costs where it is walked."""
+    start = time.perf_counter()
+    work = walk_work(problem)
+    print(f"\nwork {work:.2e} of {MAX_WALK_WORK:.0e} (in {time.perf_counter() - start:.4f} s)")
+    if worth_walking(problem):
+        start = time.process_time()
+        walk_lattice(problem, [5], CancelToken(), silent)
+        took = time.process_time() - start
+        print(f"  walked in {took:.1f} s of processor time, {1e9 * took / work:.1f} ns a unit")
+
+
+def bounded(problem: LatticeProblem, objectives: tuple[str, ...]) -> None:
+    """Print how many nodes branch and bound counts for a proven optimum, and its time."""
+    print(f"\nbranch and bound, {problem.node_count:,} nodes, {len(problem.counts):,} tuples, 2 %")
+    for objective in objectives:
+        start, processor = time.perf_counter(), time.process_time()
+        limit = problem.rows // 50
+        found = bounded_search(problem, objective, 5, limit, CancelToken(), silent)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(
+            f"  {objective:20}{found.nodes_checked:8,} counted, "
+            f"{'proven' if found.proven_optimal else 'not proven'}, "
+            f"{time.perf_counter() - start:.1f} s, processor {time.process_time() - processor:.1f} "
+            f"s, peak memory {peak:,.0f} MB"
+        )
+
+
 def cancel(problem: LatticeProblem) -> None:
-    """Print how long a walk goes on after a cancel, and the memory it took."""
-    print(f"\ncancel, {len(problem.counts):,} tuples, {problem.node_count:,} nodes")
+    """Print how long searches go on after a cancel, and the memory they took."""
+    for name, search in (
+        ("walk", lambda token: walk_lattice(problem, [5], token, silent)),
+        ("branch and bound", lambda token: bounded_search(problem, "loss", 5, 0, token, silent)),
+    ):
+        _cancel(problem, name, search)
+
+
+def _cancel(problem: LatticeProblem, name: str, search: Callable[[CancelToken], object]) -> None:
+    print(f"\ncancel a {name}, {len(problem.counts):,} tuples, {problem.node_count:,} nodes")
     for delay in (0.2, 1.0, 3.0, 10.0, 20.0):
         token = CancelToken()
         asked: list[float] = []
@@ -137,7 +176,7 @@ def cancel(problem: LatticeProblem) -> None:
         timer = threading.Timer(delay, ask)
         timer.start()
         try:
-            walk_lattice(problem, [5], token, silent)
+            search(token)
             print("  done before the cancel")
         except Cancelled:
             late = time.perf_counter() - asked[0]
@@ -152,9 +191,15 @@ def main() -> None:
     parser.add_argument("--tuples", type=int, default=0, help="also measure so many tuples")
     options = parser.parse_args()
     folder = os.environ.get("DPDESK_TEST_DATA")
-    compare(adult(Path(folder) / "arx-adult") if folder else synthetic(20_000))
+    usual = adult(Path(folder) / "arx-adult") if folder else synthetic(20_000)
+    compare(usual)
+    effort(usual)
+    bounded(usual, OBJECTIVES)
     if options.tuples:
-        cancel(synthetic(options.tuples))
+        large = synthetic(options.tuples)
+        cancel(large)
+        effort(large)
+        bounded(large, ("loss",))
 
 
 if __name__ == "__main__":

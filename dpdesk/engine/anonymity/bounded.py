@@ -23,7 +23,11 @@ MAX_BOUNDED_NODES = 5_000_000
 """Largest lattice whose nodes all have a bound in memory (about 40 bytes a node in all)."""
 
 MAX_BOUNDED_WORK = 4_000_000_000
-"""Most groups read before the search ends without a proof: about two to three minutes."""
+"""Most groups read before the search ends without a proof: two to six minutes of one processor.
+
+Measured: 25,161 tuples and 1,166,400 nodes took 86 ns a group, since ruling out nodes takes more
+than counting them there; a walk of 499,998 tuples 34 ns a group.
+"""
 
 _MOST_COUNTED = 30_000
 _SAMPLE = 20_000

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken
 
 Ints = NDArray[np.int64]
 Node = tuple[int, ...]
@@ -32,6 +33,7 @@ walk is worth its time is a question of nodes and tuples, see
 LARGEST_SUM = 2**62
 _LARGEST_UNIT = 2**40
 _LARGEST_ROWS = 2**31
+_DENSE = 4
 
 
 class CodedTable(Protocol):
@@ -140,20 +142,23 @@ class LatticeProblem:
     @cached_property
     def value_rows(self) -> tuple[tuple[Ints, ...], ...]:
         """``value_rows[j][l]``: rows of the whole source below each value of a level."""
+        return tuple(self._rows_below(position) for position in range(len(self.hierarchies)))
+
+    def prepare(self, token: CancelToken) -> None:
+        """Make :attr:`value_rows` now, attribute by attribute; raises Cancelled."""
         found = []
-        for position, hierarchy in enumerate(self.hierarchies):
-            leaves = weighted_bincount(
-                self.codes[:, position], self.counts, len(hierarchy.labels[0])
-            )
-            found.append(
-                tuple(
-                    weighted_bincount(codes, leaves, len(labels))
-                    for codes, labels in zip(
-                        self.ancestors[position], hierarchy.labels, strict=True
-                    )
-                )
-            )
-        return tuple(found)
+        for position in range(len(self.hierarchies)):
+            token.check()
+            found.append(self._rows_below(position))
+        self.__dict__.setdefault("value_rows", tuple(found))
+
+    def _rows_below(self, position: int) -> tuple[Ints, ...]:
+        labels = self.hierarchies[position].labels
+        leaves = weighted_bincount(self.codes[:, position], self.counts, len(labels[0]))
+        return tuple(
+            weighted_bincount(codes, leaves, len(names))
+            for codes, names in zip(self.ancestors[position], labels, strict=True)
+        )
 
     @cached_property
     def loss_unit(self) -> int:
@@ -228,7 +233,8 @@ def generalised_classes(
     """The equivalence classes of a node.
 
     Returns the codes at the node's levels, shape (classes, attributes), sorted by code, and the
-    rows of each class. Made by sorting, independently of the walk's kernels.
+    rows of each class. Made by sorting, or by a count per possible combination where these are few;
+    independently of the walk's kernels.
     """
     columns = [
         problem.ancestors[position][level][problem.codes[:, position]]
@@ -236,9 +242,10 @@ def generalised_classes(
     ]
     if not len(problem.counts):
         return np.empty((0, len(columns)), np.int32), np.empty(0, np.int64)
-    words = _pack(
-        columns, [len(h.labels[v]) for h, v in zip(problem.hierarchies, levels, strict=True)]
-    )
+    sizes = [len(h.labels[v]) for h, v in zip(problem.hierarchies, levels, strict=True)]
+    words = _pack(columns, sizes)
+    if math.prod(sizes) <= _DENSE * len(problem.counts):
+        return _counted_cells(words[0], sizes, problem.counts)
     order = np.argsort(words[0], kind="stable") if len(words) == 1 else np.lexsort(words[::-1])
     fresh = np.zeros(len(order), dtype=bool)
     fresh[0] = True
@@ -249,6 +256,18 @@ def generalised_classes(
     firsts = order[starts]
     codes = np.stack([column[firsts] for column in columns], axis=1)
     return codes, np.add.reduceat(problem.counts[order], starts)
+
+
+def _counted_cells(
+    keys: Ints, sizes: Sequence[int], counts: Ints
+) -> tuple[NDArray[np.int32], Ints]:
+    """The combinations that occur, by a count of every possible one; keys are mixed-radix."""
+    cells = math.prod(sizes)
+    occurs = np.zeros(cells, dtype=np.bool_)
+    occurs[keys] = True
+    found = np.flatnonzero(occurs)
+    rows = np.bincount(keys, weights=counts, minlength=cells)[found].astype(np.int64)
+    return np.stack(np.unravel_index(found, tuple(sizes)), axis=1).astype(np.int32), rows
 
 
 def _pack(columns: Sequence[NDArray[np.int32]], sizes: Sequence[int]) -> list[Ints]:

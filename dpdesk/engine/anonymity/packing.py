@@ -48,6 +48,8 @@ class PackedLattice:
 
         Raises Cancelled.
         """
+        if "value_rows" not in problem.__dict__:
+            problem.prepare(token)
         order = _walk_order(problem)
         token.check()
         fields, words = _fields(problem, order)
