@@ -84,6 +84,8 @@ def prepare(
     _note_without_effect(plan, method, parameters, notes)
     ready = dict(hierarchies) | _read_files(plan, base, hierarchies, token, notes)
     store = data or _open_data(context, plan, base, token, report)
+    for sentence in store.reading.notes:
+        notes.add("source.reading", f"{store.name}: {sentence}")
     try:
         named = store.reading.header or plan.source.header is not None
         check_columns(plan, store.columns, store.name, where, named=named)

@@ -12,10 +12,14 @@ wrong and where, and a hint that says what to do. Front ends show these; they ne
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
+_SENTENCE_END = re.compile(r"(?<=[\w`)*])\.\s+(?=[A-Z`])")
+_NAMES = ("DPDesk", "Excel", "Parquet", "Python", "Unicode")
+_PLAIN_WORD = re.compile(rf"(?!(?:{'|'.join(_NAMES)})\b)[A-Z][a-z]+\b|A\b")
 _NO_DETAILS: Mapping[str, object] = MappingProxyType({})
 
 
@@ -54,9 +58,20 @@ class DpdeskError(Exception):
 
     @property
     def line(self) -> str:
-        """Sentence and hint on one line, as the command line prints them last on stderr."""
-        text = f"{self.sentence} {self.hint}" if self.hint else self.sentence
-        return " ".join(text.split())
+        """Sentence and hint as one sentence on one line, the last one on stderr."""
+        sentence = " ".join(self.sentence.split())
+        if not self.hint:
+            return sentence
+        hint = " ".join(self.hint.split())
+        return f"{sentence.rstrip('.')}; {_continued(hint)}"
+
+
+def _continued(hint: str) -> str:
+    """A hint as the rest of a sentence: its sentences joined, each begun with a small letter."""
+    parts = [part for part in _SENTENCE_END.split(hint) if part]
+    return "; ".join(
+        part[0].lower() + part[1:] if _PLAIN_WORD.match(part) else part for part in parts
+    )
 
 
 class InputError(DpdeskError):

@@ -29,7 +29,7 @@ class TextParameter(Parameter):
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`."""
         if not isinstance(raw, str) or (self.longest is not None and len(raw) > self.longest):
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         return raw
 
     def default_value(self) -> ParameterValue:
@@ -59,7 +59,7 @@ class DecimalParameter(Parameter):
             return self.default
         number = exact_number(raw)
         if number is None:
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         return number
 
     def default_value(self) -> ParameterValue:
@@ -95,9 +95,9 @@ class NumberListParameter(Parameter):
         for item in items:
             number = exact_number(item)
             if number is None or (self.whole and number.denominator != 1):
-                raise self._invalid(where, raw)
+                raise self.invalid(where, raw)
             if self.minimum is not None and number < self.minimum:
-                raise self._invalid(where, raw)
+                raise self.invalid(where, raw)
             numbers.append(number)
         return Numbers(tuple(numbers))
 
@@ -137,7 +137,7 @@ class CutsParameter(Parameter):
             nested = any(isinstance(item, list | tuple) for item in raw)
             levels = list(raw) if nested else [raw] if raw else []
         else:
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         cuts = [self._level(level, raw, where) for level in levels]
         return Nested(tuple(cuts))
 
@@ -145,12 +145,12 @@ class CutsParameter(Parameter):
         if isinstance(level, str):
             level = [part for part in re.split(r"[\s,]+", level) if part]
         if not isinstance(level, list | tuple) or not level:
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         numbers: list[Fraction] = []
         for item in level:
             number = exact_number(item)
             if number is None or (numbers and number <= numbers[-1]):
-                raise self._invalid(where, raw)
+                raise self.invalid(where, raw)
             numbers.append(number)
         return tuple(numbers)
 
@@ -186,10 +186,10 @@ class TextListParameter(Parameter):
         if isinstance(raw, str):
             raw = raw.splitlines()
         if not isinstance(raw, list | tuple):
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         for item in raw:
             if not isinstance(item, str):
-                raise self._invalid(where, raw)
+                raise self.invalid(where, raw)
         return Texts(tuple(raw))
 
     def default_value(self) -> ParameterValue:
@@ -221,7 +221,7 @@ class NestedParameter(Parameter):
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`; every value inside must be a text, a list or a table."""
         if not isinstance(raw, Mapping | list | tuple) or not _is_text_tree(raw):
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         return Nested(freeze(raw))
 
     def default_value(self) -> ParameterValue:

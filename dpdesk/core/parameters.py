@@ -105,7 +105,8 @@ class Parameter(ABC):
         plain = self.as_plain(value)
         return "" if plain is None else str(plain)
 
-    def _invalid(self, where: str, raw: object) -> InputError:
+    def invalid(self, where: str, raw: object) -> InputError:
+        """The error that ``raw`` is no value of this parameter, starting with ``where``."""
         return InputError(
             "parameter.invalid",
             f"{where}: `{self.key}` is {show(raw)}, expected {self.range_text()}.",
@@ -126,9 +127,9 @@ class IntegerParameter(Parameter):
         """See :meth:`Parameter.parse`."""
         number = exact_number(raw)
         if number is None or number.denominator != 1 or number < self.minimum:
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         if self.maximum is not None and number > self.maximum:
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         return int(number)
 
     def default_value(self) -> ParameterValue:
@@ -157,7 +158,7 @@ class ShareParameter(Parameter):
         """See :meth:`Parameter.parse`."""
         number = exact_number(raw)
         if number is None or not 0 <= number <= 1:
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         return number
 
     def default_value(self) -> ParameterValue:
@@ -185,7 +186,7 @@ class ChoiceParameter(Parameter):
         known = [choice.value for choice in self.choices]
         if isinstance(raw, str) and raw in known:
             return raw
-        error = self._invalid(where, raw)
+        error = self.invalid(where, raw)
         near = nearest(str(raw), known)
         if near is None:
             raise error
@@ -218,13 +219,13 @@ class LevelsParameter(Parameter):
         elif isinstance(raw, tuple):
             items = raw
         else:
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         levels: dict[str, int] = {}
         for item in items:
             name, level = item if isinstance(item, tuple) and len(item) == 2 else (None, None)
             number = exact_number(level)
             if not isinstance(name, str) or number is None or number.denominator != 1 or number < 0:
-                raise self._invalid(where, raw)
+                raise self.invalid(where, raw)
             levels[name] = int(number)
         return tuple(sorted(levels.items()))
 
@@ -239,6 +240,9 @@ class LevelsParameter(Parameter):
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return "a table of attribute names and levels, such as { age = 2 }"
+
+
+_NUMBERS = (IntegerParameter, ShareParameter)
 
 
 def parse_parameters(
@@ -256,6 +260,9 @@ def parse_parameters(
     values: dict[str, ParameterValue] = {}
     for key, parameter in known.items():
         if key in raw:
+            # Forms read numbers from text; in a plan a quoted number is a slip.
+            if isinstance(raw[key], str) and isinstance(parameter, _NUMBERS):
+                raise parameter.invalid(where, raw[key])
             values[key] = parameter.parse(raw[key], where)
         elif parameter.required:
             raise InputError(

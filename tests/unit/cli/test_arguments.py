@@ -13,7 +13,7 @@ from dpdesk.core.errors import InputError
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["rnu"], "Did you mean `run`?"),
+        (["rnu"], "did you mean `run`?"),
         (["run"], "required: PLAN, --out"),
         (["run", "plan.toml"], "required: --out"),
         (["run", "plan.toml", "--uot", "x"], "--out"),

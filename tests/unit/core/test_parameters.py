@@ -213,7 +213,7 @@ def test_an_unknown_key_names_the_nearest() -> None:
     with pytest.raises(InputError) as caught:
         parse_parameters((K, SHARE), {"k": 5, "shrae": 1}, "w")
     assert caught.value.code == "plan.unknown-key"
-    assert caught.value.line == "w: unknown key `shrae`. Did you mean `share`?"
+    assert caught.value.line == "w: unknown key `shrae`; did you mean `share`?"
     with pytest.raises(InputError, match="unknown key `zzzz`") as caught:
         parse_parameters((K, SHARE), {"zzzz": 1}, "w")
     assert caught.value.hint == "Known keys: k, share."
@@ -241,3 +241,10 @@ def test_a_share_survives_its_plain_form(number: Decimal) -> None:
     assert value == Fraction(number)
     assert SHARE.parse(SHARE.as_plain(value), "w") == value
     assert plain_number(value) == float(number)
+
+
+def test_a_quoted_number_in_a_plan_is_refused() -> None:
+    share = ShareParameter(key="share", label="Share", help="A share.")
+    with pytest.raises(InputError) as caught:
+        parse_parameters([share], {"share": "0.02"}, "w")
+    assert caught.value.code == "parameter.invalid"
