@@ -89,6 +89,7 @@ class Person:
         for mode, percent in LOOKS:
             self.theme.set_mode(mode)
             self.theme.set_text_size(percent)
+            self.window.grab()  # axes take their width when they are painted for the first time
             QTest.qWait(0)
             picture = self.window.grab()
             assert not picture.isNull()
@@ -137,7 +138,8 @@ class Person:
         """Choose a line of a list that folds out, by arrow keys."""
         box = self.find(name, QComboBox)
         self._scroll_to(box)
-        assert words in [box.itemText(number) for number in range(box.count())]
+        lines = [box.itemText(number) for number in range(box.count())]
+        assert words in lines, f"{words!r} is not among {lines}"
         box.setFocus(Qt.FocusReason.TabFocusReason)
         self.qtbot.keyClick(box, Qt.Key.Key_Home)
         while box.currentText() != words:

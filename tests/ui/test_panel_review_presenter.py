@@ -130,7 +130,7 @@ def test_every_status_has_its_own_shape_and_word() -> None:
     assert checks.needs_source(rows)
     verdict = checks.verdict(report, rows)
     assert verdict.kind == "ok"
-    assert verdict.sentence.startswith("3 of 5 checks are confirmed, none failed; 1 need")
+    assert verdict.sentence.startswith("3 of 5 checks are confirmed, none failed. Open: 1 for")
 
 
 def test_a_check_with_the_source_says_so() -> None:

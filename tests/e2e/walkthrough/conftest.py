@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +26,8 @@ SHOTS = "DPDESK_SHOTS"
 def shots(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """Where pictures go: below the folder that DPDESK_SHOTS names, else a temporary one."""
     chosen = os.environ.get(SHOTS)
-    folder = (Path(chosen) if chosen else tmp_path / "shots") / request.node.name
+    name = re.sub(r"[^\w.-]+", "-", request.node.name).strip("-")
+    folder = (Path(chosen) if chosen else tmp_path / "shots") / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -83,8 +83,8 @@ def verdict(report: VerifyReport, rows: tuple[CheckRow, ...]) -> Verdict:
         return Verdict("fail", text)
     text = translate(
         "Review",
-        "{confirmed} of {all} checks are confirmed, none failed; {more} need the source, {never} "
-        "cannot be checked by nature.",
+        "{confirmed} of {all} checks are confirmed, none failed. Open: {more} for want of the "
+        "source, {never} by nature.",
     ).format(
         confirmed=count[State.CONFIRMED],
         all=len(rows),
