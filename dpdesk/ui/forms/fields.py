@@ -35,6 +35,7 @@ from dpdesk.core.parameters import (
     plain_number,
 )
 from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets.wheel import leave_wheel
 
 LARGEST = 2_147_483_647
 SLIDER_STEPS = 1_000
@@ -101,6 +102,7 @@ class NumberField(Field):
         super().__init__(parameter)
         self._box = box
         self._name(box)
+        leave_wheel(box)
         box.setGroupSeparatorShown(True)
         box.setAccelerated(True)
         box.setKeyboardTracking(False)
@@ -111,6 +113,7 @@ class NumberField(Field):
         if live:
             self._slider = QSlider(Qt.Orientation.Horizontal)
             self._name(self._slider)
+            leave_wheel(self._slider)
             self._slider.setAccessibleName(self.tr("{label}, slider").format(label=parameter.label))
             self._slider.setMinimumWidth(110)
             self._slider.valueChanged.connect(self._on_slider)
@@ -253,6 +256,7 @@ class ChoiceField(Field):
         )
         self._combo.setMinimumContentsLength(12)
         self._name(self._combo)
+        leave_wheel(self._combo)
         for number, choice in enumerate(parameter.choices):
             self._combo.addItem(choice.label, choice.value)
             self._combo.setItemData(number, choice.help, Qt.ItemDataRole.ToolTipRole)

@@ -9,6 +9,7 @@
 ``ActivityList``   one row per job: step, n of N, time left, Cancel
 ``splitter``       a splitter with sensible handles;  ``card`` / ``column`` / ``row`` layouts
 ``Mnemonics``      letters after Alt, each at most once
+``leave_wheel``    makes the wheel scroll rather than change a control
 """
 
 from dpdesk.ui.widgets.activity import ActivityList, time_left_text
@@ -16,6 +17,7 @@ from dpdesk.ui.widgets.band import MessageBand
 from dpdesk.ui.widgets.layouts import card, column, row, splitter
 from dpdesk.ui.widgets.mnemonics import Mnemonics
 from dpdesk.ui.widgets.states import Badge, EmptyState, FigureTile, GuaranteeCard, StepHeader
+from dpdesk.ui.widgets.wheel import leave_wheel
 
 __all__ = [
     "ActivityList",
@@ -28,6 +30,7 @@ __all__ = [
     "StepHeader",
     "card",
     "column",
+    "leave_wheel",
     "row",
     "splitter",
     "time_left_text",

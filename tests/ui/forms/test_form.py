@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSpinBox
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QScrollArea, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.parameters import (
@@ -199,6 +200,41 @@ def test_labels_are_buddies_with_different_letters(form: ParameterForm) -> None:
             all(widget.accessibleName() for widget in form.findChildren(kind) if widget.isVisible())
             or kind is QLineEdit
         )
+
+
+def test_the_wheel_scrolls_and_changes_no_setting(
+    form: ParameterForm, qtbot: QtBot, theme: ThemeManager
+) -> None:
+    area = QScrollArea()
+    qtbot.addWidget(area)
+    area.setWidget(form)
+    area.resize(form.width(), 60)
+    area.show()
+    before = form.values()
+    bar = area.verticalScrollBar()
+    number = field(form, "k")
+    assert isinstance(number, IntegerField)
+    assert number.slider is not None
+    search = field(form, "algorithm")
+    assert isinstance(search, ChoiceField)
+    for control in (number.control, number.slider, search.control):
+        control.setFocus()
+        bar.setValue(0)
+        place = QPointF(control.rect().center())
+        event = QWheelEvent(
+            place,
+            QPointF(control.mapToGlobal(control.rect().center())),
+            QPoint(),
+            QPoint(0, -240),
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(control, event)
+        assert bar.value() > 0
+        assert form.values() == before
+    area.takeWidget()
 
 
 def test_nothing_keeps_a_closed_form_alive(qtbot: QtBot, theme: ThemeManager) -> None:

@@ -9,7 +9,7 @@ from dpdesk.ui.panels.hierarchies.pictures import level_sentence
 from dpdesk.ui.panels.hierarchies.presenter import level_name
 from dpdesk.ui.panels.hierarchies.tasks import Look
 from dpdesk.ui.theme import SPACE, set_look
-from dpdesk.ui.widgets import column, row
+from dpdesk.ui.widgets import column, leave_wheel, row
 
 
 class LevelBar(QWidget):
@@ -32,6 +32,7 @@ class LevelBar(QWidget):
             "Level 0 is the data, the highest level puts everything together. Only a look: "
             "Protect decides the level of the release"
         )
+        leave_wheel(self.box, self.slider)
         for control in (self.box, self.slider):
             control.setToolTip(tip)
             control.setAccessibleDescription(tip)

@@ -24,7 +24,7 @@ from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies.presenter import choice_words
 from dpdesk.ui.theme import SPACE, set_look
-from dpdesk.ui.widgets import Mnemonics, column, row
+from dpdesk.ui.widgets import Mnemonics, column, leave_wheel, row
 from dpdesk.ui.widgets.flow import FlowBox
 
 NONE = ""
@@ -181,6 +181,7 @@ class MakingPane(QWidget):
         label = QLabel(self.tr("&Kind"))
         set_look(label, "strong")
         self.kind = QComboBox()
+        leave_wheel(self.kind)
         self.kind.setAccessibleName(self.tr("Kind of hierarchy"))
         self.kind.setToolTip(self.tr("How values are put together"))
         self.kind.setPlaceholderText(self.tr("Choose another way…"))
