@@ -67,7 +67,7 @@ class TablePage(QWidget):
         self._reading = QLabel()
         self._reading.setWordWrap(True)
         set_look(self._reading, "answer")
-        self.reading_button = QPushButton(self.tr("C&hange how it is read…"))
+        self.reading_button = QPushButton(self.tr("Chan&ge how it is read…"))
         self.reading_button.setToolTip(
             self.tr("Delimiter, encoding, decimal mark, quotes, names, missing codes")
         )

@@ -1,0 +1,209 @@
+"""The window as a whole: what opens where, what is saved, what the edges say, what fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.types import AppContext, Role, SetParameters, SetRoles
+from dpdesk.ui.desk import Desk
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.settings import MemorySettings
+from dpdesk.ui.theme import ThemeManager
+from tests.helpers.a11y import findings
+from tests.helpers.asking import ScriptedAsker
+from tests.helpers.releases import SOURCE, release, write_source
+
+TIMEOUT = 30_000
+STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
+
+
+class Office:
+    """A desk, and a person who answers its file choosers."""
+
+    def __init__(
+        self,
+        qtbot: QtBot,
+        context: AppContext,
+        hub: JobHub,
+        theme: ThemeManager,
+        settings: MemorySettings,
+    ) -> None:
+        self.qtbot, self.hub, self.theme, self.settings = qtbot, hub, theme, settings
+        self.asker = ScriptedAsker()
+        self.desk = Desk(context, hub, theme, settings, self.asker)
+        self.window, self.bench = self.desk.window, self.desk.workbench
+        qtbot.addWidget(self.window)
+        self.window.resize(1280, 820)
+        self.window.show()
+
+    def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
+        def calm() -> bool:
+            return condition() and not self.hub.busy and not self.desk.protect.busy
+
+        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
+
+    def open(self, path: Path) -> None:
+        self.desk.open_text(str(path))
+        self.quiet(lambda: self.bench.profile is not None)
+
+    def facts(self) -> dict[str, str]:
+        return self.window._strip.texts
+
+
+@pytest.fixture
+def office(
+    qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager, settings: MemorySettings
+) -> Iterator[Office]:
+    with AppContext.open(tmp_path / "home") as context:
+        made = Office(qtbot, context, hub, theme, settings)
+        yield made
+        hub.cancel_all()
+        made.quiet()
+        made.bench.close()
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    return write_source(tmp_path / "work")
+
+
+def test_the_sample_opens_and_is_no_recent_file(office: Office) -> None:
+    office.window.sampleAsked.emit()
+    office.quiet(lambda: office.bench.profile is not None)
+    assert office.bench.data is not None
+    assert office.bench.data.rows == 20_502
+    assert office.settings.current.recent == ()
+
+
+def test_what_was_opened_is_offered_again(office: Office, plan: Path) -> None:
+    office.open(plan)
+    assert office.settings.current.recent == (str(plan),)
+    assert office.settings.current.last_folder == str(plan.parent)
+
+
+def test_the_chooser_opens_data(office: Office, plan: Path) -> None:
+    office.asker.answer = plan.parent / SOURCE
+    office.window.openAsked.emit()
+    office.quiet(lambda: office.bench.profile is not None)
+    assert office.window.windowTitle() == f"{SOURCE} – DPDesk"
+    assert office.window._badge.isVisible()
+    office.asker.answer = None
+    office.window.openAsked.emit()
+    office.quiet()
+    assert office.bench.data is not None
+
+
+@pytest.mark.parametrize("inside", ["", "public", "public/manifest.json"])
+def test_any_part_of_a_release_opens_the_whole_of_it(
+    office: Office, plan: Path, tmp_path: Path, inside: str
+) -> None:
+    release(plan, tmp_path / "out", office.bench.context)
+    office.desk.open_text(str(tmp_path / "out" / inside))
+    office.quiet(lambda: office.bench.release is not None)
+    assert office.bench.release_path == tmp_path / "out"
+    assert office.window.current_id == "review"
+
+
+def test_the_edges_tell_rows_and_groups_and_when_they_are_old(office: Office, plan: Path) -> None:
+    assert office.facts()["rows"] == "no rows"
+    office.open(plan)
+    assert office.facts()["rows"] == "300 rows"
+    office.window.show_panel("protect")
+    office.quiet(lambda: "→" in office.facts()["rows"])
+    assert office.facts()["rows"] == "300 → 299 rows"
+    assert office.facts()["k"].startswith("smallest group 1 → ")
+    office.bench.apply(SetRoles({"illness": Role.QUASI_IDENTIFIER}))
+    assert office.facts()["rows"].startswith("↻ 300 → ")
+    office.quiet()
+
+
+def test_saving_asks_once_and_then_writes_there_again(
+    office: Office, plan: Path, tmp_path: Path
+) -> None:
+    office.open(plan.parent / SOURCE)
+    office.bench.apply(SetRoles({"town": Role.QUASI_IDENTIFIER}))
+    assert office.window.windowTitle().startswith("● ")
+    office.asker.answer = tmp_path / "work" / "mine"
+    office.window.saveAsked.emit()
+    office.quiet(lambda: not office.bench.history.changed)
+    written = tmp_path / "work" / "mine.toml"
+    first = written.read_text()
+    office.bench.apply(SetParameters({"k": 9}))
+    office.window.saveAsked.emit()
+    office.quiet(lambda: not office.bench.history.changed)
+    assert len(office.asker.asked) == 1
+    assert written.read_text() != first
+
+
+def test_the_plan_of_the_sample_is_never_written_over(office: Office, tmp_path: Path) -> None:
+    office.window.sampleAsked.emit()
+    office.quiet(lambda: office.bench.profile is not None)
+    office.bench.apply(SetParameters({"k": 9}))
+    office.window.saveAsked.emit()
+    office.quiet()
+    assert len(office.asker.asked) == 1
+    assert office.bench.history.changed
+
+
+def test_there_is_nothing_to_save_at_first(office: Office) -> None:
+    office.window.saveAsked.emit()
+    assert "nothing to save" in office.window._band.text
+    assert office.asker.asked == []
+
+
+def test_a_file_that_is_none_leaves_what_was_open(office: Office, plan: Path) -> None:
+    office.open(plan)
+    office.desk.open_text(str(plan.parent / "missing.csv"))
+    office.quiet()
+    assert office.bench.data is not None
+    shown = f"{office.window._band.text} {office.desk.data.band.text}"
+    assert "missing.csv" in shown
+
+
+def test_undo_and_redo_go_through_the_window(office: Office, plan: Path) -> None:
+    office.open(plan)
+    office.bench.apply(SetParameters({"k": 9}))
+    assert office.window.can_undo()
+    office.window.undoAsked.emit()
+    assert office.bench.work.parameters["k"] == 5
+    office.window.redoAsked.emit()
+    assert office.bench.work.parameters["k"] == 9
+    office.quiet()
+
+
+def test_a_candidate_is_kept_by_ctrl_b(office: Office, plan: Path) -> None:
+    office.open(plan)
+    office.window.show_panel("protect")
+    office.quiet(lambda: office.desk.protect.can_keep())
+    office.window.actions_.trigger("protect.keep")
+    office.quiet(lambda: len(office.bench.candidates) == 1)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_is_named_and_reachable(office: Office, plan: Path, step: str) -> None:
+    office.window.show_panel(step)
+    assert findings(office.window) == []
+    office.open(plan)
+    office.window.show_panel(step)
+    office.quiet()
+    assert findings(office.window) == []
+
+
+@pytest.mark.parametrize("percent", [100, 125, 200])
+def test_the_window_never_needs_more_than_a_small_screen(
+    office: Office, plan: Path, percent: int
+) -> None:
+    office.theme.set_text_size(percent)
+    office.open(plan)
+    for step in STEPS:
+        office.window.show_panel(step)
+        office.quiet()
+    least = office.window.minimumSizeHint()
+    assert least.width() <= 1100
+    assert least.height() <= 700
+    office.window.resize(1100, 700)
+    assert office.window.size().width() == 1100
