@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QLineEdit, QScrollArea, QSpinBox
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QScrollArea, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.parameters import (
@@ -207,11 +207,15 @@ def test_the_wheel_scrolls_and_changes_no_setting(
 ) -> None:
     area = QScrollArea()
     qtbot.addWidget(area)
+    area.setWidgetResizable(True)
     area.setWidget(form)
-    area.resize(form.width(), 60)
-    area.show()
+    area.resize(400, 80)
+    form.show()
+    with qtbot.waitExposed(area):
+        area.show()
     before = form.values()
     bar = area.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
     number = field(form, "k")
     assert isinstance(number, IntegerField)
     assert number.slider is not None
@@ -220,19 +224,11 @@ def test_the_wheel_scrolls_and_changes_no_setting(
     for control in (number.control, number.slider, search.control):
         control.setFocus()
         bar.setValue(0)
-        place = QPointF(control.rect().center())
-        event = QWheelEvent(
-            place,
-            QPointF(control.mapToGlobal(control.rect().center())),
-            QPoint(),
-            QPoint(0, -240),
-            Qt.MouseButton.NoButton,
-            Qt.KeyboardModifier.NoModifier,
-            Qt.ScrollPhase.NoScrollPhase,
-            False,
-        )
-        QApplication.sendEvent(control, event)
-        assert bar.value() > 0
+        area.ensureWidgetVisible(control)
+        start = bar.value()
+        place = QPointF(control.mapTo(area, control.rect().center()))
+        QTest.wheelEvent(area.windowHandle(), place, QPoint(0, -240))
+        assert bar.value() > start
         assert form.values() == before
     area.takeWidget()
 
