@@ -59,6 +59,19 @@ def test_quasi_identifiers_come_first_and_say_how_they_stand(
     assert panel.status().note == "1 of 2 have one"
 
 
+def test_the_way_to_the_next_step_is_shown(qtbot: QtBot, panel: HierarchiesPanel) -> None:
+    assert panel.next.isVisible()
+    assert panel.suggest_all.property("look") == "primary"
+    assert panel.next.property("look") != "primary"
+    qtbot.mouseClick(panel.suggest_all, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.next.property("look") == "primary", timeout=TIMEOUT)
+    settle(qtbot, panel)
+    assert panel.suggest_all.property("look") != "primary"
+    with qtbot.waitSignal(panel.wantsPanel) as caught:
+        qtbot.mouseClick(panel.next, Qt.MouseButton.LeftButton)
+    assert caught.args == ["protect"]
+
+
 def test_the_level_says_how_many_values_and_the_smallest_group(
     qtbot: QtBot, panel: HierarchiesPanel
 ) -> None:

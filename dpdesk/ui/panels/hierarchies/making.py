@@ -164,7 +164,7 @@ class MakingPane(QWidget):
             self.tr("&Import…"), self.tr("Take a hierarchy file (CSV)"), self.importAsked
         )
         self.export = self._button(
-            self.tr("E&xport…"), self.tr("Write the hierarchy as a file (CSV)"), self.exportAsked
+            self.tr("Expor&t…"), self.tr("Write the hierarchy as a file (CSV)"), self.exportAsked
         )
         for button in (self.suggest, self.import_, self.export):
             line.add(button)
@@ -217,7 +217,7 @@ class MakingPane(QWidget):
         self._problem.hide()
         line = row()
         self.use = self._button(
-            self.tr("Use &this"), self.tr("Take this hierarchy (Ctrl+Enter)"), self.useAsked
+            self.tr("&Use this"), self.tr("Take this hierarchy (Ctrl+Enter)"), self.useAsked
         )
         set_look(self.use, "primary")
         self.discard = self._button(

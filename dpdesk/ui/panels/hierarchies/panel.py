@@ -121,7 +121,10 @@ class HierarchiesPanel(Panel):
         self.badge = Badge(
             self.tr("CONFIDENTIAL"), self.tr("Values and counts of the raw data are shown here.")
         )
+        self.next = QPushButton(self.tr("Ne&xt: protect"))
+        self.next.setToolTip(self.tr("See how much protection these hierarchies allow"))
         self.header.add(self.badge)
+        self.header.add(self.next)
         self.band = MessageBand(self._theme)
         self.pages = QStackedWidget()
         self._empty_data = EmptyState(
@@ -201,6 +204,7 @@ class HierarchiesPanel(Panel):
         self.making.useAsked.connect(self._on_use)
         self.making.discardAsked.connect(self._on_discard)
         self.suggest_all.clicked.connect(self._on_suggest_all)
+        self.next.clicked.connect(self._on_next)
         self.band.triggered.connect(self._on_band)
         self._empty_data.triggered.connect(self._on_band)
         self._empty_roles.triggered.connect(self._on_band)
@@ -242,6 +246,7 @@ class HierarchiesPanel(Panel):
 
     def _choose_page(self, has_data: bool, has_quasi: bool) -> None:
         self.badge.setVisible(has_data)
+        self.next.setVisible(has_data and has_quasi)
         if has_data and has_quasi:
             self.pages.setCurrentIndex(0)
             self.header.set_line(presenter.headline(self.attributes.entries))
@@ -335,8 +340,13 @@ class HierarchiesPanel(Panel):
         self.suggest_all.setToolTip(tip)
         self.suggest_all.setEnabled(possible)
         set_look(self.suggest_all, "primary" if possible and self._draft is None else "")
+        set_look(self.next, "primary" if not possible and self._draft is None else "")
 
     # -- what the user does
+
+    @Slot()
+    def _on_next(self) -> None:
+        self.wantsPanel.emit("protect")
 
     @Slot(str)
     def _on_picked(self, attribute: str) -> None:
