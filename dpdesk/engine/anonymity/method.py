@@ -196,7 +196,7 @@ def _search(
     by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies, problem.where)
     searched = by_hand is None and settings.algorithm == OPTIMAL
     walked = None
-    if worth_walking(lattice) and (searched or lattice.node_count <= _MOST_CHARTED):
+    if worth_walking(lattice) if searched else _quickly_charted(lattice):
         walked = walk_lattice(lattice, [settings.k], token, report)
     if by_hand is not None:
         return _given_node(problem, by_hand), walked
@@ -207,6 +207,14 @@ def _search(
     if walked is not None:
         return best_of(walked, settings.objective, settings.k, allowed), walked
     return _search_large(problem, token, report), None
+
+
+def _quickly_charted(lattice: LatticeProblem) -> bool:
+    """Whether all nodes are counted for their chart alone, when the choice does not need them."""
+    from dpdesk.engine.anonymity.effort import walk_work
+    from dpdesk.engine.anonymity.known_nodes import QUICK_WALK_WORK
+
+    return lattice.node_count <= _MOST_CHARTED and walk_work(lattice) <= QUICK_WALK_WORK
 
 
 def _search_large(problem: _Problem, token: CancelToken, report: Report) -> SearchResult:
