@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, SignalInstance, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from dpdesk.ui.theme import set_look
+
+if TYPE_CHECKING:
+    from dpdesk.ui.workbench import Changes
 
 
 class Mark(Enum):
@@ -35,6 +40,10 @@ class Panel(QWidget):
     Emit :attr:`statusChanged` when :meth:`status` or :meth:`can_run` would answer differently, and
     ``messageRaised(kind, text)`` for a sentence that belongs to the whole window;
     ``wantsPanel(id)`` leads to another step.
+
+    A panel that nobody sees does nothing that takes time. So what the workbench tells comes in two
+    parts: :meth:`noted` at once, for the little that :meth:`status` and other panels need, and
+    :meth:`catch_up` with all changes since the last time, joined, when the panel is seen.
     """
 
     statusChanged = Signal()
@@ -43,7 +52,48 @@ class Panel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._behind: Changes | None = None
         set_look(self, "panel")
+
+    # ---- following the workbench
+
+    def follow(self, changed: SignalInstance) -> None:
+        """Be told of changes by this signal, ``Signal(Changes)``."""
+        changed.connect(self.take)
+
+    @Slot(object)
+    def take(self, changes: Changes = frozenset()) -> None:
+        """Note changes, and catch up now or when the panel is next seen."""
+        self.noted(changes)
+        self.later(changes)
+
+    def later(self, changes: Changes) -> None:
+        """Catch up with this now, or when the panel is next seen; it is not noted."""
+        self._behind = changes if self._behind is None else self._behind | changes
+        self._catch_up_if_seen()
+
+    def noted(self, changes: Changes) -> None:
+        """Remember what :meth:`status` needs, in far less than a millisecond; no widgets."""
+
+    def catch_up(self, changes: Changes) -> None:
+        """Bring the widgets up to date: what has changed since they last were."""
+
+    @property
+    def behind(self) -> bool:
+        """Whether changes wait until the panel is seen."""
+        return self._behind is not None
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Catch up with what changed while another panel was in front."""
+        super().showEvent(event)
+        self._catch_up_if_seen()
+
+    def _catch_up_if_seen(self) -> None:
+        if self._behind is not None and self.isVisible():
+            changes, self._behind = self._behind, None
+            self.catch_up(changes)
+
+    # ---- what the window asks
 
     def activated(self) -> None:
         """The panel has come to the front."""

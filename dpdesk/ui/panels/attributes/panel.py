@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Slot
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -53,7 +52,7 @@ class AttributesPanel(Panel):
         self._workbench = workbench
         self._rows: list[Row] = []
         self._qis: tuple[str, ...] = ()
-        self._behind = True
+        self._stale_rows = True
         self._stack = QStackedWidget()
         column(self, margin=SPACE.l).addWidget(self._stack)
         self.empty = EmptyState(
@@ -66,8 +65,8 @@ class AttributesPanel(Panel):
         self.empty.triggered.connect(self.wantsPanel)
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self._build(theme))
-        workbench.changed.connect(self._on_changed)
-        self._refresh()
+        self.follow(workbench.changed)
+        self.take(frozenset(Aspect))
 
     # ---- building
 
@@ -151,19 +150,22 @@ class AttributesPanel(Panel):
     @property
     def rows(self) -> tuple[Row, ...]:
         """All columns, filtered or not."""
+        self._settle()
         return tuple(self._rows)
 
     def status(self) -> PanelStatus:
         """Done when there is a quasi-identifier and nothing is doubtful."""
+        self._settle()
         return status(self._rows, len(self._qis))
 
     def can_run(self) -> bool:
         """Whether there is something to go on with."""
+        self._settle()
         return bool(self._qis)
 
     def run(self) -> None:
         """Go on."""
-        if self._qis:
+        if self.can_run():
             self._on_next()
 
     def explanation(self) -> str:
@@ -180,28 +182,27 @@ class AttributesPanel(Panel):
 
     # ---- reactions
 
-    @Slot(object)
-    def _on_changed(self, changes: Changes) -> None:
+    def noted(self, changes: Changes) -> None:
+        """Other rows may follow from this."""
         if changes & _FOLLOWED:
-            self._refresh()
+            self._stale_rows = True
 
-    def _refresh(self) -> None:
+    def catch_up(self, changes: Changes) -> None:
+        """List the columns as they are now."""
+        if changes & _FOLLOWED:
+            self._settle()
+            self._show()
+            self.statusChanged.emit()
+
+    def _settle(self) -> None:
+        """Work out what is listed, when something asks for it."""
+        if not self._stale_rows:
+            return
+        self._stale_rows = False
         bench = self._workbench
-        data, work = bench.data, bench.work
-        columns = () if data is None else data.columns
-        self._rows = rows_of(columns, bench.profile, work)
-        self._qis = quasi_identifiers(columns, work)
-        self._behind = not self.isVisible()
-        if not self._behind:
-            self._show()
-        self.statusChanged.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Catch up with what changed while another step was in front."""
-        super().showEvent(event)
-        if self._behind:
-            self._behind = False
-            self._show()
+        columns = () if bench.data is None else bench.data.columns
+        self._rows = rows_of(columns, bench.profile, bench.work)
+        self._qis = quasi_identifiers(columns, bench.work)
 
     def _show(self) -> None:
         data = self._workbench.data

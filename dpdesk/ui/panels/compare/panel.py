@@ -42,16 +42,12 @@ class ComparePanel(Panel):
         self._axes: tuple[str, str] = ("", "")
         self._entries: tuple[Entry, ...] = ()
         self._build()
-        workbench.changed.connect(self._on_changed)
+        self.follow(workbench.changed)
         theme.changed.connect(self._on_theme)
         self._fit()
         self._refresh()
 
     # -- what the window asks
-
-    def activated(self) -> None:
-        """Show the candidates as they are now."""
-        self._refresh()
 
     def status(self) -> PanelStatus:
         """What the navigation shows."""
@@ -296,8 +292,8 @@ class ComparePanel(Panel):
 
     # -- reactions
 
-    @Slot(object)
-    def _on_changed(self, changes: Changes) -> None:
+    def catch_up(self, changes: Changes) -> None:
+        """Show the candidates as they are now."""
         if changes & _SHOWN:
             self._refresh()
 

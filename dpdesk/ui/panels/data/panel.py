@@ -25,6 +25,7 @@ from dpdesk.ui.workbench import Aspect, Changes, OpenProblem, Workbench
 SPREADS = "data.spreads"
 PATIENCE_MS = 200
 _CHANGE, _OPEN = "data.change-reading", "data.open"
+_FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.SOURCE}
 
 
 class DataPanel(Panel):
@@ -41,6 +42,7 @@ class DataPanel(Panel):
         self._workbench = workbench
         self._wants_reading = False
         self._shown_problem: OpenProblem | None = None
+        self._noted_problem: OpenProblem | None = None
         self._asked_for: DataProfile | None = None
         self._page = Page.START
         hub = workbench.hub
@@ -79,7 +81,7 @@ class DataPanel(Panel):
         self.reading.left.connect(self._on_left)
         self.band.triggered.connect(self._on_band)
         self.band.dismissed.connect(self._workbench.dismiss_open_problem)
-        self._workbench.changed.connect(self._on_changed)
+        self.follow(self._workbench.changed)
         self._workbench.hub.progressed.connect(self._on_progressed)
 
     # ---- what the window asks
@@ -133,11 +135,19 @@ class DataPanel(Panel):
 
     # ---- reactions
 
-    @Slot(object)
-    def _on_changed(self, changes: Changes) -> None:
-        if changes & {Aspect.DATA, Aspect.PROFILE, Aspect.SOURCE}:
-            if changes >= set(Aspect):  # another work was opened
-                self._wants_reading = False
+    def noted(self, changes: Changes) -> None:
+        """Come to the front with a problem; forget the form when another work was opened."""
+        if changes >= set(Aspect):
+            self._wants_reading = False
+        problem = self._workbench.open_problem
+        if problem is not self._noted_problem:
+            self._noted_problem = problem
+            if problem is not None:
+                self.wantsPanel.emit("data")
+
+    def catch_up(self, changes: Changes) -> None:
+        """Show the data, or what came instead of them."""
+        if changes & _FOLLOWED:
             self._refresh()
 
     def _refresh(self) -> None:
@@ -160,8 +170,6 @@ class DataPanel(Panel):
         self._show_band(problem)
         if problem is not self._shown_problem:
             self._shown_problem = problem
-            if problem is not None:
-                self.wantsPanel.emit("data")
         if bench.data is not None or not bench.loading:
             self.table.show_data(bench.data)
         self.table.show_profile(bench.profile)

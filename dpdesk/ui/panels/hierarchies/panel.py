@@ -28,6 +28,7 @@ from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 DEBOUNCE_MS = 250
 _MINE = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.SOURCE}
+_AGAIN: Changes = frozenset({Aspect.ROLES})  # list and show again, but keep a draft
 _ATTRIBUTES, _DATA, _REMOVE, _IMPORT = "attributes", "data", "remove", "import"
 
 
@@ -49,6 +50,7 @@ class HierarchiesPanel(Panel):
         self._levels: dict[str, int] = {}
         self._shown: tuple[str, HierarchyChoice | None] | None = None
         self._look: Look | None = None
+        self._entries: tuple[presenter.Entry, ...] = ()
         self._problem_on_band = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -62,11 +64,11 @@ class HierarchiesPanel(Panel):
     def activated(self) -> None:
         """Files may have changed while another panel was in front."""
         self._looks.forget_files()
-        self._refresh()
+        self.later(_AGAIN)
 
     def status(self) -> PanelStatus:
         """How many attributes have a hierarchy, or which one needs a look."""
-        return presenter.status(self.attributes.entries)
+        return presenter.status(self._entries)
 
     def can_run(self) -> bool:
         """Whether there is a draft to use, or something to suggest."""
@@ -184,7 +186,7 @@ class HierarchiesPanel(Panel):
         return left
 
     def _connect(self) -> None:
-        self._workbench.changed.connect(self._on_changed)
+        self.follow(self._workbench.changed)
         self._looks.answered.connect(self._on_answered)
         self._looks.failed.connect(self._on_failed)
         self._actions.said.connect(self._on_said)
@@ -211,24 +213,30 @@ class HierarchiesPanel(Panel):
 
     # -- refreshing
 
-    @Slot(object)
-    def _on_changed(self, changes: Changes) -> None:
-        if not changes & _MINE:
-            return
+    def noted(self, changes: Changes) -> None:
+        """Find out in the background what the navigation tells: which hierarchies do not fit."""
+        if changes & _MINE and not self.isVisible():
+            self._list()
+            self.statusChanged.emit()
+
+    def catch_up(self, changes: Changes) -> None:
+        """Show the attributes and the hierarchy of one of them."""
         if changes & {Aspect.HIERARCHIES, Aspect.DATA}:
             self._drop_draft()
-        self._refresh()
+        if changes & _MINE:
+            self._refresh()
 
-    def _refresh(self) -> None:
+    def _list(self) -> None:
+        """How the attributes stand; asks for looks, for all of them only while they are seen."""
         work, data = self._workbench.work, self._workbench.data
         columns = () if data is None else data.columns
         pairs = presenter.attributes(work, columns)
         current = self.attribute or (pairs[0][0] if pairs else "")
         for name, optional in pairs:
             choice = work.hierarchies.get(name)
-            if choice is not None or not optional or name == current:
+            if choice is not None or (self.isVisible() and (not optional or name == current)):
                 self._looks.ask(name, choice)
-        entries = [
+        self._entries = tuple(
             presenter.entry(
                 name,
                 optional,
@@ -236,9 +244,14 @@ class HierarchiesPanel(Panel):
                 self._looks.answer(name, work.hierarchies.get(name)),
             )
             for name, optional in pairs
-        ]
-        self.attributes.set_entries(entries)
-        self._choose_page(data is not None, any(not optional for _, optional in pairs))
+        )
+
+    def _refresh(self) -> None:
+        self._list()
+        work, data = self._workbench.work, self._workbench.data
+        columns = () if data is None else data.columns
+        self.attributes.set_entries(self._entries)
+        self._choose_page(data is not None, any(not one.optional for one in self._entries))
         lacking = presenter.without_hierarchy(work, columns)
         self.suggest_all.setEnabled(bool(lacking))
         self._show_current()
@@ -249,7 +262,7 @@ class HierarchiesPanel(Panel):
         self.next.setVisible(has_data and has_quasi)
         if has_data and has_quasi:
             self.pages.setCurrentIndex(0)
-            self.header.set_line(presenter.headline(self.attributes.entries))
+            self.header.set_line(presenter.headline(self._entries))
             return
         self.header.set_line(self.tr("A hierarchy says how values are put together, in levels."))
         self.pages.setCurrentWidget(self._empty_roles if has_data else self._empty_data)
@@ -474,7 +487,7 @@ class HierarchiesPanel(Panel):
 
     @Slot(object)
     def _on_answered(self, answer: Answer) -> None:
-        self._refresh()
+        self.take(_AGAIN)
 
     @Slot(str, str)
     def _on_said(self, kind: str, text: str) -> None:

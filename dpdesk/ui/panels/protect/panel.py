@@ -31,6 +31,8 @@ from dpdesk.ui.workbench import Aspect, Changes, Workbench
 DIM_AFTER_MS = 200
 LEFT_EMS, LEFT_SHARE = 44, 0.34
 COMPACT_EMS = 80
+_UNSEEN = {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}
+_DRAW: Changes = frozenset({Aspect.EXPLORATION})
 _SEARCHED = {Aspect.DATA, Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}
 
 
@@ -50,6 +52,7 @@ class ProtectPanel(Panel):
         self._paused = False
         self._searched: WorkState | None = None
         self._view: ExplorationView | None = None
+        self._known_missing: tuple[tuple[object, ...], Missing | None] | None = None
         self._view_of: tuple[Explored | None, dict[str, object]] = (None, {})
         self._keep_job = 0
         self._live = LiveViews(workbench.hub, self)
@@ -61,17 +64,12 @@ class ProtectPanel(Panel):
         self._dim.timeout.connect(self._on_slow)
         self._build()
         workbench.hub.finished.connect(self._on_finished)
-        workbench.changed.connect(self._on_changed)
+        self.follow(workbench.changed)
         theme.changed.connect(self._on_theme)
         self._fit()
         self._refresh()
 
     # -- what the window asks
-
-    def activated(self) -> None:
-        """Search when the last result is of another state."""
-        self._search_if_wanted()
-        self._refresh()
 
     def status(self) -> PanelStatus:
         """What the navigation shows."""
@@ -218,7 +216,13 @@ class ProtectPanel(Panel):
         return Situation(bench.data is not None, bench.loading, columns, bench.work, bench.method)
 
     def _missing(self) -> Missing | None:
-        return presenter.what_is_missing(self._situation())
+        """Asked often, so it is worked out once for a state."""
+        bench = self._bench
+        now = (bench.data, bench.loading, bench.work, bench.method)
+        known = self._known_missing
+        if known is None or any(a is not b for a, b in zip(known[0], now, strict=True)):
+            known = self._known_missing = (now, presenter.what_is_missing(self._situation()))
+        return known[1]
 
     def _can_search(self) -> bool:
         bench = self._bench
@@ -297,11 +301,15 @@ class ProtectPanel(Panel):
             self._dim.start()
 
     def _show_view(self) -> None:
-        if self._view is not None:
-            self._dim.stop()
+        if self._view is None:
+            return
+        self._dim.stop()
+        if self.isVisible():
             self.result.show_view(self._view)
             self.result.deck.set_stale(False)
-            self.viewed.emit(self._view)
+        else:
+            self.later(_DRAW)
+        self.viewed.emit(self._view)
 
     def _show_problem(self, problem: JobFailed) -> None:
         """Say what went wrong, at the field where it went wrong, with a way out."""
@@ -334,17 +342,23 @@ class ProtectPanel(Panel):
 
     # -- what the workbench and the jobs say
 
-    @Slot(object)
-    def _on_changed(self, changes: Changes) -> None:
+    def noted(self, changes: Changes) -> None:
+        """Forget a search of another state; seen or not, know whether the settings reach it."""
         if changes & _SEARCHED and not presenter.same_search(self._searched, self._bench.work):
             self._searched = None
         if Aspect.DATA in changes and self._bench.stale and not self._bench.exploring:
             self._searched = None
-        if changes <= {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}:
-            return
-        if self.isVisible():
+        if not self.isVisible() and not changes <= _UNSEEN:
+            if self._missing() is not None or self._bench.explored is None:
+                self._view = None
+            elif self._bench.explore_problem is None and not self._stale_reason():
+                self._ask_view()
+
+    def catch_up(self, changes: Changes) -> None:
+        """Search when the last result is of another state, and show what is known."""
+        if not changes <= _UNSEEN:
             self._search_if_wanted()
-        self._refresh()
+            self._refresh()
 
     @Slot(object)
     def _on_view(self, answer: LiveAnswer) -> None:

@@ -51,9 +51,9 @@ class ReviewPanel(Panel):
         self._data = workbench.data
         self._visible_page = PREPARE
         self._build()
-        workbench.changed.connect(self._on_changed)
+        self.follow(workbench.changed)
         workbench.hub.finished.connect(self._on_finished)
-        self._preview.changed.connect(self._refresh)
+        self._preview.changed.connect(self._on_preview)
         self._target.suggested.connect(self.prepare.show_folder)
         self._target.checked.connect(self._on_folder_checked)
         self._refresh()
@@ -63,7 +63,6 @@ class ReviewPanel(Panel):
     def activated(self) -> None:
         """Work out what would be released, when that is not known yet."""
         self._prepare_for_work()
-        self._refresh()
 
     def status(self) -> PanelStatus:
         """What the navigation shows."""
@@ -337,7 +336,7 @@ class ReviewPanel(Panel):
             return
         stale = self._stale_words()
         self.release.show_stale(stale, ((AGAIN, self.tr("Prepare another")),) if stale else ())
-        title = facts.title or bench.release_path.name
+        title = facts.title or self.tr("Without a title")
         line = self.tr("{title}, released {date}, in {folder}")
         self._header.set_line(
             line.format(title=title, date=facts.created or "–", folder=bench.release_path)
@@ -375,8 +374,8 @@ class ReviewPanel(Panel):
 
     # -- reactions
 
-    @Slot(object)
-    def _on_changed(self, changes: Changes) -> None:
+    def noted(self, changes: Changes) -> None:
+        """Turn to a new release; forget what was worked out for other data."""
         bench = self._bench
         if bench.data is not self._data:
             self._data = bench.data
@@ -386,9 +385,15 @@ class ReviewPanel(Panel):
         new = bench.release is not None and (bench.release, bench.verified) != shown
         if Aspect.RELEASE in changes and new:
             self._visible_page = RELEASE
-        if self.isVisible():
-            self._prepare_for_work()
+
+    def catch_up(self, changes: Changes) -> None:
+        """Show the work and the release as they are now."""
+        self._prepare_for_work()
         self._refresh()
+
+    @Slot()
+    def _on_preview(self) -> None:
+        self.later(frozenset())
 
     @Slot(object)
     def _on_finished(self, outcome: JobOutcome) -> None:
