@@ -402,6 +402,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _fit_corner(self) -> None:
         """Give the name its width: a menu bar measures its corner only when it is set."""
+        self._corner.setMinimumHeight(self._theme.theme.target)
         self._corner.adjustSize()
         self.menuBar().setCornerWidget(self._corner)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 from dpdesk.app.types import AppContext, SetParameters
 from dpdesk.ui.jobs import JobHub
@@ -393,3 +396,22 @@ def test_it_fits_the_smallest_window(
         least = room.panel.minimumSizeHint()
         assert least.width() <= 1100 - 170 * percent // 100
         assert least.height() <= 700 - 45 * percent // 100
+
+
+def test_a_panel_that_is_gone_is_held_by_nothing(
+    qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager, plan: Path
+) -> None:
+    with AppContext.open(tmp_path / "home") as context:
+        bench = Workbench(context, hub)
+        made = ReviewPanel(bench, theme, ScriptedAsker())
+        bench.open_path(plan)
+        qtbot.waitUntil(lambda: bench.profile is not None and not hub.busy, timeout=TIMEOUT)
+        made.activated()
+        qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+        gone = weakref.ref(made)
+        delete(made)
+        del made
+        gc.collect()
+        assert gone() is None
+        bench.apply(SetParameters({"k": 7}))
+        bench.close()

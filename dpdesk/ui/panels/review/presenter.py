@@ -88,7 +88,7 @@ def figures_words(figures: Sequence[Figure]) -> str:
 
 
 def _figure_words(figure: Figure) -> str:
-    value = format_figure(figure.value, figure.kind)
+    value = format_figure(figure.value, figure.kind).replace(" ", "\u00a0")
     unit = f" {figure.unit}" if figure.unit and figure.kind == "number" else ""
     return f"{figure.label} {value}{unit}"
 
