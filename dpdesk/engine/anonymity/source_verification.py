@@ -252,7 +252,7 @@ def _number_checks(
     checks = [_settled("rows_suppressed", result.get("rows_suppressed"), found.suppressed)]
     parameters = manifest.get("parameters")
     share = parameters.get("max_suppression", 0) if isinstance(parameters, Mapping) else None
-    if isinstance(share, int | float) and 0 <= share <= 1:
+    if isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 1:
         allowed = int(Fraction(repr(share)) * found.rows)
         status = _CONFIRMED if found.suppressed <= allowed else _FAILED
         text = f"{found.suppressed:,} of {found.rows:,} rows of the source, {allowed:,} allowed"
