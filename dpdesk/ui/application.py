@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication
 
 from dpdesk.core.errors import StorageError
 from dpdesk.ui.crash import CrashReporter
-from dpdesk.ui.jobs import GcKeeper, JobHub, warm_up
+from dpdesk.ui.jobs import GcKeeper, JobDone, JobHub, warm_up
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.theme import ThemeManager
@@ -90,9 +90,12 @@ class Application(QObject):
             self._keeper.stop()
             self.crash.uninstall()
 
+    def _on_ready(self, outcome: JobDone) -> None:
+        self._keeper.settle()
+
     @Slot()
     def _on_shown(self) -> None:
-        self.hub.query(self.tr("Getting ready"), warm_up, quiet=True)
+        self.hub.query(self.tr("Getting ready"), warm_up, done=self._on_ready, quiet=True)
         if self._window is not None and self.crash.last_crash:
             self._window.show_message(
                 "caution",

@@ -33,6 +33,7 @@ from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 SAMPLE_PLAN = "sample/plans/research-file.toml"
 _SHOWN = 6
+_SAVE_FIRST, _OPEN_ANYWAY = "desk.save-first", "desk.open-anyway"
 
 
 class Desk(QObject):
@@ -50,8 +51,18 @@ class Desk(QObject):
         super().__init__(parent)
         self._asker, self._settings = asker, settings
         self._view: ExplorationView | None = None
+        self._waiting: Path | None = None
+        self._open_when_saved = False
         self.workbench = Workbench(context, hub, self)
-        bench = self.workbench
+        with theme.building():
+            self._make_panels(theme)
+            self.window = MainWindow(hub, theme, settings, self._entries())
+        self.protect.add_actions(self.window.actions_)
+        self.data.set_recent(settings.current.recent)
+        self._connect()
+
+    def _make_panels(self, theme: ThemeManager) -> None:
+        bench, asker = self.workbench, self._asker
         self.data = DataPanel(bench, theme)
         self.attributes = AttributesPanel(bench, theme)
         self.hierarchies = HierarchiesPanel(bench, theme, asker)
@@ -66,10 +77,6 @@ class Desk(QObject):
             "compare": self.compare,
             "review": self.review,
         }
-        self.window = MainWindow(hub, theme, settings, self._entries())
-        self.protect.add_actions(self.window.actions_)
-        self.data.set_recent(settings.current.recent)
-        self._connect()
 
     def _entries(self) -> tuple[PanelEntry, ...]:
         titles = {
@@ -85,6 +92,8 @@ class Desk(QObject):
     def _connect(self) -> None:
         window, bench = self.window, self.workbench
         window.openAsked.connect(self.ask_open)
+        window.openReleaseAsked.connect(self.ask_open_release)
+        window.messageTriggered.connect(self._on_answer)
         window.openPathAsked.connect(self.open_text)
         window.sampleAsked.connect(self.open_sample)
         window.saveAsked.connect(self.save)
@@ -115,6 +124,14 @@ class Desk(QObject):
         if path is not None:
             self.open_text(str(path))
 
+    @Slot()
+    def ask_open_release(self) -> None:
+        """Ask for the folder of a release, and open it."""
+        folder = self._settings.current.last_folder
+        path = self._asker.open_folder(self.tr("Open the folder of a release"), folder)
+        if path is not None:
+            self.open_text(str(path))
+
     @Slot(str)
     def open_text(self, path: str) -> None:
         """Open a path given as text; the manifest of a release stands for the release."""
@@ -123,32 +140,76 @@ class Desk(QObject):
             chosen = chosen.parent
         if chosen.name == "public" and (chosen.parent / "internal").is_dir():
             chosen = chosen.parent
-        self.workbench.open_path(chosen)
+        if chosen.is_dir():
+            self.workbench.open_path(chosen)  # a release leaves the work as it is
+        else:
+            self._replace_work(chosen)
 
     @Slot()
     def open_sample(self) -> None:
         """Open the plan of the bundled synthetic people."""
         try:
-            self.workbench.open_path(Path(str(resource(SAMPLE_PLAN))))
+            self._replace_work(Path(str(resource(SAMPLE_PLAN))))
         except DpdeskError as error:
             self.window.show_error(error)
 
-    @Slot()
-    def save(self) -> None:
-        """Save the plan where it was saved before; ask when it has no file yet."""
-        path = self.workbench.plan_path
-        if path is None or self._is_bundled(path):
-            self.save_as()
-        else:
-            self.workbench.save_plan(path)
+    def _replace_work(self, path: Path) -> None:
+        """Open a file in the place of the present work; ask when that would lose something."""
+        lost = self._what_is_lost()
+        if not lost:
+            self.workbench.open_path(path)
+            return
+        self._waiting = path
+        self.window.show_message(
+            "caution",
+            self.tr("Opening {name} closes the present work: {lost}").format(
+                name=path.name, lost=lost
+            ),
+            (
+                (_SAVE_FIRST, self.tr("Save the plan first")),
+                (_OPEN_ANYWAY, self.tr("Open without saving")),
+            ),
+        )
+
+    def _what_is_lost(self) -> str:
+        """What opening another file would lose, as a sentence; empty when nothing."""
+        unsaved, kept = self.workbench.history.changed, len(self.workbench.candidates)
+        if unsaved and kept:
+            return self.tr("changes that are not saved, and the candidates kept in Compare.")
+        return self.tr("its changes are not saved.") if unsaved else ""
+
+    @Slot(str)
+    def _on_answer(self, identifier: str) -> None:
+        path = self._waiting
+        if path is None or identifier not in (_SAVE_FIRST, _OPEN_ANYWAY):
+            return
+        if identifier == _SAVE_FIRST:
+            self._open_when_saved = self.save()
+            if not self._open_when_saved:
+                self._replace_work(path)  # nobody named a file: ask again
+            return
+        self._waiting = None
+        self.workbench.open_path(path)
 
     @Slot()
-    def save_as(self) -> None:
-        """Ask for a file and save the plan there."""
+    def save(self) -> bool:
+        """Save the plan where it was saved before; ask when it has no file yet.
+
+        Returns whether saving has begun.
+        """
+        path = self.workbench.plan_path
+        if path is None or self._is_bundled(path):
+            return self.save_as()
+        self.workbench.save_plan(path)
+        return True
+
+    @Slot()
+    def save_as(self) -> bool:
+        """Ask for a file and save the plan there; returns whether saving has begun."""
         source = self.workbench.work.source
         if source is None:
             self.window.show_message("info", self.tr("There is nothing to save yet: open a file."))
-            return
+            return False
         folder = self._settings.current.last_folder
         suggestion = Path(folder) / f"{Path(source.path).stem}.toml"
         path = self._asker.save_file(
@@ -158,6 +219,7 @@ class Desk(QObject):
             if path.suffix.lower() not in (".toml", ".json"):
                 path = path.with_name(path.name + ".toml")
             self.workbench.save_plan(path)
+        return path is not None
 
     # ---- what the workbench tells
 
@@ -176,6 +238,9 @@ class Desk(QObject):
             steps = tuple(moment.label for moment in history.path())[-_SHOWN:]
             window.set_history(steps, history.undo_label, history.redo_label)
             window.set_unsaved(history.changed)
+            if self._open_when_saved and not history.changed and self._waiting is not None:
+                path, self._waiting, self._open_when_saved = self._waiting, None, False
+                bench.open_path(path)
         window.refresh()
 
     @Slot(object)

@@ -7,10 +7,12 @@ collector is off in the window's process, and a timer of the main thread collect
 from __future__ import annotations
 
 import gc
+import time
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 INTERVAL_MS = 1_000
+FULL_EVERY_S = 30.0
 
 
 class GcKeeper(QObject):
@@ -21,22 +23,32 @@ class GcKeeper(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(INTERVAL_MS)
         self._timer.timeout.connect(self.collect)
+        self._full = time.monotonic()
 
     def start(self) -> None:
         """Take over collecting."""
         gc.disable()
+        self._full = time.monotonic()
         self._timer.start()
 
     def stop(self) -> None:
         """Give collecting back to Python."""
         self._timer.stop()
+        gc.unfreeze()
         gc.enable()
+
+    def settle(self) -> None:
+        """Call after start-up: what is there now stays, so it is not looked through any more."""
+        gc.freeze()
 
     @Slot()
     def collect(self) -> None:
-        """Collect the generations whose thresholds are passed."""
+        """Collect the generations whose thresholds are passed; the oldest one seldom."""
         counts, thresholds = gc.get_count(), gc.get_threshold()
-        for generation in (2, 1, 0):
+        due = time.monotonic() - self._full >= FULL_EVERY_S
+        for generation in (2, 1, 0) if due else (1, 0):
             if thresholds[generation] and counts[generation] > thresholds[generation]:
+                if generation == 2:
+                    self._full = time.monotonic()
                 gc.collect(generation)
                 return

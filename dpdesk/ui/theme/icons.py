@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
 from dpdesk.ui.theme.tokens import Tokens
@@ -55,6 +55,16 @@ def _svg(name: str, colour: str) -> bytes:
 
 def pixmap(name: str, colour: str, size: int = 20, ratio: float = 2.0) -> QPixmap:
     """An icon as a pixmap of ``size`` logical pixels; KeyError for an unknown name."""
+    key = f"dpdesk/{name}/{colour}/{size}/{ratio}"
+    known = QPixmap()
+    if QPixmapCache.find(key, known):
+        return known
+    drawn = _drawn(name, colour, size, ratio)
+    QPixmapCache.insert(key, drawn)
+    return drawn
+
+
+def _drawn(name: str, colour: str, size: int, ratio: float) -> QPixmap:
     renderer = QSvgRenderer(QByteArray(_svg(name, colour)))
     drawn = QPixmap(round(size * ratio), round(size * ratio))
     drawn.fill(QColor(Qt.GlobalColor.transparent))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -118,6 +120,16 @@ class ThemeManager(QObject):
         application.setFont(self._theme.font())
         application.setStyleSheet(style_sheet(self._theme))
         self.changed.emit(self._theme)
+
+    @contextmanager
+    def building(self) -> Iterator[None]:
+        """For making many widgets: without the sheet, to which Qt fits all of them at each step."""
+        sheet = self._application.styleSheet()
+        self._application.setStyleSheet("")
+        try:
+            yield
+        finally:
+            self._application.setStyleSheet(sheet)
 
     def detach(self) -> None:
         """Stop following the system."""
