@@ -4,7 +4,7 @@ It knows no method, no file format and no engine. Whoever builds it hands in the
 to its wishes::
 
     window = MainWindow(hub, theme, settings, entries)     # entries: PanelEntry, in order
-    window.openAsked / saveAsked / saveAsAsked / sampleAsked            (no arguments)
+    window.openAsked / openReleaseAsked / saveAsked / saveAsAsked / sampleAsked  (no arguments)
     window.openPathAsked(str)      a recent file, or a file dropped on the window
     window.undoAsked / redoAsked
     window.messageTriggered(str)   id of an action in the window's band
@@ -48,7 +48,7 @@ from dpdesk.ui.shell import ActionSet, Panel, PanelEntry
 from dpdesk.ui.shell.area import PanelArea
 from dpdesk.ui.shell.bars import HelpPane, StatusFacts, StatusStrip, Trail
 from dpdesk.ui.shell.focus import focus_next_region, focus_region
-from dpdesk.ui.shell.layout import geometry_text, layout_text, restore
+from dpdesk.ui.shell.layout import geometry_text, layout_text, restore, take_first_size
 from dpdesk.ui.shell.navigation import Navigation
 from dpdesk.ui.shell.palette import CommandPalette
 from dpdesk.ui.shell.standard import (
@@ -69,6 +69,7 @@ class MainWindow(QMainWindow):
     """See the module. ``shown()`` is emitted once, after the first paint has been asked for."""
 
     openAsked = Signal()
+    openReleaseAsked = Signal()
     openPathAsked = Signal(str)
     sampleAsked = Signal()
     saveAsked = Signal()
@@ -92,6 +93,8 @@ class MainWindow(QMainWindow):
         self._entries = {entry.id: entry for entry in entries}
         self._undo_words: tuple[str | None, str | None] = (None, None)
         self._unsaved = False
+        self._document = ""
+        self._asks_to_close = False
         self._closing = False
         self._was_shown = False
         self._running: tuple[int, ...] = ()
@@ -104,7 +107,7 @@ class MainWindow(QMainWindow):
         self._build_menus()
         self._connect()
         self.setAcceptDrops(True)
-        self.resize(1280, 820)
+        take_first_size(self)
         restore(self, settings.current.geometry, settings.current.layout)
         self.set_document("", confidential=False)
         self.show_panel(entries[0].id)
@@ -142,6 +145,9 @@ class MainWindow(QMainWindow):
         """Name what is open; raw data carries the badge."""
         self._name.setText(name or self.tr("nothing open"))
         self._badge.setVisible(confidential)
+        if name != self._document and (self._asks_to_close or self._band.kind in ("ok", "info")):
+            self._band.clear()  # what was said of another file
+            self._asks_to_close = False
         self._document = name
         self._fit_corner()
         self._title()
@@ -200,6 +206,10 @@ class MainWindow(QMainWindow):
     def on_open(self) -> None:
         """Ctrl+O."""
         self.openAsked.emit()
+
+    def on_open_release(self) -> None:
+        """Open the folder of a release."""
+        self.openReleaseAsked.emit()
 
     def on_sample(self) -> None:
         """Open what comes with the program."""
@@ -438,6 +448,7 @@ class MainWindow(QMainWindow):
         """Unsaved work is asked about; then jobs are stopped and waited for."""
         if self._unsaved and not self._closing:
             event.ignore()
+            self._asks_to_close = True
             self._band.show_message(
                 "caution",
                 self.tr("The plan has changes that are not saved."),
@@ -478,6 +489,7 @@ class MainWindow(QMainWindow):
             self._unsaved = False
             self.close()
         else:
+            self._band.clear()
             self.messageTriggered.emit(identifier)
 
     def _remember(self) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import AppContext, Role, SetParameters, SetRoles
@@ -207,3 +209,69 @@ def test_the_window_never_needs_more_than_a_small_screen(
     assert least.height() <= 700
     office.window.resize(1100, 700)
     assert office.window.size().width() == 1100
+
+
+def change(office: Office) -> None:
+    office.bench.apply(SetRoles({"illness": Role.QUASI_IDENTIFIER}))
+    office.quiet()
+    assert office.bench.history.changed
+
+
+def press(office: Office, words: str) -> None:
+    buttons = [one for one in office.window._band.findChildren(QPushButton) if one.text() == words]
+    office.qtbot.mouseClick(buttons[-1], Qt.MouseButton.LeftButton)
+
+
+def test_unsaved_work_is_not_replaced_unasked(office: Office, plan: Path) -> None:
+    office.open(plan)
+    change(office)
+    kept = office.bench.work
+    office.desk.open_text(str(plan.parent / SOURCE))
+    office.window.sampleAsked.emit()
+    office.quiet()
+    assert office.bench.work == kept
+    assert "its changes are not saved" in office.window._band.text
+    press(office, "Open without saving")
+    office.quiet(lambda: office.bench.profile is not None and office.bench.data is not None)
+    assert office.bench.data is not None
+    assert office.bench.data.rows == 20_502
+    assert office.window._band.isHidden()
+
+
+def test_the_plan_can_be_saved_before_another_file_is_opened(office: Office, plan: Path) -> None:
+    office.open(plan)
+    change(office)
+    other = plan.parent / SOURCE
+    office.desk.open_text(str(other))
+    press(office, "Save the plan first")
+    office.quiet(lambda: office.bench.plan_path is None and office.bench.profile is not None)
+    assert office.bench.history.undo_label is None
+    office.open(plan)
+    assert office.bench.work.role("illness") is Role.QUASI_IDENTIFIER
+
+
+def test_a_save_that_is_given_up_asks_again(office: Office, plan: Path) -> None:
+    office.open(plan.parent / SOURCE)
+    change(office)
+    kept = office.bench.work
+    office.asker.answer = None
+    office.desk.open_text(str(plan))
+    press(office, "Save the plan first")
+    assert not office.window._band.isHidden()
+    office.quiet()
+    assert office.bench.work == kept
+    assert not office.desk._open_when_saved
+
+
+def test_a_release_is_chosen_by_its_folder_and_leaves_unsaved_work(
+    office: Office, plan: Path, tmp_path: Path
+) -> None:
+    release(plan, tmp_path / "out", office.bench.context)
+    office.open(plan)
+    change(office)
+    kept = office.bench.work
+    office.asker.answer = tmp_path / "out"
+    office.window.openReleaseAsked.emit()
+    office.quiet(lambda: office.bench.release is not None)
+    assert office.bench.release_path == tmp_path / "out"
+    assert office.bench.work == kept

@@ -189,6 +189,38 @@ def test_the_palette_finds_and_performs(window: MainWindow, qtbot: QtBot) -> Non
     assert not palette.isVisible()
 
 
+def test_the_palette_closes_when_the_focus_goes_elsewhere(window: MainWindow, qtbot: QtBot) -> None:
+    window.on_palette()
+    assert window._palette.isVisible()
+    window._navigation.setFocus()
+    assert not window._palette.isVisible()
+
+
+def test_the_palette_finds_colours_and_text_sizes(window: MainWindow, qtbot: QtBot) -> None:
+    window.on_palette()
+    qtbot.keyClicks(window._palette._line, "colours: dark")
+    assert window._palette.found[0] == "theme.dark"
+    qtbot.keyClick(window._palette._line, Qt.Key.Key_Return)
+    assert window._theme.mode == "dark"
+    window.on_palette()
+    qtbot.keyClicks(window._palette._line, "150 %")
+    qtbot.keyClick(window._palette._line, Qt.Key.Key_Return)
+    assert window._theme.text_size == 150
+    assert window._settings.current.text_size == 150
+
+
+def test_what_was_said_of_one_file_goes_when_another_is_opened(window: MainWindow) -> None:
+    window.set_document("one.csv", confidential=True)
+    window.show_message("ok", "The release is in somewhere.")
+    window.set_document("one.csv", confidential=True)
+    assert not window._band.isHidden()
+    window.set_document("two.csv", confidential=True)
+    assert window._band.isHidden()
+    window.show_message("fail", "three.csv cannot be read.")
+    window.set_document("one.csv", confidential=True)
+    assert not window._band.isHidden()
+
+
 def test_the_palette_closes_on_escape_and_cancels_nothing(
     window: MainWindow, qtbot: QtBot, hub: JobHub
 ) -> None:

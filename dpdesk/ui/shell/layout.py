@@ -25,6 +25,13 @@ def layout_text(window: QWidget) -> str:
     return json.dumps(named)
 
 
+def take_first_size(window: QWidget) -> None:
+    """A good size where the screen has room for it, and for the frame of the window."""
+    room = window.screen().availableGeometry()
+    width, height = min(1280, room.width()), min(820, room.height() - 40)
+    window.resize(max(1100, width), max(700, height))
+
+
 def restore(window: QWidget, geometry: str, layout: str) -> None:
     """Put a window and its splitters back; what cannot be read is left as it is."""
     if geometry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHeaderView,
@@ -19,6 +19,11 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.layouts import column
 
 _ID = Qt.ItemDataRole.UserRole
+_STAYS_FOR = (
+    Qt.FocusReason.ActiveWindowFocusReason,
+    Qt.FocusReason.PopupFocusReason,
+    Qt.FocusReason.MenuBarFocusReason,
+)
 
 
 def match_score(wanted: str, text: str) -> int | None:
@@ -39,7 +44,10 @@ def match_score(wanted: str, text: str) -> int | None:
 
 
 class CommandPalette(QFrame):
-    """Opens over its window, filters while typing, performs on Enter, closes on Escape."""
+    """Opens over its window, filters while typing, performs on Enter, closes on Escape.
+
+    It also closes when the focus goes elsewhere in the window.
+    """
 
     def __init__(self, actions: ActionSet, parent: QWidget) -> None:
         super().__init__(parent)
@@ -96,6 +104,10 @@ class CommandPalette(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keys of the line that belong to the list."""
+        if isinstance(event, QFocusEvent) and event.type() == QEvent.Type.FocusOut:
+            if event.reason() not in _STAYS_FOR:
+                self.hide()
+            return False
         if not isinstance(event, QKeyEvent):
             return super().eventFilter(watched, event)
         if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:

@@ -38,6 +38,9 @@ def _declare_file(window: MainWindow) -> None:
     text = translate("Actions", "&Open…")
     tip = translate("Actions", "Open a data file, a plan or a release")
     add(_spec("file.open", text, "Ctrl+O", tip, "open"), window.on_open)
+    text = translate("Actions", "Open a &release…")
+    tip = translate("Actions", "Open the folder of a release, check it and export from it")
+    add(_spec("file.release", text, "", tip, "open"), window.on_open_release)
     text = translate("Actions", "Open the sa&mple")
     tip = translate("Actions", "Open the synthetic people that come with DPDesk")
     add(_spec("file.sample", text, "", tip, "open"), window.on_sample)
@@ -125,12 +128,71 @@ def keys_text(actions: ActionSet) -> str:
     return "\n".join([*lines, "", more])
 
 
+class ViewChoice(QObject):
+    """Chooses one theme or one text size; an object of its own, so that no closure is kept."""
+
+    def __init__(self, name: str, value: object, owner: ViewChoices) -> None:
+        super().__init__(owner)
+        self._name, self._value, self._owner = name, value, owner
+
+    def go(self) -> None:
+        """Choose it."""
+        self._owner.choose(self._name, self._value)
+
+
+class ViewChoices(QObject):
+    """Themes and text sizes: what there is, what is chosen, and commands that choose."""
+
+    def __init__(self, window: MainWindow, theme: ThemeManager, settings: SettingsStore) -> None:
+        super().__init__(window)
+        self._window, self._theme, self._settings = window, theme, settings
+        self._choices: list[ViewChoice] = []
+
+    def themes(self) -> list[tuple[str, object, bool]]:
+        """Words, value and whether chosen, of every theme."""
+        words = {
+            "system": self.tr("As the system"),
+            "light": self.tr("Light"),
+            "dark": self.tr("Dark"),
+        }
+        return [(words[mode], mode, mode == self._theme.mode) for mode in MODES]
+
+    def sizes(self) -> list[tuple[str, object, bool]]:
+        """Words, value and whether chosen, of every text size."""
+        size = self._theme.text_size
+        return [(f"{percent} %", percent, percent == size) for percent in TEXT_SIZES]
+
+    def declare(self) -> None:
+        """Declare a command for each, for the list of commands."""
+        kinds = (
+            ("theme", self.tr("Colours: {choice}"), self.themes()),
+            ("size", self.tr("Text size: {choice}"), self.sizes()),
+        )
+        for name, template, choices in kinds:
+            for words, value, _ in choices:
+                choice = ViewChoice(name, value, self)
+                self._choices.append(choice)
+                text = template.format(choice=words)
+                self._window.actions_.add(ActionSpec(f"{name}.{value}", text), choice.go)
+
+    def choose(self, name: str, value: object) -> None:
+        """Take a theme or a text size, and remember it."""
+        if name == "theme":
+            self._theme.set_mode(str(value))
+            self._settings.change(theme=self._theme.mode)
+        else:
+            self._theme.set_text_size(int(str(value)))
+            self._settings.change(text_size=self._theme.text_size)
+
+
 class ViewMenus(QObject):
     """Submenus that are made when their menu opens: theme, text size, recent files."""
 
     def __init__(self, window: MainWindow, theme: ThemeManager, settings: SettingsStore) -> None:
         super().__init__(window)
-        self._window, self._theme, self._settings = window, theme, settings
+        self._window, self._settings = window, settings
+        self._choices = ViewChoices(window, theme, settings)
+        self._choices.declare()
 
     def extend(self, menu: QMenu, name: str) -> None:
         """Add submenus to the menu ``file`` or ``view``."""
@@ -138,16 +200,8 @@ class ViewMenus(QObject):
             self._add_recent(menu)
         elif name == "view":
             menu.addSeparator()
-            words = {
-                "system": self.tr("As the system"),
-                "light": self.tr("Light"),
-                "dark": self.tr("Dark"),
-            }
-            themes = [(words[mode], mode, mode == self._theme.mode) for mode in MODES]
-            self._add_choices(menu, self.tr("&Colours"), themes, self._on_mode)
-            size = self._theme.text_size
-            sizes = [(f"{percent} %", percent, percent == size) for percent in TEXT_SIZES]
-            self._add_choices(menu, self.tr("Text si&ze"), sizes, self._on_size)
+            self._add_choices(menu, self.tr("&Colours"), self._choices.themes(), self._on_mode)
+            self._add_choices(menu, self.tr("Text si&ze"), self._choices.sizes(), self._on_size)
 
     def _add_choices(
         self, menu: QMenu, title: str, choices: Sequence[tuple[str, object, bool]], slot: Slotted
@@ -175,7 +229,7 @@ class ViewMenus(QObject):
         submenu.setEnabled(bool(recent))
         submenu.triggered.connect(self._on_recent)
         actions = menu.actions()
-        menu.insertMenu(actions[2] if len(actions) > 2 else actions[-1], submenu)
+        menu.insertMenu(actions[3] if len(actions) > 3 else actions[-1], submenu)
 
     @Slot(QAction)
     def _on_recent(self, action: QAction) -> None:
@@ -183,10 +237,8 @@ class ViewMenus(QObject):
 
     @Slot(QAction)
     def _on_mode(self, action: QAction) -> None:
-        self._theme.set_mode(str(action.data()))
-        self._settings.change(theme=self._theme.mode)
+        self._choices.choose("theme", action.data())
 
     @Slot(QAction)
     def _on_size(self, action: QAction) -> None:
-        self._theme.set_text_size(int(action.data()))
-        self._settings.change(text_size=self._theme.text_size)
+        self._choices.choose("size", action.data())
