@@ -54,7 +54,15 @@ class Desk(QObject):
         self._waiting: Path | None = None
         self._open_when_saved = False
         self.workbench = Workbench(context, hub, self)
-        bench = self.workbench
+        with theme.building():
+            self._make_panels(theme)
+            self.window = MainWindow(hub, theme, settings, self._entries())
+        self.protect.add_actions(self.window.actions_)
+        self.data.set_recent(settings.current.recent)
+        self._connect()
+
+    def _make_panels(self, theme: ThemeManager) -> None:
+        bench, asker = self.workbench, self._asker
         self.data = DataPanel(bench, theme)
         self.attributes = AttributesPanel(bench, theme)
         self.hierarchies = HierarchiesPanel(bench, theme, asker)
@@ -69,10 +77,6 @@ class Desk(QObject):
             "compare": self.compare,
             "review": self.review,
         }
-        self.window = MainWindow(hub, theme, settings, self._entries())
-        self.protect.add_actions(self.window.actions_)
-        self.data.set_recent(settings.current.recent)
-        self._connect()
 
     def _entries(self) -> tuple[PanelEntry, ...]:
         titles = {
