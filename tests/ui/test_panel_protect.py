@@ -217,7 +217,7 @@ def test_a_removed_attribute_is_said(ready: ProtectPanel, bench: Workbench, qtbo
     bench.apply(SetParameters({"levels": {"age": 3, "sex": 0, "job": 1}}))
     settled(ready, qtbot)
     notes = ready.result._note_text.text()
-    assert "`age` and `job` are removed completely" in notes
+    assert "“age” and “job” are removed completely" in notes
 
 
 def test_another_role_makes_the_search_run_again(
@@ -292,7 +292,7 @@ def test_a_wrong_level_by_hand_is_explained_with_a_way_out(
 ) -> None:
     bench.apply(SetParameters({"levels": {"age": 9, "sex": 0, "job": 0}}))
     settled(ready, qtbot)
-    assert "`age` is 9" in ready.result.band.text
+    assert "“age” is 9" in ready.result.band.text
     ready.result.band.triggered.emit("again")
     settled(ready, qtbot)
     assert ready.can_keep()
@@ -331,6 +331,8 @@ def test_the_same_settings_are_not_kept_twice(
     assert asked.args == ["compare"]
     ready.keep()
     assert "kept already" in ready.result.news.text
+    bench.apply(SetParameters({"k": 9}))
+    assert ready.result.news.text == ""
     assert not bench.hub.busy
 
 

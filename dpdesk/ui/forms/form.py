@@ -24,6 +24,7 @@ from dpdesk.core.parameters import Parameter
 from dpdesk.ui.forms.fields import Field, field_for
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.mnemonics import Mnemonics
+from dpdesk.ui.widgets.wording import in_window
 
 
 class ParameterForm(QWidget):
@@ -177,7 +178,7 @@ class _Row(QWidget):
 
     def show_error(self, sentence: str) -> None:
         """Show or (with an empty text) remove the error."""
-        self._error.setText(f"✕ {sentence}" if sentence else "")
+        self._error.setText(f"✕ {in_window(sentence)}" if sentence else "")
         self._error.setVisible(bool(sentence))
         control = self.field.control
         if bool(control.property("invalid")) != bool(sentence):

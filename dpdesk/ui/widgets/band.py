@@ -22,6 +22,7 @@ from dpdesk.core.errors import DpdeskError
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, pixmap, set_look
 from dpdesk.ui.widgets.layouts import row
+from dpdesk.ui.widgets.wording import in_window
 
 KINDS = ("info", "ok", "caution", "fail")
 _ICONS = {"info": "info", "ok": "check", "caution": "caution", "fail": "fail"}
@@ -89,6 +90,7 @@ class MessageBand(QFrame):
             "caution": self.tr("Caution"),
             "fail": self.tr("Problem"),
         }
+        text = in_window(text)
         self._text.setText(text)
         self.setAccessibleName(f"{words[kind]}: {text}")
         self._icon.setToolTip(words[kind])

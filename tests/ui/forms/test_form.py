@@ -34,7 +34,7 @@ class LengthParameter(Parameter):
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         if not str(raw).endswith("cm"):
-            raise self._invalid(where, raw)
+            raise self.invalid(where, raw)
         return str(raw)
 
     def default_value(self) -> ParameterValue:

@@ -59,7 +59,7 @@ def test_a_band_words_an_error_as_the_error_does(qtbot: QtBot, theme: ThemeManag
     band = MessageBand(theme)
     qtbot.addWidget(band)
     band.show_error(InputError("x", "`age` is missing.", hint="Add it."))
-    assert band.text == "`age` is missing. Add it."
+    assert band.text == "“age” is missing. Add it."
     qtbot.mouseClick(band._close, Qt.MouseButton.LeftButton)
     assert band.text == ""
 

@@ -26,6 +26,7 @@ from dpdesk.ui.panels.hierarchies.presenter import choice_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, leave_wheel, row
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.wording import in_window
 
 NONE = ""
 TAKEN_LETTERS = "FEVRHULGNMOSIXKTDPWABC"
@@ -134,7 +135,7 @@ class MakingPane(QWidget):
                 self._form.show_error(parameter.key, shown)
             if key and any(one.key == key for one in self._forms[self._kind or ""].parameters):
                 text = ""
-        self._problem.setText(f"✕ {text}" if text else "")
+        self._problem.setText(f"✕ {in_window(text)}" if text else "")
         self._problem.setVisible(bool(text))
 
     @property

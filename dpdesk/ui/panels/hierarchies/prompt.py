@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCompleter, QFrame, QLabel, QLineEdit, QPushButton
 
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column, row
+from dpdesk.ui.widgets.wording import in_window
 
 
 class Prompt(QFrame):
@@ -78,7 +79,7 @@ class Prompt(QFrame):
 
     def show_error(self, sentence: str) -> None:
         """Say why the change could not be made."""
-        self._error.setText(f"✕ {sentence}" if sentence else "")
+        self._error.setText(f"✕ {in_window(sentence)}" if sentence else "")
         self._error.setVisible(bool(sentence))
 
     @Slot()

@@ -14,6 +14,7 @@ from dpdesk.ui.panels.hierarchies.tree_view import Chosen, HierarchyTree
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.wording import in_window
 
 OFFERS_AT_MOST = 2_000
 
@@ -69,7 +70,7 @@ class TreePane(QWidget):
 
     def show_error(self, sentence: str) -> None:
         """A sentence below the tree."""
-        self._error.setText(f"✕ {sentence}" if sentence else "")
+        self._error.setText(f"✕ {in_window(sentence)}" if sentence else "")
         self._error.setVisible(bool(sentence))
 
     @property

@@ -35,6 +35,8 @@ _UNSEEN = {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}
 _DRAW: Changes = frozenset({Aspect.EXPLORATION})
 _SEARCHED = {Aspect.DATA, Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}
 
+_OTHER = {*_SEARCHED, Aspect.PARAMETERS}
+
 
 class ProtectPanel(Panel):
     """``wantsPanel(str)`` names the panel that the user asked for; ``viewed(ExplorationView)``
@@ -344,6 +346,8 @@ class ProtectPanel(Panel):
 
     def noted(self, changes: Changes) -> None:
         """Forget a search of another state; seen or not, know whether the settings reach it."""
+        if changes & _OTHER:
+            self.result.news.clear()  # it was said of other settings
         if changes & _SEARCHED and not presenter.same_search(self._searched, self._bench.work):
             self._searched = None
         if Aspect.DATA in changes and self._bench.stale and not self._bench.exploring:

@@ -25,6 +25,7 @@ from dpdesk.ui.panels.protect.search_strip import SearchStrip
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.wording import in_window
 
 GUARANTEE, FIGURES = "guarantee", "figures"
 
@@ -199,7 +200,7 @@ class ResultPane(QWidget):
     # -- parts
 
     def _show_notes(self, notes: Sequence[Note]) -> None:
-        self._note_text.setText("\n".join(f"△ {note.sentence}" for note in notes))
+        self._note_text.setText("\n".join(f"△ {in_window(note.sentence)}" for note in notes))
         self._notes.setVisible(bool(notes))
         places = {place_of(note.code) for note in notes}
         self._note_button.setVisible(HIERARCHIES in places)
