@@ -331,9 +331,10 @@ def test_the_same_settings_are_not_kept_twice(
     assert asked.args == ["compare"]
     ready.keep()
     assert "kept already" in ready.result.news.text
+    assert not bench.hub.busy
     bench.apply(SetParameters({"k": 9}))
     assert ready.result.news.text == ""
-    assert not bench.hub.busy
+    settled(ready, qtbot)
 
 
 def test_release_leads_to_review(ready: ProtectPanel, qtbot: QtBot) -> None:
