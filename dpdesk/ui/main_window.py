@@ -47,7 +47,7 @@ from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.shell import ActionSet, Panel, PanelEntry
 from dpdesk.ui.shell.area import PanelArea
 from dpdesk.ui.shell.bars import HelpPane, StatusFacts, StatusStrip, Trail
-from dpdesk.ui.shell.focus import focus_next_region, focus_region
+from dpdesk.ui.shell.focus import FocusKeeper, focus_next_region, focus_region
 from dpdesk.ui.shell.layout import geometry_text, layout_text, restore, take_first_size
 from dpdesk.ui.shell.navigation import Navigation
 from dpdesk.ui.shell.palette import CommandPalette
@@ -313,6 +313,7 @@ class MainWindow(QMainWindow):
         self._trail = Trail(
             self._theme, self.actions_.action("edit.undo"), self.actions_.action("edit.redo")
         )
+        FocusKeeper(self._stack, self._trail)
         self._help = HelpPane()
         self._help_area = QScrollArea()
         self._help_area.setWidgetResizable(True)

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.jobs import CancelToken, Report
@@ -187,6 +194,23 @@ def test_the_palette_finds_and_performs(window: MainWindow, qtbot: QtBot) -> Non
     with qtbot.waitSignal(window.saveAsked):
         qtbot.keyClick(palette._line, Qt.Key.Key_Return)
     assert not palette.isVisible()
+
+
+def test_a_button_that_goes_grey_leaves_the_focus_in_its_panel(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.set_history(("load", "k = 5"), undo="k = 5", redo=None)
+    panel = window.current_panel
+    last = QPushButton("last", panel)
+    last.show()
+    (undo, _redo) = window._trail.findChildren(QToolButton)
+    assert undo.isEnabled()
+    QWidget.setTabOrder(last, undo)
+    last.setFocus()
+    last.setEnabled(False)
+    focus = QApplication.focusWidget()
+    assert focus is not None
+    assert panel.isAncestorOf(focus)
 
 
 def test_the_palette_closes_when_the_focus_goes_elsewhere(window: MainWindow, qtbot: QtBot) -> None:

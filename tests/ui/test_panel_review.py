@@ -254,6 +254,7 @@ def test_the_source_settles_what_the_public_files_cannot(
     room.button("Check with the source…").click()
     room.quiet(lambda: room.bench.verified_with is not None)
     marks = [str(rows.row(n)[0]) for n in range(rows.rowCount())]
+    assert room.asker.asked[-1][1] == str(tmp_path / "work" / SOURCE)
     assert sum(mark.startswith("○") for mark in marks) < waiting
     assert not any(mark.startswith("✕") for mark in marks)
 

@@ -4,10 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 _MOST_WIDGETS = 10_000
+
+
+class FocusKeeper(QObject):
+    """Keeps the focus in the panel when the control that has it goes grey or away.
+
+    Qt hands it to the next control, and behind the last one of a panel that is Undo: a second
+    press of the space bar would take an edit back.
+    """
+
+    def __init__(self, panels: QStackedWidget, elsewhere: QWidget) -> None:
+        super().__init__(panels)
+        self._panels, self._elsewhere = panels, elsewhere
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._on_focus)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
+        if old is None or new is None or not self._elsewhere.isAncestorOf(new):
+            return
+        lost = not old.isEnabled() or not old.isVisibleTo(self._panels)
+        if lost and self._panels.isAncestorOf(old):
+            focus_region(self._panels)
 
 
 def first_focusable(region: QWidget) -> QWidget | None:

@@ -32,11 +32,11 @@ from dpdesk.ui.panels.attributes.presenter import (
 from dpdesk.ui.panels.attributes.risk import RiskPicture
 from dpdesk.ui.panels.attributes.tasks import Question
 from dpdesk.ui.panels.attributes.view import AttributeGrid
-from dpdesk.ui.panels.data.side import SideArea
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, EmptyState, MessageBand, StepHeader, column, row, splitter
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.side import SideArea
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 _FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.PARAMETERS}
@@ -284,6 +284,7 @@ class AttributesPanel(Panel):
 
     @Slot()
     def _on_accept(self) -> None:
+        self.grid.setFocus()  # the button goes grey; the next one would change a role
         self._give(suggestions(self._rows))
 
     def _give(self, roles: Mapping[str, Role]) -> None:

@@ -17,7 +17,15 @@ from dpdesk.ui.panels.compare.side_by_side import SideBySide
 from dpdesk.ui.panels.compare.table import compare_table
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import EmptyState, GuaranteeCard, StepHeader, column, row, splitter
+from dpdesk.ui.widgets import (
+    EmptyState,
+    GuaranteeCard,
+    StepHeader,
+    column,
+    leave_wheel,
+    row,
+    splitter,
+)
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
@@ -184,6 +192,7 @@ class ComparePanel(Panel):
         layout = column(self._points, gap=SPACE.s)
         choices = FlowBox()
         self._x, self._y = QComboBox(), QComboBox()
+        leave_wheel(self._x, self._y)
         for words, box, name in (
             (self.tr("&Across"), self._x, self.tr("Figure across")),
             (self.tr("U&pwards"), self._y, self.tr("Figure upwards")),
@@ -217,7 +226,7 @@ class ComparePanel(Panel):
         self._pages.setCurrentWidget(self._content if candidates else self._empty)
         self._make.setEnabled(bool(candidates))
         self._make.setVisible(bool(candidates))
-        line = self.tr("{n} of at most {most} candidates. Nothing of them is written.")
+        line = self.tr("{n} of at most {most} candidates. A would be released; nothing is written.")
         self._header.set_line(line.format(n=len(candidates), most=COMPARE_AT_MOST))
         if candidates:
             self._show_entries()

@@ -30,6 +30,7 @@ from dpdesk.ui.panels.data.presenter import (
 )
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.wheel import leave_wheel
 
 DETECT = 0
 
@@ -91,6 +92,7 @@ class ReadingForm(QFrame):
         editable: bool = False,
     ) -> QComboBox:
         box = QComboBox()
+        leave_wheel(box)
         box.setEditable(editable)
         box.setToolTip(tip)
         box.setAccessibleName(label.replace("&", ""))

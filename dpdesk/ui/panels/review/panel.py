@@ -157,10 +157,13 @@ class ReviewPanel(Panel):
             self._bench.open_path(path)
 
     def check_with_source(self) -> None:
-        """Ask for the data file and check again with it."""
+        """Ask for the data file, offering the open one if it is that, and check again with it."""
+        data, start = self._bench.data, self._target.start
+        if data is not None and presenter.made_from(self._bench.release, data.sha256):
+            start = data.path
         path = self._asker.open_file(
             self.tr("The data file that the release was made from"),
-            str(self._target.start),
+            str(start),
             self.tr("Data files (*.csv *.tsv *.txt *.parquet);;All files (*)"),
         )
         if path is not None:

@@ -163,6 +163,11 @@ def _sentences(value: object) -> tuple[str, ...]:
     return tuple(str(one) for one in value) if isinstance(value, list | tuple) else ()
 
 
+def made_from(facts: ReleaseFacts | None, sha256: str) -> bool:
+    """Whether the release says that it was made from a file with this fingerprint."""
+    return facts is not None and facts.internal_section("source").get("sha256") == sha256
+
+
 def rows_out(facts: ReleaseFacts) -> int | None:
     """Rows of the published table, as the manifest says."""
     value = facts.section("result").get("rows_out")
