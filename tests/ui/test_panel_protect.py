@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.context import AppContext
 from dpdesk.app.types import SetParameters, SetRoles
 from dpdesk.core.charts import BarChart, ScatterChart
+from dpdesk.core.jobs import Note
 from dpdesk.core.schema import Role
 from dpdesk.ui.forms.fields import IntegerField, NumberField
 from dpdesk.ui.jobs import JobHub
@@ -218,6 +219,23 @@ def test_a_removed_attribute_is_said(ready: ProtectPanel, bench: Workbench, qtbo
     settled(ready, qtbot)
     notes = ready.result._note_text.text()
     assert "“age” and “job” are removed completely" in notes
+
+
+def test_where_there_is_little_height_the_first_note_stands_for_all(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    result = ready.result
+    first, second = Note("a", "`age` is removed."), Note("b", "`job` has no levels.")
+    result.set_compact(True)
+    result._show_notes((first, second))
+    assert result._note_text.text() == "△ “age” is removed."
+    assert result._more.text() == "1 more"
+    qtbot.mouseClick(result._more, Qt.MouseButton.LeftButton)
+    assert result._note_text.text() == "△ “age” is removed.\n△ “job” has no levels."
+    qtbot.mouseClick(result._more, Qt.MouseButton.LeftButton)
+    result.set_compact(False)
+    assert "job" in result._note_text.text()
+    assert result._more.isHidden()
 
 
 def test_another_role_makes_the_search_run_again(

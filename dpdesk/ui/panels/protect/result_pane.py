@@ -134,6 +134,7 @@ class ResultPane(QWidget):
         """
         self._compact = compact
         self._tile_box.setVisible(self._has_figures and not compact)
+        self._write_notes()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -176,7 +177,13 @@ class ResultPane(QWidget):
         self._note_button.setToolTip(self.tr("Give these columns levels in between"))
         self._note_button.setAccessibleName(place_words(HIERARCHIES))
         self._note_button.clicked.connect(self._on_note)
+        self._note_lines: tuple[str, ...] = ()
+        self._more = QPushButton()
+        self._more.setCheckable(True)
+        self._more.setToolTip(self.tr("Show all notes on these settings, or the first one"))
+        self._more.toggled.connect(self._write_notes)
         line.addWidget(self._note_text, 1)
+        line.addWidget(self._more, 0, Qt.AlignmentFlag.AlignTop)
         line.addWidget(self._note_button, 0, Qt.AlignmentFlag.AlignTop)
         return self._notes
 
@@ -200,10 +207,22 @@ class ResultPane(QWidget):
     # -- parts
 
     def _show_notes(self, notes: Sequence[Note]) -> None:
-        self._note_text.setText("\n".join(f"△ {in_window(note.sentence)}" for note in notes))
+        self._note_lines = tuple(f"△ {in_window(note.sentence)}" for note in notes)
+        self._write_notes()
         self._notes.setVisible(bool(notes))
         places = {place_of(note.code) for note in notes}
         self._note_button.setVisible(HIERARCHIES in places)
+
+    @Slot()
+    def _write_notes(self) -> None:
+        """All notes, or the first one where there is little height and nobody asked for more."""
+        lines, all_of_them = self._note_lines, self._more.isChecked() or not self._compact
+        self._note_text.setText("\n".join(lines if all_of_them else lines[:1]))
+        self._more.setVisible(self._compact and len(lines) > 1)
+        words = self.tr("{n} fewer") if all_of_them else self.tr("{n} more")
+        words = words.format(n=len(lines) - 1)
+        self._more.setText(words)
+        self._more.setAccessibleName(self.tr("Notes: {words}").format(words=words))
 
     def _show_figures(self, figures: Sequence[Figure]) -> None:
         shown = headline_figures(figures)
