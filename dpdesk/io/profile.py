@@ -1,19 +1,21 @@
 """The profile of a source: what each column holds, and the role that it suggests.
 
-Everything is counted inside the database, from the distinct values of one column at a time. The
-type is guessed on some values and then proven on all of them.
+Everything is counted inside the database, from the distinct values of one column at a time (of many
+at a time in a wide table). The type is guessed on some values and then proven on all of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.schema import ColumnProfile, ColumnType, ValueCount
 from dpdesk.io.coding import DATA, Column
+from dpdesk.io.column_types import Candidate
+from dpdesk.io.column_types import candidates as column_types
 from dpdesk.io.database import literal, query
+from dpdesk.io.profile_wide import SAMPLE, TOP, batch_size, profile_batch
 from dpdesk.io.reading import Reading
 from dpdesk.io.roles import suggest_role
 
@@ -21,31 +23,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 PROFILE = "Profile the columns"
-_TOP = 10
-_SAMPLE = 1_000
-_TRIMMED = "trim(v)"
-_BOOLEAN_PAIRS = (
-    ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("ja", "nein"), ("oui", "non"),
-    ("sí", "no"), ("si", "no"), ("wahr", "falsch"), ("vrai", "faux"),
-)  # fmt: skip
-_ISO_DATE = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
-_DATE_FORMS = (
-    (r"\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
-    (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
-    (r"\d{1,2}/\d{1,2}/\d{4}", "%d/%m/%Y"),
-    (r"\d{1,2}/\d{1,2}/\d{4}", "%m/%d/%Y"),
-    (r"\d{1,2}-\d{1,2}-\d{4}", "%d-%m-%Y"),
-    (r"\d{1,2}-\d{1,2}-\d{4}", "%m-%d-%Y"),
-)
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """A type, the condition that each of its values meets, and the key that orders them."""
-
-    kind: ColumnType
-    condition: str
-    order: str = ""
 
 
 def profile_columns(
@@ -57,10 +34,22 @@ def profile_columns(
     token: CancelToken,
     report: Report,
 ) -> tuple[ColumnProfile, ...]:
-    """Profile every column, one after the other, from its distinct values and their counts."""
+    """Profile every column from its distinct values and their counts.
+
+    One after the other, or many at a time in a wide table, where each statement costs the more the
+    more columns the table has.
+    """
     report(StepStarted(PROFILE, 1, 1))
     profiles: list[ColumnProfile] = []
-    candidates = _candidates(reading.decimal)
+    candidates = column_types(reading.decimal)
+    size = batch_size(len(columns), rows)
+    if size > 1:
+        for start in range(0, len(columns), size):
+            batch = columns[start : start + size]
+            with query(con, token, place) as cursor:
+                profiles += profile_batch(cursor, batch, rows, reading.missing, candidates)
+            report(StepProgress(PROFILE, len(profiles), len(columns), "columns"))
+        return tuple(profiles)
     for number, column in enumerate(columns, start=1):
         with query(con, token, place) as cursor:
             profiles.append(_profile(cursor, column, rows, reading.missing, candidates))
@@ -73,7 +62,7 @@ def _profile(
     column: Column,
     rows: int,
     missing: tuple[str, ...],
-    candidates: tuple[_Candidate, ...],
+    candidates: tuple[Candidate, ...],
 ) -> ColumnProfile:
     declared = ", ".join(literal(code) for code in missing)
     cursor.execute(
@@ -83,8 +72,8 @@ def _profile(
     )
     counts = "SELECT count(*), count(*) FILTER (n = 1), coalesce(sum(n), 0)::BIGINT FROM tally"
     distinct, unique, present = cursor.execute(counts).fetchall()[0]
-    top = cursor.execute(f"SELECT v, n FROM tally ORDER BY n DESC, v LIMIT {_TOP}").fetchall()
-    found = _type_of(cursor, candidates) if distinct else _Candidate(ColumnType.EMPTY, "")
+    top = cursor.execute(f"SELECT v, n FROM tally ORDER BY n DESC, v LIMIT {TOP}").fetchall()
+    found = _type_of(cursor, candidates) if distinct else Candidate(ColumnType.EMPTY, "")
     ends: tuple[str | None, str | None] = (None, None)
     if found.order:
         ends = cursor.execute(
@@ -105,41 +94,10 @@ def _profile(
     )
 
 
-def _candidates(decimal: str) -> tuple[_Candidate, ...]:
-    """The types in the order in which they are tried; the first that fits all values is taken."""
-    mark = r"\." if decimal == "." else ","
-    number = rf"[+-]?(\d+({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?"
-    as_number = _TRIMMED if decimal == "." else f"replace({_TRIMMED}, ',', '.')"
-    day = f"try_cast(left({_TRIMMED}, 10) AS DATE)"
-    return (
-        _Candidate(ColumnType.INTEGER, _matches(r"[+-]?\d+"), f"try_cast({_TRIMMED} AS HUGEINT)"),
-        _Candidate(ColumnType.DECIMAL, _matches(number), f"try_cast({as_number} AS DOUBLE)"),
-        *(
-            _Candidate(ColumnType.BOOLEAN, f"lower({_TRIMMED}) IN ({_words(pair)})")
-            for pair in _BOOLEAN_PAIRS
-        ),
-        _Candidate(ColumnType.DATE, f"{_matches(_ISO_DATE)} AND {day} IS NOT NULL", _TRIMMED),
-        *(_date(form, code) for form, code in _DATE_FORMS),
-    )
-
-
-def _matches(pattern: str) -> str:
-    return f"regexp_full_match({_TRIMMED}, {literal(pattern)})"
-
-
-def _words(pair: tuple[str, str]) -> str:
-    return ", ".join(literal(word) for word in pair)
-
-
-def _date(form: str, code: str) -> _Candidate:
-    moment = f"try_strptime({_TRIMMED}, {literal(code)})"
-    return _Candidate(ColumnType.DATE, f"{_matches(form)} AND {moment} IS NOT NULL", moment)
-
-
-def _type_of(cursor: DuckDBPyConnection, candidates: tuple[_Candidate, ...]) -> _Candidate:
+def _type_of(cursor: DuckDBPyConnection, candidates: tuple[Candidate, ...]) -> Candidate:
     """The first type that fits some values, and then all of them."""
     fits = ", ".join(f"bool_and({item.condition})" for item in candidates)
-    sample = cursor.execute(f"SELECT {fits} FROM (SELECT v FROM tally LIMIT {_SAMPLE})").fetchall()[
+    sample = cursor.execute(f"SELECT {fits} FROM (SELECT v FROM tally LIMIT {SAMPLE})").fetchall()[
         0
     ]
     for item, likely in zip(candidates, sample, strict=True):
@@ -148,4 +106,4 @@ def _type_of(cursor: DuckDBPyConnection, candidates: tuple[_Candidate, ...]) -> 
         against = f"SELECT 1 FROM tally WHERE NOT ({item.condition}) LIMIT 1"
         if not cursor.execute(against).fetchall():
             return item
-    return _Candidate(ColumnType.TEXT, "")
+    return Candidate(ColumnType.TEXT, "")
