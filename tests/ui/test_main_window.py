@@ -378,6 +378,15 @@ def test_closing_waits_for_jobs_behind_a_message(
     assert settings.current.geometry
 
 
+def test_large_text_leaves_the_window_to_the_work(window: MainWindow, theme: ThemeManager) -> None:
+    window.resize(1366, 740)
+    usual = window._navigation.minimumWidth()
+    theme.set_text_size(200)
+    assert window._navigation.width() <= max(usual, round(window.width() * 0.24))
+    theme.set_text_size(100)
+    assert window._navigation.minimumWidth() == usual
+
+
 def test_the_splitter_is_where_it_was_left(qtbot: QtBot, hub: JobHub, theme: ThemeManager) -> None:
     settings = MemorySettings()
     first = MainWindow(hub, theme, settings, [PanelEntry("a", "A", SomePanel(theme, "A"))])

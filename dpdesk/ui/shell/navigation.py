@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
@@ -20,6 +30,7 @@ from dpdesk.ui.theme import Theme, ThemeManager, pixmap, set_look
 
 _STATUS = Qt.ItemDataRole.UserRole
 _ENTRY = Qt.ItemDataRole.UserRole + 1
+_SHARE = 0.23
 
 
 class Navigation(QListWidget):
@@ -76,15 +87,34 @@ class Navigation(QListWidget):
         if 0 <= number < len(self._ids):
             self.chosen.emit(self._ids[number])
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """From now on follow the width of the window."""
+        super().showEvent(event)
+        self.window().installEventFilter(self)
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The window has another width."""
+        if event.type() == QEvent.Type.Resize and watched is self.window():
+            self._fit()
+        return super().eventFilter(watched, event)
+
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
         self._delegate.theme = theme
+        self._fit()
+        self.scheduleDelayedItemsLayout()
+
+    def _fit(self) -> None:
+        """Room for all titles; with large text a share of the window, so that the work has room."""
+        theme = self._delegate.theme
         metrics = QFontMetrics(theme.font("body", bold=True))
         titles = [self.item(number).text() for number in range(self.count())]
         widest = max((metrics.horizontalAdvance(title) for title in titles), default=0)
-        self.setMinimumWidth(widest + 2 * theme.icon + 48)
-        self.setMaximumWidth(widest + 2 * theme.icon + 48 + theme.ems(7))
-        self.scheduleDelayedItemsLayout()
+        whole = widest + 2 * theme.icon + 48
+        least = min(whole, max(round(self.window().width() * _SHARE), round(whole / theme.scale)))
+        self.setMinimumWidth(least)
+        self.setMaximumWidth(whole + theme.ems(7) if least == whole else least)
 
 
 class _StepDelegate(QStyledItemDelegate):
@@ -140,13 +170,17 @@ class _StepDelegate(QStyledItemDelegate):
         painter.setPen(QColor(theme.tokens.muted if pale else theme.tokens.text))
         painter.setFont(theme.font("body", bold=bold))
         upper = flags.AlignTop if note else flags.AlignVCenter
-        painter.drawText(place, upper | flags.AlignLeft, title)
+        self._draw_text(painter, place, upper, title)
         if note:
             painter.setFont(theme.font("note"))
             painter.setPen(QColor(theme.tokens.muted))
-            metrics = painter.fontMetrics()
-            text = metrics.elidedText(note, Qt.TextElideMode.ElideRight, place.width())
-            painter.drawText(place, flags.AlignBottom | flags.AlignLeft, text)
+            self._draw_text(painter, place, flags.AlignBottom, note)
+
+    @staticmethod
+    def _draw_text(painter: QPainter, place: QRect, where: Qt.AlignmentFlag, text: str) -> None:
+        """In one line, with dots where the room ends."""
+        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width())
+        painter.drawText(place, where | Qt.AlignmentFlag.AlignLeft, shown)
 
     def _mark(self, mark: Mark, current: bool) -> tuple[str, str]:
         tokens = self.theme.tokens

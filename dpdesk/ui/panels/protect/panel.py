@@ -29,7 +29,7 @@ from dpdesk.ui.widgets import EmptyState, StepHeader, column, splitter
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 DIM_AFTER_MS = 200
-LEFT_EMS, LEFT_SHARE = 44, 0.34
+LEFT_EMS, LEFT_SHARE, LEFT_AT_MOST = 44, 0.34, 0.45
 COMPACT_EMS = 80
 _UNSEEN = {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}
 _DRAW: Changes = frozenset({Aspect.EXPLORATION})
@@ -479,5 +479,6 @@ class ProtectPanel(Panel):
     def _fit(self) -> None:
         self.result.set_compact(self.height() < self._theme.theme.ems(COMPACT_EMS))
         wanted = self._theme.theme.ems(LEFT_EMS)
-        self.settings.setMinimumWidth(min(wanted, round(self.width() * LEFT_SHARE)))
+        needed = min(self.settings.needed_width, round(self.width() * LEFT_AT_MOST))
+        self.settings.setMinimumWidth(max(needed, min(wanted, round(self.width() * LEFT_SHARE))))
         self.settings.setMaximumWidth(round(wanted * 1.5))

@@ -41,12 +41,14 @@ class SettingsPane(QScrollArea):
         self._layout = column(inner, gap=SPACE.m)
         self._layout.setContentsMargins(0, 0, SPACE.s, 0)
         head = QLabel(self.tr("What shall be reached?"))
+        head.setWordWrap(True)
         set_look(head, "section")
         self._layout.addWidget(head)
         self.goals = GoalCards(methods)
         self.goals.chosen.connect(self.methodChosen)
         self._layout.addWidget(self.goals)
         self._settings_head = QLabel(self.tr("With which settings?"))
+        self._settings_head.setWordWrap(True)
         set_look(self._settings_head, "section")
         self._layout.addWidget(self._settings_head)
         self._layout.addWidget(self._build_by_hand())
@@ -59,6 +61,12 @@ class SettingsPane(QScrollArea):
     def sizeHint(self) -> QSize:
         """No wider than it must be: the room belongs to the pictures."""
         return QSize(self.minimumWidth(), super().sizeHint().height())
+
+    @property
+    def needed_width(self) -> int:
+        """The width below which something would be cut."""
+        inner, bar = self.widget(), self.verticalScrollBar().sizeHint().width()
+        return bar + (inner.minimumSizeHint().width() if inner is not None else 0)
 
     @property
     def form(self) -> ParameterForm | None:
