@@ -16,7 +16,7 @@ from dpdesk.ui.theme import Theme, ThemeManager
 
 MAX_COPIED = 50_000
 SAMPLE_ROWS = 30
-FITTED_COLUMNS = 200
+FITTED_COLUMNS = 60
 MIN_EMS, MAX_EMS = 7, 32
 
 
@@ -78,6 +78,7 @@ class DataGrid(QTableView):
         if model is None:
             return
         theme, metrics = self._theme.theme, self.fontMetrics()
+        least, most = theme.ems(MIN_EMS), theme.ems(MAX_EMS)
         rows = min(SAMPLE_ROWS, model.rowCount())
         for column in range(min(FITTED_COLUMNS, model.columnCount())):
             texts = [model.headerData(column, Qt.Orientation.Horizontal)]
@@ -85,7 +86,7 @@ class DataGrid(QTableView):
             widest = max(metrics.horizontalAdvance(str(text or "")) for text in texts)
             # Headings are bold, cells have a padding on both sides.
             width = round(widest * 1.12) + 28
-            self.setColumnWidth(column, min(max(width, theme.ems(MIN_EMS)), theme.ems(MAX_EMS)))
+            self.setColumnWidth(column, min(max(width, least), most))
 
     def selectAll(self) -> None:
         """Do nothing: it would touch every row of the table."""
