@@ -182,6 +182,8 @@ class MainWindow(QMainWindow):
     def show_message(self, kind: str, text: str, actions: Sequence[tuple[str, str]] = ()) -> None:
         """Show a sentence above the panel: ``info``, ``ok``, ``caution`` or ``fail``."""
         self._band.show_message(kind, text, actions)
+        if actions:  # a question: it can be answered, or left with Esc, by keyboard
+            self._band.focus_answer()
 
     def show_error(
         self, error: JobFailed | DpdeskError, actions: Sequence[tuple[str, str]] = ()
@@ -268,10 +270,9 @@ class MainWindow(QMainWindow):
             view.toggle_table()
 
     def on_next_region(self) -> None:
-        """F6: navigation, panel, explanation, activity, trail, status bar, in turn."""
-        focus_next_region(
-            (self._navigation, self._stack, self._help_area, self._activity, self._trail)
-        )
+        """F6: navigation, message, panel, explanation, activity and trail, in turn."""
+        regions = (self._navigation, self._band, self._stack, self._help_area)
+        focus_next_region((*regions, self._activity, self._trail))
 
     def on_explain(self) -> None:
         """F1: explain the current panel beside it, or close the explanation."""
@@ -450,7 +451,7 @@ class MainWindow(QMainWindow):
         if self._unsaved and not self._closing:
             event.ignore()
             self._asks_to_close = True
-            self._band.show_message(
+            self.show_message(
                 "caution",
                 self.tr("The plan has changes that are not saved."),
                 (

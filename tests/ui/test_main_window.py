@@ -378,6 +378,23 @@ def test_closing_waits_for_jobs_behind_a_message(
     assert settings.current.geometry
 
 
+def test_a_question_is_answered_by_keyboard(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_message("caution", "Shall this go on?", (("go", "Go on"),))
+    focus = QApplication.focusWidget()
+    assert isinstance(focus, QPushButton)
+    with qtbot.waitSignal(window.messageTriggered) as answered:
+        qtbot.keyClick(focus, Qt.Key.Key_Space)
+    assert answered.args == ["go"]
+    window.show_message("ok", "Done.")
+    window._navigation.setFocus()
+    window.on_next_region()
+    inside = QApplication.focusWidget()
+    assert inside is not None
+    assert window._band.isAncestorOf(inside)
+    qtbot.keyClick(inside, Qt.Key.Key_Escape)
+    assert window._band.isHidden()
+
+
 def test_large_text_leaves_the_window_to_the_work(window: MainWindow, theme: ThemeManager) -> None:
     window.resize(1366, 740)
     usual = window._navigation.minimumWidth()

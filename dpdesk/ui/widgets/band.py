@@ -109,6 +109,11 @@ class MessageBand(QFrame):
         text = f"{error.sentence} {error.hint}".strip()
         self.show_message("fail", text, actions)
 
+    def focus_answer(self) -> None:
+        """Move the focus to the first action button, for a question that was just asked."""
+        if self._buttons:
+            self._buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
     def clear(self) -> None:
         """Take the message away."""
         self.hide()
