@@ -16,8 +16,8 @@ from dpdesk.ui.panels.data.presenter import (
     distribution_chart,
     parse_codes,
     reading_sentence,
-    short_share,
 )
+from dpdesk.ui.words.columns import short_share
 
 RAGGED = JobFailed(1, "Opening", "input", "csv.ragged", "line 3", details={"line": 3})
 GONE = JobFailed(1, "Opening", "storage", "storage.missing", "gone")

@@ -14,7 +14,8 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.protect import presenter
-from dpdesk.ui.panels.protect.presenter import Situation
+from dpdesk.ui.words import lacking, settings
+from dpdesk.ui.words.lacking import Situation
 
 METHOD = KAnonymity()
 COLUMNS = ("name", "age", "sex")
@@ -32,29 +33,29 @@ def situation(work: WorkState, *, has_data: bool = True) -> Situation:
 
 
 def test_nothing_is_missing_with_data_and_a_quasi_identifier(work: WorkState) -> None:
-    assert presenter.what_is_missing(situation(work)) is None
+    assert lacking.what_is_missing(situation(work)) is None
 
 
 def test_data_come_first(work: WorkState) -> None:
-    missing = presenter.what_is_missing(situation(work, has_data=False))
+    missing = lacking.what_is_missing(situation(work, has_data=False))
     assert missing is not None
     assert missing.panel == "data"
     reading = replace(situation(work, has_data=False), loading=True)
-    found = presenter.what_is_missing(reading)
+    found = lacking.what_is_missing(reading)
     assert found is not None
     assert found.title == "The data are being read"
 
 
 def test_roles_come_second(work: WorkState) -> None:
     bare = SetRoles({"age": Role.INSENSITIVE}).apply(work)
-    missing = presenter.what_is_missing(situation(bare))
+    missing = lacking.what_is_missing(situation(bare))
     assert missing is not None
     assert (missing.panel, missing.title) == ("attributes", "Tag at least one quasi-identifier")
 
 
 def test_a_wrong_value_of_the_form_is_no_reason_to_leave(work: WorkState) -> None:
     wrong = SetParameters({"k": 1}).apply(work)
-    assert presenter.what_is_missing(situation(wrong)) is None
+    assert lacking.what_is_missing(situation(wrong)) is None
 
 
 @pytest.mark.parametrize(
@@ -68,17 +69,17 @@ def test_a_wrong_value_of_the_form_is_no_reason_to_leave(work: WorkState) -> Non
 )
 def test_each_error_leads_where_it_can_be_mended(code: str, place: str) -> None:
     problem = JobFailed(1, "Searching", "input", code, "Something.")
-    assert presenter.problem_place(problem, METHOD) == place
+    assert lacking.problem_place(problem, METHOD) == place
 
 
 def test_an_error_of_a_parameter_stays_here() -> None:
     problem = JobFailed(1, "Searching", "input", "parameter.invalid", "k", details={"key": "k"})
-    assert presenter.problem_place(problem, METHOD) == ""
+    assert lacking.problem_place(problem, METHOD) == ""
 
 
 def test_a_fault_of_the_program_leads_nowhere() -> None:
     problem = JobFailed(1, "Searching", "internal", "internal.KeyError", "A fault.")
-    assert presenter.problem_place(problem, METHOD) == ""
+    assert lacking.problem_place(problem, METHOD) == ""
 
 
 def test_only_what_changed_becomes_an_edit(work: WorkState) -> None:
@@ -105,14 +106,14 @@ def test_a_value_that_no_longer_applies_is_taken_away(work: WorkState) -> None:
 def test_levels_are_picked_in_a_chart_not_in_the_form(work: WorkState) -> None:
     assert "levels" not in {one.key for one in presenter.form_parameters(METHOD)}
     picked = SetParameters({"levels": {"age": 2}}).apply(work)
-    assert presenter.levels_words(presenter.by_hand(METHOD, picked)) == "age 2"
+    assert settings.levels_words(presenter.by_hand(METHOD, picked)) == "age 2"
     assert presenter.by_hand(METHOD, work) == {}
 
 
 def test_settings_in_words_leave_defaults_out(work: WorkState) -> None:
-    assert presenter.settings_words(METHOD, work) == "k 5 rows · suppressed rows at most 2 %"
+    assert settings.settings_words(METHOD, work) == "k 5 rows · suppressed rows at most 2 %"
     more = SetParameters({"objective": "entropy", "model": "AG_TS"}).apply(work)
-    assert presenter.settings_words(METHOD, more).endswith("· objective entropy")
+    assert settings.settings_words(METHOD, more).endswith("· objective entropy")
 
 
 def test_parameters_do_not_need_another_search_but_roles_do(work: WorkState) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.models.table import Index
 from dpdesk.ui.panels.attributes.presenter import Row, note, top_text, translate
-from dpdesk.ui.panels.data.presenter import role_words, short_share, type_words
+from dpdesk.ui.words.columns import role_words, short_share, type_words
 
 NAME, ROLE, TYPE, DISTINCT, UNIQUE, MISSING, TOP, NOTE = range(8)
 ROW_ROLE = Qt.ItemDataRole.UserRole

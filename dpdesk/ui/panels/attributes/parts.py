@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from dpdesk.app.types import Role
 from dpdesk.ui.panels.attributes.presenter import LETTERS, Row, meaning
-from dpdesk.ui.panels.data.presenter import role_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.words.columns import role_words
 
 
 class RoleButtons(FlowBox):

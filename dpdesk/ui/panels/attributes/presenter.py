@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, Role, WorkState
-from dpdesk.ui.panels.data.presenter import role_words, short_share, type_words
 from dpdesk.ui.shell import Mark, PanelStatus
+from dpdesk.ui.words.columns import role_words, short_share, type_words
 
 translate = QCoreApplication.translate
 

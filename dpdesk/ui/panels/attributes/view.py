@@ -38,8 +38,8 @@ from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.table import Index
 from dpdesk.ui.panels.attributes.model import NOTE, ROLE, ROW_ROLE
 from dpdesk.ui.panels.attributes.presenter import LETTERS, ROLES, Row, meaning, translate
-from dpdesk.ui.panels.data.presenter import role_words
 from dpdesk.ui.theme import SPACE, ThemeManager, Tokens, mix
+from dpdesk.ui.words.columns import role_words
 
 _PADDING = 8
 

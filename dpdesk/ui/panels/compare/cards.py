@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.types import Method
 from dpdesk.ui.panels.compare.presenter import Entry
-from dpdesk.ui.panels.protect.presenter import settings_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column, row
+from dpdesk.ui.words.settings import settings_words
 
 
 class CandidateCard(QFrame):

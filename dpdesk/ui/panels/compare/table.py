@@ -17,7 +17,7 @@ from dpdesk.ui.panels.compare.presenter import (
     pinned,
     value_of,
 )
-from dpdesk.ui.panels.protect.presenter import value_words
+from dpdesk.ui.words.settings import value_words
 
 APART = 2
 translate = QCoreApplication.translate

@@ -8,10 +8,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile
 from dpdesk.ui.charts import ChartView
-from dpdesk.ui.panels.data.presenter import distribution_chart, facts, role_words, translate
+from dpdesk.ui.panels.data.presenter import distribution_chart, facts, translate
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import card
 from dpdesk.ui.widgets.side import SideArea
+from dpdesk.ui.words.columns import role_words
 
 
 class ColumnInspector(SideArea):

@@ -11,9 +11,10 @@ from enum import Enum
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.describing import Distribution
-from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, Reading, Role
+from dpdesk.app.types import ColumnProfile, DataProfile, Reading
 from dpdesk.core.charts import Axis, BarChart, BarSeries, format_figure, table_from
 from dpdesk.ui.jobs import JobFailed
+from dpdesk.ui.words.columns import short_share, type_words
 
 ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-2", "iso8859-15", "cp1250", "utf-16")
 DELIMITERS = (",", ";", "\t", "|", " ")
@@ -144,48 +145,10 @@ def answer(name: str, rows: int, columns: int, profile: DataProfile | None) -> s
     return text.format(name=name, rows=f"{rows:,}", columns=f"{columns:,}", lacking=lacking)
 
 
-def type_words(kind: ColumnType) -> str:
-    """A column type in plain words."""
-    words = {
-        ColumnType.INTEGER: translate("DataPanel", "integer"),
-        ColumnType.DECIMAL: translate("DataPanel", "decimal"),
-        ColumnType.DATE: translate("DataPanel", "date"),
-        ColumnType.BOOLEAN: translate("DataPanel", "yes/no"),
-        ColumnType.TEXT: translate("DataPanel", "text"),
-        ColumnType.EMPTY: translate("DataPanel", "no value"),
-    }
-    return words[kind]
-
-
-def role_words(role: Role) -> str:
-    """A role as people call it."""
-    words = {
-        Role.IDENTIFIER: translate("DataPanel", "identifier"),
-        Role.QUASI_IDENTIFIER: translate("DataPanel", "quasi-identifier"),
-        Role.SENSITIVE: translate("DataPanel", "sensitive"),
-        Role.INSENSITIVE: translate("DataPanel", "insensitive"),
-        Role.WEIGHT: translate("DataPanel", "weight"),
-        Role.CLUSTER: translate("DataPanel", "cluster"),
-    }
-    return words[role]
-
-
 def header_note(column: ColumnProfile) -> str:
     """The small line below a column's name."""
     text = translate("DataPanel", "{type} · {missing} missing")
     return text.format(type=type_words(column.type), missing=short_share(column.missing_share))
-
-
-def short_share(share: float) -> str:
-    """A share in few letters: whole percents where that is honest."""
-    percent = share * 100
-    if percent == 0:
-        return "0 %"
-    if percent < 1:
-        return "<1 %"
-    if 99 < percent < 100:
-        return ">99 %"
-    return f"{percent:.0f} %"
 
 
 def facts(column: ColumnProfile) -> tuple[tuple[str, str], ...]:

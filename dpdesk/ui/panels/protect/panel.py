@@ -19,13 +19,15 @@ from dpdesk.core.errors import InputError
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.protect import presenter
 from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews
-from dpdesk.ui.panels.protect.presenter import Missing, Situation
 from dpdesk.ui.panels.protect.result_pane import ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import EmptyState, StepHeader, column, splitter
+from dpdesk.ui.words import lacking
+from dpdesk.ui.words.lacking import Missing, Situation
+from dpdesk.ui.words.settings import levels_words
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 DIM_AFTER_MS = 200
@@ -113,11 +115,11 @@ class ProtectPanel(Panel):
         if same is not None:
             text = self.tr("These settings are kept already, as candidate {n}: {name}.")
             text = text.format(n=same.id, name=same.name)
-            self.result.say("info", text, presenter.COMPARE)
+            self.result.say("info", text, lacking.COMPARE)
             return
         if len(self._bench.candidates) >= COMPARE_AT_MOST:
             text = self.tr("{n} candidates are kept already. Remove one of them in Compare first.")
-            self.result.say("caution", text.format(n=COMPARE_AT_MOST), presenter.COMPARE)
+            self.result.say("caution", text.format(n=COMPARE_AT_MOST), lacking.COMPARE)
             return
         bench = self._bench
         name = presenter.candidate_name(bench.method, bench.work, bench.candidates)
@@ -205,7 +207,7 @@ class ProtectPanel(Panel):
         layout.addWidget(self._splitter, 1)
 
     def _made_empty(self, place: str) -> EmptyState:
-        made = EmptyState(self._theme, place, "", "", ((place, presenter.place_words(place)),))
+        made = EmptyState(self._theme, place, "", "", ((place, lacking.place_words(place)),))
         made.triggered.connect(self.wantsPanel)
         self._right.addWidget(made)
         return made
@@ -223,7 +225,7 @@ class ProtectPanel(Panel):
         now = (bench.data, bench.loading, bench.work, bench.method)
         known = self._known_missing
         if known is None or any(a is not b for a, b in zip(known[0], now, strict=True)):
-            known = self._known_missing = (now, presenter.what_is_missing(self._situation()))
+            known = self._known_missing = (now, lacking.what_is_missing(self._situation()))
         return known[1]
 
     def _can_search(self) -> bool:
@@ -318,11 +320,11 @@ class ProtectPanel(Panel):
         method, work = self._bench.method, self._bench.work
         sentence = f"{problem.sentence} {problem.hint}".strip()
         actions: tuple[tuple[str, str], ...] = (("search", self.tr("Search now")),)
-        place = presenter.problem_place(problem, method)
+        place = lacking.problem_place(problem, method)
         if presenter.by_hand(method, work):
             actions = (("again", self.tr("Search again")),)
         elif place:
-            actions = ((f"go:{place}", presenter.place_words(place)),)
+            actions = ((f"go:{place}", lacking.place_words(place)),)
         self._dim.stop()
         self.result.deck.set_stale(True, self.tr("not for these settings"))
         self.result.show_band("fail", sentence, actions)
@@ -396,7 +398,7 @@ class ProtectPanel(Panel):
         if isinstance(outcome, JobDone) and self._bench.candidates:
             kept = self._bench.candidates[-1]
             text = self.tr("Kept as candidate {n}: {name}.").format(n=kept.id, name=kept.name)
-            self.result.say("ok", text, presenter.COMPARE)
+            self.result.say("ok", text, lacking.COMPARE)
         self._update_buttons()
 
     # -- what the user does
@@ -421,7 +423,7 @@ class ProtectPanel(Panel):
 
     @Slot(int)
     def _on_marked(self, point: int) -> None:
-        self.result.show_marked(presenter.levels_words(self._picked(point)))
+        self.result.show_marked(levels_words(self._picked(point)))
 
     def _picked(self, point: int) -> Mapping[str, object]:
         explored = self._bench.explored
@@ -465,7 +467,7 @@ class ProtectPanel(Panel):
 
     @Slot()
     def _on_release(self) -> None:
-        self.wantsPanel.emit(presenter.REVIEW)
+        self.wantsPanel.emit(lacking.REVIEW)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The settings take about a third at most."""

@@ -15,17 +15,13 @@ from dpdesk.core.jobs import Note
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.panels.protect.deck import ChartDeck
-from dpdesk.ui.panels.protect.presenter import (
-    HIERARCHIES,
-    headline_figures,
-    place_of,
-    place_words,
-)
+from dpdesk.ui.panels.protect.presenter import headline_figures
 from dpdesk.ui.panels.protect.search_strip import SearchStrip
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.lacking import HIERARCHIES, place_of, place_words
 
 GUARANTEE, FIGURES = "guarantee", "figures"
 

@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
 from dpdesk.app.types import Method, WorkState
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.panels.protect.goals import GoalCards
-from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters, levels_words
+from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, row
+from dpdesk.ui.words.settings import levels_words
 
 RESERVED = "FEVRHKLPUSC"
 

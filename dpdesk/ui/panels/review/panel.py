@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from dpdesk.app.types import SetTitle
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
-from dpdesk.ui.panels.protect.presenter import Missing, Situation, place_words, what_is_missing
 from dpdesk.ui.panels.review import checks, presenter
 from dpdesk.ui.panels.review.files import FileLists, ListFiles
 from dpdesk.ui.panels.review.prepare_page import PreparePage
@@ -26,6 +25,7 @@ from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import EmptyState, StepHeader, column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.words.lacking import Missing, Situation, place_words, what_is_missing
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 PREPARE, RELEASE = "prepare", "release"

@@ -1,0 +1,1 @@
+"""Words that several panels share: about columns, settings, and what is still missing."""
