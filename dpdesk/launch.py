@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 from dpdesk.cli.main import main as command_line
@@ -18,15 +16,13 @@ def main() -> int:
 def open_window(path: Path | None) -> int:
     """Open the window on ``path`` (None: the start screen); returns when it is closed.
 
-    Raises StorageError ``window.no-display`` without a display, ``window.libraries`` when a system
-    library is missing: the toolkit itself would abort.
+    Raises StorageError ``display.*`` when there is no display that answers or a library of the
+    system is missing, where the toolkit itself would abort; ``window.libraries`` when a Python
+    package is missing.
     """
-    if not _has_display():
-        raise StorageError(
-            "window.no-display",
-            "There is no display to open the window on.",
-            hint="Use the commands without a window (see `dpdesk --help`), or set DISPLAY.",
-        )
+    from dpdesk.ui.display import require_display
+
+    require_display()
     try:
         from dpdesk.ui.desk import run_window
     except ImportError as error:
@@ -36,9 +32,3 @@ def open_window(path: Path | None) -> int:
             hint="Run `./installer/bootstrap run`, which installs what is missing.",
         ) from error
     return run_window(path)
-
-
-def _has_display() -> bool:
-    if sys.platform in ("win32", "darwin") or os.environ.get("QT_QPA_PLATFORM"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

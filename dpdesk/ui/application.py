@@ -12,43 +12,18 @@ Use (in the composition that knows the panels)::
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QLocale, QObject, Slot
 from PySide6.QtWidgets import QApplication
 
-from dpdesk.core.errors import StorageError
 from dpdesk.ui.crash import CrashReporter
+from dpdesk.ui.display import require_display
 from dpdesk.ui.jobs import GcKeeper, JobDone, JobHub, warm_up
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.theme import ThemeManager
-
-_NEEDS_NO_DISPLAY = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
-
-
-def require_display(
-    environment: Mapping[str, str] = os.environ, platform: str = sys.platform
-) -> None:
-    """Raise StorageError ``display.missing`` where a window cannot be shown.
-
-    Without this check Qt would abort the process.
-    """
-    if not platform.startswith("linux"):
-        return
-    plugin = environment.get("QT_QPA_PLATFORM", "").partition(":")[0]
-    if plugin in _NEEDS_NO_DISPLAY:
-        return
-    if environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"):
-        return
-    raise StorageError(
-        "display.missing",
-        "There is no display to show the window on: neither DISPLAY nor WAYLAND_DISPLAY is set.",
-        hint="Start DPDesk from a desktop session, or use its commands: `dpdesk --help`.",
-    )
 
 
 class Application(QObject):

@@ -15,7 +15,7 @@ from dpdesk.app.remembering import home_folder, load_settings, save_settings
 from dpdesk.app.types import ExplorationView, ReleaseSummary
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.resources import resource
-from dpdesk.ui.application import Application, require_display
+from dpdesk.ui.application import Application
 from dpdesk.ui.files import DialogAsker, FileAsker
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.main_window import MainWindow
@@ -301,7 +301,6 @@ def run_window(path: Path | None) -> int:
 
     Raises StorageError without a display or when the private folder cannot be made.
     """
-    require_display()
     home = home_folder()
     loaded = load_settings(home)
     settings = StoredSettings(loaded.settings, partial(save_settings, home=home))

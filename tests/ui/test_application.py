@@ -15,36 +15,11 @@ from pytestqt.qtbot import QtBot
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.resources import resource, resource_files
-from dpdesk.ui.application import require_display
 from dpdesk.ui.crash import CrashReporter, Fault
 from dpdesk.ui.jobs import GcKeeper, warm_up
 from dpdesk.ui.settings import PlainSettings, StoredSettings
 
 TIMEOUT = 10_000
-
-
-def test_without_a_display_it_says_so() -> None:
-    with pytest.raises(StorageError, match="no display") as caught:
-        require_display({}, "linux")
-    assert caught.value.code == "display.missing"
-    assert caught.value.exit_code == 2
-
-
-@pytest.mark.parametrize(
-    "environment",
-    [{"DISPLAY": ":0"}, {"WAYLAND_DISPLAY": "wayland-0"}, {"QT_QPA_PLATFORM": "offscreen"}],
-)
-def test_with_a_display_or_none_needed_it_goes_on(environment: dict[str, str]) -> None:
-    require_display(environment, "linux")
-
-
-def test_an_empty_display_is_none() -> None:
-    with pytest.raises(StorageError):
-        require_display({"DISPLAY": "", "QT_QPA_PLATFORM": "xcb"}, "linux")
-
-
-def test_other_systems_have_a_display() -> None:
-    require_display({}, "win32")
 
 
 def test_the_window_s_modules_load_no_slow_library() -> None:

@@ -30,10 +30,9 @@ case "$*" in
         touch "$last/one/public/manifest.json" ;;
 esac
 """
-_LIBRARIES = (
-    "libglib-2.0.so.0", "libGL.so.1", "libEGL.so.1", "libxkbcommon.so.0", "libdbus-1.so.3",
-    "libfontconfig.so.1",
-)  # fmt: skip
+_TABLE = ROOT / "resources/system-libraries.txt"
+_LINES = [line.split() for line in _TABLE.read_text("utf-8").splitlines() if line[:1] != "#"]
+_LIBRARIES = tuple(library for use, library, _ in _LINES if use == "any")
 
 
 @dataclass
@@ -78,6 +77,8 @@ def checkout(tmp_path: Path) -> Checkout:
     for name in ("bootstrap", "requirements.lock", "requirements-test.lock"):
         shutil.copy2(ROOT / "installer" / name, root / "installer" / name)
     shutil.copy2(ROOT / "pyproject.toml", root)
+    (root / "resources").mkdir()
+    shutil.copy2(_TABLE, root / "resources")
     made = Checkout(root, tools)
     made.tool("id", "echo 1000")
     made.tool("ldconfig", f'cat "{tools}/libraries"')
@@ -103,22 +104,24 @@ def test_unknown_command_is_bad_usage_and_shows_the_commands(checkout: Checkout)
 
 
 def test_missing_libraries_without_root_are_one_command_to_ask_for(checkout: Checkout) -> None:
-    checkout.libraries(*_LIBRARIES[2:])
+    without = {"libglib-2.0.so.0", "libgthread-2.0.so.0", "libGL.so.1"}
+    checkout.libraries(*(name for name in _LIBRARIES if name not in without))
     done = checkout.bootstrap("setup")
     assert done.returncode == 3
     command = done.stderr.strip().splitlines()[-1].strip()
-    assert command == "sudo apt-get install -y --no-install-recommends libglib2.0-0 libgl1"
+    assert command == "sudo apt-get install -y --no-install-recommends libgl1 libglib2.0-0"
     assert "apt-get install" not in checkout.trace
     assert not (checkout.root / ".venv").exists()
 
 
 def test_a_library_whose_name_merely_begins_alike_does_not_count(checkout: Checkout) -> None:
-    checkout.libraries(*_LIBRARIES[:-1], "libfontconfig.so.12")
+    others = (name for name in _LIBRARIES if name != "libfontconfig.so.1")
+    checkout.libraries(*others, "libfontconfig.so.12")
     assert checkout.bootstrap("setup").returncode == 3
 
 
 def test_root_updates_then_installs_what_is_missing_and_goes_on(checkout: Checkout) -> None:
-    checkout.libraries(*_LIBRARIES[:-1])
+    checkout.libraries(*(name for name in _LIBRARIES if name != "libfontconfig.so.1"))
     checkout.tool("id", "echo 0")
     line = "printf '\\tlibfontconfig.so.1 (libc6) => /x\\n'"
     checkout.tool(
@@ -137,6 +140,10 @@ def test_a_display_asks_for_the_libraries_of_a_real_window(checkout: Checkout) -
     done = checkout.bootstrap("run", DISPLAY=":7")
     assert done.returncode == 3
     assert "libxcb-cursor0" in done.stderr
+    assert "libwayland-cursor0" not in done.stderr
+    done = checkout.bootstrap("run", WAYLAND_DISPLAY="wayland-0")
+    assert done.returncode == 3
+    assert "libwayland-cursor0" in done.stderr
     assert checkout.bootstrap("run").returncode == 0
 
 
