@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
-from dpdesk.core.parameters import ParameterValue, nearest, parse_parameters
+from dpdesk.core.parameters import (
+    ParameterValue,
+    nearest,
+    parameters_without_effect,
+    parse_parameters,
+)
 from dpdesk.core.plain import show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
@@ -89,7 +94,7 @@ def prepare(
     try:
         named = store.reading.header or plan.source.header is not None
         check_columns(plan, store.columns, store.name, where, named=named)
-        roles = column_roles(plan, store.columns)
+        roles = plan.column_roles(store.columns)
         method.check(store.columns, roles, parameters, where)
         ready |= _make_hierarchies(plan, roles, ready, store, token, notes, where)
         _check_leaves(plan, roles, ready, store, token, where)
@@ -155,12 +160,6 @@ def _columns_hint(columns: Sequence[str]) -> str:
     return f"Its columns are {shown}{', …' if len(columns) > 8 else ''}."
 
 
-def column_roles(plan: Plan, columns: Sequence[str]) -> dict[str, Role]:
-    """The role of every column in source order; a column the plan is silent on is insensitive."""
-    silent_on = AttributeSpec()
-    return {name: plan.attributes.get(name, silent_on).role for name in columns}
-
-
 class _Notes:
     """Sentences that are reported as they come and kept for the evidence."""
 
@@ -184,10 +183,8 @@ def _note_budget(plan: Plan, notes: _Notes) -> None:
 def _note_without_effect(
     plan: Plan, method: Method, parameters: Mapping[str, ParameterValue], notes: _Notes
 ) -> None:
-    from dpdesk.app.restating import parameters_without_effect
-
     given = plan.protection.parameters
-    for key, by in parameters_without_effect(method, parameters):
+    for key, by in parameters_without_effect(method.parameters, parameters):
         if key in given:
             value = parameters[by]
             beside = f"{by} = {show(value)}" if isinstance(value, str) else by

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
-from dpdesk.app.restating import effective_parameters, public_page
+from dpdesk.app.restating import public_page
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
+from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
@@ -174,7 +175,7 @@ def _write_public(
 def public_parameters(prepared: PreparedRun) -> dict[str, object]:
     """The parameters that a manifest shows: those the method declares public, and that apply."""
     public = [p for p in prepared.method.parameters if p.public]
-    return effective_parameters(prepared.method, prepared.given.parameters, public)
+    return effective_parameters(prepared.method.parameters, prepared.given.parameters, public)
 
 
 def _check_claims(
@@ -259,7 +260,7 @@ def _evidence(
         "plan_name": prepared.plan_name,
         "plan": prepared.plan.as_plain(),
         "parameters": effective_parameters(
-            prepared.method, given.parameters, prepared.method.parameters
+            prepared.method.parameters, given.parameters, prepared.method.parameters
         ),
         "source": _source_facts(prepared.data),
         "roles": {name: role.value for name, role in given.roles.items()},

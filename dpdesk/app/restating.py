@@ -7,14 +7,14 @@ must be one that leads to this manifest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.parameters import Parameter, ParameterValue, parse_parameters
+from dpdesk.core.parameters import Parameter, effective_parameters, parse_parameters
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
@@ -30,37 +30,6 @@ _LARGEST_PAGE = 64 * 1024 * 1024
 _TEXTS = ("dpdesk", "created", "title", "method", "commitment")
 _TABLES = ("parameters", "guarantee", "result", "files")
 _KEYS = frozenset(("format", *_TEXTS, *_TABLES))
-
-
-def effective_parameters(
-    method: Method, values: Mapping[str, ParameterValue], wanted: Sequence[Parameter]
-) -> dict[str, object]:
-    """The values, in plain form, of those of the ``wanted`` parameters that have an effect."""
-    without = {key for key, _ in parameters_without_effect(method, values)}
-    used: dict[str, object] = {}
-    for parameter in wanted:
-        value = values.get(parameter.key)
-        if value is not None and parameter.key not in without:
-            used[parameter.key] = parameter.as_plain(value)
-    return used
-
-
-def parameters_without_effect(
-    method: Method, values: Mapping[str, ParameterValue]
-) -> Iterator[tuple[str, str]]:
-    """Keys whose values do not matter beside the other values, each with the key that decides."""
-    replaced = {
-        key: parameter.key
-        for parameter in method.parameters
-        if values.get(parameter.key) is not None
-        for key in parameter.replaces
-    }
-    for parameter in method.parameters:
-        rule = parameter.applies
-        if parameter.key in replaced:
-            yield parameter.key, replaced[parameter.key]
-        elif rule is not None and str(values.get(rule.key)) not in rule.values:
-            yield parameter.key, rule.key
 
 
 def public_page(
@@ -152,7 +121,7 @@ def plan_fault(
     said = {
         "title": plan.title,
         "method": plan.protection.method,
-        "parameters": effective_parameters(method, values, public),
+        "parameters": effective_parameters(method.parameters, values, public),
     }
     for key, value in said.items():
         if manifest[key] != value:
@@ -163,11 +132,9 @@ def plan_fault(
 def _role_fault(
     manifest: Mapping[str, object], evidence: Mapping[str, object], plan: Plan, columns: object
 ) -> str | None:
-    from dpdesk.app.planning import column_roles
-
     if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
         return "gives no list of the source's columns"
-    roles = column_roles(plan, columns)
+    roles = plan.column_roles(columns)
     if evidence.get("roles") != {name: role.value for name, role in roles.items()}:
         return "`roles` are not those of its plan"
     guarantee = manifest["guarantee"]

@@ -255,7 +255,6 @@ class _Checker:
         """The method's input once more, from the plan and the hierarchies in the evidence."""
         from dataclasses import replace
 
-        from dpdesk.app.planning import column_roles
         from dpdesk.io.store import DataStore
 
         facts, where = self._found.facts(), "the plan in the evidence"
@@ -264,7 +263,7 @@ class _Checker:
         hierarchies = _hierarchies(facts.internal_section("hierarchies"))
         spec = replace(plan.source, path=str(source.resolve()))
         data = DataStore.open(spec, source.parent, workspace, self._token, self._report)
-        roles = column_roles(plan, data.columns)
+        roles = plan.column_roles(data.columns)
         return MethodInput(data, roles, hierarchies, parameters), data
 
     def _fail(self, name: str, reason: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -314,3 +314,36 @@ def exact_number(raw: object) -> Fraction | None:
     if not isinstance(number, Decimal) or not is_sane(number):
         return None
     return Fraction(number)
+
+
+def parameters_without_effect(
+    parameters: Sequence[Parameter], values: Mapping[str, ParameterValue]
+) -> Iterator[tuple[str, str]]:
+    """Keys whose values do not matter beside the other values, each with the key that decides."""
+    replaced = {
+        key: parameter.key
+        for parameter in parameters
+        if values.get(parameter.key) is not None
+        for key in parameter.replaces
+    }
+    for parameter in parameters:
+        rule = parameter.applies
+        if parameter.key in replaced:
+            yield parameter.key, replaced[parameter.key]
+        elif rule is not None and str(values.get(rule.key)) not in rule.values:
+            yield parameter.key, rule.key
+
+
+def effective_parameters(
+    parameters: Sequence[Parameter],
+    values: Mapping[str, ParameterValue],
+    wanted: Sequence[Parameter],
+) -> dict[str, object]:
+    """The values, in plain form, of those of the ``wanted`` parameters that have an effect."""
+    without = {key for key, _ in parameters_without_effect(parameters, values)}
+    used: dict[str, object] = {}
+    for parameter in wanted:
+        value = values.get(parameter.key)
+        if value is not None and parameter.key not in without:
+            used[parameter.key] = parameter.as_plain(value)
+    return used

@@ -6,7 +6,7 @@ A plan is a value. Reading and writing plan files is the work of ``dpdesk.io``; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from types import MappingProxyType
@@ -120,6 +120,11 @@ class Plan:
             title=_text(raw, "title", where, ""),
             budget=None if raw.get("budget") is None else _budget(raw, where),
         )
+
+    def column_roles(self, columns: Sequence[str]) -> dict[str, Role]:
+        """The role of every column, in this order; one the plan is silent on is insensitive."""
+        silent_on = AttributeSpec()
+        return {name: self.attributes.get(name, silent_on).role for name in columns}
 
     def as_plain(self, *, exact: bool = False) -> dict[str, object]:
         """The plan as nested plain values of JSON types; the inverse of :meth:`from_plain`.
