@@ -140,10 +140,12 @@ class _Checker:
     ) -> list[ClaimCheck]:
         """What the release says a second time: settings, the page, the plan in the evidence."""
         evidence = self._found.evidence
+        more = setting_checks(manifest, method)
         fault = None if evidence is None else plan_fault(manifest, evidence, method)
+        if evidence is not None and fault is None and not _failed(checks):
+            fault = method.evidence_fault(manifest, evidence)
         if fault is not None:
             self._found.fail(self._found.root / INTERNAL / EVIDENCE, fault)
-        more = setting_checks(manifest, method)
         page = self._found.public / ABOUT
         if page.is_symlink() or not page.is_file() or _failed([*checks, *more]):
             return more

@@ -152,3 +152,12 @@ class Method(ABC):
         Called when :meth:`verify_with_source` found no fault; shares no code with :meth:`run`.
         """
         return None
+
+    def evidence_fault(
+        self, manifest: Mapping[str, object], evidence: Mapping[str, object]
+    ) -> str | None:
+        """Why figures in the evidence cannot belong to this manifest, or None when they can.
+
+        Called when the manifest's claims were checked and none failed.
+        """
+        return None

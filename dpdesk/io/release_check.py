@@ -35,6 +35,7 @@ from dpdesk.io.safewrite import hash_file
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 _LARGEST_COUNT = 2**63
+_VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,59}")
 _MISSING, _LINK = "is missing", "is a link, expected a folder"
 _WRONG_KIND = "is a link, a folder or a device, expected a file"
 _TEXTS = ("dpdesk", "created", "title", "method", "commitment")
@@ -166,6 +167,8 @@ def _check_manifest(found: ReleaseFiles, manifest: dict[str, object]) -> dict[st
     for key in _TABLES:
         if not isinstance(manifest.get(key), Mapping):
             found.fail(place, f"`{key}` is {_brief(manifest.get(key))}, expected a table")
+    if not _VERSION.fullmatch(str(manifest.get("dpdesk"))):
+        found.fail(place, f"`dpdesk` is {_brief(manifest.get('dpdesk'))}, expected a version")
     if not _is_date(manifest.get("created")):
         found.fail(place, f"`created` is {_brief(manifest.get('created'))}, expected a date")
     if not _is_hash(manifest.get("commitment")):
@@ -226,7 +229,7 @@ def _check_evidence(found: ReleaseFiles, evidence: dict[str, object], place: Pat
 
 def _compare_results(found: ReleaseFiles, evidence: dict[str, object], place: Path) -> None:
     manifest = found.manifest or {}
-    for key in ("method", "title", "created", "guarantee"):
+    for key in ("dpdesk", "method", "title", "created", "guarantee"):
         if evidence.get(key) != manifest[key]:
             found.fail(place, f"`{key}` is not the one of the manifest")
     whole, public = evidence.get("result"), manifest["result"]

@@ -152,6 +152,17 @@ EVIDENCE: dict[str, Forge] = {
     "no plan": lambda e: e.pop("plan"),
     "a plan that is none": lambda e: e.update(plan={"version": 1}),
     "no columns": lambda e: e["source"].pop("columns"),
+    "fewer rows of the source": lambda e: e["source"].update(rows=e["source"]["rows"] - 1),
+    "rows of the source that are no number": lambda e: e["source"].update(rows=True),
+    "a smaller risk": lambda e: e["risk"]["after"].update(highest_risk=0.001),
+    "no risk": lambda e: e.pop("risk"),
+    "another figure": lambda e: next(
+        figure for figure in e["figures"] if figure["key"] == "loss"
+    ).update(value=0.0),
+    "a figure left out": lambda e: e.update(
+        figures=[figure for figure in e["figures"] if figure["key"] != "classes"]
+    ),
+    "another version": lambda e: e.update(dpdesk="9.9.9"),
 }
 
 
@@ -165,6 +176,14 @@ def test_evidence_that_cannot_have_led_to_the_manifest_fails_even_when_sealed(
     path.write_bytes(canonical(evidence))
     seal_again(copy, manifest_of(copy))
     assert "internal/evidence.json" in reasons(check(copy, context))
+
+
+@pytest.mark.parametrize("version", ["<script>", "", "version 7", "1" * 100])
+def test_a_version_that_is_none_fails_even_when_sealed(
+    copy: Path, context: AppContext, version: str
+) -> None:
+    seal_again(copy, manifest_of(copy) | {"dpdesk": version})
+    assert "public/manifest.json: `dpdesk` is" in reasons(check(copy, context))
 
 
 def test_with_the_source_a_change_in_any_column_is_found(

@@ -158,6 +158,14 @@ class KAnonymity(Method):
         levels = {name: node[name] for name in given.with_role(Role.QUASI_IDENTIFIER)}
         return claimed_recoding(k, levels, given.source, given.roles, given.hierarchies, token)
 
+    def evidence_fault(
+        self, manifest: Mapping[str, object], evidence: Mapping[str, object]
+    ) -> str | None:
+        """See :meth:`Method.evidence_fault`."""
+        from dpdesk.engine.anonymity.evidence import evidence_fault
+
+        return evidence_fault(manifest, evidence)
+
 
 def _under(step: str, report: Report) -> Report:
     """Pass progress on under the name of the step that has been announced."""
