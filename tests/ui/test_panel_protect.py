@@ -286,7 +286,7 @@ def test_while_it_searches_the_last_charts_stay_and_say_so(
     bench.choose_method(patient_of(bench))
     qtbot.waitUntil(lambda: bench.exploring, timeout=TIMEOUT)
     assert ready.result.deck.charts[0].id == "risk"
-    assert ready.result.deck.view("risk")._stale.text() == "↻ Searching all settings…"
+    assert ready.result.deck.view("risk")._head.stale.text() == "↻ Searching all settings…"
     assert not ready.can_keep()
     bench.undo()
     qtbot.waitUntil(lambda: not bench.exploring and not bench.stale, timeout=TIMEOUT)

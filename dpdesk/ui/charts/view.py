@@ -2,7 +2,7 @@
 
 Use::
 
-    view = ChartView(theme, parent, svg=renderer)      # svg: Chart -> str, for the SVG export
+    view = ChartView(theme, parent)
     view.set_chart(chart)                              # or None; view.set_placeholder("Tag …")
     view.pointPicked.connect(self._on_picked)          # click or Enter: id of the point
     view.pointSelected.connect(...)                    # arrows: id of the marked point
@@ -34,10 +34,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from dpdesk.app.drawing import chart_svg
 from dpdesk.core.charts import Axis, BarChart, Chart, format_figure
 from dpdesk.core.errors import DpdeskError
 from dpdesk.ui.charts.export import picture, table_csv, write_bytes
-from dpdesk.ui.charts.legend import Legend
+from dpdesk.ui.charts.head import ChartHead
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 
@@ -61,7 +62,7 @@ class ChartView(QWidget):
     exportFailed = Signal(str)
 
     def __init__(
-        self, theme: ThemeManager, parent: QWidget | None = None, svg: SvgRenderer | None = None
+        self, theme: ThemeManager, parent: QWidget | None = None, svg: SvgRenderer = chart_svg
     ) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -90,22 +91,19 @@ class ChartView(QWidget):
     def set_chart(self, chart: Chart | None) -> None:
         """Show a chart, or the placeholder."""
         self._chart = chart
-        self._tools.setVisible(chart is not None)
+        self._tell_saved("", "ok")
         if chart is None:
             self._show_page()
             return
         surface = self._surface or self._made_surface()
-        self._title.setText(chart.question)
-        self._answer.setText(chart.answer)
-        self._answer.setVisible(bool(chart.answer))
         self.setAccessibleName(chart.question)
         self.setAccessibleDescription(chart.answer)
         surface.setAccessibleName(chart.question)
         surface.setAccessibleDescription(chart.answer)
         self._grid.setAccessibleName(self.tr("Table: {question}").format(question=chart.question))
         surface.show_chart(chart)
-        self._legend.show_chart(chart, self.tr("below the threshold"))
-        self._upright.setText(_upright_axis(chart).label)
+        failing = self.tr("below the threshold")
+        self._head.show_chart(chart, failing, _upright_axis(chart).label)
         self._read_out(surface.chosen)
         self._show_page()
 
@@ -119,8 +117,7 @@ class ChartView(QWidget):
         """Dim the picture and mark it ↻ when it no longer belongs to the settings."""
         self._veil.setVisible(stale)
         self._veil.raise_()
-        self._stale.setVisible(stale)
-        self._stale.setText("↻ " + (reason or self.tr("out of date")))
+        self._head.say_stale("↻ " + (reason or self.tr("out of date")) if stale else "")
 
     def select_point(self, number: int | None) -> None:
         """Mark a point (a category of bars); signals stay silent."""
@@ -148,11 +145,12 @@ class ChartView(QWidget):
         suffix = path.suffix.lower()
         if suffix == ".csv":
             content = table_csv(chart.table).encode()
-        elif suffix == ".svg" and self._svg is not None:
+        elif suffix == ".svg":
             content = self._svg(chart).encode()
         else:
             content = picture(self._sheet)
         write_bytes(path, content)
+        self._tell_saved(self.tr("Saved as {path}").format(path=path), "ok")
         self.exported.emit(str(path))
 
     # -- building
@@ -167,41 +165,21 @@ class ChartView(QWidget):
         inner = QVBoxLayout(self._sheet)
         inner.setContentsMargins(SPACE.l, SPACE.m, SPACE.l, SPACE.m)
         inner.setSpacing(SPACE.xs)
-        inner.addLayout(self._build_head())
-        self._answer = QLabel()
-        self._answer.setWordWrap(True)
-        self._answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        set_look(self._answer, "answer")
-        inner.addWidget(self._answer)
-        self._legend = Legend(self._theme.theme)
-        inner.addWidget(self._legend)
-        inner.addLayout(self._build_keys())
+        self._head = ChartHead(self._theme.theme, self._build_tools())
+        inner.addWidget(self._head)
         inner.addWidget(self._build_pages(), 1)
         self._readout = QLabel()
         set_look(self._readout, "note")
         self._readout.setAlignment(Qt.AlignmentFlag.AlignRight)
         inner.addWidget(self._readout)
+        self._saved = QLabel()
+        self._saved.setWordWrap(True)
+        self._saved.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._saved.hide()
+        inner.addWidget(self._saved)
 
-    def _build_head(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(SPACE.s)
-        self._title = QLabel()
-        self._title.setWordWrap(True)
-        set_look(self._title, "section")
-        row.addWidget(self._title, 1)
-        self._stale = QLabel()
-        set_look(self._stale, "caution")
-        self._stale.hide()
-        row.addWidget(self._stale, 0, Qt.AlignmentFlag.AlignTop)
-        return row
-
-    def _build_keys(self) -> QHBoxLayout:
-        """Title of the upright axis at the left, switch and export at the right."""
-        row = QHBoxLayout()
-        self._upright = QLabel()
-        set_look(self._upright, "note")
-        row.addWidget(self._upright, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addStretch(1)
+    def _build_tools(self) -> QWidget:
+        """The switch between picture and table, and the button that saves."""
         self._tools = QWidget()
         tools = QHBoxLayout(self._tools)
         tools.setContentsMargins(0, 0, 0, 0)
@@ -216,8 +194,7 @@ class ChartView(QWidget):
         self._switch.buttonClicked.connect(self._show_page)
         tools.addSpacing(SPACE.s)
         tools.addWidget(self._build_export())
-        row.addWidget(self._tools, 0, Qt.AlignmentFlag.AlignBottom)
-        return row
+        return self._tools
 
     def _segment(self, text: str, look: str) -> QToolButton:
         button = QToolButton()
@@ -246,7 +223,6 @@ class ChartView(QWidget):
         for format_name in _FORMATS:
             action = QAction(texts[format_name], menu)
             action.setData(format_name)
-            action.setEnabled(format_name != "svg" or self._svg is not None)
             menu.addAction(action)
         menu.triggered.connect(self._on_export)
         self._export.setMenu(menu)
@@ -292,28 +268,22 @@ class ChartView(QWidget):
 
     @Slot()
     def _show_page(self) -> None:
-        if self._chart is None:
+        chart, table = self._chart, self.shows_table
+        self._head.show_parts(titled=chart is not None, drawn=chart is not None and not table)
+        self._readout.setVisible(chart is not None and not table)
+        if chart is None:
             self._pages.setCurrentWidget(self._placeholder)
-            for widget in self._parts():
-                widget.hide()
             return
-        if self.shows_table:  # a hidden table is not worth filling at every move of a slider
-            self._model.set_table(self._chart.table.columns, self._chart.table.rows)
-        self._title.show()
-        self._readout.setVisible(not self.shows_table)
-        self._legend.setVisible(not self.shows_table and self._legend.useful)
-        self._upright.setVisible(not self.shows_table)
-        self._pages.setCurrentWidget(self._grid if self.shows_table else self._plot_page)
+        if table:  # a hidden table is not worth filling at every move of a slider
+            self._model.set_table(chart.table.columns, chart.table.rows)
+        self._pages.setCurrentWidget(self._grid if table else self._plot_page)
         self._veil.raise_()
-
-    def _parts(self) -> tuple[QWidget, ...]:
-        return (self._title, self._answer, self._legend, self._upright, self._readout)
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
         self._export.setIcon(icon("save", theme.tokens, size=theme.icon))
         self._export.setIconSize(QSize(theme.icon, theme.icon))
-        self._legend.restyle(theme)
+        self._head.restyle(theme)
         if self._surface is not None:
             self._surface.restyle(theme)
 
@@ -365,7 +335,14 @@ class ChartView(QWidget):
         try:
             self.save_as(Path(name))
         except DpdeskError as error:
+            self._tell_saved(f"✕ {error.line}", "fail")
             self.exportFailed.emit(error.line)
+
+    def _tell_saved(self, text: str, look: str) -> None:
+        """Say below the picture what became of saving it, until another one is shown."""
+        set_look(self._saved, look)
+        self._saved.setText(text)
+        self._saved.setVisible(bool(text))
 
 
 class _Veil(QWidget):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -218,6 +219,45 @@ def test_the_svg_comes_from_the_given_renderer(
     view.set_chart(loss_chart())
     view.save_as(tmp_path / "loss.svg")
     assert (tmp_path / "loss.svg").read_text() == "<svg>loss</svg>"
+
+
+def test_the_drawing_is_a_file_of_its_own(view: ChartView, tmp_path: Path) -> None:
+    view.set_chart(loss_chart())
+    view.save_as(tmp_path / "loss.svg")
+    text = (tmp_path / "loss.svg").read_text()
+    root = ElementTree.fromstring(text)
+    shown = "".join(root.itertext())
+    assert loss_chart().question in shown
+    assert loss_chart().answer.split()[0] in shown
+    assert "var(" not in text, "drawing programs know no variables"
+
+
+def test_what_became_of_saving_is_said_below_the_picture(view: ChartView, tmp_path: Path) -> None:
+    view.set_chart(loss_chart())
+    view._on_file_chosen(str(tmp_path / "nowhere" / "loss.csv"))
+    assert view._saved.isVisible()
+    assert "nowhere" in view._saved.text()
+    view._on_file_chosen(str(tmp_path / "loss.csv"))
+    assert view._saved.text() == f"Saved as {tmp_path / 'loss.csv'}"
+    view.set_chart(size_chart())
+    assert not view._saved.isVisible()
+
+
+def test_tools_and_key_stand_beside_the_words_where_there_is_room(
+    view: ChartView, qtbot: QtBot
+) -> None:
+    view.set_chart(size_chart())
+    head = view._head
+    view.resize(900, 480)
+    qtbot.waitUntil(lambda: view._tools.geometry().top() < head.title.geometry().bottom())
+    assert view._tools.geometry().left() > head.title.geometry().left()
+    assert head.legend.geometry().left() > head.upright.geometry().right()
+    high = head.height()
+    view.resize(330, 480)
+    qtbot.waitUntil(lambda: view._tools.geometry().top() >= head.answer.geometry().bottom())
+    assert head.height() > high
+    right = max(one.geometry().right() for one in (view._tools, head.legend, head.upright))
+    assert right <= head.width()
 
 
 def test_a_chart_that_cannot_be_written_says_where(view: ChartView, tmp_path: Path) -> None:

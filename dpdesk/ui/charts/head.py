@@ -1,0 +1,109 @@
+"""What stands above a plot: question, answer, key, title of the upright axis, and tools.
+
+All of it gives way to the plot: tools stand beside the question and the key beside the title of
+the axis as long as there is room, and only else in lines of their own.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from dpdesk.core.charts import Chart
+from dpdesk.ui.charts.legend import Legend
+from dpdesk.ui.theme import SPACE, Theme, set_look
+
+
+class ChartHead(QWidget):
+    """Above the plot; ``tools`` are the switch and the button that saves."""
+
+    def __init__(self, theme: Theme, tools: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tools = tools
+        self._arranged: tuple[bool, bool] | None = None
+        self.legend = Legend(theme)
+        self.title, self.stale, self.answer = QLabel(), QLabel(), QLabel()
+        self.upright = QLabel()
+        looks = ("section", "caution", "answer", "note")
+        labels = (self.title, self.stale, self.answer, self.upright)
+        for label, look in zip(labels, looks, strict=True):
+            set_look(label, look)
+        for label in (self.title, self.answer):
+            label.setWordWrap(True)
+        self.answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.stale.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(SPACE.xs)
+        self._top, self._keys, self._own = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        self._top.setSpacing(SPACE.s)
+        self._keys.setSpacing(SPACE.l)
+        self._top.addWidget(self.title, 1)
+        self._top.addWidget(self.stale, 0, Qt.AlignmentFlag.AlignTop)
+        self._keys.addWidget(self.upright, 0, Qt.AlignmentFlag.AlignBottom)
+        self._gap = QWidget()
+        self._keys.addWidget(self._gap, 1)
+        layout.addLayout(self._top)
+        layout.addWidget(self.answer)
+        layout.addLayout(self._own)
+        layout.addLayout(self._keys)
+        self.arrange()
+
+    def show_chart(self, chart: Chart, failing: str, upright: str) -> None:
+        """Name a chart and its series; ``upright`` is the title of the axis at the left."""
+        self.title.setText(chart.question)
+        self.answer.setText(chart.answer)
+        self.answer.setVisible(bool(chart.answer))
+        self.legend.show_chart(chart, failing)
+        self.upright.setText(upright)
+        self.arrange()
+
+    def show_parts(self, *, titled: bool, drawn: bool) -> None:
+        """Show the words while there is a chart, the key while its picture is in front."""
+        self.title.setVisible(titled)
+        self.answer.setVisible(titled and bool(self.answer.text()))
+        self.legend.setVisible(drawn and self.legend.useful)
+        self.upright.setVisible(drawn)
+        self._tools.setVisible(titled)
+        self.arrange()
+
+    def say_stale(self, text: str) -> None:
+        """Say beside the question that the picture is old; empty: it is not."""
+        self.stale.setText(text)
+        self.stale.setVisible(bool(text))
+        self.arrange()
+
+    def restyle(self, theme: Theme) -> None:
+        """Take over colours and sizes."""
+        self.legend.restyle(theme)
+        self.arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use the room that is there now."""
+        super().resizeEvent(event)
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Put tools and key where there is room for them."""
+        question = self.title.fontMetrics().horizontalAdvance(self.title.text())
+        stale = self.stale.sizeHint().width() + SPACE.s if self.stale.text() else 0
+        tools = self._tools.sizeHint().width()
+        above = question + stale + tools + 2 * SPACE.s <= self.width()
+        key = self.upright.sizeHint().width() + SPACE.l + self.legend.sizeHint().width()
+        beside = above and key <= self.width()
+        if (above, beside) == self._arranged:
+            return
+        self._arranged = (above, beside)
+        for place, widget in ((self._own, self.legend), (self._top, self._tools)):
+            place.removeWidget(widget)
+            self._keys.removeWidget(widget)
+        self._gap.setVisible(not beside)
+        if beside:
+            self._keys.addWidget(self.legend, 1, Qt.AlignmentFlag.AlignBottom)
+        else:
+            self._own.addWidget(self.legend)
+        if above:
+            self._top.addWidget(self._tools, 0, Qt.AlignmentFlag.AlignTop)
+        else:
+            self._keys.addWidget(self._tools, 0, Qt.AlignmentFlag.AlignBottom)
