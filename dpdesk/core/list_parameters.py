@@ -1,4 +1,4 @@
-"""Parameters whose values are texts, signed numbers, lists or nested values (builder options)."""
+"""Parameters whose values are texts, flags, signed numbers, lists or nested values."""
 
 from __future__ import annotations
 
@@ -45,6 +45,31 @@ class TextParameter(Parameter):
         if self.longest is None:
             return "a text"
         return "one character" if self.longest == 1 else f"at most {self.longest} characters"
+
+
+@dataclass(frozen=True)
+class FlagParameter(Parameter):
+    """Yes or no."""
+
+    default: bool = False
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`."""
+        if not isinstance(raw, bool):
+            raise self.invalid(where, raw)
+        return raw
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return self.default
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return value
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return "true or false"
 
 
 @dataclass(frozen=True)

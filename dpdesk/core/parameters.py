@@ -246,17 +246,20 @@ _NUMBERS = (IntegerParameter, ShareParameter)
 
 
 def parse_parameters(
-    specifications: Sequence[Parameter], raw: Mapping[str, object], where: str
+    specifications: Sequence[Parameter],
+    raw: Mapping[str, object],
+    where: str,
+    file: str = "plan",
 ) -> dict[str, ParameterValue]:
     """Read all parameters of a method from the keys of a plan's ``[protection]``.
 
-    ``raw`` holds no ``method`` key. Unknown keys, missing required keys and values out of range
-    raise InputError; the sentences start with ``where``.
+    ``raw`` holds no ``method`` key. Unknown keys (``{file}.unknown-key``), missing required keys
+    and values out of range raise InputError; the sentences start with ``where``.
     """
     known = {parameter.key: parameter for parameter in specifications}
     for key in raw:
         if key not in known:
-            raise unknown_key(key, list(known), where)
+            raise unknown_key(key, list(known), where, file)
     values: dict[str, ParameterValue] = {}
     for key, parameter in known.items():
         if key in raw:
@@ -275,11 +278,11 @@ def parse_parameters(
     return values
 
 
-def unknown_key(key: str, known: Sequence[str], where: str) -> InputError:
-    """The error for a key that nobody knows, naming the nearest known one."""
+def unknown_key(key: str, known: Sequence[str], where: str, file: str = "plan") -> InputError:
+    """The error ``{file}.unknown-key`` for an unknown key, naming the nearest known one."""
     near = nearest(key, known)
     return InputError(
-        "plan.unknown-key",
+        f"{file}.unknown-key",
         f"{where}: unknown key `{key}`.",
         hint=f"Did you mean `{near}`?" if near else "Known keys: " + ", ".join(known) + ".",
         details={"key": key, "nearest": near},

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
-from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
+from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import tomlkit
 from tomlkit.items import Float, Item, SingleKey, Table, Trivia
 
-from dpdesk.core.errors import InputError
 from dpdesk.core.plan import Plan
-from dpdesk.io.textfile import decode, read_bytes, write_text
+from dpdesk.io.textfile import write_text
+from dpdesk.io.tomlfile import parse_settings, read_settings_text, too_deep
 
 _LINE = 100
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_QUOTES = 'Texts and paths stand in quotes, such as path = "people.csv".'
 
 
 def read_plan(path: Path) -> Plan:
@@ -37,13 +35,11 @@ def read_plan(path: Path) -> Plan:
         ``plan.syntax`` (with line and column), ``plan.encoding``, ``plan.nul``, and what
         :meth:`Plan.from_plain` raises. Each sentence starts with the path or the file's name.
     """
-    text = decode(read_bytes(path, "plan"), path, "plan").text
-    is_json = path.suffix.lower() == ".json" or text.lstrip().startswith("{")
-    raw = (_parse_json if is_json else _parse_toml)(text, path.name)
+    raw = parse_settings(read_settings_text(path, "plan"), path, "plan", _QUOTES)
     try:
         return Plan.from_plain(raw, path.name)
     except RecursionError:
-        raise _too_deep(path.name) from None
+        raise too_deep(path.name, "plan") from None
 
 
 def write_plan(plan: Plan, path: Path) -> None:
@@ -77,86 +73,6 @@ def plan_as_toml(plan: Plan) -> str:
 def plan_as_json(plan: Plan) -> str:
     """The text of a plan file in JSON; decimals are written with all their digits."""
     return _json(plan.as_plain(exact=True), 0) + "\n"
-
-
-# ---- reading -------------------------------------------------------------------------------------
-
-
-def _parse_toml(text: str, name: str) -> Mapping[str, object]:
-    def load() -> object:
-        return tomllib.loads(text, parse_float=_decimal)
-
-    raw: Mapping[str, object] = _parsed(load, name, "TOML")
-    return raw
-
-
-def _parse_json(text: str, name: str) -> Mapping[str, object]:
-    def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
-        found: dict[str, object] = {}
-        for key, value in items:
-            if key in found:
-                raise ValueError(f"the key `{key}` is given twice")
-            found[key] = value
-        return found
-
-    def load() -> object:
-        found = json.loads(
-            text, parse_float=_decimal, parse_constant=Decimal, object_pairs_hook=pairs
-        )
-        if _HALF_CHARACTER.search(json.dumps(found, ensure_ascii=False, default=str)):
-            raise ValueError("a text holds half of a character (an escape from ud800 to udfff)")
-        return found
-
-    raw = _parsed(load, name, "JSON")
-    if not isinstance(raw, Mapping):
-        raise InputError(
-            "plan.syntax", f"{name}: found a JSON list or value, expected an object in braces."
-        )
-    return raw
-
-
-def _decimal(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ValueError(f"the number {text[:40]} is out of range") from None
-
-
-def _too_deep(name: str) -> InputError:
-    return InputError(
-        "plan.syntax", f"{name}: the values are nested too deeply, expected at most some hundreds."
-    )
-
-
-def _parsed(load: Callable[[], object], name: str, language: str) -> Any:
-    place, reason = name, ""
-    try:
-        return load()
-    except json.JSONDecodeError as error:
-        place, reason = f"{name}, line {error.lineno}, column {error.colno}", error.msg
-    except ValueError as error:
-        reason = str(error)
-        position = _POSITION.search(reason)
-        if position:
-            reason = reason[: position.start()]
-            line, column = position.groups()
-            place += f", line {line}, column {column}" if line else ", at the end of the file"
-        elif "integer string conversion" in reason:
-            reason = "a whole number has too many digits"
-    except RecursionError:
-        raise _too_deep(name) from None
-    reason = reason[:1].lower() + reason[1:]
-    raise InputError(
-        "plan.syntax",
-        f"{place}: this is not valid {language}: {reason}.",
-        hint='Texts and paths stand in quotes, such as path = "people.csv".'
-        if language == "TOML"
-        else "",
-        details={"language": language},
-    )
-
-
-# ---- writing -------------------------------------------------------------------------------------
 
 
 def _table(plain: Mapping[str, Any]) -> Table:

@@ -1,0 +1,434 @@
+"""An agency's policy: the limits that every release is held against, and who has to sign it.
+
+A policy is a value that is read from TOML (or JSON of the same shape); unknown keys are errors. A
+submission carries the whole policy, so that everybody can see against what it was checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from types import MappingProxyType
+from typing import TypeAlias
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.list_parameters import FlagParameter, TextListParameter, TextParameter
+from dpdesk.core.parameters import (
+    IntegerParameter,
+    Nested,
+    Parameter,
+    ParameterValue,
+    ShareParameter,
+    Texts,
+    exact_number,
+    parse_parameters,
+    plain_number,
+    unknown_key,
+)
+from dpdesk.core.plain import MAX_DIGITS, freeze, odd_numbers, show
+from dpdesk.io.canonical import canonical_json
+
+POLICY_VERSION = 1
+DEVELOP, APPLY = "develop", "apply"
+MODES = (DEVELOP, APPLY)
+MOST_REVIEWERS = 20
+_LONGEST = 1_000
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_TABLES = ("limits", "columns", "modes", "sign_offs")
+
+
+@dataclass(frozen=True)
+class BudgetParameter(Parameter):
+    """An exact number above 0: an ε."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`."""
+        number = None if isinstance(raw, str) else exact_number(raw)
+        if number is None or number <= 0:
+            raise self.invalid(where, raw)
+        return number
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return plain_number(value)
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return "a number above 0"
+
+
+@dataclass(frozen=True)
+class DominanceParameter(Parameter):
+    """``{ n = 2, k = 80 }``: the n largest contributors give at most k percent of a cell."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; a ``k`` of 1 or less is read as a share."""
+        if not isinstance(raw, Mapping) or set(raw) != {"n", "k"}:
+            raise self.invalid(where, raw)
+        if isinstance(raw["n"], str) or isinstance(raw["k"], str):
+            raise self.invalid(where, raw)
+        n, percent = exact_number(raw["n"]), exact_number(raw["k"])
+        if n is None or n.denominator != 1 or n < 1 or percent is None or not 0 < percent <= 100:
+            raise self.invalid(where, raw)
+        return Nested(freeze({"n": int(n), "k": percent}))
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        if not isinstance(value, Nested) or not isinstance(value.plain, Mapping):
+            return None
+        return {key: plain_number(Fraction(item)) for key, item in value.plain.items()}
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return "a table such as { n = 2, k = 80 }"
+
+
+LIMITS: tuple[Parameter, ...] = (
+    IntegerParameter(
+        "minimum_k",
+        "Smallest class at least",
+        "Every released combination of quasi-identifiers covers at least this many rows.",
+        "rows",
+        minimum=2,
+    ),
+    IntegerParameter(
+        "minimum_rows",
+        "Rows of the table at least",
+        "A table of fewer rows is not released.",
+        "rows",
+        minimum=1,
+    ),
+    ShareParameter(
+        "maximum_suppression",
+        "Suppressed rows at most",
+        "Share of the source's rows that the release leaves out.",
+    ),
+    ShareParameter(
+        "maximum_group_suppression",
+        "Suppressed rows of a group at most",
+        "Of the rows with one original value that is not rare, the share that is left out.",
+    ),
+    ShareParameter(
+        "maximum_average_risk",
+        "Average risk at most",
+        "Classes divided by rows: the mean chance that a match with a released row is right.",
+    ),
+    ShareParameter(
+        "maximum_homogeneous",
+        "Rows that give a sensitive value away at most",
+        "Share of the released rows in classes whose rows all hold one value of a sensitive "
+        "column.",
+    ),
+    IntegerParameter(
+        "minimum_l",
+        "Different sensitive values per class at least",
+        "Distinct ℓ-diversity of every sensitive column.",
+        "values",
+        minimum=2,
+    ),
+    ShareParameter(
+        "maximum_t",
+        "Distance of sensitive values at most",
+        "t-closeness of every sensitive column, by the equal distance, against all released rows.",
+    ),
+    ShareParameter(
+        "maximum_unique_rows",
+        "Rows with a value of their own at most",
+        "Share of the released rows whose value, in one unchanged column, nobody else has.",
+    ),
+    ShareParameter(
+        "maximum_exposed",
+        "Rows that one more column exposes at most",
+        "Share of the released rows in groups below k for somebody who also knows one unchanged "
+        "column that is not sensitive.",
+    ),
+    IntegerParameter(
+        "maximum_columns",
+        "Columns at most",
+        "Number of published columns.",
+        "columns",
+        minimum=1,
+    ),
+    BudgetParameter("maximum_epsilon", "ε at most", "The ε that the release spends."),
+    IntegerParameter(
+        "threshold",
+        "Contributors to a cell at least",
+        "Threshold rule of a table: cells of fewer contributors are protected.",
+        "contributors",
+        minimum=2,
+    ),
+    DominanceParameter(
+        "dominance",
+        "Dominance rule at least as strict as",
+        "Dominance rule of a table: cells in which n contributors give more than k percent are "
+        "protected.",
+    ),
+)
+"""The limits that a policy may set, in the order in which a checklist takes them."""
+
+_TOP: tuple[Parameter, ...] = (
+    TextParameter("title", "Title", "How people call the policy.", longest=_LONGEST, default=""),
+    IntegerParameter(
+        "reviewers",
+        "Reviewers",
+        "How many people other than the author have to approve a release.",
+        minimum=1,
+        maximum=MOST_REVIEWERS,
+        default=2,
+    ),
+    TextListParameter("methods", "Methods", "Methods that may be used; absent: all."),
+    FlagParameter(
+        "require_proven_optimal",
+        "Proven optimum",
+        "The release has to be the proven best of all that keep its limits.",
+    ),
+    FlagParameter(
+        "require_source_verification",
+        "Check with the source",
+        "The table has to be made again from the source on the computer that checks it.",
+    ),
+)
+_COLUMNS: tuple[Parameter, ...] = (
+    TextListParameter("forbidden", "Forbidden columns", "Names that no published column has."),
+    TextListParameter("required", "Required columns", "Names that the published table has."),
+)
+_MODES: tuple[Parameter, ...] = (
+    TextListParameter("allowed", "Allowed modes", "Ways in which a release may come about."),
+)
+
+Limit: TypeAlias = "int | Fraction | Mapping[str, object]"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a release is held against.
+
+    ``limits`` holds the limits that are set, by the keys of :data:`LIMITS`: whole numbers,
+    fractions, and for ``dominance`` a table of ``n`` and ``k``. ``methods`` is None when every
+    method may be used. ``forbidden`` and ``required`` are column names, in which ``*`` stands for
+    any characters and ``?`` for one; capitals do not matter. ``sign_offs`` are questions that
+    people have to answer, by a short id.
+    """
+
+    title: str = ""
+    reviewers: int = 2
+    limits: Mapping[str, Limit] = field(default_factory=lambda: MappingProxyType({}))
+    forbidden: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    methods: tuple[str, ...] | None = None
+    modes: tuple[str, ...] = MODES
+    require_proven_optimal: bool = False
+    require_source_verification: bool = False
+    sign_offs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def from_plain(cls, raw: Mapping[str, object], where: str) -> Policy:
+        """Read a policy from nested plain values (as TOML or JSON give them).
+
+        Raises InputError ``policy.unknown-key``, ``policy.version``, ``policy.invalid`` or
+        ``parameter.invalid``; the sentences start with ``where`` (the file's name), and ``path``
+        among the details names the keys that lead to the fault.
+        """
+        _check_shape(raw, where)
+        top = _read(_TOP, {k: v for k, v in raw.items() if k not in (*_TABLES, "version")}, where)
+        limits = _read(LIMITS, _table(raw, "limits", where), where, "limits")
+        columns = _read(_COLUMNS, _table(raw, "columns", where), where, "columns")
+        modes = _read(_MODES, _table(raw, "modes", where), where, "modes")
+        reviewers, methods = top["reviewers"], top["methods"]
+        return cls(
+            title=str(top["title"]),
+            reviewers=reviewers if isinstance(reviewers, int) else 2,
+            limits=MappingProxyType(
+                {key: _limit(value) for key, value in limits.items() if value is not None}
+            ),
+            forbidden=_names(columns, "forbidden", where),
+            required=_names(columns, "required", where),
+            methods=methods.items if isinstance(methods, Texts) else None,
+            modes=_modes(modes["allowed"], where),
+            require_proven_optimal=top["require_proven_optimal"] is True,
+            require_source_verification=top["require_source_verification"] is True,
+            sign_offs=MappingProxyType(_sign_offs(_table(raw, "sign_offs", where), where)),
+        )
+
+    def as_plain(self) -> dict[str, object]:
+        """The policy as nested plain values of JSON types; the inverse of :meth:`from_plain`."""
+        plain: dict[str, object] = {"version": POLICY_VERSION}
+        if self.title:
+            plain["title"] = self.title
+        plain["reviewers"] = self.reviewers
+        if self.methods is not None:
+            plain["methods"] = list(self.methods)
+        for key in ("require_proven_optimal", "require_source_verification"):
+            if getattr(self, key):
+                plain[key] = True
+        if self.limits:
+            plain["limits"] = {key: _plain_limit(value) for key, value in self.limits.items()}
+        columns = {key: list(getattr(self, key)) for key in ("forbidden", "required")}
+        if any(columns.values()):
+            plain["columns"] = {key: names for key, names in columns.items() if names}
+        if self.modes != MODES:
+            plain["modes"] = {"allowed": list(self.modes)}
+        if self.sign_offs:
+            plain["sign_offs"] = dict(self.sign_offs)
+        return plain
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 (hex) of the canonical JSON of :meth:`as_plain`."""
+        return hashlib.sha256(canonical_json(self.as_plain())).hexdigest()
+
+    def whole(self, key: str) -> int | None:
+        """A limit that is a whole number; None when it is not set."""
+        value = self.limits.get(key)
+        return value if isinstance(value, int) else None
+
+    def share(self, key: str) -> Fraction | None:
+        """A limit that is an exact number; None when it is not set."""
+        value = self.limits.get(key)
+        return Fraction(value) if isinstance(value, int | Fraction) else None
+
+
+BUILT_IN = Policy(title="DPDesk's own default: two reviewers, no limits")
+"""What holds where an agency has given no policy."""
+
+
+class Standing(Enum):
+    """How the policy of a submission stands to the policy of this computer."""
+
+    OWN = "the agency policy of this computer"
+    OTHER = "another policy than the agency policy of this computer"
+    BUILT_IN = "the built-in policy; this computer has no agency policy"
+    UNKNOWN = "a policy that this computer cannot compare; it has no agency policy"
+
+
+def standing_of(policy: Policy, agency: Policy | None) -> Standing:
+    """How ``policy`` stands to the agency policy of this computer (None: there is none)."""
+    if agency is not None:
+        return Standing.OWN if policy.sha256 == agency.sha256 else Standing.OTHER
+    return Standing.BUILT_IN if policy.sha256 == BUILT_IN.sha256 else Standing.UNKNOWN
+
+
+def column_pattern(pattern: str) -> re.Pattern[str]:
+    """A column name of a policy as an expression that a folded name matches as a whole."""
+    parts = (re.escape(part) for part in re.split(r"([*?])", folded(pattern)))
+    return re.compile("".join({r"\*": ".*", r"\?": "."}.get(p, p) for p in parts), re.DOTALL)
+
+
+def folded(name: str) -> str:
+    """A column name without differences of capitals, of composition and of outer blanks."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold()).strip()
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def _check_shape(raw: Mapping[str, object], where: str) -> None:
+    known = ("version", *(parameter.key for parameter in _TOP), *_TABLES)
+    for key in raw:
+        if key not in known:
+            raise _at(unknown_key(key, known, where, "policy"), key)
+    version = raw.get("version")
+    if isinstance(version, bool) or version != POLICY_VERSION:
+        found = "missing" if version is None else show(version)
+        error = InputError(
+            "policy.version",
+            f"{where}: `version` is {found}, expected {POLICY_VERSION}.",
+            hint=f"A policy begins with `version = {POLICY_VERSION}`.",
+        )
+        raise _at(error, "version")
+    for key, number in odd_numbers(raw):
+        expected = f"a finite number of at most {MAX_DIGITS:,} digits"
+        raise _invalid(key, number, expected, where)
+
+
+def _read(
+    parameters: tuple[Parameter, ...], raw: Mapping[str, object], where: str, *table: str
+) -> dict[str, ParameterValue]:
+    place = ", ".join([where, *(f"[{name}]" for name in table)])
+    try:
+        values = parse_parameters(parameters, raw, place, "policy")
+    except InputError as error:
+        raise _at(error, *table, str(error.details.get("key", ""))) from None
+    # As a submission holds it: what is read back must be the same policy.
+    return {
+        parameter.key: value
+        if (value := values[parameter.key]) is None
+        else parameter.parse(parameter.as_plain(value), place)
+        for parameter in parameters
+    }
+
+
+def _table(raw: Mapping[str, object], key: str, where: str) -> Mapping[str, object]:
+    value = raw.get(key, {})
+    if not isinstance(value, Mapping):
+        raise _invalid(key, value, f"a table `[{key}]`", where)
+    return value
+
+
+def _limit(value: ParameterValue) -> Limit:
+    if isinstance(value, Nested) and isinstance(value.plain, Mapping):
+        return MappingProxyType({"n": value.plain["n"], "k": Fraction(value.plain["k"])})
+    if isinstance(value, int | Fraction):
+        return value
+    raise TypeError("a limit must have been parsed")
+
+
+def _plain_limit(value: Limit) -> object:
+    if isinstance(value, Mapping):
+        return {key: plain_number(item) for key, item in value.items()}
+    return plain_number(value)
+
+
+def _names(columns: Mapping[str, ParameterValue], key: str, where: str) -> tuple[str, ...]:
+    value = columns[key]
+    names = value.items if isinstance(value, Texts) else ()
+    for name in names:
+        if not folded(name) or len(name) > _LONGEST:
+            raise _invalid(key, name, "names of columns", f"{where}, [columns]", "columns")
+    return names
+
+
+def _modes(value: ParameterValue, where: str) -> tuple[str, ...]:
+    if not isinstance(value, Texts):
+        return MODES
+    expected = " and ".join(f"`{mode}`" for mode in MODES)
+    if not value.items or not set(value.items) <= set(MODES):
+        found = list(value.items)
+        raise _invalid("allowed", found, f"one or both of {expected}", f"{where}, [modes]", "modes")
+    return tuple(mode for mode in MODES if mode in value.items)
+
+
+def _sign_offs(raw: Mapping[str, object], where: str) -> dict[str, str]:
+    place = f"{where}, [sign_offs]"
+    for key, question in raw.items():
+        if not _ID.fullmatch(key) or len(key) > 40:
+            expected = "a short name of small letters, digits and hyphens as its key"
+            raise _invalid(key, question, expected, place, "sign_offs")
+        if not isinstance(question, str) or not 0 < len(question.strip()) <= _LONGEST:
+            raise _invalid(key, question, "a question or a sentence", place, "sign_offs")
+    return {key: str(question).strip() for key, question in raw.items()}
+
+
+def _invalid(key: str, found: object, expected: str, where: str, *table: str) -> InputError:
+    sentence = f"{where}: `{key}` is {show(found)}, expected {expected}."
+    return _at(InputError("policy.invalid", sentence), *table, *key.split("."))
+
+
+def _at(error: InputError, *path: str) -> InputError:
+    """The error with the keys that lead to the fault among its details."""
+    details = {**error.details, "path": path}
+    return InputError(error.code, error.sentence, hint=error.hint, details=details)
