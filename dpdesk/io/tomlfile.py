@@ -69,7 +69,7 @@ def line_of(text: str, keys: Sequence[str]) -> int | None:
         else:
             continue
         # Inside a list or a text over several lines, what stands before is no TOML by itself.
-        if found == wanted and _is_toml("\n".join(lines[: number - 1])):
+        if found == wanted and _is_toml("".join(f"{line}\n" for line in lines[: number - 1])):
             return number
     return None
 
