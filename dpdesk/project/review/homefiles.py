@@ -1,0 +1,73 @@
+"""Small private files in the home folder: read with limits, replaced whole, one writer."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dpdesk.core.errors import InputError
+from dpdesk.io.failures import storage_error
+from dpdesk.io.safewrite import sync_folder, write_new
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder that only its user may enter. Raises StorageError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise storage_error(error, folder, "write") from error
+
+
+def read_small(path: Path, most: int) -> bytes:
+    """All bytes of a regular file; links are not followed.
+
+    Raises StorageError, and InputError ``file.kind`` or ``file.too-large``.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(path, flags)
+        with os.fdopen(handle, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise InputError("file.kind", f"{path}: found a device, expected a file.")
+            data = stream.read(most + 1)
+    except OSError as error:
+        if path.is_symlink():
+            raise InputError("file.kind", f"{path}: found a link, expected a file.") from error
+        raise storage_error(error, path, "read") from error
+    if len(data) > most:
+        raise InputError("file.too-large", f"{path}: has more than {most:,} bytes.")
+    return data
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file for its user alone, whole or not at all. Raises StorageError."""
+    partial = path.with_name(f".{path.name[:80]}.{secrets.token_hex(6)}")
+    try:
+        write_new(partial, data, mode=0o600)
+        partial.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise storage_error(error, path, "write") from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+@contextmanager
+def locked(folder: Path, name: str) -> Iterator[None]:
+    """Be the only process in this block for ``name`` below ``folder``, which is made if needed."""
+    private_folder(folder)
+    try:
+        stream = (folder / f".{name}.lock").open("ab")
+    except OSError as error:
+        raise storage_error(error, folder, "write") from error
+    with stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,364 @@
+"""The keys of the persons who use this computer: made here, kept under a passphrase.
+
+A key file holds the card in the clear and the private seed under ChaCha20-Poly1305 with a key that
+Argon2id makes from the passphrase; all other fields are its associated data. ``check`` is the
+SHA-256 of the file with ``check`` left out: it tells a damaged file from a wrong passphrase.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import unicodedata
+from dataclasses import astuple, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
+from dpdesk.io.failures import storage_error
+from dpdesk.project.review.cards import Card, Purpose, card_body, card_from_json
+from dpdesk.project.review.homefiles import private_folder, read_small, write_private
+from dpdesk.project.review.texts import (
+    clean_person,
+    fingerprint_text,
+    fold_person,
+    is_hash,
+    is_hex,
+    shown,
+    time_text,
+)
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+SHORTEST_PASSPHRASE, LONGEST_PASSPHRASE = 12, 1024
+PRIVATE_KIND = "dpdesk-private-key"
+_LARGEST_FILE = 64 * 1024
+_OPEN = frozenset({"person", "key", "fingerprint", "created", "signature"})
+_KEYS = _OPEN | {"format", "kind", "argon2", "nonce", "sealed", "check"}
+
+
+@dataclass(frozen=True)
+class Argon2Cost:
+    """What a guess at the passphrase costs: rounds, lanes, KiB of memory."""
+
+    time: int
+    lanes: int
+    kib: int
+
+    def within(self, least: Argon2Cost, most: Argon2Cost) -> bool:
+        """Whether each figure lies between those of two others."""
+        low, own, high = astuple(least), astuple(self), astuple(most)
+        return all(a <= b <= c for a, b, c in zip(low, own, high, strict=True))
+
+
+COST = Argon2Cost(time=3, lanes=4, kib=64 * 1024)
+# A file may ask for more, for the sake of later versions, but not for the whole computer.
+_LEAST, _MOST = Argon2Cost(3, 1, 64 * 1024), Argon2Cost(16, 16, 1024 * 1024)
+
+
+class Signer:
+    """An unlocked key. Keep it short: :meth:`forget` drops the private part."""
+
+    def __init__(self, card: Card, seed: bytes) -> None:
+        self.card = card
+        self._seed: bytes | None = seed
+
+    @property
+    def person(self) -> str:
+        """Who signs."""
+        return self.card.person
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the key."""
+        return self.card.fingerprint
+
+    def sign(self, purpose: Purpose, body: bytes) -> str:
+        """Signature (hex) over ``body`` for this purpose."""
+        return _private(self._secret()).sign(purpose.message(body)).hex()
+
+    def sealing_key(self, info: bytes) -> bytes:
+        """A key of 32 bytes that only the holder can make again: HKDF-SHA-256 of the seed."""
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+        return HKDF(SHA256(), 32, salt=None, info=info).derive(self._secret())
+
+    def forget(self) -> None:
+        """Drop the private part; signing raises InputError ``key.locked`` from now on."""
+        self._seed = None
+
+    def _secret(self) -> bytes:
+        if self._seed is None:
+            raise InputError("key.locked", f"The key of {self.person} is locked again.")
+        return self._seed
+
+    def __repr__(self) -> str:
+        return f"Signer({self.person!r}, {self.fingerprint[:16]})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a private key is not passed on")
+
+
+@dataclass(frozen=True)
+class StoredKey:
+    """A key file: its card, or the sentence that says why it cannot be used."""
+
+    path: Path
+    card: Card | None
+    problem: str = ""
+
+
+class KeyStore:
+    """The key files below ``home``.
+
+    ``cheap_for_tests`` replaces the cost of Argon2 and the lower limit on reading; no code of the
+    program may name it.
+    """
+
+    def __init__(self, home: Path, *, cheap_for_tests: Argon2Cost | None = None) -> None:
+        self.folder = home / "keys"
+        self._cost = cheap_for_tests or COST
+        self._least = cheap_for_tests or _LEAST
+
+    def create(self, person: str, passphrase: str, now: datetime | None = None) -> Card:
+        """Make a key for a person.
+
+        Raises InputError ``person.name`` or ``key.passphrase-rule``, StorageError.
+        """
+        name, secret = clean_person(person), checked_passphrase(passphrase)
+        seed = secrets.token_bytes(32)
+        card = _own_card(name, seed, now or datetime.now(UTC))
+        private_folder(self.folder)
+        write_private(self._path(card.fingerprint), self._sealed(card, seed, secret))
+        return card
+
+    def keys(self) -> tuple[StoredKey, ...]:
+        """All key files, by person and fingerprint; damaged ones with their problem."""
+        try:
+            paths = sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []
+        except OSError as error:
+            raise storage_error(error, self.folder, "read") from error
+        found = []
+        for path in paths:
+            try:
+                found.append(StoredKey(path, self._read(path)[0]))
+            except DpdeskError as error:
+                found.append(StoredKey(path, None, error.sentence))
+        return tuple(sorted(found, key=lambda item: _order(item.card)))
+
+    def find(self, text: str) -> Card:
+        """The one key whose fingerprint begins with ``text`` (8 digits or more) or whose person is.
+
+        Raises InputError ``key.missing`` or ``key.ambiguous``.
+        """
+        cards = [stored.card for stored in self.keys() if stored.card is not None]
+        digits = "".join(text.split()).lower()
+        found = [
+            card
+            for card in cards
+            if (len(digits) >= 8 and card.fingerprint.startswith(digits))
+            or fold_person(card.person) == fold_person(text)
+        ]
+        if len(found) > 1:
+            prints = ", ".join(fingerprint_text(card.fingerprint) for card in found)
+            raise InputError(
+                "key.ambiguous",
+                f"There are {len(found)} keys of {shown(text)} on this computer: {prints}.",
+                hint="Give the first digits of the fingerprint.",
+            )
+        if not found:
+            raise self._missing(text)
+        return found[0]
+
+    def unlock(self, fingerprint: str, passphrase: str) -> Signer:
+        """Open a key (about a quarter of a second, off the GIL).
+
+        Raises InputError ``key.missing``, ``key.damaged`` or ``key.passphrase``.
+        """
+        path = self._path(fingerprint)
+        if not is_hash(fingerprint) or not path.exists():
+            raise self._missing(fingerprint)
+        card, raw = self._read(path)
+        seed = _opened(raw, _normal(passphrase))
+        if seed is None:
+            raise InputError(
+                "key.passphrase",
+                f"The passphrase does not open the key of {card.person}.",
+                hint="Check capitals and the keyboard layout; nobody can recover a passphrase.",
+            )
+        if _public(seed) != card.key:
+            raise _damaged(path, "its private part belongs to another key")
+        return Signer(card, seed)
+
+    def change_passphrase(self, fingerprint: str, old: str, new: str) -> None:
+        """Seal a key under another passphrase; on any failure the old one stays."""
+        secret = checked_passphrase(new)
+        signer = self.unlock(fingerprint, old)
+        data = self._sealed(signer.card, signer._secret(), secret)
+        write_private(self._path(fingerprint), data)
+
+    def export_card(self, fingerprint: str, path: Path) -> Card:
+        """Write the public card of a key to a file for others."""
+        if not is_hash(fingerprint) or not self._path(fingerprint).exists():
+            raise self._missing(fingerprint)
+        card = self._read(self._path(fingerprint))[0]
+        from dpdesk.io.textfile import write_text
+
+        write_text(path, card.to_bytes().decode("utf-8"), "card")
+        return card
+
+    def _path(self, fingerprint: str) -> Path:
+        return self.folder / f"{fingerprint if is_hash(fingerprint) else '-'}.json"
+
+    def _missing(self, text: str) -> InputError:
+        return InputError(
+            "key.missing",
+            f"There is no key of {shown(text)} on this computer.",
+            hint="Make one, or copy the key file into the folder "
+            f"{self.folder} from the computer that has it.",
+        )
+
+    def _sealed(self, card: Card, seed: bytes, secret: bytes) -> bytes:
+        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+        cost, salt, nonce = self._cost, secrets.token_bytes(16), secrets.token_bytes(12)
+        raw: dict[str, object] = {**card.as_json(), "kind": PRIVATE_KIND, "nonce": nonce.hex()}
+        raw["argon2"] = {
+            "time": cost.time,
+            "lanes": cost.lanes,
+            "kib": cost.kib,
+            "salt": salt.hex(),
+        }
+        key = _derived(secret, salt, cost)
+        raw["sealed"] = ChaCha20Poly1305(key).encrypt(nonce, seed, canonical_json(raw)).hex()
+        return canonical_json({**raw, "check": _check(raw)})
+
+    def _read(self, path: Path) -> tuple[Card, dict[str, object]]:
+        data = read_small(path, _LARGEST_FILE)
+        try:
+            raw = parse_canonical(data)
+        except UnreadableJsonError as error:
+            raise _damaged(path, str(error)) from None
+        if set(raw) != _KEYS or raw["kind"] != PRIVATE_KIND or raw["check"] != _check(raw):
+            raise _damaged(path, "it is not as DPDesk wrote it")
+        if not is_hex(raw["nonce"], 12) or not is_hex(raw["sealed"], 48):
+            raise _damaged(path, "its private part is incomplete")
+        cost = _cost(raw["argon2"])
+        if cost is None or not cost.within(self._least, _MOST):
+            raise _damaged(path, "the cost of its passphrase is outside the limits")
+        try:
+            opened = {name: raw[name] for name in _OPEN}
+            card = card_from_json({**opened, "format": raw["format"], "kind": "dpdesk-public-key"})
+        except InputError as error:
+            raise _damaged(path, error.sentence.rstrip(".")) from None
+        if path.stem != card.fingerprint:
+            raise _damaged(path, "its name is not the fingerprint of its key")
+        return card, raw
+
+
+def checked_passphrase(passphrase: str) -> bytes:
+    """The bytes of a passphrase for a new key: NFC, UTF-8.
+
+    Raises InputError ``key.passphrase-rule`` when it is shorter than 12 characters, longer than
+    1,024 bytes, or one character over and over.
+    """
+    text = unicodedata.normalize("NFC", passphrase)
+    reason = ""
+    if len(text) < SHORTEST_PASSPHRASE:
+        reason = f"it has {len(text)} characters, expected at least {SHORTEST_PASSPHRASE}"
+    elif len(set(text.strip())) < 4:
+        reason = "it repeats the same few characters"
+    secret = _normal(passphrase)
+    if len(secret) > LONGEST_PASSPHRASE:
+        reason = f"it is longer than {LONGEST_PASSPHRASE:,} bytes"
+    if reason:
+        raise InputError(
+            "key.passphrase-rule",
+            f"This passphrase cannot be used: {reason}.",
+            hint="Take four or five words that have nothing to do with each other.",
+        )
+    return secret
+
+
+def _normal(passphrase: str) -> bytes:
+    return unicodedata.normalize("NFC", passphrase).encode("utf-8", "surrogatepass")
+
+
+def _derived(secret: bytes, salt: bytes, cost: Argon2Cost) -> bytes:
+    from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
+    try:
+        return Argon2id(
+            salt=salt, length=32, iterations=cost.time, lanes=cost.lanes, memory_cost=cost.kib
+        ).derive(secret)
+    except MemoryError:
+        raise StorageError(
+            "key.memory",
+            f"Opening a key takes {cost.kib // 1024:,} MiB of memory, which this computer lacks.",
+            hint="Close other programs and try again.",
+        ) from None
+
+
+def _opened(raw: dict[str, object], secret: bytes) -> bytes | None:
+    """The seed of a key file that was read; None when the passphrase is another."""
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+    argon2, cost = raw["argon2"], _cost(raw["argon2"])
+    assert isinstance(argon2, dict)
+    assert cost is not None
+    open_part = {name: value for name, value in raw.items() if name not in ("sealed", "check")}
+    key = _derived(secret, bytes.fromhex(argon2["salt"]), cost)
+    nonce, sealed = bytes.fromhex(str(raw["nonce"])), bytes.fromhex(str(raw["sealed"]))
+    try:
+        return ChaCha20Poly1305(key).decrypt(nonce, sealed, canonical_json(open_part))
+    except InvalidTag:
+        return None
+
+
+def _cost(raw: object) -> Argon2Cost | None:
+    if not isinstance(raw, dict) or set(raw) != {"time", "lanes", "kib", "salt"}:
+        return None
+    figures = [raw[name] for name in ("time", "lanes", "kib")]
+    if not is_hex(raw["salt"], 16) or any(type(figure) is not int for figure in figures):
+        return None
+    return Argon2Cost(*figures)
+
+
+def _check(raw: dict[str, object]) -> str:
+    rest = {name: value for name, value in raw.items() if name != "check"}
+    return hashlib.sha256(canonical_json(rest)).hexdigest()
+
+
+def _private(seed: bytes) -> Ed25519PrivateKey:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    return Ed25519PrivateKey.from_private_bytes(seed)
+
+
+def _public(seed: bytes) -> str:
+    return _private(seed).public_key().public_bytes_raw().hex()
+
+
+def _own_card(person: str, seed: bytes, now: datetime) -> Card:
+    key, created = _public(seed), now.astimezone(UTC).replace(microsecond=0)
+    body = canonical_json(card_body(person, key, time_text(created)))
+    return Card(person, key, created, _private(seed).sign(Purpose.CARD.message(body)).hex())
+
+
+def _order(card: Card | None) -> tuple[bool, str, str]:
+    return (True, "", "") if card is None else (False, fold_person(card.person), card.fingerprint)
+
+
+def _damaged(path: Path, reason: str) -> InputError:
+    return InputError(
+        "key.damaged",
+        f"{path}: the key file is damaged: {reason}.",
+        hint="Take a back-up of the file; without one, make a new key and have it trusted.",
+        details={"path": os.fspath(path)},
+    )

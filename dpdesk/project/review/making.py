@@ -1,0 +1,142 @@
+"""Making events: each function checks that its signer may, and signs. Nothing is written here."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from dpdesk.core.errors import InputError
+from dpdesk.project.review.ballots import make_ballot, open_ballot
+from dpdesk.project.review.events import Event, sign_event
+from dpdesk.project.review.keys import Signer
+from dpdesk.project.review.payloads import (
+    EventType,
+    Merge,
+    Payload,
+    Release,
+    Reveal,
+    Start,
+    Submission,
+    Supersede,
+    Withdraw,
+)
+from dpdesk.project.review.permissions import own_ballots, require
+from dpdesk.project.review.state import ReviewState
+from dpdesk.project.review.texts import is_hash, says_something, text_fault
+from dpdesk.project.review.votes import Vote
+
+
+def submit(
+    signer: Signer, state: ReviewState, payload: Submission, latest: datetime | None = None
+) -> Event:
+    """Submit a release; ``payload.previous`` is the id of the submission before.
+
+    All functions here raise RefusedError ``review.not-allowed`` with the reason when the signer may
+    not do this now, and InputError ``review.text`` for a text that cannot be signed; ``latest`` is
+    the newest time that this computer knows besides the events.
+    """
+    require(EventType.SUBMIT, state, signer.fingerprint, latest)
+    _check_text("note", payload.note)
+    wanted = state.current.submission.id if state.current else None
+    if payload.previous != wanted:
+        raise ValueError("a submission names the one before it")
+    return sign_event(signer, payload, state.graph.heads(), state.now)
+
+
+def start(signer: Signer, state: ReviewState, latest: datetime | None = None) -> Event:
+    """Say that one's review has begun."""
+    require(EventType.START, state, signer.fingerprint, latest)
+    return _signed(signer, state, Start())
+
+
+def cast(signer: Signer, state: ReviewState, vote: Vote, latest: datetime | None = None) -> Event:
+    """Cast a vote without showing it. Raises RefusedError ``vote.rules`` too."""
+    require(EventType.BALLOT, state, signer.fingerprint, latest)
+    for comment in _comments(vote):
+        _check_text("comment", comment)
+    return _signed(signer, state, make_ballot(signer, _submission(state), vote))
+
+
+def reveal(signer: Signer, state: ReviewState, latest: datetime | None = None) -> Event:
+    """Show one's vote, when enough votes are cast."""
+    require(EventType.REVEAL, state, signer.fingerprint, latest)
+    assert state.current is not None
+    ballot = next(i.event for i in own_ballots(state, signer.fingerprint) if not i.late)
+    opened = open_ballot(signer, ballot)
+    closes = state.current.closed
+    if closes is None:
+        closes = tuple(sorted(item.event.id for item in state.current.ballots))
+    return _signed(signer, state, Reveal(ballot.id, closes, opened.nonce, opened.vote))
+
+
+def merge(signer: Signer, state: ReviewState, latest: datetime | None = None) -> Event:
+    """Sign all events that are there, as after joining copies."""
+    require(EventType.MERGE, state, signer.fingerprint, latest)
+    return _signed(signer, state, Merge())
+
+
+def release(
+    signer: Signer, state: ReviewState, note: str = "", latest: datetime | None = None
+) -> Event:
+    """Release what was approved. Final."""
+    require(EventType.RELEASE, state, signer.fingerprint, latest)
+    _check_text("note", note)
+    return _signed(signer, state, Release(note))
+
+
+def withdraw(
+    signer: Signer, state: ReviewState, reason: str, latest: datetime | None = None
+) -> Event:
+    """Take the submission back, for a reason."""
+    require(EventType.WITHDRAW, state, signer.fingerprint, latest)
+    _check_text("reason", reason, needed=True)
+    return _signed(signer, state, Withdraw(reason))
+
+
+def supersede(
+    signer: Signer,
+    state: ReviewState,
+    replacement: str,
+    reason: str,
+    latest: datetime | None = None,
+) -> Event:
+    """Say which release (SHA-256 of its manifest) replaces the one that went out, and why.
+
+    Raises InputError ``review.replacement`` for what is no such code, or the release's own.
+    """
+    require(EventType.SUPERSEDE, state, signer.fingerprint, latest)
+    _check_text("reason", reason, needed=True)
+    if not is_hash(replacement) or replacement == _submission(state).release:
+        raise InputError(
+            "review.replacement",
+            "Name the release that replaces this one: the SHA-256 of its manifest, 64 digits.",
+        )
+    return _signed(signer, state, Supersede(replacement, reason))
+
+
+def _signed(signer: Signer, state: ReviewState, payload: Payload) -> Event:
+    about = _submission(state)
+    parents = state.graph.heads()
+    return sign_event(signer, payload, parents, state.now, (about.id, about.release))
+
+
+def _submission(state: ReviewState) -> Event:
+    assert state.current is not None
+    return state.current.submission
+
+
+def _comments(vote: Vote) -> list[str]:
+    found = [vote.comment]
+    found += [check.comment for check in vote.checks.values()]
+    return found + [file.comment for file in vote.files.values()]
+
+
+def _check_text(what: str, text: str, *, needed: bool = False) -> None:
+    fault = text_fault(text)
+    if needed and not says_something(text):
+        fault = "is empty"
+    if fault:
+        raise InputError(
+            "review.text",
+            f"The {what} cannot be signed: it {fault}.",
+            hint="Write plain words.",
+        )

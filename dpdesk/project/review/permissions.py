@@ -1,0 +1,180 @@
+"""What a person may do now, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.project.review.payloads import EventType
+from dpdesk.project.review.state import BallotState, ReviewState, Round, Status
+from dpdesk.project.review.texts import CLOCK_TOLERANCE, fold_person, time_text
+
+_OPEN = (Status.SUBMITTED, Status.IN_REVIEW)
+_FINAL = (Status.RELEASED, Status.SUPERSEDED)
+_MAY = ""
+
+
+@dataclass(frozen=True)
+class Permission:
+    """Whether an action is allowed now; ``reason`` is a sentence that says why it is not."""
+
+    action: EventType
+    reason: str = _MAY
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the action is allowed."""
+        return not self.reason
+
+
+def permissions(
+    state: ReviewState, fingerprint: str | None, latest: datetime | None = None
+) -> Mapping[EventType, Permission]:
+    """What the holder of a key may do now; None for somebody without a key.
+
+    ``latest`` is the newest time that this computer knows besides the events (receipts, audit
+    log): a clock that has gone back signs nothing.
+    """
+    general = _general(state, fingerprint, latest)
+    return {
+        action: Permission(action, general or _reason(action, state, fingerprint or ""))
+        for action in EventType
+    }
+
+
+def require(
+    action: EventType, state: ReviewState, fingerprint: str, latest: datetime | None = None
+) -> None:
+    """Raise RefusedError ``review.not-allowed`` with the reason unless the action is allowed."""
+    permission = permissions(state, fingerprint, latest)[action]
+    if not permission.allowed:
+        raise RefusedError(
+            "review.not-allowed", permission.reason, details={"action": action.value}
+        )
+
+
+def own_ballots(state: ReviewState, fingerprint: str) -> tuple[BallotState, ...]:
+    """The ballots of the current round that a key made."""
+    current = state.current
+    items = current.ballots if current else ()
+    return tuple(item for item in items if item.event.signer.fingerprint == fingerprint)
+
+
+def _general(state: ReviewState, fingerprint: str | None, latest: datetime | None) -> str:
+    """Why somebody may do nothing at all; empty when that depends on the action."""
+    if fingerprint is None:
+        return "There is no key of yours on this computer: make one and have it trusted."
+    entry = state.trust.entry(fingerprint)
+    if entry is None:
+        return "Your key is not in this computer's list of trusted keys: have it added."
+    if entry.revoked is not None:
+        return f"Your key was revoked on {time_text(entry.revoked.time)}: make another one."
+    newest = state.graph.latest()
+    times = [*([newest.time] if newest else []), *([latest] if latest else [])]
+    if times and state.now < max(times) - CLOCK_TOLERANCE:
+        return (
+            f"This computer's clock shows {time_text(state.now)}, but something here was made on "
+            f"{time_text(max(times))}: set the clock right."
+        )
+    if state.graph.faults:
+        return f"The review file is damaged ({state.graph.faults[0].reason}): merge a sound copy."
+    return _MAY
+
+
+def _reason(action: EventType, state: ReviewState, fingerprint: str) -> str:
+    if action is EventType.SUBMIT:
+        return _submit(state, fingerprint)
+    if state.current is None:
+        return "The release has not been submitted yet."
+    if action is EventType.MERGE:
+        return _MAY
+    if action is EventType.WITHDRAW:
+        return _withdraw(state, state.current, fingerprint)
+    if action is EventType.SUPERSEDE:
+        return _supersede(state.current)
+    if state.faults:
+        return f"Something is wrong with the review: {state.faults[0].reason}."
+    if action is EventType.RELEASE:
+        return _release(state.current)
+    return _review(action, state, state.current, fingerprint)
+
+
+def _is_author(state: ReviewState, fingerprint: str) -> bool:
+    entry = state.trust.entry(fingerprint)
+    return entry is not None and fold_person(entry.person) == state.author
+
+
+def _submit(state: ReviewState, fingerprint: str) -> str:
+    if state.current is None:
+        return _MAY
+    if not _is_author(state, fingerprint):
+        name = state.rounds[0].submission.signer.person
+        return f"Only the author, {name}, may submit again."
+    if state.status in _FINAL:
+        return "It was released: that is final. Submit a new release that supersedes it."
+    return _MAY
+
+
+def _withdraw(state: ReviewState, current: Round, fingerprint: str) -> str:
+    if not _is_author(state, fingerprint):
+        return f"Only the author, {current.submission.signer.person}, may withdraw."
+    if current.status in _FINAL:
+        return "It was released: that is final. It can only be superseded."
+    return "It was withdrawn already." if current.withdrawal else _MAY
+
+
+def _supersede(current: Round) -> str:
+    if current.status is Status.SUPERSEDED:
+        return "It was superseded already."
+    return _MAY if current.status is Status.RELEASED else "It was not released."
+
+
+def _release(current: Round) -> str:
+    if current.status is Status.APPROVED:
+        return _MAY
+    if current.status in _OPEN:
+        missing = current.payload.reviewers - len(current.voters)
+        if missing > 0:
+            return f"{missing} more of {current.payload.reviewers} votes must be cast."
+        names = ", ".join(item.person for item in current.waiting)
+        return f"Votes must be revealed first: {names}."
+    return f"It is {current.status.value}; only what is approved can be released."
+
+
+def _review(action: EventType, state: ReviewState, current: Round, fingerprint: str) -> str:
+    if _is_author(state, fingerprint):
+        return "The author cannot review the own release."
+    if action is EventType.REVEAL:
+        return _reveal(state, current, fingerprint)
+    if current.status not in _OPEN:
+        return f"The review is over: it is {current.status.value}."
+    entry = state.trust.entry(fingerprint)
+    person = fold_person(entry.person) if entry else ""
+    if any(item.folded == person for item in current.ballots):
+        return "Your vote is cast; it cannot be changed."
+    if current.closed is not None:
+        return "The votes are being revealed: no more can be cast."
+    if action is EventType.START and any(
+        event.signer.fingerprint == fingerprint for event in current.started
+    ):
+        return "You have begun already."
+    return _MAY
+
+
+def _reveal(state: ReviewState, current: Round, fingerprint: str) -> str:
+    if current.withdrawal or current.status in _FINAL:
+        return f"The review is over: it is {current.status.value}."
+    own = own_ballots(state, fingerprint)
+    if not own:
+        return "You have cast no vote with this key."
+    if all(item.late for item in own):
+        return "The round was closed without your vote."
+    if all(item.vote is not None for item in own):
+        return "Your vote is revealed already."
+    missing = current.payload.reviewers - len(current.voters)
+    if missing > 0:
+        needed = current.payload.reviewers
+        return f"{missing} more of {needed} votes must be cast before any is revealed."
+    return _MAY

@@ -1,0 +1,166 @@
+"""The small words of a review: hashes, times, names of persons, comments; checked and compared.
+
+Names are compared in two ways. :func:`fold_person` decides who is the same person: form,
+capitals and spaces do not matter. :func:`skeleton` decides which names a reader could take for one
+another, so that nobody joins a list under the letters of somebody else.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC, datetime, timedelta
+
+from dpdesk.core.errors import InputError
+
+LONGEST_PERSON = 120
+LONGEST_COMMENT = 20_000
+CLOCK_TOLERANCE = timedelta(seconds=300)
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+_HEX = re.compile(r"(?:[0-9a-f]{2})*")
+_TIME = re.compile(r"[2-9][0-9]{3}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z")
+_TIME_FORM = "%Y-%m-%dT%H:%M:%SZ"
+_PERSON_MARKS = frozenset(" .,'’-()/&_@+")
+_ALPHABETS = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC")
+# Letters and marks that show as nothing; Unicode counts them as letters or marks all the same.
+_UNSEEN = frozenset(
+    map(
+        ord,
+        "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u180f\u3164\uffa0"
+        + "".join(map(chr, [*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])),
+    )
+)
+# Marks that turn the direction of writing: with them a comment can read otherwise than it is.
+_TURNING = frozenset([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
+_LOOKS = str.maketrans(
+    "АВЕКМНОРСТУХЅІЈаеорсухіјѕԁһԛԝґ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυχϲ" + "01Iiı|l",
+    "abekmhopctyxsljaeopcyxljsdhqwr" + "abezhlkmnoptyxalkvopuxc" + "ollllll",
+)
+
+
+def is_hash(value: object) -> bool:
+    """Whether ``value`` is 32 bytes as 64 small hexadecimal digits."""
+    return isinstance(value, str) and _HASH.fullmatch(value) is not None
+
+
+def is_hex(value: object, bytes_: int | None = None) -> bool:
+    """Whether ``value`` is small hexadecimal digits, of so many bytes when given."""
+    if not isinstance(value, str) or _HEX.fullmatch(value) is None:
+        return False
+    return bytes_ is None or len(value) == 2 * bytes_
+
+
+def time_text(moment: datetime) -> str:
+    """A moment in UTC to the second, as ``2026-11-20T09:30:00Z``; ``moment`` must know its zone."""
+    if moment.tzinfo is None:
+        raise ValueError("a time without a zone says nothing")
+    return moment.astimezone(UTC).strftime(_TIME_FORM)
+
+
+def parse_time(text: object) -> datetime | None:
+    """The moment that :func:`time_text` wrote; None for anything else."""
+    if not isinstance(text, str) or _TIME.fullmatch(text) is None:
+        return None
+    try:
+        return datetime.strptime(text, _TIME_FORM).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def clean_person(name: str) -> str:
+    """The name of a person in the one form in which it is kept: NFC, single spaces.
+
+    Raises InputError ``person.name`` when it is empty, too long, or holds what could deceive a
+    reader: unseen characters, signs, letters of two alphabets in one word.
+    """
+    text = " ".join(unicodedata.normalize("NFC", name).split())
+    fault = _person_fault(text)
+    if fault:
+        raise InputError(
+            "person.name",
+            f"The name {shown(text, 60)!r} cannot be used: {fault}.",
+            hint="Give first and last name, in the letters of one alphabet.",
+        )
+    return text
+
+
+def is_person(value: object) -> bool:
+    """Whether ``value`` is a name as :func:`clean_person` gives it."""
+    if not isinstance(value, str) or len(value) > LONGEST_PERSON:
+        return False
+    return value == " ".join(unicodedata.normalize("NFC", value).split()) and not _person_fault(
+        value
+    )
+
+
+def fold_person(name: str) -> str:
+    """What is equal for two names of the same person."""
+    return " ".join(unicodedata.normalize("NFKC", name.casefold()).casefold().split())
+
+
+def skeleton(name: str) -> str:
+    """What is equal for two names that a reader could take for one another."""
+    looks = unicodedata.normalize("NFKC", name).translate(_LOOKS).casefold().translate(_LOOKS)
+    return " ".join(unicodedata.normalize("NFC", looks.replace("m", "rn")).split())
+
+
+def _person_fault(text: str) -> str:
+    """Why a text cannot be a person's name; empty when it can."""
+    if not text or not any(char.isalpha() for char in text):
+        return "it holds no letter"
+    if len(text) > LONGEST_PERSON:
+        return f"it is longer than {LONGEST_PERSON} characters"
+    for char in text:
+        kind = unicodedata.category(char)
+        if char not in _PERSON_MARKS and (kind[0] not in "LMN" or ord(char) in _UNSEEN):
+            return f"it holds the character U+{ord(char):04X}, expected letters"
+    if unicodedata.normalize("NFKC", text) != text:
+        return "it holds letters of a special form, expected plain ones"
+    for word in re.split(r"[ .,\-()/&_@+]+", text):
+        if word and unicodedata.category(word[0]).startswith("M"):
+            return "a word begins with an accent that has no letter"
+        if len(_alphabets(word)) > 1:
+            return f"the word {word!r} mixes letters of {' and '.join(_alphabets(word))}"
+    return ""
+
+
+def _alphabets(word: str) -> list[str]:
+    names = {unicodedata.name(char, "").split(" ")[0] for char in word if char.isalpha()}
+    return sorted(name.capitalize() for name in names if name in _ALPHABETS)
+
+
+def text_fault(value: object, longest: int = LONGEST_COMMENT, *, lines: bool = True) -> str:
+    """Why ``value`` is no plain text that can be signed and shown; empty when it is one.
+
+    Allowed are printable characters and, with ``lines``, line feeds and tabs.
+    """
+    if not isinstance(value, str):
+        return "is no text"
+    if len(value) > longest:
+        return f"is longer than {longest:,} characters"
+    for char in value:
+        if char in "\n\t" and lines:
+            continue
+        if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or ord(char) in _TURNING:
+            return f"holds the character U+{ord(char):04X}"
+    return ""
+
+
+def says_something(comment: str) -> bool:
+    """Whether a comment holds a letter or a digit: spaces and unseen marks are no reason."""
+    return any(char.isalnum() and ord(char) not in _UNSEEN for char in comment)
+
+
+def shown(text: str, longest: int = 80) -> str:
+    """A text that any terminal can print, cut to ``longest`` characters."""
+    plain = "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "replace").decode("ascii")
+        for char in text[: longest + 1]
+    )
+    return plain if len(plain) <= longest else plain[: longest - 1] + "…"
+
+
+def fingerprint_text(fingerprint: str, digits: int = 20) -> str:
+    """The first digits of a fingerprint in groups of four, as people read them to each other."""
+    return " ".join(fingerprint[start : start + 4] for start in range(0, digits, 4))

@@ -1,0 +1,335 @@
+"""Whose signatures count on this computer: the agency's list of persons and their public keys."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+
+from dpdesk.core.errors import InputError
+from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
+from dpdesk.project.review.cards import Card, fingerprint_of, key_fault
+from dpdesk.project.review.homefiles import locked, read_small, write_private
+from dpdesk.project.review.texts import (
+    fingerprint_text,
+    fold_person,
+    is_hex,
+    is_person,
+    parse_time,
+    shown,
+    skeleton,
+    text_fault,
+    time_text,
+)
+
+TRUST_KIND = "dpdesk-trust-list"
+LARGEST_LIST = 8 * 1024 * 1024
+MOST_ENTRIES = 5_000
+LONGEST_REASON = 500
+
+
+class RevokedAs(StrEnum):
+    """Why a key is no longer used.
+
+    RETIRED: its holder left or has another key; what was signed before stands.
+    COMPROMISED: others may have it; votes from before count only when somebody else vouches for
+    their time, because a thief can write any time.
+    """
+
+    RETIRED = "retired"
+    COMPROMISED = "compromised"
+
+
+@dataclass(frozen=True)
+class Revocation:
+    """From when on a key counts no more, and why."""
+
+    time: datetime
+    kind: RevokedAs
+    reason: str
+
+
+@dataclass(frozen=True)
+class TrustEntry:
+    """A key that is, or was, trusted to be this person's."""
+
+    person: str
+    key: str
+    added: datetime
+    revoked: Revocation | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) of the raw key."""
+        return fingerprint_of(self.key)
+
+
+@dataclass(frozen=True)
+class TrustList:
+    """Persons and keys. One person may have several keys; a key has one person."""
+
+    entries: tuple[TrustEntry, ...] = ()
+
+    @cached_property
+    def _by_fingerprint(self) -> Mapping[str, TrustEntry]:
+        return {entry.fingerprint: entry for entry in self.entries}
+
+    def entry(self, fingerprint: str) -> TrustEntry | None:
+        """The entry of a key; None when it is not in the list."""
+        return self._by_fingerprint.get(fingerprint)
+
+    def persons(self) -> tuple[str, ...]:
+        """The persons who have a key that is not revoked, by name."""
+        names = {fold_person(item.person): item.person for item in self.entries if not item.revoked}
+        return tuple(names[key] for key in sorted(names))
+
+    def add(self, card: Card, now: datetime) -> TrustList:
+        """The list with one more key.
+
+        Raises InputError ``trust.duplicate`` (the key is there already), ``trust.other-person``
+        (it is there under another name), ``trust.look-alike`` (the name could be taken for that of
+        somebody else in the list).
+        """
+        known = self.entry(card.fingerprint)
+        if known is not None:
+            raise _known(card.fingerprint, card.person, known)
+        added = TrustEntry(card.person, card.key, now.astimezone(UTC).replace(microsecond=0))
+        return _without_look_alikes((*self.entries, added))
+
+    def revoke(
+        self,
+        fingerprint: str,
+        now: datetime,
+        reason: str,
+        kind: RevokedAs = RevokedAs.COMPROMISED,
+    ) -> TrustList:
+        """The list in which a key counts no more from ``now`` on.
+
+        An earlier revocation stays, unless this one is graver. Raises InputError
+        ``trust.missing`` or ``trust.reason``.
+        """
+        entry = self.entry(fingerprint)
+        if entry is None:
+            raise _missing(fingerprint)
+        if text_fault(reason, LONGEST_REASON, lines=False) or not reason.strip():
+            raise InputError(
+                "trust.reason", f"Give a reason in 1 to {LONGEST_REASON} printable characters."
+            )
+        fresh = Revocation(now.astimezone(UTC).replace(microsecond=0), kind, reason)
+        changed = replace(entry, revoked=_graver(entry.revoked, fresh))
+        return TrustList(_sorted(changed if item == entry else item for item in self.entries))
+
+    def merged(self, other: TrustList) -> TrustList:
+        """Both lists together; of two revocations of a key the earlier and the graver holds.
+
+        Raises InputError ``trust.other-person`` or ``trust.look-alike``, as :meth:`add` does.
+        """
+        joined = {entry.fingerprint: entry for entry in self.entries}
+        for entry in other.entries:
+            own = joined.setdefault(entry.fingerprint, entry)
+            if fold_person(own.person) != fold_person(entry.person):
+                raise _known(entry.fingerprint, entry.person, own)
+            joined[entry.fingerprint] = replace(own, revoked=_graver(own.revoked, entry.revoked))
+        return _without_look_alikes(joined.values())
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the list's file."""
+        return canonical_json(
+            {"format": 1, "kind": TRUST_KIND, "entries": [_plain(item) for item in self.entries]}
+        )
+
+    def fingerprint_of_list(self) -> str:
+        """SHA-256 (hex) of the list's bytes: equal on two computers with the same list."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
+
+def parse_trust(data: bytes, name: str, *, weigh_keys: bool = True) -> TrustList:
+    """Read a list; ``name`` is what errors call it.
+
+    ``weigh_keys`` refuses weak keys at once; the list of this computer was weighed when it grew,
+    and signatures by weak keys never hold. Raises InputError ``trust.damaged`` or
+    ``trust.look-alike``.
+    """
+    try:
+        raw = parse_canonical(data)
+    except UnreadableJsonError as error:
+        raise _damaged(name, str(error)) from None
+    if set(raw) != {"format", "kind", "entries"} or raw["kind"] != TRUST_KIND:
+        raise _damaged(name, "it is no list of trusted keys")
+    if type(raw["format"]) is not int or raw["format"] != 1:
+        raise _damaged(name, "its format is not 1; a newer DPDesk made it")
+    items = raw["entries"]
+    if not isinstance(items, list) or len(items) > MOST_ENTRIES:
+        raise _damaged(name, f"it holds no list of at most {MOST_ENTRIES:,} entries")
+    entries = tuple(_entry(item, name, number) for number, item in enumerate(items, start=1))
+    for entry in entries if weigh_keys else ():
+        if fault := key_fault(entry.key):
+            raise _damaged(name, f"`key` of {entry.person} {fault}")
+    if entries != _sorted(entries) or len({item.key for item in entries}) != len(entries):
+        raise _damaged(name, "a key comes twice, or the entries are not in their order")
+    return _without_look_alikes(entries)
+
+
+class TrustStore:
+    """The trust list of this computer, ``home/trust.json``; missing means empty."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self.path = home / "trust.json"
+
+    def load(self) -> TrustList:
+        """The list. Raises StorageError and InputError ``trust.damaged``."""
+        if not self.path.exists() and not self.path.is_symlink():
+            return TrustList()
+        return parse_trust(read_small(self.path, LARGEST_LIST), str(self.path), weigh_keys=False)
+
+    def add(self, card: Card, now: datetime) -> TrustList:
+        """Add a card and write; see :meth:`TrustList.add`."""
+        with locked(self._home, "trust"):
+            return self._write(self.load().add(card, now))
+
+    def revoke(
+        self,
+        fingerprint: str,
+        now: datetime,
+        reason: str,
+        kind: RevokedAs = RevokedAs.COMPROMISED,
+    ) -> TrustList:
+        """Revoke a key and write; see :meth:`TrustList.revoke`."""
+        with locked(self._home, "trust"):
+            return self._write(self.load().revoke(fingerprint, now, reason, kind))
+
+    def import_list(self, path: Path) -> TrustList:
+        """Merge the agency's list from a file and write; see :meth:`TrustList.merged`."""
+        other = parse_trust(read_small(path, LARGEST_LIST), str(path))
+        with locked(self._home, "trust"):
+            return self._write(self.load().merged(other))
+
+    def export_list(self, path: Path) -> TrustList:
+        """Write the list to a file for other computers."""
+        from dpdesk.io.textfile import write_text
+
+        trust = self.load()
+        write_text(path, trust.to_bytes().decode("utf-8"), "trust")
+        return trust
+
+    def _write(self, trust: TrustList) -> TrustList:
+        write_private(self.path, trust.to_bytes())
+        return trust
+
+
+def _sorted(entries: Iterable[TrustEntry]) -> tuple[TrustEntry, ...]:
+    return tuple(sorted(entries, key=lambda item: (fold_person(item.person), item.fingerprint)))
+
+
+def _without_look_alikes(entries: Iterable[TrustEntry]) -> TrustList:
+    """A list of these entries; raises InputError ``trust.look-alike``."""
+    found: dict[str, TrustEntry] = {}
+    for entry in _sorted(entries):
+        other = found.setdefault(skeleton(entry.person), entry)
+        if fold_person(other.person) != fold_person(entry.person):
+            raise InputError(
+                "trust.look-alike",
+                f"The names {other.person} and {entry.person} could be taken for one another, "
+                "but they are written with other letters.",
+                hint="If it is the same person, ask for a card with exactly the same name; "
+                "if not, ask for one with a name that nobody can mistake.",
+            )
+    return TrustList(_sorted(entries))
+
+
+def _plain(entry: TrustEntry) -> dict[str, object]:
+    revoked = entry.revoked
+    return {
+        "person": entry.person,
+        "key": entry.key,
+        "fingerprint": entry.fingerprint,
+        "added": time_text(entry.added),
+        "revoked": None
+        if revoked is None
+        else {
+            "time": time_text(revoked.time),
+            "kind": revoked.kind.value,
+            "reason": revoked.reason,
+        },
+    }
+
+
+def _entry(raw: object, name: str, number: int) -> TrustEntry:
+    where = f"entry {number}"
+    if not isinstance(raw, dict) or set(raw) != {
+        "person",
+        "key",
+        "fingerprint",
+        "added",
+        "revoked",
+    }:
+        raise _damaged(name, f"{where} is no entry of a person and a key")
+    person, key, added = raw["person"], raw["key"], parse_time(raw["added"])
+    if not isinstance(person, str) or not is_person(person) or added is None:
+        raise _damaged(name, f"{where} has a person or a date that cannot be used")
+    if not isinstance(key, str) or not is_hex(key, 32) or raw["fingerprint"] != fingerprint_of(key):
+        raise _damaged(name, f"the fingerprint of {person} is not that of the key")
+    return TrustEntry(person, key, added, _revocation(raw["revoked"], name, where))
+
+
+def _revocation(raw: object, name: str, where: str) -> Revocation | None:
+    if raw is None:
+        return None
+    if not isinstance(raw, dict) or set(raw) != {"time", "kind", "reason"}:
+        raise _damaged(name, f"{where} has a revocation that cannot be read")
+    time, kind, reason = parse_time(raw["time"]), raw["kind"], raw["reason"]
+    known = isinstance(kind, str) and kind in {item.value for item in RevokedAs}
+    if time is None or not known or text_fault(reason, LONGEST_REASON, lines=False):
+        raise _damaged(name, f"{where} has a revocation that cannot be read")
+    return Revocation(time, RevokedAs(kind), reason)
+
+
+def _graver(one: Revocation | None, other: Revocation | None) -> Revocation | None:
+    """What holds of two revocations: the earlier time, the graver kind."""
+    if one is None or other is None:
+        return one or other
+    first = one if one.time <= other.time else other
+    worst = RevokedAs.COMPROMISED if RevokedAs.COMPROMISED in (one.kind, other.kind) else first.kind
+    return (
+        first
+        if first.kind is worst
+        else replace(first, kind=worst, reason=_of_kind(worst, one, other))
+    )
+
+
+def _of_kind(kind: RevokedAs, one: Revocation, other: Revocation) -> str:
+    return one.reason if one.kind is kind else other.reason
+
+
+def _known(fingerprint: str, person: str, known: TrustEntry) -> InputError:
+    if fold_person(known.person) == fold_person(person):
+        return InputError(
+            "trust.duplicate",
+            f"The key {fingerprint_text(fingerprint)} of {known.person} is in the list already"
+            + (", revoked." if known.revoked else "."),
+        )
+    return InputError(
+        "trust.other-person",
+        f"The key {fingerprint_text(fingerprint)} is in the list as that of {known.person}, "
+        f"now it comes as that of {person}.",
+        hint="A key has one holder: ask both whose it is.",
+    )
+
+
+def _missing(fingerprint: str) -> InputError:
+    return InputError(
+        "trust.missing", f"The key {shown(fingerprint, 64)} is not in the list of trusted keys."
+    )
+
+
+def _damaged(name: str, reason: str) -> InputError:
+    return InputError(
+        "trust.damaged",
+        f"{name}: the list of trusted keys is damaged: {shown(reason, 200)}.",
+        hint="Import the agency's list again, or take a back-up of the file.",
+    )
