@@ -49,3 +49,13 @@ import numba  # noqa: E402 - the cache folder must be named first
 def kernel(function: _Function) -> _Function:
     """Compile ``function`` on first use; it runs without the GIL and is cached where possible."""
     return cast(_Function, numba.njit(cache=_CACHE, nogil=True)(function))
+
+
+@kernel
+def _same(value: int) -> int:
+    return value
+
+
+def start() -> None:
+    """Start the compiler and load one kernel, so that the first real one need not wait for it."""
+    _same(1)

@@ -12,18 +12,25 @@ Use (in the composition that knows the panels)::
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
+import shiboken6
 from PySide6.QtCore import QLocale, QObject, Slot
 from PySide6.QtWidgets import QApplication
 
+from dpdesk.app.warming import warm_up
 from dpdesk.ui.crash import CrashReporter
 from dpdesk.ui.display import require_display
-from dpdesk.ui.jobs import GcKeeper, JobDone, JobHub, warm_up
+from dpdesk.ui.jobs import GcKeeper, JobHub, JobOutcome
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.theme import ThemeManager
+
+# Python code on a background thread lets the window have a turn after this long. Each call into the
+# toolkit has to wait for a turn, and building a panel makes hundreds of them.
+SWITCH_SECONDS = 0.001
 
 
 class Application(QObject):
@@ -38,6 +45,8 @@ class Application(QObject):
         self.hub = JobHub(self)
         self._keeper = GcKeeper(self)
         self._window: MainWindow | None = None
+        self._warming, self._ready = 0, False
+        self.hub.finished.connect(self._on_finished)
 
     @classmethod
     def start(cls, home: Path, settings: SettingsStore) -> Application:
@@ -47,30 +56,54 @@ class Application(QObject):
         QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedStates))
         existing = QApplication.instance()
         qt = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+        sys.setswitchinterval(SWITCH_SECONDS)
         qt.setApplicationName("DPDesk")
         qt.setDesktopFileName("dpdesk")
         return cls(qt, home, settings)
 
     def run(self, window: MainWindow) -> int:
         """Show the window and run the event loop until it has closed; returns the exit code."""
-        self._window = window
         self.crash.install()
+        self.show(window)
+        try:
+            return int(self.qt.exec())
+        finally:
+            self.stop()
+            self.crash.uninstall()
+
+    def show(self, window: MainWindow) -> None:
+        """Show the window, and get ready what it will need as soon as it can be seen."""
+        self._window = window
         self._keeper.start()
         self.crash.reported.connect(window.show_fault)
         window.shown.connect(self._on_shown)
         window.show()
-        try:
-            return int(self.qt.exec())
-        finally:
-            self._keeper.stop()
-            self.crash.uninstall()
 
-    def _on_ready(self, outcome: JobDone) -> None:
-        self._keeper.settle()
+    def is_ready(self) -> bool:
+        """Whether all that :meth:`show` gets ready is there."""
+        return self._ready
+
+    def stop(self) -> None:
+        """Take the window apart, and give back what :meth:`show` has taken over from Python.
+
+        Left to the end of the interpreter, widgets would be destroyed in any order, some of them
+        after the toolkit itself, which crashes now and then. Call it when the window has closed.
+        """
+        self._keeper.stop()
+        window, self._window = self._window, None
+        if window is not None and shiboken6.isValid(window):
+            shiboken6.delete(window)
+        gc.collect()
+
+    @Slot(object)
+    def _on_finished(self, outcome: JobOutcome) -> None:
+        if outcome.job == self._warming:
+            self._ready = True
+            self._keeper.settle()
 
     @Slot()
     def _on_shown(self) -> None:
-        self.hub.query(self.tr("Getting ready"), warm_up, done=self._on_ready, quiet=True)
+        self._warming = self.hub.query(self.tr("Getting ready"), warm_up, quiet=True)
         if self._window is not None and self.crash.last_crash:
             self._window.show_message(
                 "caution",

@@ -4,7 +4,7 @@
 
 ``table_csv``   the twin as CSV text
 
-The plotting library is imported when the first chart is shown, not before.
+What draws needs numpy, so it is imported when the first chart is shown, not before.
 """
 
 from dpdesk.ui.charts.export import table_csv

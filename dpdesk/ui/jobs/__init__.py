@@ -9,7 +9,6 @@
 from dpdesk.ui.jobs.gc_keeper import GcKeeper
 from dpdesk.ui.jobs.hub import JobChannel, JobHub
 from dpdesk.ui.jobs.outcomes import JobCancelled, JobDone, JobFailed, JobOutcome, JobState
-from dpdesk.ui.jobs.warmup import warm_up
 
 __all__ = [
     "GcKeeper",
@@ -20,5 +19,4 @@ __all__ = [
     "JobHub",
     "JobOutcome",
     "JobState",
-    "warm_up",
 ]

@@ -1,7 +1,8 @@
-"""Garbage collection in the main thread only.
+"""Garbage collection in the main thread only, a little at a time.
 
 A collection that starts in a worker may destroy Qt objects there, which crashes. So the automatic
-collector is off in the window's process, and a timer of the main thread collects instead.
+collector is off in the window's process, and a timer of the main thread collects instead. It comes
+often, so that each time there is little to look through.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import time
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-INTERVAL_MS = 1_000
+INTERVAL_MS = 100
 FULL_EVERY_S = 30.0
 
 
@@ -26,10 +27,8 @@ class GcKeeper(QObject):
         self._full = time.monotonic()
 
     def start(self) -> None:
-        """Take over collecting."""
+        """Take over: nothing is collected before :meth:`settle`."""
         gc.disable()
-        self._full = time.monotonic()
-        self._timer.start()
 
     def stop(self) -> None:
         """Give collecting back to Python."""
@@ -38,8 +37,13 @@ class GcKeeper(QObject):
         gc.enable()
 
     def settle(self) -> None:
-        """Call after start-up: what is there now stays, so it is not looked through any more."""
+        """Call after start-up: what is there now stays, so it is not looked through any more.
+
+        Libraries leave hundreds of thousands of objects that would be looked through in vain.
+        """
         gc.freeze()
+        self._full = time.monotonic()
+        self._timer.start()
 
     @Slot()
     def collect(self) -> None:

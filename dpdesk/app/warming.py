@@ -1,0 +1,88 @@
+"""Getting slow imports out of the way while the user looks at the first screen.
+
+Importing holds the interpreter for tens of milliseconds at a time, and starting the compiler for
+half a second. Whoever has a window does that once, right after it is shown; otherwise the first
+search, the first release and the first workbook would each make the window stutter.
+
+Nothing here may import the window's toolkit: it makes its classes when they are first asked for,
+and two threads that ask for the same one at the same time crash the process.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+
+from dpdesk.core.errors import DpdeskError
+from dpdesk.core.jobs import CancelToken, Report
+
+MODULES = (
+    "duckdb",
+    "numpy",
+    "pyarrow.compute",
+    "dpdesk.app.opening",
+    "dpdesk.core.compiled",
+    "dpdesk.io.scan",
+    "dpdesk.io.profile",
+    "dpdesk.io.profile_wide",
+    "dpdesk.io.histogram",
+    "dpdesk.io.hierarchyfile",
+    "dpdesk.io.counting",
+    "dpdesk.engine.hierarchies.preview",
+    "dpdesk.engine.anonymity.exploration",
+    "dpdesk.engine.anonymity.search",
+    "dpdesk.engine.anonymity.kernels",
+    "dpdesk.engine.anonymity.samarati",
+    "dpdesk.app.releasing",
+    "dpdesk.io.recode",
+    "dpdesk.engine.anonymity.verification",
+    "dpdesk.engine.anonymity.source_verification",
+    "pyarrow.acero",
+    "pyarrow.csv",
+    "dpdesk.report.about",
+    "dpdesk.report.review",
+    "pyarrow.parquet",
+    "xlsxwriter",
+)
+
+
+def warm_up(
+    token: CancelToken,
+    report: Report,
+    modules: Sequence[str] = MODULES,
+    starts: Sequence[Callable[[], object]] | None = None,
+) -> int:
+    """Import what the first real work would wait for; returns how many modules came in.
+
+    ``starts`` are called afterwards: parts of libraries that are made ready by their first use. A
+    module that cannot be imported is left to the work that needs it, which can say so better.
+    """
+    found = 0
+    for name in modules:
+        token.check()
+        try:
+            importlib.import_module(name)
+        except (ImportError, OSError, RuntimeError, DpdeskError):
+            continue
+        found += 1
+    for start in (_arrow, _compiler) if starts is None else starts:
+        token.check()
+        try:
+            start()
+        except (ImportError, OSError, RuntimeError, DpdeskError):
+            continue
+    return found
+
+
+def _arrow() -> None:
+    """The first array that is made from Python values looks for pandas, and imports it."""
+    import pyarrow
+
+    pyarrow.array([0])
+
+
+def _compiler() -> None:
+    """The first kernel that is loaded starts the compiler."""
+    from dpdesk.core.compiled import start
+
+    start()
