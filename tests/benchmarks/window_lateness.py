@@ -1,9 +1,10 @@
-"""How late the event loop of the real window is while it works: exploring, writing, exporting.
+"""How late the event loop of the real window is while it works, from its start to an export.
 
 A timer is due every 10 ms; what it comes later is what a person feels. Run
-``DPDESK_TEST_DATA=… python tests/benchmarks/window_lateness.py`` from the checkout; it needs no
-display, ends with 1 when the limit (99 of 100 ticks less than 50 ms late) is broken, and uses the
-nine quasi-identifiers of ``arx-adult`` (12,960 combinations of levels).
+``DPDESK_TEST_DATA=… python -m tests.benchmarks.window_lateness`` from the checkout; it needs no
+display, ends with 1 when a limit is broken (99 of 100 ticks less than 30 ms late, all less than
+60 ms; the start is shown but not judged), and uses the nine quasi-identifiers of ``arx-adult``
+(12,960 combinations of levels).
 """
 
 from __future__ import annotations
@@ -18,24 +19,21 @@ from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.types import SetHierarchies, SetParameters, SetRoles
 from dpdesk.core.plan import HierarchyFile
 from dpdesk.core.schema import Role
+from dpdesk.ui.application import Application
 from dpdesk.ui.desk import Desk
-from dpdesk.ui.jobs import GcKeeper, JobHub, warm_up
 from dpdesk.ui.settings import MemorySettings
-from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.events import wait_until
 
-TICK_MS, LIMIT_MS = 10, 50.0
-LIMITED = ("exploring", "releasing", "exporting")
+TICK_MS, LIMIT_MS, MOST_MS = 10, 30.0, 60.0
+LIMITED = ("opening", "tagging", "exploring", "comparing", "releasing", "exporting")
 NAMES = (
     "sex",
     "age",
@@ -83,13 +81,13 @@ def at(late: list[float], share: float) -> float:
 
 
 def report(what: str, late: list[float], seconds: float) -> bool:
-    """Print a line; whether the limit holds."""
+    """Print a line; whether the limits hold."""
     p99 = at(late, 0.99)
     print(
         f"{what:<34} {seconds:7.2f} s   p50 {at(late, 0.5):6.1f} ms   p99 {p99:6.1f} ms   "
         f"max {max(late):6.1f} ms   {len(late):5d} ticks"
     )
-    return p99 < LIMIT_MS
+    return p99 < LIMIT_MS and max(late) < MOST_MS
 
 
 def always() -> bool:
@@ -97,9 +95,10 @@ def always() -> bool:
     return True
 
 
-def measured(desk: Desk, meter: Lateness, folder: Path) -> bool:
-    """All measurements; whether all keep the limit."""
+def measured(application: Application, desk: Desk, folder: Path) -> bool:
+    """All measurements; whether all keep the limits."""
     bench, window, hub = desk.workbench, desk.window, desk.workbench.hub
+    meter = Lateness()
     phases: dict[str, list[float]] = {}
 
     def step(
@@ -110,19 +109,21 @@ def measured(desk: Desk, meter: Lateness, folder: Path) -> bool:
         report(f"  {what}", late, time.perf_counter() - began)
         phases.setdefault(phase, []).extend(late)
 
-    data = str(folder / "adult.csv")
+    show, data = window.show_panel, str(folder / "adult.csv")
+    step("starting", "show and get ready", lambda: application.show(window), application.is_ready)
     step("opening", "open and count", lambda: desk.open_text(data), lambda: bool(bench.profile))
     files = {name: HierarchyFile(f"adult_hierarchy_{name}.csv") for name in NAMES}
-    bench.apply(SetRoles(dict.fromkeys(NAMES, Role.QUASI_IDENTIFIER)))
-    bench.apply(SetHierarchies(files))
-    wait_until(lambda: not hub.busy)
-    show = window.show_panel
+    step("tagging", "attributes", lambda: show("attributes"))
+    roles = SetRoles(dict.fromkeys(NAMES, Role.QUASI_IDENTIFIER))
+    step("tagging", "roles", lambda: bench.apply(roles))
+    step("tagging", "hierarchies", lambda: show("hierarchies"))
+    step("tagging", "hierarchy files", lambda: bench.apply(SetHierarchies(files)))
     step("exploring", "search", lambda: show("protect"), lambda: bench.explored is not None)
     for k in range(6, 60):
         bench_k = SetParameters({"k": k})
         step("exploring", f"k = {k}", lambda edit=bench_k: bench.apply(edit, merge=True))
-    step("exploring", "keep", bench.keep_candidate, lambda: len(bench.candidates) == 1)
-    step("exploring", "compare", lambda: show("compare"))
+    step("comparing", "keep", bench.keep_candidate, lambda: len(bench.candidates) == 1)
+    step("comparing", "compare", lambda: show("compare"))
     step("releasing", "preview", lambda: show("review"))
     out = folder / "release"
     step("releasing", "write", lambda: bench.write_release(out), lambda: bool(bench.release))
@@ -138,25 +139,21 @@ def measured(desk: Desk, meter: Lateness, folder: Path) -> bool:
 def main() -> int:
     """Measure in a window of its own home."""
     source = Path(os.environ["DPDESK_TEST_DATA"]) / "arx-adult"
-    application = QApplication.instance() or QApplication([])
-    assert isinstance(application, QApplication)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "adult"
+        folder, home = Path(name) / "adult", Path(name) / "home"
         shutil.copytree(source, folder)
-        hub, theme, keeper = JobHub(), ThemeManager(application, "light", 100), GcKeeper()
-        theme.apply()
-        keeper.start()
-        with AppContext.open(Path(name) / "home") as context:
-            desk = Desk(context, hub, theme, MemorySettings(), ScriptedAsker())
-            desk.window.show()
-            hub.query("Getting ready", warm_up, quiet=True)
-            wait_until(lambda: not hub.busy)
-            good = measured(desk, Lateness(), folder)
-            hub.close()
-            wait_until(lambda: not hub.busy)
+        application = Application.start(home, MemorySettings())
+        hub, theme = application.hub, application.theme
+        with AppContext.open(home) as context:
+            desk = Desk(context, hub, theme, MemorySettings(), ScriptedAsker(), application)
+            good = measured(application, desk, folder)
+            desk.window.set_unsaved(False)
+            desk.window.close()
+            wait_until(lambda: not hub.busy and not desk.window.isVisible())
             desk.workbench.close()
-        keeper.stop()
-    print("the limit holds" if good else f"a step broke the limit of {LIMIT_MS:g} ms")
+            application.stop()
+    limits = f"{LIMIT_MS:g} ms for 99 of 100 ticks, {MOST_MS:g} ms for all"
+    print("the limits hold" if good else f"a phase broke a limit: {limits}")
     return 0 if good else 1
 
 

@@ -1,0 +1,42 @@
+"""Leaving the window: the process ends with 0, says nothing, and leaves no trace of a crash."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLAN = ROOT / "resources" / "sample" / "plans" / "research-file.toml"
+REMARK = "This plugin does not support propagateSizeHints()"  # Qt's own, without a display
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("quit", ["released"]),
+        ("close", ["released"]),
+        ("busy", ["released", "searching"]),
+    ],
+)
+def test_the_program_ends_cleanly_after_work(
+    tmp_path: Path, private_home: Path, end: str, told: list[str]
+) -> None:
+    out = tmp_path / "release"
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.helpers.window_script", end, str(PLAN), str(out)],
+        cwd=ROOT,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "DPDESK_HOME": str(private_home)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    said = [line for line in done.stderr.splitlines() if line != REMARK]
+    assert (done.returncode, said, done.stdout.splitlines()) == (0, [], told)
+    assert (out / "public" / "microdata.csv").is_file()
+    assert not (private_home / "crash.log").exists()
+    assert not (private_home / "faults.log").exists()
