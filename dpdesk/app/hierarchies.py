@@ -19,6 +19,7 @@ from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelEffect
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.schema import ColumnType, ValueCount
+from dpdesk.core.suggested import SuggestedHierarchy
 from dpdesk.engine.hierarchies.editing import (
     add_values,
     group,
@@ -125,14 +126,16 @@ def resolve(
 
 def suggest(
     data: DataStore, attribute: str, kind: ColumnType, token: CancelToken
-) -> HierarchyBuilder:
-    """A builder that suits the values of a column and builds without error."""
-    from dpdesk.engine.hierarchies.suggestions import suggest_builder
+) -> SuggestedHierarchy:
+    """A hierarchy that suits the values of a column and builds without error, and why."""
+    from dpdesk.engine.hierarchies.suggestions import suggest_hierarchy
 
     table = data.frequency_table([attribute], token)
     values = table.domains[0]
     missing = [values[code] for code in sorted(table.missing[0])] if table.missing else []
-    return suggest_builder(values, kind, missing)
+    rows = dict(zip(table.codes[:, 0].tolist(), table.counts.tolist(), strict=True))
+    counts = [rows.get(code, 0) for code in range(len(values))]
+    return suggest_hierarchy(values, kind, missing, attribute, counts)
 
 
 def preview(data: DataStore, hierarchy: Hierarchy, token: CancelToken) -> HierarchyPreview:

@@ -20,7 +20,7 @@ def test_the_work_and_its_saved_plan_give_the_same_bytes(tmp_path: Path) -> None
     work = SetMethod("k-anonymity", {"k": 12, "max_suppression": 0.1}).apply(work)
     with AppContext.open() as context:
         data = opening.open_work(context, work, TOKEN, silent)
-        builder = hierarchies.suggest(data, "age", ColumnType.INTEGER, TOKEN)
+        builder = hierarchies.suggest(data, "age", ColumnType.INTEGER, TOKEN).builder
         edited = hierarchies.build(data, "age", builder, TOKEN)
         work = SetHierarchy("age", edited).apply(work)
         clicked = exploring.release_work(context, data, work, tmp_path / "clicked", TOKEN, silent)

@@ -15,7 +15,7 @@ from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.schema import ColumnType
 from dpdesk.engine.hierarchies import editing
 from dpdesk.engine.hierarchies.builders import build_hierarchy
-from dpdesk.engine.hierarchies.suggestions import suggest_builder
+from dpdesk.engine.hierarchies.suggestions import suggest_hierarchy
 from tests.reference import hierarchies as reference
 
 
@@ -183,19 +183,26 @@ def test_any_tree_is_built_or_refused_with_a_sentence(tree: object) -> None:
         st.text("0123456789.,-/ abc", min_size=0, max_size=10)
         | st.dates().map(str)
         | st.integers().map(str)
-        | st.decimals(allow_nan=False, allow_infinity=False).map(str),
-        max_size=8,
+        | st.decimals(allow_nan=False, allow_infinity=False).map(str)
+        | st.from_regex(r"[A-Z]{1,2}[0-9]{2,3}([-. ][0-9]{1,2})?", fullmatch=True)
+        | st.from_regex(r"[0-9]{1,2}-[0-9]{2,3}|[0-9]{2}\+|<[0-9]", fullmatch=True)
+        | st.sampled_from(["N", "NA", "9999", "999", "99", "-9", "007", "85+", "?", "0.0"]),
+        max_size=16,
         unique=True,
     ),
     column_type=st.sampled_from(ColumnType),
     tokens=st.sets(st.sampled_from(["", "?", "0"])),
+    name=st.sampled_from(["", "age", "zip", "grade", "children", "income", "race", "x"]),
+    data=st.data(),
 )
 def test_what_is_suggested_always_builds(
-    values: list[str], column_type: ColumnType, tokens: set[str]
+    values: list[str], column_type: ColumnType, tokens: set[str], name: str, data: st.DataObject
 ) -> None:
-    builder = suggest_builder(values, column_type, tokens)
+    rows = data.draw(st.lists(st.integers(1, 1000), min_size=len(values), max_size=len(values)))
+    found = suggest_hierarchy(values, column_type, tokens, name, rows)
     assume(values)
-    sound(build_hierarchy("a", builder, values, tokens), set(values))
+    assert set(found.apart) <= set(values) - tokens
+    sound(build_hierarchy("a", found.builder, values, tokens), set(values))
 
 
 @settings(deadline=None)

@@ -12,7 +12,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.engine.hierarchies import dates, intervals, masks, orders, trees
 from dpdesk.engine.hierarchies.alignment import default_hierarchy
-from dpdesk.engine.hierarchies.options import Options, Rows, option_error
+from dpdesk.engine.hierarchies.options import APART, Options, Rows, option_error, texts
 
 _BuildRows = Callable[[Sequence[str], Options, str], Rows]
 
@@ -77,7 +77,8 @@ def build_hierarchy(
 ) -> Hierarchy:
     """The hierarchy that ``builder`` makes for ``values`` (distinct values of the column).
 
-    Values that are in ``missing`` are not built: they stay themselves below the top.
+    Values that are in ``missing``, or that the options keep apart, are not built: they stay
+    themselves below the top.
 
     Raises
     ------
@@ -93,7 +94,7 @@ def build_hierarchy(
     if kind is None:
         raise option_error(place, "unknown builder, expected one of " + ", ".join(_KINDS) + ".")
     options = parse_parameters(kind.form.parameters, _normalised(builder.options), place)
-    tokens = set(missing)
+    tokens = {*missing, *(texts(options, APART.key) or ())}
     distinct = list(dict.fromkeys(values))
     built = [value for value in distinct if value not in tokens]
     untouched = [value for value in distinct if value in tokens]

@@ -11,6 +11,7 @@ from functools import cache
 from dpdesk.core.list_parameters import TextListParameter
 from dpdesk.core.parameters import Parameter, nearest
 from dpdesk.engine.hierarchies.options import (
+    APART,
     ROOT,
     Options,
     Rows,
@@ -25,15 +26,24 @@ FORMATS = (
     "dd/mm/yyyy",
     "mm/dd/yyyy",
     "dd-mm-yyyy",
+    "mm-dd-yyyy",
     "yyyy/mm/dd",
     "yyyymmdd",
     "yyyy-mm-dd hh:mm:ss",
     "yyyy-mm-ddThh:mm:ss",
+    "yyyy-mm-dd hh:mm",
+    "yyyy-mm-ddThh:mm",
     "dd.mm.yyyy hh:mm:ss",
+    "dd.mm.yyyy hh:mm",
     "yyyy-mm",
     "mm/yyyy",
+    "yyyymm",
     "yyyy",
 )
+RIVALS = (("dd/mm/yyyy", "mm/dd/yyyy"), ("dd-mm-yyyy", "mm-dd-yyyy"))
+"""Forms of which both may fit the same dates."""
+
+_ZONE = r"(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)?"
 _PERCENT = {"%Y": "yyyy", "%m": "mm", "%d": "dd", "%H": "hh", "%M": "MM", "%S": "ss"}
 _TOKENS = {
     "yyyy": r"(?P<year>[0-9]{4})",
@@ -80,6 +90,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Levels",
         "Rising units: day, month, quarter, half-year, year, decade, century.",
     ),
+    APART,
 )
 
 
@@ -87,7 +98,7 @@ def build_rows(values: Sequence[str], options: Options, where: str) -> Rows:
     """One row per value, sorted by date: the value, its period at each level, the top."""
     given = texts(options, "format")
     formats = _known_formats(given, where) if given else (_detect(values, where),)
-    parsed = [_read(value, formats) for value in values]
+    parsed = [read_date(value, formats) for value in values]
     wrong = [value for value, found in zip(values, parsed, strict=True) if found is None]
     if wrong:
         raise _no_date(where, wrong, formats)
@@ -103,7 +114,7 @@ def detect_formats(values: Sequence[str]) -> list[str]:
     return [
         form
         for form in FORMATS
-        if values and all(_read(value, (form,)) is not None for value in values)
+        if values and all(read_date(value, (form,)) is not None for value in values)
     ]
 
 
@@ -117,10 +128,16 @@ def _pattern(form: str) -> re.Pattern[str]:
     text = "".join(_TOKENS.get(part, re.escape(part)) for part in parts)
     if "yyyymm" in form or "mmdd" in form or "ddmm" in form:
         text = text.replace("{1,2}", "{2}")
+    if "hh" in form:
+        text += _ZONE
     return re.compile(text, re.ASCII)
 
 
-def _read(value: str, formats: Sequence[str]) -> date | None:
+def read_date(value: str, formats: Sequence[str]) -> date | None:
+    """The day that a text names in the first of ``formats`` that it has; None for none.
+
+    A form without day or month gives the first one.
+    """
     for form in formats:
         match = _pattern(form).fullmatch(value.strip())
         if match:
@@ -154,16 +171,16 @@ def _detect(values: Sequence[str], where: str) -> str:
         return FORMATS[0]
     found = detect_formats(values)
     if not found:
-        best = max(FORMATS, key=lambda form: sum(_read(v, (form,)) is not None for v in values))
-        wrong = [value for value in values if _read(value, (best,)) is None]
+        best = max(FORMATS, key=lambda form: sum(read_date(v, (form,)) is not None for v in values))
+        wrong = [value for value in values if read_date(value, (best,)) is None]
         raise _no_date(where, wrong, (best,))
-    rivals = {"dd/mm/yyyy", "mm/dd/yyyy"}
-    if rivals <= set(found):
+    rivals = next((pair for pair in RIVALS if set(pair) <= set(found)), None)
+    if rivals is not None:
         raise option_error(
             where,
-            f"`{values[0]}` can be read as day/month/year and as month/day/year, expected "
-            "`format` to say which.",
-            hint='For instance format = "dd/mm/yyyy".',
+            f"`{values[0]}` can be read as {rivals[0]} and as {rivals[1]}, expected `format` to "
+            "say which.",
+            hint=f'For instance format = "{rivals[0]}".',
             key="format",
         )
     return found[0]

@@ -8,6 +8,7 @@ from itertools import pairwise
 from dpdesk.core.list_parameters import NumberListParameter, TextParameter
 from dpdesk.core.parameters import Choice, ChoiceParameter, IntegerParameter, Parameter
 from dpdesk.engine.hierarchies.options import (
+    APART,
     ROOT,
     Options,
     Rows,
@@ -54,6 +55,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         default="",
         longest=1,
     ),
+    APART,
 )
 
 

@@ -7,11 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.list_parameters import TextListParameter
 from dpdesk.core.parameters import Nested, Numbers, ParameterValue, Texts, nearest
 
 Options = Mapping[str, ParameterValue]
 Rows = list[list[str]]
 ROOT = "*"
+APART = TextListParameter(
+    "apart",
+    "Kept apart",
+    "Values that stay themselves below the top, such as codes for missing or not applicable.",
+)
+"""An option of every builder that reads values: what is no number, code or date is left out."""
+
 _DIGITS = re.compile(r"(\d+)")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dpdesk.core.list_parameters import NestedParameter, NumberListParameter, TextListParameter
 from dpdesk.core.parameters import Parameter, nearest
 from dpdesk.engine.hierarchies.options import (
+    APART,
     ROOT,
     Options,
     Rows,
@@ -39,6 +40,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "stays itself.",
         example='[{ low = ["a", "b"], high = ["c", "d"] }]',
     ),
+    APART,
 )
 
 

@@ -18,11 +18,14 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelSummary
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
-from dpdesk.core.schema import ColumnProfile, ColumnType, Role, RoleSuggestion, ValueCount
+from dpdesk.core.schema import ColumnType, Role, ValueCount
+from dpdesk.core.suggested import Why
+from dpdesk.engine.hierarchies.suggestions import suggest_hierarchy
 from dpdesk.ui.panels.hierarchies import presenter
 from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
 from dpdesk.ui.panels.hierarchies.pictures import level_chart, level_table, share_text
 from dpdesk.ui.panels.hierarchies.presenter import State
+from dpdesk.ui.panels.hierarchies.reasons import reason
 from dpdesk.ui.panels.hierarchies.shape import TreeShape
 from dpdesk.ui.panels.hierarchies.tasks import Look, look_at
 from dpdesk.ui.panels.hierarchies.tree_model import HierarchyModel
@@ -225,22 +228,43 @@ def test_choices_are_named_in_words() -> None:
     assert presenter.choice_words(Hierarchy.from_rows("job", ROWS)) == "edited by hand"
 
 
-@pytest.mark.parametrize("kind", ["intervals", "mask", "dates", "order"])
-def test_each_suggestion_has_a_reason(kind: str) -> None:
-    column = ColumnProfile(
-        "age",
-        ColumnType.INTEGER,
-        3,
-        0,
-        3,
-        3,
-        (),
-        RoleSuggestion(Role.INSENSITIVE, ""),
-        minimum="17",
-        maximum="90",
-    )
-    for known in (column, None):
-        assert presenter.reason(HierarchyBuilder(kind), known).startswith("Suggested")
+COLUMNS: dict[Why, tuple[str, list[str]]] = {
+    Why.FEW: ("x", ["1", "2", "9"]),
+    Why.DATES: ("x", ["01/02/2024", "03/04/2024", "05/06/2024"]),
+    Why.YEARS: ("x", [str(year) for year in range(1950, 2005)]),
+    Why.NUMBERS: ("x", [str(number * 7) for number in range(-30, 400, 3)]),
+    Why.COUNTS: ("children", [str(number) for number in range(9)] + ["N"]),
+    Why.NUMBER_CODES: ("x", [str(number) for number in range(1, 10)]),
+    Why.NAMED_CODES: ("region", [str(number) for number in range(1, 60)]),
+    Why.CODES: ("x", [f"{a}{b}{c}77" for a in range(1, 4) for b in range(5) for c in range(5)]),
+    Why.PADDED_CODES: ("isco", [str(code) for code in range(110, 9620, 90)]),
+    Why.LOOSE_CODES: ("x", [f"{letter}1" for letter in "ABCDEF"]),
+    Why.RANGES: ("x", ["0-14", "15-24", "25-64", "65+"]),
+    Why.ORDER: ("grade", [str(number) for number in range(1, 9)]),
+    Why.NAMES: ("x", ["cook", "nurse", "judge", "baker", "smith"]),
+}
+
+
+@pytest.mark.parametrize("why", Why)
+def test_each_suggestion_has_a_reason(why: Why) -> None:
+    name, values = COLUMNS[why]
+    found = suggest_hierarchy(values, ColumnType.TEXT, (), name)
+    assert found.why is why
+    sentence = reason(found)
+    assert sentence.startswith("Suggested")
+    assert "{" not in sentence
+
+
+def test_a_reason_tells_of_coded_ends_of_codes_for_missing_and_of_a_second_reading() -> None:
+    incomes = [str(number * 1000) for number in range(40)] + ["250000", "400000", "-9", "N"]
+    rows = [100] * 40 + [1, 1, 20, 20]
+    found = suggest_hierarchy(incomes, ColumnType.TEXT, (), "x", rows)
+    sentence = reason(found)
+    assert "42 numbers from 0 to 400,000" in sentence
+    assert "Few rows lie from 40,000 on" in sentence
+    assert "N, -9 stay apart" in sentence
+    assert "dd/mm/yyyy" in reason(suggest_hierarchy(COLUMNS[Why.DATES][1], ColumnType.DATE))
+    assert "mm/dd/yyyy as well" in reason(suggest_hierarchy(COLUMNS[Why.DATES][1], ColumnType.DATE))
 
 
 def test_the_tree_of_the_form_holds_the_groups() -> None:

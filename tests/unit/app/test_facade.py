@@ -154,7 +154,7 @@ def test_a_place_that_cannot_be_written_is_named(work: WorkState, tmp_path: Path
 
 
 def test_a_suggested_hierarchy_builds_and_is_previewed(data: DataStore, folder: Path) -> None:
-    builder = hierarchies.suggest(data, "age", ColumnType.INTEGER, TOKEN)
+    builder = hierarchies.suggest(data, "age", ColumnType.INTEGER, TOKEN).builder
     assert builder.kind == "intervals"
     built = hierarchies.build(data, "age", builder, TOKEN)
     assert hierarchies.resolve(data, "age", builder, folder, TOKEN).rows() == built.rows()

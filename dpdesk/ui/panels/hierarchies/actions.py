@@ -13,7 +13,8 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
 from dpdesk.ui.panels.hierarchies.edits import Edit
-from dpdesk.ui.panels.hierarchies.presenter import choice_words, reason
+from dpdesk.ui.panels.hierarchies.presenter import choice_words
+from dpdesk.ui.panels.hierarchies.reasons import reason
 from dpdesk.ui.panels.hierarchies.tasks import (
     Edited,
     ExportFile,
@@ -96,9 +97,10 @@ class HierarchyActions(QObject):
         found = outcome.value
         assert isinstance(found, tuple)
         fresh = {one.attribute: one for one in found if self._still_true(one)}
-        builders = {name: one.builder for name, one in fresh.items() if one.builder is not None}
-        for name, builder in builders.items():
-            self._reasons[name] = (builder, self._reason(name, builder))
+        suggested = {name: one.found for name, one in fresh.items() if one.found is not None}
+        builders = {name: one.builder for name, one in suggested.items()}
+        for name, one in suggested.items():
+            self._reasons[name] = (one.builder, reason(one))
         work = self._workbench.work
         news = {name: b for name, b in builders.items() if work.hierarchies.get(name) != b}
         if news:
@@ -108,18 +110,11 @@ class HierarchyActions(QObject):
     def _still_true(self, one: Suggestion) -> bool:
         return self._workbench.work.hierarchies.get(one.attribute) == one.before
 
-    def _reason(self, attribute: str, builder: HierarchyBuilder) -> str:
-        profile = self._workbench.profile
-        column = None
-        if profile is not None:
-            column = next((one for one in profile.columns if one.name == attribute), None)
-        return reason(builder, column)
-
     def _tell_suggested(
         self, news: dict[str, HierarchyBuilder], none: Sequence[Suggestion]
     ) -> None:
         if none:
-            self.said.emit("caution", " ".join(one.reason for one in none))
+            self.said.emit("caution", " ".join(one.problem for one in none))
         elif not news:
             self.said.emit("info", self.tr("There is nothing else to suggest here."))
         elif len(news) == 1:

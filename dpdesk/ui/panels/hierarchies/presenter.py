@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app import hierarchies
-from dpdesk.app.types import ColumnProfile, HierarchyChoice, WorkState
+from dpdesk.app.types import HierarchyChoice, WorkState
 from dpdesk.core.hierarchy_preview import HierarchyPreview
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.schema import Role
@@ -188,32 +188,6 @@ def lacking_sentence(look: Look) -> str:
             "each. Click one to go there.",
         )
     return template.format(n=f"{len(lacking):,}", rows=f"{rows:,}")
-
-
-def reason(builder: HierarchyBuilder, column: ColumnProfile | None) -> str:
-    """Why a builder was suggested, in one sentence."""
-    if builder.kind == "intervals" and column is not None and column.minimum is not None:
-        return translate(
-            "Hierarchies",
-            "Suggested intervals: the values are numbers from {low} to {high}.",
-        ).format(low=column.minimum, high=column.maximum)
-    sentences = {
-        "intervals": translate("Hierarchies", "Suggested intervals: the values are numbers."),
-        "mask": translate(
-            "Hierarchies", "Suggested masking: the values are codes of one length with digits."
-        ),
-        "dates": translate(
-            "Hierarchies", "Suggested periods: the values are dates written as {form}."
-        ),
-        "order": translate(
-            "Hierarchies",
-            "Suggested value, then *: the names do not tell what belongs together. Give group "
-            "sizes, or group values in the tree.",
-        ),
-    }
-    forms = builder.options.get("format")
-    form = forms[0] if isinstance(forms, tuple) and forms else ""
-    return sentences.get(builder.kind, "").format(form=form)
 
 
 def as_tree(preview: HierarchyPreview) -> object:

@@ -20,6 +20,7 @@ from dpdesk.core.hierarchy_preview import LevelEffect
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.schema import ColumnType
+from dpdesk.core.suggested import SuggestedHierarchy
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.panels.hierarchies.edits import Edit
@@ -92,12 +93,17 @@ def look_at(examined: Examined, token: CancelToken) -> Look:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A builder for an attribute that had ``before``; ``builder`` None when nothing suits."""
+    """What suits an attribute that had ``before``; ``found`` None and ``problem`` when nothing."""
 
     attribute: str
     before: HierarchyChoice | None
-    builder: HierarchyBuilder | None
-    reason: str = ""
+    found: SuggestedHierarchy | None
+    problem: str = ""
+
+    @property
+    def builder(self) -> HierarchyBuilder | None:
+        """The builder that is suggested."""
+        return None if self.found is None else self.found.builder
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +124,12 @@ class Suggest:
         token.check()
         before = self.before.get(attribute)
         try:
-            builder = hierarchies.suggest(self.data, attribute, kind, token)
+            found = hierarchies.suggest(self.data, attribute, kind, token)
         except Cancelled:
             raise
         except DpdeskError as error:
             return Suggestion(attribute, before, None, error.line)
-        return Suggestion(attribute, before, builder)
+        return Suggestion(attribute, before, found)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ import pytest
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.plan import BUILDER_KINDS, HierarchyBuilder
-from dpdesk.core.schema import ColumnType
 from dpdesk.engine.hierarchies.builders import build_hierarchy, builder_forms
-from dpdesk.engine.hierarchies.suggestions import suggest_builder
 
 AGES = [str(age) for age in range(100)]
 Plain = dict[str, object]
@@ -372,7 +370,7 @@ def test_the_default_levels_are_those_that_the_form_has() -> None:
         ),
         ({}, ["31.12.2023", "soon"], "found `soon`, expected dates in the form dd.mm.yyyy"),
         ({}, ["2024-03-05 24:00:00"], "found `2024-03-05 24:00:00`, expected dates"),
-        ({}, ["01/02/2024"], "`01/02/2024` can be read as day/month/year and as month/day/year"),
+        ({}, ["01/02/2024"], "`01/02/2024` can be read as dd/mm/yyyy and as mm/dd/yyyy"),
         ({"format": "dd.mm.yy"}, ["01.02.24"], '`format` is "dd.mm.yy", expected a form of yyyy'),
         ({"format": "yyyy yyyy"}, ["1 1"], "expected a form of yyyy"),
         ({"format": "dd yyyy"}, ["1 1"], "expected a form of yyyy"),
@@ -430,34 +428,3 @@ def test_a_wrong_tree_is_named(tree: object, code: str, words: str) -> None:
     error = refusal_of_any_place("tree", {"tree": tree}, ["a", "b"])
     assert error.code == code
     assert words in error.sentence
-
-
-# ---- suggestions ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("values", "column_type", "kind", "options"),
-    [
-        ([str(age) for age in range(17, 91)], "INTEGER", "intervals", {"widths": (5, 10, 20)}),
-        ([str(n) for n in range(0, 250_000, 999)], "INTEGER", "intervals", None),
-        (["0.1", "0.25", "0.9"], "DECIMAL", "intervals", None),
-        (["1,5", "2,5", "3"], "DECIMAL", "intervals", None),
-        (["47677", "47602", "03123"], "TEXT", "mask", {"from": "right"}),
-        (["2024-01-01", "2023-05-01", "2022-01-01"], "DATE", "dates", None),
-        (["01/02/2024", "02/02/2024", "03/02/2024"], "DATE", "dates", None),
-        (["a", "b", "c"], "TEXT", "order", {}),
-        (["yes", "no"], "BOOLEAN", "order", {}),
-        (["1", "2"], "INTEGER", "order", {}),
-        (["1,5", "2.5", "3"], "TEXT", "order", {}),
-        ([], "EMPTY", "order", {}),
-    ],
-)
-def test_a_suggested_builder_fits_the_column_and_builds(
-    values: list[str], column_type: str, kind: str, options: Plain | None
-) -> None:
-    builder = suggest_builder([*values, "?"], ColumnType[column_type], ("?",))
-    assert builder.kind == kind
-    if options is not None:
-        assert builder.options == options
-    hierarchy = build_hierarchy("a", builder, [*values, "?"], ("?",))
-    assert sorted(hierarchy.leaves) == sorted([*values, "?"])
