@@ -19,7 +19,7 @@ from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canon
 from dpdesk.project.review.events import Event
 from dpdesk.project.review.fields import BadFieldError, Fields
 from dpdesk.project.review.keys import Signer
-from dpdesk.project.review.payloads import Ballot, Submission
+from dpdesk.project.review.payloads import LARGEST_BALLOT, Ballot, Submission
 from dpdesk.project.review.votes import (
     CheckDecision,
     Decision,
@@ -33,7 +33,7 @@ from dpdesk.project.review.votes import (
 
 _COMMIT = b"dpdesk-ballot-v1\n"
 _SEAL = b"dpdesk-ballot-seal-v1\n"
-_SMALLEST = 16 * 1024
+_STEP = 16 * 1024
 _SPARE = 8 * 1024
 
 
@@ -68,8 +68,8 @@ def problems_of(vote: Vote, submission: Event) -> tuple[VoteProblem, ...]:
 def make_ballot(signer: Signer, submission: Event, vote: Vote) -> Ballot:
     """Commit to a vote and seal it for its maker.
 
-    Raises RefusedError ``vote.rules`` naming the first rule that it breaks, ValueError when it is
-    the vote of somebody else.
+    Raises RefusedError ``vote.rules`` naming the first rule that it breaks, InputError
+    ``vote.too-long``, ValueError when it is the vote of somebody else.
     """
     if vote.reviewer != signer.fingerprint:
         raise ValueError("a vote is committed to by its own reviewer")
@@ -79,7 +79,13 @@ def make_ballot(signer: Signer, submission: Event, vote: Vote) -> Ballot:
     nonce = secrets.token_hex(32)
     commitment = commitment_of(nonce, vote)
     plain = canonical_json({"nonce": nonce, "vote": vote.as_json()})
-    size = _bucket(len(plain), submission, signer.fingerprint)
+    size = _padded(len(plain), submission, signer.fingerprint)
+    if size > LARGEST_BALLOT // 2:
+        raise InputError(
+            "vote.too-long",
+            f"The vote has {len(plain):,} bytes, too many for a signature.",
+            hint="Put long comments into a document, and name it here.",
+        )
     sealed = _sealed(signer, submission.id, commitment, plain + b" " * (size - len(plain)))
     return Ballot(commitment, sealed)
 
@@ -127,11 +133,11 @@ def proposal(
     return Vote(submission.id, reviewer, Outcome.CHANGES, checks, files)
 
 
-def _bucket(length: int, submission: Event, reviewer: str) -> int:
-    """A size for sealed votes on a submission: a power of two that hardly any comment exceeds."""
+def _padded(length: int, submission: Event, reviewer: str) -> int:
+    """The length to which a vote is filled up: one for all votes on a submission, then doubles."""
     plainest = len(canonical_json(proposal(submission, reviewer).as_json()))
-    size = _SMALLEST
-    while size < max(length, 2 * plainest + _SPARE):
+    size = -(-(plainest * 5 // 4 + _SPARE) // _STEP) * _STEP
+    while size < length:
         size *= 2
     return size
 

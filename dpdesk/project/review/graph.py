@@ -8,7 +8,7 @@ parents, otherwise by time and id.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -75,8 +75,8 @@ class ReviewGraph:
         )
 
 
-def parse_review(data: bytes, root: str | None = None) -> ReviewGraph:
-    """Read the bytes of a review file; never raises. ``root`` as for :func:`graph_of`."""
+def parse_review(data: bytes, roots: Collection[str] = ()) -> ReviewGraph:
+    """Read the bytes of a review file; never raises. ``roots`` as for :func:`graph_of`."""
     if len(data) > LARGEST_REVIEW:
         return _broken(f"has {len(data):,} bytes, expected at most {LARGEST_REVIEW:,}")
     try:
@@ -93,22 +93,22 @@ def parse_review(data: bytes, root: str | None = None) -> ReviewGraph:
     items = raw["events"]
     if not isinstance(items, list) or len(items) > MOST_EVENTS:
         return _broken(f"`events` is no list of at most {MOST_EVENTS:,} events")
-    return _from_items(items, root)
+    return _from_items(items, roots)
 
 
 def graph_of(
-    events: Iterable[Event], faults: Iterable[Fault] = (), root: str | None = None
+    events: Iterable[Event], faults: Iterable[Fault] = (), roots: Collection[str] = ()
 ) -> ReviewGraph:
     """A graph of events, each of which holds; what has no place in it becomes a fault.
 
-    Of two copies of an event the first is kept. ``root`` is the id of the first submission where
-    it is known; of several, otherwise, that with the earliest time is taken, and a fault says so.
+    Of two copies of an event the first is kept. ``roots`` are ids of first submissions that are
+    known; of several others that with the earliest time is taken, and a fault says so.
     """
     unique: dict[str, Event] = {}
     for event in events:
         unique.setdefault(event.id, event)
     ordered, left = _ordered(unique)
-    graph, found = _built(ordered, root)
+    graph, found = _built(ordered, roots)
     found = [*faults, *(_orphan(event, unique) for event in left), *found]
     return replace(graph, faults=tuple(dict.fromkeys(found)))
 
@@ -126,7 +126,7 @@ def joined(graphs: Sequence[ReviewGraph], root: str | None = None) -> ReviewGrap
     same = [graph for graph in graphs if graph.events[0].id == root]
     other = [graph for graph in graphs if graph.events[0].id != root]
     faults = [_other_review(graph.events[0]) for graph in other]
-    return graph_of((event for graph in same for event in graph.events), faults, root)
+    return graph_of((event for graph in same for event in graph.events), faults, (root,))
 
 
 def without(graph: ReviewGraph, unwanted: Iterable[str]) -> ReviewGraph:
@@ -139,7 +139,7 @@ def without(graph: ReviewGraph, unwanted: Iterable[str]) -> ReviewGraph:
     return graph_of(event for event in graph.events if event.id not in gone or event.id in needed)
 
 
-def _from_items(items: list[object], root: str | None) -> ReviewGraph:
+def _from_items(items: list[object], roots: Collection[str]) -> ReviewGraph:
     events: list[Event] = []
     faults: list[Fault] = []
     seen: dict[str, int] = {}
@@ -153,7 +153,7 @@ def _from_items(items: list[object], root: str | None) -> ReviewGraph:
         else:
             seen[read.id] = position
             events.append(read)
-    graph = graph_of(events, faults, root)
+    graph = graph_of(events, faults, roots)
     placed = {event.id for event in graph.events}
     written = [event.id for event in events if event.id in placed]
     if written != [event.id for event in graph.events]:
@@ -182,10 +182,11 @@ def _ordered(events: Mapping[str, Event]) -> tuple[list[Event], list[Event]]:
     return placed, [event for event in events.values() if waiting[event.id]]
 
 
-def _built(ordered: list[Event], root: str | None) -> tuple[ReviewGraph, list[Fault]]:
+def _built(ordered: list[Event], roots: Collection[str]) -> tuple[ReviewGraph, list[Fault]]:
     """The graph of what descends from the first submission and is well formed, and the rest."""
     starts = {event.id: event for event in ordered if not event.parents and not _root_fault(event)}
-    first = starts.get(root or "", next(iter(starts.values()), None))
+    first = next((event for key, event in starts.items() if key in roots), None)
+    first = first or next(iter(starts.values()), None)
     kept: dict[str, Event] = {}
     bits: dict[str, int] = {}
     before: dict[str, int] = {}

@@ -7,13 +7,16 @@ import fcntl
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import sync_folder, write_new
+
+LONGEST_WAIT = 30
 
 
 def private_folder(folder: Path) -> None:
@@ -69,5 +72,26 @@ def locked(folder: Path, name: str) -> Iterator[None]:
     except OSError as error:
         raise storage_error(error, folder, "write") from error
     with stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+        take_lock(stream.fileno(), folder)
         yield
+
+
+def take_lock(handle: int, what: Path) -> None:
+    """Lock an open file or folder until it is closed, waiting for half a minute at most.
+
+    Raises StorageError ``review.busy``, and OSError where the file system has no locks.
+    """
+    until = time.monotonic() + LONGEST_WAIT
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise StorageError(
+                    "review.busy",
+                    f"{what}: another program has been changing it for {LONGEST_WAIT} seconds.",
+                    hint="Close the other program, and try again.",
+                ) from None
+            time.sleep(0.02)
+        else:
+            return

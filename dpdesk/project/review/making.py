@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from dpdesk.core.errors import InputError
 from dpdesk.project.review.ballots import make_ballot, open_ballot
 from dpdesk.project.review.events import Event, sign_event
@@ -25,16 +23,13 @@ from dpdesk.project.review.texts import is_hash, says_something, text_fault
 from dpdesk.project.review.votes import Vote
 
 
-def submit(
-    signer: Signer, state: ReviewState, payload: Submission, latest: datetime | None = None
-) -> Event:
+def submit(signer: Signer, state: ReviewState, payload: Submission) -> Event:
     """Submit a release; ``payload.previous`` is the id of the submission before.
 
     All functions here raise RefusedError ``review.not-allowed`` with the reason when the signer may
-    not do this now, and InputError ``review.text`` for a text that cannot be signed; ``latest`` is
-    the newest time that this computer knows besides the events.
+    not do this now, and InputError ``review.text`` for a text that cannot be signed.
     """
-    require(EventType.SUBMIT, state, signer.fingerprint, latest)
+    require(EventType.SUBMIT, state, signer.fingerprint)
     _check_text("note", payload.note)
     wanted = state.current.submission.id if state.current else None
     if payload.previous != wanted:
@@ -42,23 +37,23 @@ def submit(
     return sign_event(signer, payload, state.graph.heads(), state.now)
 
 
-def start(signer: Signer, state: ReviewState, latest: datetime | None = None) -> Event:
+def start(signer: Signer, state: ReviewState) -> Event:
     """Say that one's review has begun."""
-    require(EventType.START, state, signer.fingerprint, latest)
+    require(EventType.START, state, signer.fingerprint)
     return _signed(signer, state, Start())
 
 
-def cast(signer: Signer, state: ReviewState, vote: Vote, latest: datetime | None = None) -> Event:
+def cast(signer: Signer, state: ReviewState, vote: Vote) -> Event:
     """Cast a vote without showing it. Raises RefusedError ``vote.rules`` too."""
-    require(EventType.BALLOT, state, signer.fingerprint, latest)
+    require(EventType.BALLOT, state, signer.fingerprint)
     for comment in _comments(vote):
         _check_text("comment", comment)
     return _signed(signer, state, make_ballot(signer, _submission(state), vote))
 
 
-def reveal(signer: Signer, state: ReviewState, latest: datetime | None = None) -> Event:
+def reveal(signer: Signer, state: ReviewState) -> Event:
     """Show one's vote, when enough votes are cast."""
-    require(EventType.REVEAL, state, signer.fingerprint, latest)
+    require(EventType.REVEAL, state, signer.fingerprint)
     assert state.current is not None
     ballot = next(i.event for i in own_ballots(state, signer.fingerprint) if not i.late)
     opened = open_ballot(signer, ballot)
@@ -68,26 +63,22 @@ def reveal(signer: Signer, state: ReviewState, latest: datetime | None = None) -
     return _signed(signer, state, Reveal(ballot.id, closes, opened.nonce, opened.vote))
 
 
-def merge(signer: Signer, state: ReviewState, latest: datetime | None = None) -> Event:
+def merge(signer: Signer, state: ReviewState) -> Event:
     """Sign all events that are there, as after joining copies."""
-    require(EventType.MERGE, state, signer.fingerprint, latest)
+    require(EventType.MERGE, state, signer.fingerprint)
     return _signed(signer, state, Merge())
 
 
-def release(
-    signer: Signer, state: ReviewState, note: str = "", latest: datetime | None = None
-) -> Event:
+def release(signer: Signer, state: ReviewState, note: str = "") -> Event:
     """Release what was approved. Final."""
-    require(EventType.RELEASE, state, signer.fingerprint, latest)
+    require(EventType.RELEASE, state, signer.fingerprint)
     _check_text("note", note)
     return _signed(signer, state, Release(note))
 
 
-def withdraw(
-    signer: Signer, state: ReviewState, reason: str, latest: datetime | None = None
-) -> Event:
+def withdraw(signer: Signer, state: ReviewState, reason: str) -> Event:
     """Take the submission back, for a reason."""
-    require(EventType.WITHDRAW, state, signer.fingerprint, latest)
+    require(EventType.WITHDRAW, state, signer.fingerprint)
     _check_text("reason", reason, needed=True)
     return _signed(signer, state, Withdraw(reason))
 
@@ -97,13 +88,12 @@ def supersede(
     state: ReviewState,
     replacement: str,
     reason: str,
-    latest: datetime | None = None,
 ) -> Event:
     """Say which release (SHA-256 of its manifest) replaces the one that went out, and why.
 
     Raises InputError ``review.replacement`` for what is no such code, or the release's own.
     """
-    require(EventType.SUPERSEDE, state, signer.fingerprint, latest)
+    require(EventType.SUPERSEDE, state, signer.fingerprint)
     _check_text("reason", reason, needed=True)
     if not is_hash(replacement) or replacement == _submission(state).release:
         raise InputError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.project.review.payloads import EventType
@@ -29,26 +28,21 @@ class Permission:
         return not self.reason
 
 
-def permissions(
-    state: ReviewState, fingerprint: str | None, latest: datetime | None = None
-) -> Mapping[EventType, Permission]:
+def permissions(state: ReviewState, fingerprint: str | None) -> Mapping[EventType, Permission]:
     """What the holder of a key may do now; None for somebody without a key.
 
-    ``latest`` is the newest time that this computer knows besides the events (receipts, audit
-    log): a clock that has gone back signs nothing.
+    A clock that has gone back behind the events or ``state.latest`` signs nothing.
     """
-    general = _general(state, fingerprint, latest)
+    general = _general(state, fingerprint)
     return {
         action: Permission(action, general or _reason(action, state, fingerprint or ""))
         for action in EventType
     }
 
 
-def require(
-    action: EventType, state: ReviewState, fingerprint: str, latest: datetime | None = None
-) -> None:
+def require(action: EventType, state: ReviewState, fingerprint: str) -> None:
     """Raise RefusedError ``review.not-allowed`` with the reason unless the action is allowed."""
-    permission = permissions(state, fingerprint, latest)[action]
+    permission = permissions(state, fingerprint)[action]
     if not permission.allowed:
         raise RefusedError(
             "review.not-allowed", permission.reason, details={"action": action.value}
@@ -62,7 +56,7 @@ def own_ballots(state: ReviewState, fingerprint: str) -> tuple[BallotState, ...]
     return tuple(item for item in items if item.event.signer.fingerprint == fingerprint)
 
 
-def _general(state: ReviewState, fingerprint: str | None, latest: datetime | None) -> str:
+def _general(state: ReviewState, fingerprint: str | None) -> str:
     """Why somebody may do nothing at all; empty when that depends on the action."""
     if fingerprint is None:
         return "There is no key of yours on this computer: make one and have it trusted."
@@ -72,7 +66,7 @@ def _general(state: ReviewState, fingerprint: str | None, latest: datetime | Non
     if entry.revoked is not None:
         return f"Your key was revoked on {time_text(entry.revoked.time)}: make another one."
     newest = state.graph.latest()
-    times = [*([newest.time] if newest else []), *([latest] if latest else [])]
+    times = [time for time in (newest and newest.time, state.latest) if time]
     if times and state.now < max(times) - CLOCK_TOLERANCE:
         return (
             f"This computer's clock shows {time_text(state.now)}, but something here was made on "
@@ -84,12 +78,15 @@ def _general(state: ReviewState, fingerprint: str | None, latest: datetime | Non
 
 
 def _reason(action: EventType, state: ReviewState, fingerprint: str) -> str:
-    if action is EventType.SUBMIT:
-        return _submit(state, fingerprint)
-    if state.current is None:
+    whole = next((fault for fault in state.faults if fault.round is None), None)
+    if state.current is None and not whole and action is not EventType.SUBMIT:
         return "The release has not been submitted yet."
-    if action is EventType.MERGE:
+    if action is EventType.MERGE and state.current is not None:
         return _MAY
+    if whole is not None:
+        return f"The review is not complete ({whole.reason}): merge a sound copy."
+    if action is EventType.SUBMIT or state.current is None:
+        return _submit(state, fingerprint)
     if action is EventType.WITHDRAW:
         return _withdraw(state, state.current, fingerprint)
     if action is EventType.SUPERSEDE:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -99,7 +99,9 @@ class ReviewState:
 
     ``rounds`` are all rounds, ``current`` the one that counts: the one that was released, else the
     last. ``faults`` spoil the review; ``past`` were faults of earlier rounds; ``notes`` are worth
-    knowing. ``void`` are the events that do not count.
+    knowing. ``void`` are the events that do not count, ``untrusted`` those of them that are signed
+    by a key that is not to be trusted. ``latest`` is the newest time that this computer knows from
+    elsewhere.
     """
 
     graph: ReviewGraph
@@ -110,7 +112,9 @@ class ReviewState:
     faults: tuple[Fault, ...] = ()
     past: tuple[Fault, ...] = ()
     notes: tuple[Fault, ...] = ()
-    void: frozenset[str] = field(default_factory=frozenset)
+    void: frozenset[str] = frozenset()
+    untrusted: frozenset[str] = frozenset()
+    latest: datetime | None = None
     author: str = ""
 
     @property
@@ -136,16 +140,19 @@ def evaluate(
     now: datetime,
     seen: Mapping[str, datetime] = _NOTHING_SEEN,
     found: tuple[Fault, ...] = (),
+    latest: datetime | None = None,
 ) -> ReviewState:
     """What a review comes to on a computer with this trust list and this clock.
 
     ``seen`` says when this computer first saw an event (its receipts); ``found`` are faults that
-    were found outside the graph (a removed event, a file that is not the one submitted).
+    were found outside the graph (a removed event, a file that is not the one submitted);
+    ``latest`` is the newest time that receipts and audit log know.
     """
     base = (*graph.faults, *found)
     if not graph.events:
-        return ReviewState(graph, trust, now, faults=base)
-    reading = Reading(graph, standings(graph, trust, seen), now)
+        return ReviewState(graph, trust, now, faults=base, latest=latest)
+    standing = standings(graph, trust, seen)
+    reading = Reading(graph, standing, now)
     reading.read()
     facts = reading.rounds
     released = next((item for item in facts if item.of(EventType.RELEASE)), None)
@@ -165,6 +172,8 @@ def evaluate(
         past=tuple(fault for fault in faults if fault.round != current.number),
         notes=(*reading.notes, *(note for item in rounds for note in _late_notes(item))),
         void=frozenset(reading.void),
+        untrusted=frozenset(key for key, item in standing.items() if item.code),
+        latest=latest,
         author=reading.author(),
     )
 

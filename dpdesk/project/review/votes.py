@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dpdesk.project.review.fields import BadFieldError, Fields
 from dpdesk.project.review.texts import says_something, shown, text_fault
 
-MOST_FILES, MOST_ITEMS = 20_000, 1_000
+MOST_FILES, MOST_ITEMS = 5_000, 500
 LONGEST_PATH, LONGEST_ITEM = 500, 100
 
 

@@ -1,0 +1,131 @@
+"""What a submission signs of a release folder, and whether the folder still is what was signed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.io.canonical import UnreadableJsonError, canonical_json, read_canonical
+from dpdesk.io.failures import storage_error
+from dpdesk.io.release_folder import EVIDENCE, INTERNAL, MANIFEST, PUBLIC, REVIEW, SEAL
+from dpdesk.io.safewrite import hash_file
+from dpdesk.project.review.events import Fault
+from dpdesk.project.review.payloads import Submission
+from dpdesk.project.review.texts import is_hash, shown
+
+_MANIFEST, _SEAL = f"{PUBLIC}/{MANIFEST}", f"{INTERNAL}/{SEAL}"
+_EVIDENCE, _REVIEW = f"{INTERNAL}/{EVIDENCE}", f"{INTERNAL}/{REVIEW}"
+
+
+@dataclass(frozen=True)
+class ReleaseBinding:
+    """What a release folder holds now. Codes are SHA-256 in hex; empty when a file is missing.
+
+    ``files`` are all regular files of both parts but the review, {path: sha256}; ``odd`` are
+    entries that are none (links, folders, devices); ``commitment`` is the manifest's.
+    """
+
+    files: Mapping[str, str]
+    plan_sha256: str
+    commitment: str
+    odd: tuple[str, ...] = ()
+
+    @property
+    def manifest_sha256(self) -> str:
+        """SHA-256 of ``public/manifest.json``."""
+        return self.files.get(_MANIFEST, "")
+
+    @property
+    def seal_sha256(self) -> str:
+        """SHA-256 of ``internal/seal.json``."""
+        return self.files.get(_SEAL, "")
+
+
+def bind_release(folder: Path, token: CancelToken) -> ReleaseBinding:
+    """Hash a release folder, as a stream.
+
+    Raises InputError ``release.missing`` unless it has both parts, StorageError, Cancelled.
+    """
+    files: dict[str, str] = {}
+    odd: list[str] = []
+    for part in (PUBLIC, INTERNAL):
+        if (folder / part).is_symlink() or not (folder / part).is_dir():
+            raise InputError(
+                "release.missing",
+                f"{folder}: has no folder `{part}`, expected a release folder with both parts.",
+                hint="A review needs the whole release folder, not its public part alone.",
+            )
+        try:
+            _hash_part(folder, part, files, odd, token)
+        except OSError as error:
+            raise storage_error(error, folder / part, "read") from error
+    plan, commitment = _plan(folder / _EVIDENCE), _commitment(folder / _MANIFEST)
+    return ReleaseBinding(files, plan, commitment, tuple(sorted(odd)))
+
+
+def manifest_code(folder: Path, token: CancelToken) -> str:
+    """SHA-256 of the manifest alone; empty when it cannot be read."""
+    try:
+        return hash_file(folder / _MANIFEST, token)[0]
+    except OSError:
+        return ""
+
+
+def binding_faults(submitted: Submission, found: ReleaseBinding) -> tuple[Fault, ...]:
+    """How a folder differs from what was submitted: each file that is not the one signed."""
+    faults = []
+    for path in sorted(submitted.files.keys() | found.files.keys()):
+        if path not in found.files:
+            faults.append(_fault("file.missing", f"{shown(path)}, which was submitted, is missing"))
+        elif path not in submitted.files:
+            faults.append(_fault("file.added", f"{shown(path)} was not submitted"))
+        elif submitted.files[path] != found.files[path]:
+            faults.append(_fault("file.changed", f"{shown(path)} is not the file submitted"))
+    faults += [_fault("file.odd", f"{shown(path)} is no regular file") for path in found.odd]
+    for what in ("manifest_sha256", "seal_sha256", "plan_sha256", "commitment"):
+        if getattr(submitted, what) != getattr(found, what):
+            faults.append(_fault("file.binding", f"`{what}` is not that of the folder"))
+    return tuple(faults)
+
+
+def _hash_part(
+    folder: Path, part: str, files: dict[str, str], odd: list[str], token: CancelToken
+) -> None:
+    waiting = [folder / part]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                path = Path(entry.path).relative_to(folder).as_posix()
+                mode = entry.stat(follow_symlinks=False).st_mode
+                if stat.S_ISDIR(mode):
+                    waiting.append(folder / path)
+                elif not stat.S_ISREG(mode):
+                    odd.append(path)
+                elif path != _REVIEW:
+                    files[path] = hash_file(folder / path, token)[0]
+
+
+def _plan(path: Path) -> str:
+    try:
+        plan = read_canonical(path).get("plan")
+        return hashlib.sha256(canonical_json(plan)).hexdigest() if isinstance(plan, dict) else ""
+    except (UnreadableJsonError, OSError, RecursionError):
+        return ""
+
+
+def _commitment(path: Path) -> str:
+    try:
+        value = read_canonical(path).get("commitment")
+    except (UnreadableJsonError, OSError, RecursionError):
+        return ""
+    return value if isinstance(value, str) and is_hash(value) else ""
+
+
+def _fault(code: str, reason: str) -> Fault:
+    return Fault(code, reason)

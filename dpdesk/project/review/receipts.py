@@ -1,0 +1,183 @@
+"""What this computer has seen: events cannot be taken out of a review behind its back.
+
+For each review there is a file below ``home/receipts``, named by the id of its first submission,
+with every event that verified here and when it was first seen. Marks by release and by plan lead
+to the reviews of the same release (there must be one alone) and of the same plan.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from dpdesk.core.errors import DpdeskError, StorageError
+from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
+from dpdesk.io.failures import storage_error
+from dpdesk.project.review.events import Event, Fault, read_event
+from dpdesk.project.review.graph import LARGEST_REVIEW, ReviewGraph, graph_of
+from dpdesk.project.review.homefiles import locked, private_folder, read_small, write_private
+from dpdesk.project.review.payloads import Submission
+from dpdesk.project.review.state import ReviewState
+from dpdesk.project.review.texts import is_hash, parse_time, time_text
+
+_MOST_NAMED = 20
+_LARGEST_MARK = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class ReceiptBook:
+    """The receipts of one review: events, and when each was first seen; ``problem`` if damaged."""
+
+    root: str
+    graph: ReviewGraph = field(default_factory=ReviewGraph)
+    seen: Mapping[str, datetime] = field(default_factory=dict)
+    problem: str = ""
+
+    def missing(self, graph: ReviewGraph) -> tuple[Event, ...]:
+        """The events that were seen here and are not in a graph."""
+        return tuple(event for event in self.graph.events if event.id not in graph.by_id)
+
+    def faults(self, graph: ReviewGraph) -> tuple[Fault, ...]:
+        """A fault for each event that is missing in a graph."""
+        lost = self.missing(graph)
+        reason = "an event that this computer has seen is missing (removed, or this copy is old)"
+        found = [
+            Fault("receipt.missing", f"{reason}: {event.words}", event.id)
+            for event in lost[:_MOST_NAMED]
+        ]
+        if len(lost) > _MOST_NAMED:
+            found.append(Fault("receipt.missing", f"{reason}: {len(lost) - _MOST_NAMED} more"))
+        return tuple(found)
+
+    def latest(self) -> datetime | None:
+        """The newest time here: this computer's clock has shown it, or an event has."""
+        times = [*self.seen.values(), *(event.time for event in self.graph.events)]
+        return max(times, default=None)
+
+
+class Receipts:
+    """All receipts of this computer."""
+
+    def __init__(self, home: Path) -> None:
+        self.folder = home / "receipts"
+
+    def book(self, root: str) -> ReceiptBook:
+        """The receipts of a review, empty when nothing of it was seen; never raises for damage."""
+        path = self._path(root)
+        if not path.exists():
+            return ReceiptBook(root)
+        try:
+            return _read(root, read_small(path, 2 * LARGEST_REVIEW))
+        except (UnreadableJsonError, DpdeskError) as error:
+            return ReceiptBook(root, problem=f"{path}: the receipts are damaged: {error}")
+
+    def record(self, state: ReviewState) -> ReceiptBook:
+        """Remember the events of a state that are signed by trusted keys.
+
+        Damaged receipts are set aside under another name. Raises StorageError.
+        """
+        if state.graph.root is None:
+            raise ValueError("there is nothing to remember")
+        root = state.graph.root.id
+        with locked(self.folder, "receipts"):
+            book = self.book(root)
+            if book.problem:
+                self._set_aside(self._path(root))
+            fresh = [event for event in state.graph.events if event.id not in state.untrusted]
+            grown = graph_of([*book.graph.events, *fresh], (), (root,))
+            seen = {event.id: book.seen.get(event.id, state.now) for event in grown.events}
+            if not grown.events or (grown.events == book.graph.events and not book.problem):
+                return book
+            book = ReceiptBook(root, grown, seen)
+            write_private(self._path(root), _bytes(book))
+            self._mark(book)
+        return book
+
+    def reviews_of(self, manifest_sha256: str) -> tuple[str, ...]:
+        """Ids of the first submissions of the reviews in which a release was submitted."""
+        return self._marked("releases", manifest_sha256)
+
+    def reviews_by_plan(self, plan_sha256: str) -> tuple[str, ...]:
+        """Ids of the first submissions of the reviews of releases that were made by a plan."""
+        return self._marked("plans", plan_sha256)
+
+    def keep_aside(self, data: bytes, name: str) -> Path:
+        """Keep the bytes of a file that is about to be replaced with something left out."""
+        folder = self.folder / "set-aside"
+        private_folder(folder)
+        path = folder / f"{name}-{secrets.token_hex(4)}.json"
+        write_private(path, data)
+        return path
+
+    def _path(self, root: str) -> Path:
+        if not is_hash(root):
+            raise ValueError("a review is named by the id of its first submission")
+        return self.folder / f"{root}.json"
+
+    def _set_aside(self, path: Path) -> None:
+        aside = path.with_name(f"{path.stem}.damaged-{secrets.token_hex(4)}")
+        try:
+            path.replace(aside)
+        except OSError as error:
+            raise storage_error(error, path, "set aside") from error
+
+    def _mark(self, book: ReceiptBook) -> None:
+        for event in book.graph.events:
+            if isinstance(event.payload, Submission):
+                self._add_mark("releases", event.payload.manifest_sha256, book.root)
+                self._add_mark("plans", event.payload.plan_sha256, book.root)
+
+    def _add_mark(self, kind: str, code: str, root: str) -> None:
+        known = self._marked(kind, code)
+        if root not in known:
+            folder = self.folder / kind
+            private_folder(folder)
+            reviews = sorted({*known, root})
+            write_private(
+                folder / f"{code}.json", canonical_json({"format": 1, "reviews": reviews})
+            )
+
+    def _marked(self, kind: str, code: str) -> tuple[str, ...]:
+        path = self.folder / kind / f"{code}.json"
+        if not is_hash(code) or not path.exists():
+            return ()
+        try:
+            raw = parse_canonical(read_small(path, _LARGEST_MARK)).get("reviews")
+        except (UnreadableJsonError, DpdeskError):
+            return ()
+        items: Iterable[object] = raw if isinstance(raw, list) else ()
+        return tuple(item for item in items if isinstance(item, str) and is_hash(item))
+
+
+def _bytes(book: ReceiptBook) -> bytes:
+    data = canonical_json(
+        {
+            "format": 1,
+            "root": book.root,
+            "events": [event.as_json() for event in book.graph.events],
+            "seen": {key: time_text(time) for key, time in book.seen.items()},
+        }
+    )
+    if len(data) > 2 * LARGEST_REVIEW:
+        raise StorageError("receipts.too-large", "The receipts of this review are too large.")
+    return data
+
+
+def _read(root: str, data: bytes) -> ReceiptBook:
+    """Raises UnreadableJsonError."""
+    raw = parse_canonical(data)
+    items, seen = raw.get("events"), raw.get("seen")
+    if set(raw) != {"format", "root", "events", "seen"} or raw["format"] != 1:
+        raise UnreadableJsonError("they are no receipts of this version")
+    if raw["root"] != root or not isinstance(items, list) or not isinstance(seen, dict):
+        raise UnreadableJsonError("they belong to another review")
+    events = [read_event(item, place) for place, item in enumerate(items, start=1)]
+    graph = graph_of((event for event in events if isinstance(event, Event)), (), (root,))
+    times = {key: parse_time(text) for key, text in seen.items()}
+    moments = {key: time for key, time in times.items() if time is not None}
+    if len(graph.events) != len(items) or graph.faults or set(moments) != set(graph.by_id):
+        raise UnreadableJsonError("an event in them does not hold")
+    return ReceiptBook(root, graph, moments)
