@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import shiboken6
@@ -21,6 +22,7 @@ from PySide6.QtCore import QLocale, QObject, Slot
 from PySide6.QtWidgets import QApplication
 
 from dpdesk.app.warming import warm_up
+from dpdesk.ui.charts import load_plots
 from dpdesk.ui.crash import CrashReporter
 from dpdesk.ui.display import require_display
 from dpdesk.ui.jobs import GcKeeper, JobHub, JobOutcome
@@ -46,6 +48,7 @@ class Application(QObject):
         self._keeper = GcKeeper(self)
         self._window: MainWindow | None = None
         self._warming, self._ready = 0, False
+        self._begin: Callable[[], object] | None = None
         self.hub.finished.connect(self._on_finished)
 
     @classmethod
@@ -61,19 +64,22 @@ class Application(QObject):
         qt.setDesktopFileName("dpdesk")
         return cls(qt, home, settings)
 
-    def run(self, window: MainWindow) -> int:
-        """Show the window and run the event loop until it has closed; returns the exit code."""
+    def run(self, window: MainWindow, begin: Callable[[], object] | None = None) -> int:
+        """Show the window and run the event loop until it has closed; returns the exit code.
+
+        ``begin`` is called when the window can be seen and is ready to work.
+        """
         self.crash.install()
-        self.show(window)
+        self.show(window, begin)
         try:
             return int(self.qt.exec())
         finally:
             self.stop()
             self.crash.uninstall()
 
-    def show(self, window: MainWindow) -> None:
+    def show(self, window: MainWindow, begin: Callable[[], object] | None = None) -> None:
         """Show the window, and get ready what it will need as soon as it can be seen."""
-        self._window = window
+        self._window, self._begin = window, begin
         self._keeper.start()
         self.crash.reported.connect(window.show_fault)
         window.shown.connect(self._on_shown)
@@ -103,7 +109,11 @@ class Application(QObject):
 
     @Slot()
     def _on_shown(self) -> None:
+        load_plots()
         self._warming = self.hub.query(self.tr("Getting ready"), warm_up, quiet=True)
+        begin, self._begin = self._begin, None
+        if begin is not None:
+            begin()
         if self._window is not None and self.crash.last_crash:
             self._window.show_message(
                 "caution",

@@ -311,9 +311,8 @@ def run_window(path: Path | None) -> int:
         asker.set_parent(desk.window)
         if loaded.problem:
             desk.window.show_message("caution", loaded.problem)
-        if path is not None:
-            desk.open_text(str(path))
+        begin = None if path is None else partial(desk.open_text, str(path))
         try:
-            return application.run(desk.window)
+            return application.run(desk.window, begin)
         finally:
             desk.workbench.close()

@@ -73,11 +73,15 @@ def main(end: str, path: str, out: str) -> None:
     """Start the program with a script at its side."""
     run = Application.run
 
-    def run_with_script(application: Application, window: MainWindow) -> int:
+    def run_with_script(
+        application: Application,
+        window: MainWindow,
+        begin: Callable[[], object] | None = None,
+    ) -> int:
         desk = application.findChild(Desk)
         assert desk is not None
         Script(desk, end, Path(out))
-        return run(application, window)
+        return run(application, window, begin)
 
     Application.run = run_with_script  # type: ignore[method-assign]
     sys.argv = ["dpdesk", "open", path]

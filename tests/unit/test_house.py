@@ -15,7 +15,7 @@ import pytest
 import dpdesk
 
 ROOT = Path(__file__).parents[2]
-WINDOW_LIBRARIES = ("PySide6", "shiboken6")
+WINDOW_LIBRARIES = ("PySide6", "shiboken6", "pyqtgraph")
 # Written in pieces, or this file would hold what it forbids.
 WORKPLACE = re.compile(
     "|".join(

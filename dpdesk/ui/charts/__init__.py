@@ -4,10 +4,13 @@
 
 ``table_csv``   the twin as CSV text
 
-What draws needs numpy, so it is imported when the first chart is shown, not before.
+``load_plots``  import the plotting library: half a second, in the main thread alone, because it
+makes classes of the toolkit, and two threads that do so at the same time crash the process
+
+Without it, the plotting library is imported when the first chart is shown.
 """
 
 from dpdesk.ui.charts.export import table_csv
-from dpdesk.ui.charts.view import ChartView
+from dpdesk.ui.charts.view import ChartView, load_plots
 
-__all__ = ["ChartView", "table_csv"]
+__all__ = ["ChartView", "load_plots", "table_csv"]

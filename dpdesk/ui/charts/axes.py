@@ -4,84 +4,100 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from dpdesk.core.charts import Axis
 
 MAX_LINES = 8
+ROOM_AT_ENDS = 60
 
 
-@dataclass(frozen=True)
-class Tick:
-    """A position on an axis and what is written there."""
+class NumberAxis(pg.AxisItem):  # type: ignore[misc]
+    """An axis that writes numbers for people; log axes get the logarithm of the values."""
 
-    at: float
-    text: str
-
-
-class NumberAxis:
-    """Which positions an axis names, and how; log axes get the logarithm of the values.
-
-    ``flat`` axes run from left to right, the others upwards. ``grid`` says whether lines lead from
-    the ticks through the plot.
-    """
-
-    def __init__(self, *, flat: bool) -> None:
-        self.flat, self.grid = flat, False
-        self.font = QFont()
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation)
+        self.enableAutoSIPrefix(False)
+        self.setStyle(maxTickLevel=0, tickLength=0)
         self._axis = Axis("")
         self._categories: tuple[str, ...] | None = None
 
     def describe(self, axis: Axis) -> None:
         """Show this axis of a chart."""
         self._axis, self._categories = axis, None
+        self.setTicks(None)
+        self._label_below(axis)
 
     def name_categories(self, axis: Axis, categories: Sequence[str]) -> None:
         """Show names instead of numbers, one at each whole position."""
         self._axis, self._categories = axis, tuple(categories)
+        self._label_below(axis)
+        self.setTicks([list(enumerate(self._categories))])
 
-    @property
-    def label(self) -> str:
-        """The title that stands below the axis.
+    def _label_below(self, axis: Axis) -> None:
+        # Text stays horizontal: the title of an upright axis stands above the plot instead.
+        if self._flat:
+            self.setLabel(self._elided(axis.label))
 
-        Text stays horizontal: the title of an upright axis stands above the plot instead.
-        """
-        return self._axis.label if self.flat else ""
+    def fit_label(self) -> None:
+        """Shorten the title to the width that is there now."""
+        text = self._elided(self._axis.label)
+        if self._flat and text != self.labelText:
+            self.setLabel(text)
 
-    def ticks(self, low: float, high: float, size: float) -> list[Tick]:
-        """What to write between two values that are ``size`` pixels apart."""
+    def _elided(self, text: str) -> str:
+        if self.width() <= 1:
+            return text
+        metrics = QFontMetricsF(self.label.font())
+        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.width())
+
+    def boundingRect(self) -> QRectF:
+        """With room for the texts at the ends, which the library leaves out beside gridlines."""
+        rect: QRectF = super().boundingRect()
+        if self._flat:
+            return rect.adjusted(-ROOM_AT_ENDS, 0, ROOM_AT_ENDS, 0)
+        return rect.adjusted(0, -ROOM_AT_ENDS, 0, ROOM_AT_ENDS)
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        """Few round positions, whole decades on log axes."""
         if self._categories is not None:
-            named = enumerate(self._categories)
-            return [Tick(at, name) for at, name in named if low <= at <= high]
-        values, step = self._round_values(low, high, size)
-        return [Tick(value, self._written(value, step)) for value in values]
-
-    def _round_values(self, low: float, high: float, size: float) -> tuple[list[float], float]:
-        """Few round positions, whole decades on log axes, and the step between them."""
+            return list(super().tickValues(low, high, size))
+        low, high = min(low, high), max(low, high)
         if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
-            return [], 1.0
+            return []
         wanted = max(2, min(MAX_LINES, int(size // self._room)))
         step = nice_step((high - low) / wanted)
         if self._axis.log:
             step = max(1.0, round(step))
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-        return [number * step for number in range(first, last + 1)], step
+        # A tick at the very end of the axis would be lost to rounding.
+        edge = (high - low) * 1e-9
+        ticks = (number * step for number in range(first, last + 1))
+        return [(step, [min(max(tick, low + edge), high - edge) for tick in ticks])]
 
-    def _written(self, value: float, step: float) -> str:
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        """Texts of ticks."""
+        if self._categories is not None:
+            return list(super().tickStrings(values, scale, spacing))
         if self._axis.log:
-            return plain_text(10.0**value)
+            return [plain_text(10.0**value) for value in values]
         if self._axis.percent:
-            return f"{plain_text(value * 100, step * 100)} %"
-        return plain_text(value, step)
+            return [f"{plain_text(value * 100, spacing * 100)} %" for value in values]
+        return [plain_text(value, spacing) for value in values]
 
     @property
     def _room(self) -> float:
         """Pixels that one tick wants, so that its text does not touch the next."""
-        metrics = QFontMetricsF(self.font)
+        metrics = QFontMetricsF(self.style["tickFont"] or QFont())
         sample = "100 %" if self._axis.percent else "100,000"
-        return metrics.horizontalAdvance(sample) * 1.35 if self.flat else metrics.height() * 2
+        return metrics.horizontalAdvance(sample) * 1.35 if self._flat else metrics.height() * 2
+
+    @property
+    def _flat(self) -> bool:
+        return self.orientation in ("top", "bottom")
 
 
 def nice_step(rough: float) -> float:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
@@ -26,35 +26,33 @@ from PySide6.QtGui import (
     QTransform,
 )
 
-if TYPE_CHECKING:
-    from dpdesk.ui.charts.frame import PlotFrame
-
 Floats = NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
 
 
-class PixelItem:
-    """Something on the plane of a plot, painted in the pixels of the widget.
+class PixelItem(pg.GraphicsObject):  # type: ignore[misc]
+    """An item that covers the whole view and paints in widget pixels."""
 
-    ``depth`` says what covers what; ``plot`` is the frame that holds it, None while none does.
-    """
+    def boundingRect(self) -> QRectF:
+        """The visible part of the plane."""
+        return QRectF(self.viewRect())
 
-    depth: float = 0.0
+    def viewTransformChanged(self) -> None:
+        """The axes moved: the covered part changed with them."""
+        super().viewTransformChanged()  # forgets the view that it keeps
+        self.prepareGeometryChange()
+        self.update()
 
-    def __init__(self) -> None:
-        self.plot: PlotFrame | None = None
-
-    def update(self) -> None:
-        """Ask for a repaint."""
-        if self.plot is not None:
-            self.plot.update()
-
-    def plane(self) -> QRectF:
-        """The plane in pixels."""
-        return QRectF() if self.plot is None else self.plot.plane
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Switch to pixels and draw."""
+        transform = painter.transform()
+        painter.save()
+        painter.resetTransform()
+        self.draw(painter, transform)
+        painter.restore()
 
     def draw(self, painter: QPainter, transform: QTransform) -> None:
-        """Draw; ``transform`` leads from values to pixels."""
+        """Draw in pixels; ``transform`` leads from data to pixels."""
         raise NotImplementedError
 
 
@@ -102,7 +100,7 @@ class BarsItem(PixelItem):
         for bar, rect in sorted(rects, key=lambda pair: pair[0].outline):
             self._draw_bar(painter, bar, rect)
         painter.setPen(self._text)
-        view = self.plane()
+        view = transform.mapRect(QRectF(self.viewRect()))
         drawn: list[QRectF] = []
         for bar, rect in rects:
             place = self._label_place(bar, rect, view)
@@ -187,7 +185,7 @@ class LineItem(PixelItem):
         """The line, then its label on a ground that hides what is behind."""
         if self._position is None:
             return
-        view = self.plane()
+        view = transform.mapRect(QRectF(self.viewRect()))
         at = transform.map(QPointF(self._position, self._position))
         painter.setPen(QPen(self._colour, 1.5, Qt.PenStyle.DashLine))
         metrics = QFontMetricsF(self._font)
@@ -236,7 +234,7 @@ class CloudItem(PixelItem):
         """Draw the picture, made anew when something changed."""
         if self._x.size == 0:
             return
-        view = self.plane().toAlignedRect()
+        view = transform.mapRect(QRectF(self.viewRect())).toAlignedRect()
         device = painter.device()
         ratio = device.devicePixelRatio() if device is not None else 1.0
         key = (transform.m11(), transform.m22(), transform.dx(), transform.dy(), view.size(), ratio)
@@ -374,7 +372,7 @@ class MarkersItem(PixelItem):
     ) -> None:
         if not self._labels:
             return
-        view = self.plane()
+        view = transform.mapRect(QRectF(self.viewRect()))
         painter.setFont(self._font)
         painter.setPen(self._text)
         metrics, gap = QFontMetricsF(self._font), self._size / 2 + 5

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
+import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from dpdesk.core.charts import Axis, BarChart, Chart, Look, PointSeries, ScatterChart, format_figure
-from dpdesk.ui.charts.frame import PlotFrame
+from dpdesk.ui.charts.axes import NumberAxis
 from dpdesk.ui.charts.items import Bar, BarsItem, CloudItem, LineItem, MarkersItem, PixelItem
 from dpdesk.ui.theme import Theme, look_colour
 
@@ -39,7 +40,7 @@ Floats = NDArray[np.float64]
 PixelT = TypeVar("PixelT", bound=PixelItem)
 
 
-class PlotSurface(PlotFrame):
+class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
     """Draws one chart at a time.
 
     ``pinned(int)`` a point was clicked or Enter was pressed on it; ``selected(int)`` the marked
@@ -52,7 +53,13 @@ class PlotSurface(PlotFrame):
     hovered = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        axes = {side: NumberAxis(side) for side in ("left", "bottom")}
+        super().__init__(parent, background=None, axisItems=axes)
+        self._axes = axes
+        for axis in axes.values():
+            # Below everything: gridlines must not cross what they help to read.
+            axis.setZValue(-1_000)
+        self._theme = theme
         self._chart: Chart | None = None
         self._bars, self._line, self._ring = BarsItem(), LineItem(), MarkersItem()
         self._clouds: list[CloudItem] = []
@@ -62,9 +69,13 @@ class PlotSurface(PlotFrame):
         self._over = -1
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
+        self.setMenuEnabled(False)
+        self.setMouseEnabled(x=False, y=False)
+        self.hideButtons()
+        self.plotItem.layout.setContentsMargins(4, 8, 16, 4)
         for depth, item in ((10, self._bars), (20, self._line), (40, self._ring)):
-            item.depth = depth
-            self.add(item)
+            item.setZValue(depth)
+            self.addItem(item, ignoreBounds=True)
         self.restyle(theme)
 
     # -- what is shown
@@ -80,19 +91,34 @@ class PlotSurface(PlotFrame):
 
     def restyle(self, theme: Theme) -> None:
         """Take over colours and sizes."""
-        super().restyle(theme)
+        self._theme = theme
+        tokens = theme.tokens
+        self.setBackground(QColor(tokens.surface))
+        note = theme.font("note")
+        for axis in self._axes.values():
+            axis.setPen(QPen(QColor(tokens.border), 1))
+            axis.setTickPen(QPen(QColor(tokens.hairline), 1))
+            axis.setTextPen(QColor(tokens.muted))
+            axis.setTickFont(note)
+            axis.label.setFont(note)
         if self._chart is not None:
             self.show_chart(self._chart)
+
+    def _grid(self, *, left: bool, bottom: bool) -> None:
+        self._axes["left"].setGrid(255 if left else False)
+        self._axes["bottom"].setGrid(255 if bottom else False)
 
     def _show_bars(self, chart: BarChart) -> None:
         lying, theme = chart.horizontal, self._theme
         self._clear_points()
-        numbers = self.bottom if lying else self.left
-        numbers.describe(chart.value_axis)
-        self.left.grid, self.bottom.grid = not lying, lying
+        numbers = "bottom" if lying else "left"
+        self._name_categories(chart)
+        self._axes[numbers].describe(chart.value_axis)
+        self._grid(left=not lying, bottom=lying)
         count = len(chart.categories)
+        self.plotItem.invertY(lying)
         bars = _layout_bars(chart, theme)
-        self._fit(chart, bars)
+        self._fit_bars(chart, bars)
         colours = (theme.tokens.text, theme.tokens.surface)
         self._bars.set_bars(bars, colours, theme.font("note"), lying=lying)
         position = None if chart.threshold_before is None else chart.threshold_before - 0.5
@@ -108,43 +134,33 @@ class PlotSurface(PlotFrame):
             np.arange(count),
         )
 
-    def _fit(self, chart: BarChart, bars: Sequence[Bar]) -> None:
-        """Give bars and names the room that there is: the names first that the numbers wait for."""
-        if chart.horizontal:
-            self._name_categories(chart)
-            self._fit_bars(chart, bars)
-        else:
-            self.bottom.name_categories(chart.category_axis, ())
-            self._fit_bars(chart, bars)
-            self._name_categories(chart)
-
     def _fit_bars(self, chart: BarChart, bars: Sequence[Bar]) -> None:
         """Ranges that leave room for the labels beyond the longest bar."""
         metrics = QFontMetrics(self._theme.font("note"))
-        plane = self.plane
+        box = self.plotItem.vb
         if chart.horizontal:
             widest = max((metrics.horizontalAdvance(bar.label) for bar in bars), default=0)
-            room, length = widest + 16, plane.width()
+            room, length = widest + 16, box.width()
         else:
-            room, length = metrics.height() * 2, plane.height()
+            room, length = metrics.height() * 2, box.height()
         share = min(0.5, room / length) if length > 1 else 0.15
         across = (-0.6, len(chart.categories) - 0.4)
         along = (0.0, _bars_top(chart) / (1 - share))
         x_range, y_range = (along, across) if chart.horizontal else (across, along)
-        self.set_ranges(x_range, y_range, downwards=chart.horizontal)
+        self.setXRange(*x_range, padding=0)
+        self.setYRange(*y_range, padding=0)
 
     def _show_scatter(self, chart: ScatterChart) -> None:
         theme = self._theme
         self._bars.set_bars((), (theme.tokens.text,) * 2, theme.font("note"), lying=False)
-        self.bottom.describe(chart.x_axis)
-        self.left.describe(chart.y_axis)
-        self.left.grid = self.bottom.grid = True
+        self.plotItem.invertY(False)
+        self._axes["bottom"].describe(chart.x_axis)
+        self._axes["left"].describe(chart.y_axis)
+        self._grid(left=True, bottom=True)
         series = [_finite(one, chart) for one in chart.series]
+        self.setXRange(*_span([one.x for one in series], chart.x_axis, None), padding=0)
         limit = _scaled(chart.y_limit, chart.y_axis)
-        self.set_ranges(
-            _span([one.x for one in series], chart.x_axis, None),
-            _span([one.y for one in series], chart.y_axis, limit),
-        )
+        self.setYRange(*_span([one.y for one in series], chart.y_axis, limit), padding=0)
         self._draw_series(series)
         colours = (theme.tokens.text, theme.tokens.surface)
         self._line.set_line(limit, chart.y_limit_label, colours, theme.font("note"), upright=False)
@@ -161,15 +177,15 @@ class PlotSurface(PlotFrame):
     def _draw_series(self, series: Sequence[PointSeries]) -> None:
         clouds = [one for one in series if one.x.size > CLOUD_FROM and not one.stepped]
         marks = [one for one in series if one.x.size <= CLOUD_FROM or one.stepped]
-        _match(self, self._clouds, len(clouds), CloudItem)
-        _match(self, self._markers, len(marks), MarkersItem)
+        _fit(self, self._clouds, len(clouds), CloudItem)
+        _fit(self, self._markers, len(marks), MarkersItem)
         theme, depth = self._theme, {id(one): 12 + n * 0.1 for n, one in enumerate(series)}
         tokens = theme.tokens
         for cloud, one in zip(self._clouds, clouds, strict=True):
-            cloud.depth = depth[id(one)]
+            cloud.setZValue(depth[id(one)])
             cloud.set_points(one.x, one.y, look_colour(tokens, one.look))
         for item, one in zip(self._markers, marks, strict=True):
-            item.depth = depth[id(one)] + (10 if one.emphasis else 0)
+            item.setZValue(depth[id(one)] + (10 if one.emphasis else 0))
             size = (15.0 if one.emphasis else 8.0) * max(1.0, theme.scale * 0.8)
             colour = look_colour(tokens, one.look)
             item.set_points(
@@ -184,21 +200,21 @@ class PlotSurface(PlotFrame):
             )
 
     def _clear_points(self) -> None:
-        _match(self, self._clouds, 0, CloudItem)
-        _match(self, self._markers, 0, MarkersItem)
+        _fit(self, self._clouds, 0, CloudItem)
+        _fit(self, self._markers, 0, MarkersItem)
 
     def _name_categories(self, chart: BarChart) -> None:
-        axis = self.left if chart.horizontal else self.bottom
+        side = "left" if chart.horizontal else "bottom"
         metrics = QFontMetrics(self._theme.font("note"))
         if chart.horizontal:
             room = max(80, self.width() // 3)
         else:
-            room = max(24, int(self.plane.width() / max(1, len(chart.categories) + 0.2)) - 2)
+            wide = self.plotItem.vb.width() if self.plotItem.vb.width() > 1 else self.width() - 90
+            room = max(24, int(wide / max(1, len(chart.categories) + 0.2)) - 2)
         names = [
             metrics.elidedText(name, Qt.TextElideMode.ElideRight, room) for name in chart.categories
         ]
-        axis.name_categories(chart.category_axis, names)
-        self.rearrange()
+        self._axes[side].name_categories(chart.category_axis, names)
 
     # -- the marked point
 
@@ -227,10 +243,13 @@ class PlotSurface(PlotFrame):
         self._ring.set_points(xs, ys, "ring", 20.0, (tokens.accent, tokens.surface, tokens.text))
 
     def _pixels(self) -> tuple[Floats, Floats]:
-        """Where the points are in the widget."""
-        to_pixels = self.to_pixels
-        xs = self._points[0] * to_pixels.m11() + to_pixels.dx()
-        return xs, self._points[1] * to_pixels.m22() + to_pixels.dy()
+        box = self.plotItem.vb
+        area: QRectF = box.sceneBoundingRect()
+        (left, right), (low, high) = box.viewRange()
+        xs = area.left() + (self._points[0] - left) / (right - left) * area.width()
+        share = (self._points[1] - low) / (high - low)
+        ys = area.top() + (share if box.yInverted() else 1 - share) * area.height()
+        return xs, ys
 
     def nearest(self, place: QPointF, reach: float) -> int | None:
         """Id of the point nearest to a place of the widget, None when none is within reach."""
@@ -239,7 +258,7 @@ class PlotSurface(PlotFrame):
         xs, ys = self._pixels()
         if isinstance(self._chart, BarChart):
             across = np.abs(ys - place.y()) if self._chart.horizontal else np.abs(xs - place.x())
-            inside = self.plane.contains(place)
+            inside = self.plotItem.vb.sceneBoundingRect().contains(place)
             return int(self._points[2][int(np.argmin(across))]) if inside else None
         distance = np.hypot(xs - place.x(), ys - place.y())
         best = int(np.argmin(distance))
@@ -289,7 +308,7 @@ class PlotSurface(PlotFrame):
                 self.pinned.emit(self._chosen)
             event.accept()
         else:
-            super().keyPressEvent(event)
+            QWidget.keyPressEvent(self, event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click pins the nearest point."""
@@ -317,16 +336,20 @@ class PlotSurface(PlotFrame):
         super().leaveEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Bars and category names get the room that is now theirs."""
+        """Category names get the room that is now theirs."""
         super().resizeEvent(event)
-        if isinstance(self._chart, BarChart):
-            self._fit(self._chart, self._bars.bars)
+        chart = getattr(self, "_chart", None)
+        if chart is not None:
+            self._axes["bottom"].fit_label()
+        if isinstance(chart, BarChart):
+            self._name_categories(chart)
+            self._fit_bars(chart, self._bars.bars)
 
     def sizeHint(self) -> QSize:
         """Enough to be read; a plot takes what room there is instead of asking for much."""
         return QSize(320, 200)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QEvent) -> None:
         """Leave the wheel to the panel that scrolls."""
         event.ignore()
 
@@ -337,13 +360,13 @@ class PlotSurface(PlotFrame):
             self.hovered.emit(number)
 
 
-def _match(surface: PlotSurface, items: list[PixelT], count: int, kind: type[PixelT]) -> None:
+def _fit(surface: PlotSurface, items: list[PixelT], count: int, kind: type[PixelT]) -> None:
     """Add or remove items until there are ``count``; items are reused between charts."""
     while len(items) > count:
-        surface.remove(items.pop())
+        surface.removeItem(items.pop())
     while len(items) < count:
         items.append(kind())
-        surface.add(items[-1])
+        surface.addItem(items[-1], ignoreBounds=True)
 
 
 def _bars_top(chart: BarChart) -> float:

@@ -49,6 +49,11 @@ SvgRenderer = Callable[[Chart], str]
 _FORMATS = ("png", "svg", "csv")
 
 
+def load_plots() -> None:
+    """Import the plotting library; call it in the main thread, before there is work to wait for."""
+    import dpdesk.ui.charts.surface  # noqa: F401
+
+
 class ChartView(QWidget):
     """Shows one chart at a time.
 

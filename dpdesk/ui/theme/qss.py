@@ -168,6 +168,8 @@ QAbstractItemView {{ background: {t.surface}; border: 1px solid {t.hairline};
   alternate-background-color: {t.window}; selection-background-color: {t.selection};
   selection-color: {t.text}; outline: 0; }}
 QAbstractItemView:focus {{ border: 2px solid {t.accent}; }}
+QGraphicsView {{ border: 2px solid transparent; background: transparent; }}
+QGraphicsView:focus {{ border: 2px solid {t.accent}; }}
 QTableView {{ gridline-color: {t.hairline}; }}
 QTableView::item, QTreeView::item {{ padding: 0 {SPACE.s}px; }}
 QTableView::item:focus {{ border: 2px solid {t.accent}; }}

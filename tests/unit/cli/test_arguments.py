@@ -59,7 +59,7 @@ def test_the_start_is_light_and_knows_no_toolkit() -> None:
     code = (
         "import sys; from dpdesk.launch import main; sys.argv = ['dpdesk', '--version']; main();"
         "print([name for name in sys.modules if name.split('.')[0] in"
-        " ('PySide6', 'numpy', 'numba', 'duckdb', 'pyarrow', 'jinja2')])"
+        " ('PySide6', 'pyqtgraph', 'numpy', 'numba', 'duckdb', 'pyarrow', 'jinja2')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["dpdesk 0.1.0", "[]"]
@@ -71,7 +71,7 @@ def test_the_command_line_and_the_use_cases_load_no_toolkit() -> None:
         "for package in (dpdesk.app, dpdesk.cli):\n"
         "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
         "        importlib.import_module(found.name)\n"
-        "print([name for name in sys.modules if name.split('.')[0] == 'PySide6'])"
+        "print([name for name in sys.modules if name.split('.')[0] in ('PySide6', 'pyqtgraph')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
