@@ -6,6 +6,7 @@ callers import them where they use them, not at the top.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -46,9 +47,38 @@ _CACHE = _prepare_cache()
 import numba  # noqa: E402 - the cache folder must be named first
 
 
+class _ForgivingCache:
+    """A cache of numba that a full disk or a damaged file only makes slower."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, signature: object, context: object) -> Any:
+        """What was compiled before, or None; a damaged cache is emptied."""
+        try:
+            return self._cache.load_overload(signature, context)
+        except Exception:  # noqa: BLE001 - whatever unpickling raises
+            with contextlib.suppress(OSError):
+                self._cache.flush()
+            return None
+
+    def save_overload(self, signature: object, data: object) -> None:
+        """Keep what was compiled, if the disk lets us."""
+        with contextlib.suppress(OSError):
+            self._cache.save_overload(signature, data)
+
+
 def kernel(function: _Function) -> _Function:
     """Compile ``function`` on first use; it runs without the GIL and is cached where possible."""
-    return cast(_Function, numba.njit(cache=_CACHE, nogil=True)(function))
+    compiled: Any = numba.njit(nogil=True)(function)
+    if _CACHE:
+        with contextlib.suppress(RuntimeError):  # the folder cannot be written after all
+            compiled.enable_caching()
+            compiled._cache = _ForgivingCache(compiled._cache)
+    return cast(_Function, compiled)
 
 
 @kernel
