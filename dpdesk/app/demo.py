@@ -58,24 +58,24 @@ def make_demo(
     ``out`` must be absent or empty; all releases appear in it together or none does. Raises
     RefusedError ``demo.not-verified`` when a release does not stand its check.
     """
-    from dpdesk.io.failures import storage_error
     from dpdesk.io.release_folder import check_out
-    from dpdesk.io.safewrite import make_parents, remove_empty, remove_partial
+    from dpdesk.io.safewrite import make_parents, remove_empty, remove_partial, told_of
 
     target = check_out(out)
-    made_parents = make_parents(target)
+    made_parents: list[Path] = []
     partial: Path | None = None
     try:
-        partial = context.workspace.partial_beside(target)
-        folder = partial / target.name
-        folder.mkdir()
-        with sample_folder() as sample:
-            releases = _make_all(context, sample_plans(sample), folder, token, report)
-        token.check()
-        _put_in_place(folder, target)
-        made_parents = []
-    except OSError as error:
-        raise storage_error(error, target, "write") from error
+        with told_of(out, target):
+            made_parents = make_parents(target)
+            partial = context.workspace.partial_beside(target)
+        with told_of(out, partial):
+            folder = partial / target.name
+            folder.mkdir()
+            with sample_folder() as sample:
+                releases = _make_all(context, sample_plans(sample), folder, token, report)
+            token.check()
+            _put_in_place(folder, target)
+            made_parents = []
     finally:
         if partial is not None:
             remove_partial(partial, context.workspace)

@@ -69,7 +69,7 @@ def export_release(
     report(StepStarted(_STEP, 2, 2))
     if file_format == "xlsx":
         check_xlsx_size(table)
-    with replacing(target, workspace) as fresh:
+    with replacing(out, workspace) as fresh:
         _write(facts, table, file_format, fresh, token, report)
     return target
 

@@ -35,6 +35,7 @@ from dpdesk.project.work import HierarchyChoice
 
 if TYPE_CHECKING:
     from dpdesk.io.hierarchyfile import HierarchyReading
+    from dpdesk.io.safewrite import PartialKeeper
     from dpdesk.io.store import DataStore
 
 __all__ = [
@@ -81,11 +82,11 @@ def load(path: Path, attribute: str) -> HierarchyReading:
     return open_hierarchy(path, attribute)
 
 
-def save(hierarchy: Hierarchy, path: Path) -> None:
+def save(hierarchy: Hierarchy, path: Path, keeper: PartialKeeper) -> None:
     """Write a hierarchy file. Raises StorageError."""
     from dpdesk.io.hierarchyfile import write_hierarchy
 
-    write_hierarchy(hierarchy, path)
+    write_hierarchy(hierarchy, path, keeper)
 
 
 def forms() -> Mapping[str, BuilderForm]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpdesk.project.history import History
 from dpdesk.project.saving import save_work
 from dpdesk.project.settings import LoadedSettings, Settings, load_settings, save_settings
+
+if TYPE_CHECKING:
+    from dpdesk.io.safewrite import PartialKeeper
 
 __all__ = [
     "LoadedSettings",
@@ -26,11 +30,11 @@ def home_folder() -> Path:
     return default_home()
 
 
-def save_history(history: History, path: Path) -> None:
+def save_history(history: History, path: Path, keeper: PartialKeeper) -> None:
     """Save the present state of the work as a plan file and note that it is saved.
 
     The history keeps hierarchies made by hand as they are, so that undo still works on them.
     Raises StorageError; ValueError when no data file was chosen.
     """
-    save_work(history.state, path)
+    save_work(history.state, path, keeper)
     history.mark_saved()

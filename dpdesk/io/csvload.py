@@ -19,12 +19,12 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io import faults
 from dpdesk.io.database import literal, query
-from dpdesk.io.failures import disagreement, storage_error
+from dpdesk.io.failures import disagreement, private_error
 from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.reading import Reading
 from dpdesk.io.sniff import Dialect, sniff, with_encoding
 from dpdesk.io.source import byte_chunks, text_end
-from dpdesk.io.workspace import Workspace
+from dpdesk.io.workspace import Workspace, home_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -151,10 +151,10 @@ def write_file(chunks: Iterator[bytes] | Iterator[memoryview], path: Path) -> No
                 try:
                     out.write(chunk)
                 except OSError as problem:
-                    raise storage_error(problem, path, "write") from problem
+                    raise private_error(problem, home_of(path), "write in") from problem
     except OSError as problem:
         path.unlink(missing_ok=True)
-        raise storage_error(problem, path, "write") from problem
+        raise private_error(problem, home_of(path), "write in") from problem
     except BaseException:
         path.unlink(missing_ok=True)
         raise

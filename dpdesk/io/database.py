@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import Cancelled, InputError, StorageError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.io.failures import disk_full
+from dpdesk.io.failures import home_full
+from dpdesk.io.workspace import home_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -50,7 +51,8 @@ def literal(text: str) -> str:
 def query(con: DuckDBPyConnection, token: CancelToken, place: Path) -> Iterator[DuckDBPyConnection]:
     """A cursor of its own whose statements a cancel interrupts, with errors in our words.
 
-    ``place`` is the file or folder that a full disk is reported for. Safe from any thread.
+    ``place`` is the file that errors are told of; the disk that fills up is that of the spill,
+    since nothing else is written by statements. Safe from any thread.
     """
     import duckdb
 
@@ -63,7 +65,7 @@ def query(con: DuckDBPyConnection, token: CancelToken, place: Path) -> Iterator[
         raise Cancelled from problem
     except duckdb.OutOfMemoryException as problem:
         if "disk" in str(problem).lower() or "space" in str(problem).lower():
-            raise disk_full(place) from problem
+            raise home_full(home_of(_spill(con))) from problem
         raise StorageError(
             "storage.memory",
             f"{place}: the work needs more memory and disk space than there is.",
@@ -71,7 +73,7 @@ def query(con: DuckDBPyConnection, token: CancelToken, place: Path) -> Iterator[
         ) from problem
     except duckdb.IOException as problem:
         if "no space" in str(problem).lower() or "disk" in str(problem).lower():
-            raise disk_full(place) from problem
+            raise home_full(home_of(_spill(con))) from problem
         raise StorageError(
             "storage.failed",
             f"{place}: could not be read or written: {_first_line(problem)}",
@@ -84,6 +86,12 @@ def query(con: DuckDBPyConnection, token: CancelToken, place: Path) -> Iterator[
         ) from problem
     finally:
         cursor.close()
+
+
+def _spill(con: DuckDBPyConnection) -> Path:
+    """The private folder into which the database spills."""
+    found = con.cursor().execute("SELECT current_setting('temp_directory')").fetchone()
+    return Path(found[0] if found else "")
 
 
 def _first_line(problem: Exception) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError, StorageError
 
+DISK_FULL = "storage.disk-full"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -18,6 +19,13 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
     """
     if problem.errno in _FULL:
         return disk_full(path)
+    if isinstance(problem, FileNotFoundError) and doing == "write":
+        return StorageError(
+            "storage.missing",
+            f"{path}: cannot be written: there is no such folder.",
+            hint="Make the folder first, or choose another one.",
+            details={"path": str(path)},
+        )
     if isinstance(problem, FileNotFoundError):
         return StorageError(
             "storage.missing",
@@ -47,12 +55,38 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
 
 
 def disk_full(path: Path) -> StorageError:
-    """The sentence for a full disk."""
+    """The sentence for a full disk under a path that the user named."""
     return StorageError(
-        "storage.disk-full",
-        f"{path}: the disk is full, so nothing was kept.",
-        hint="Free some space, or set DPDESK_HOME to a larger disk, and try again.",
+        DISK_FULL,
+        f"{path}: the disk is full, so nothing was written.",
+        hint="Free some space there, or choose a place on another disk.",
         details={"path": str(path)},
+    )
+
+
+def home_full(folder: Path) -> StorageError:
+    """The sentence for a full disk under the program's own folder."""
+    return StorageError(
+        DISK_FULL,
+        f"{folder}: the disk is full, so nothing was kept.",
+        hint="Temporary data lie there: free some space, or set DPDESK_HOME to a larger disk.",
+        details={"path": str(folder)},
+    )
+
+
+def private_error(problem: OSError, folder: Path, doing: str) -> StorageError:
+    """Like :func:`storage_error` for the program's own folder."""
+    return home_full(folder) if problem.errno in _FULL else storage_error(problem, folder, doing)
+
+
+def retold(error: StorageError, path: Path) -> StorageError:
+    """The same failure to write, told of ``path``: the one that the user knows."""
+    if error.code == DISK_FULL:
+        return disk_full(path)
+    if isinstance(error.__cause__, OSError):
+        return storage_error(error.__cause__, path, "write")
+    return StorageError(
+        error.code, f"{path}: could not be written.", hint=error.hint, details={"path": str(path)}
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.io.textfile import decode, read_bytes, write_text
 
 DELIMITERS = (";", ",", "\t")
@@ -73,7 +74,9 @@ def open_hierarchy(path: Path, attribute: str) -> HierarchyReading:
     raise first_error
 
 
-def write_hierarchy(hierarchy: Hierarchy, path: Path, delimiter: str = ";") -> None:
+def write_hierarchy(
+    hierarchy: Hierarchy, path: Path, keeper: PartialKeeper, delimiter: str = ";"
+) -> None:
     """Write a hierarchy as UTF-8 CSV with LF, whole or not at all.
 
     Reading the file gives an equal hierarchy. Raises StorageError ``hierarchy.unwritable``, and
@@ -88,7 +91,7 @@ def write_hierarchy(hierarchy: Hierarchy, path: Path, delimiter: str = ";") -> N
     if hierarchy.height == 0:
         special.update(DELIMITERS)
     lines = (delimiter.join(_quoted(field, special) for field in row) for row in hierarchy.rows())
-    write_text(path, "".join(f"{line}\n" for line in lines), "hierarchy")
+    write_text(path, "".join(f"{line}\n" for line in lines), "hierarchy", keeper)
 
 
 def _quoted(field: str, special: set[str]) -> str:

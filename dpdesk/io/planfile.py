@@ -17,6 +17,7 @@ import tomlkit
 from tomlkit.items import Float, Item, SingleKey, Table, Trivia
 
 from dpdesk.core.plan import Plan
+from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.io.textfile import write_text
 from dpdesk.io.tomlfile import parse_settings, read_settings_text, too_deep
 
@@ -42,13 +43,13 @@ def read_plan(path: Path) -> Plan:
         raise too_deep(path.name, "plan") from None
 
 
-def write_plan(plan: Plan, path: Path) -> None:
+def write_plan(plan: Plan, path: Path, keeper: PartialKeeper) -> None:
     """Write a plan, whole or not at all: JSON when the name ends in ``.json``, else TOML.
 
     Raises StorageError ``plan.unwritable``.
     """
     is_json = path.suffix.lower() == ".json"
-    write_text(path, (plan_as_json if is_json else plan_as_toml)(plan), "plan")
+    write_text(path, (plan_as_json if is_json else plan_as_toml)(plan), "plan", keeper)
 
 
 def plan_as_toml(plan: Plan) -> str:

@@ -33,6 +33,8 @@ from dpdesk.io.safewrite import (
     remove_partial,
     sync_file,
     sync_folder,
+    told,
+    told_of,
     write_new,
 )
 
@@ -129,20 +131,19 @@ class ReleaseBuilder:
 
     def __init__(self, out: Path, keeper: PartialKeeper) -> None:
         self.out = check_out(out)
+        self._given = out
         self._keeper = keeper
         self._made: list[Path] = []
         self._partial: Path | None = None
 
     def __enter__(self) -> ReleaseBuilder:
-        self._made = make_parents(self.out)
         try:
-            self._partial = self._keeper.partial_beside(self.out)
-            self.public.mkdir()
-            self.internal.mkdir(mode=0o700)
-            self.internal.chmod(0o700)
-        except OSError as error:
-            self._discard()
-            raise storage_error(error, self.out, "write") from error
+            with told_of(self._given, self.out):
+                self._made = make_parents(self.out)
+                self._partial = self._keeper.partial_beside(self.out)
+                self.public.mkdir()
+                self.internal.mkdir(mode=0o700)
+                self.internal.chmod(0o700)
         except BaseException:
             self._discard()
             raise
@@ -154,9 +155,11 @@ class ReleaseBuilder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        hidden = self._partial or self.out
         self._discard()
-        if isinstance(error, OSError):
-            raise storage_error(error, self.out, "write") from error
+        other = told(error, self._given, hidden)
+        if other is not None:
+            raise other from error
 
     @property
     def folder(self) -> Path:

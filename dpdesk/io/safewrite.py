@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.io.failures import storage_error
+from dpdesk.io.failures import retold, storage_error
 
 _PIECE = 1 << 20
 
@@ -83,7 +83,9 @@ def sync_folder(path: Path) -> None:
 def replacing(target: Path, keeper: PartialKeeper) -> Iterator[Path]:
     """Give a path to write to; when the block ends well the file takes the place of ``target``.
 
-    On any error ``target`` is as it was and nothing is left beside it.
+    A link is followed, a file that is replaced keeps its permissions, and missing folders above it
+    are made. On any error ``target`` is as it was and nothing is left beside it; errors name
+    ``target`` as it was given.
 
     Raises
     ------
@@ -92,25 +94,60 @@ def replacing(target: Path, keeper: PartialKeeper) -> Iterator[Path]:
     StorageError
         The disk refused.
     """
-    if target.is_dir():
+    place = Path(os.path.realpath(target))
+    if place.is_dir():
         raise InputError("out.folder", f"{target}: is a folder, expected the name of a file.")
-    made = make_parents(target)
+    made: list[Path] = []
     partial: Path | None = None
     try:
-        partial = keeper.partial_beside(target)
-        fresh = partial / target.name
-        yield fresh
-        fresh.chmod(_plain_mode(partial))
-        sync_file(fresh)
-        fresh.replace(target)
-        sync_folder(target.parent)
-        made = []
-    except OSError as error:
-        raise storage_error(error, target, "write") from error
+        with told_of(target, place):
+            made = make_parents(place)
+            partial = keeper.partial_beside(place)
+        with told_of(target, partial):
+            fresh = partial / place.name
+            yield fresh
+            fresh.chmod(_mode_for(place, partial))
+            sync_file(fresh)
+            fresh.replace(place)
+            made = []
+        with contextlib.suppress(OSError):  # the file is there; only a power cut could undo it
+            sync_folder(place.parent)
     finally:
         if partial is not None:
             remove_partial(partial, keeper)
         remove_empty(made)
+
+
+@contextmanager
+def told_of(target: Path, hidden: Path) -> Iterator[None]:
+    """Tell failures to write ``hidden``, or below it, of ``target``, the path that the user gave.
+
+    Raises StorageError, also in the place of OSError.
+    """
+    try:
+        yield
+    except (OSError, StorageError) as error:
+        other = told(error, target, hidden)
+        if other is not None:
+            raise other from error
+        raise
+
+
+def told(error: BaseException | None, target: Path, hidden: Path) -> StorageError | None:
+    """What :func:`told_of` raises in the place of ``error``; None when ``error`` is right."""
+    if isinstance(error, OSError):
+        return storage_error(error, target, "write")
+    if isinstance(error, StorageError):
+        place = Path(str(error.details.get("path", "")))
+        return retold(error, target) if place.is_relative_to(hidden) else None
+    return None
+
+
+def _mode_for(place: Path, partial: Path) -> int:
+    """The permissions of the file that is replaced, else those that a new file gets."""
+    with contextlib.suppress(FileNotFoundError):
+        return stat.S_IMODE(place.stat().st_mode)
+    return _plain_mode(partial)
 
 
 def _plain_mode(folder: Path) -> int:

@@ -18,7 +18,7 @@ from dpdesk.core.schema import DataProfile, ValueCount
 from dpdesk.io.coding import DATA, Column, code_columns
 from dpdesk.io.csvload import load_csv
 from dpdesk.io.database import connect, query
-from dpdesk.io.failures import storage_error
+from dpdesk.io.failures import private_error
 from dpdesk.io.parquetload import load_parquet
 from dpdesk.io.reading import Reading, is_parquet, resolve_source
 from dpdesk.io.workspace import Workspace
@@ -70,7 +70,7 @@ class DataStore:
         try:
             spill.mkdir(mode=0o700)
         except OSError as problem:
-            raise storage_error(problem, workspace.folder, "write into") from problem
+            raise private_error(problem, workspace.home, "write in") from problem
         con = connect(spill)
         try:
             if is_parquet(path):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
-import os
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.io.safewrite import PartialKeeper, replacing, write_new
 
 MAX_BYTES = 256 * 1024 * 1024
 
@@ -90,37 +88,15 @@ def _undecodable(path: Path, code: str, raw: bytes, error: UnicodeDecodeError) -
     )
 
 
-def write_text(path: Path, text: str, code: str) -> None:
-    """Write ``text`` as UTF-8 beside ``path``, then rename; the old file stays on any failure.
+def write_text(path: Path, text: str, code: str, keeper: PartialKeeper) -> None:
+    """Write ``text`` as UTF-8, see :func:`replacing`; the old file stays on any failure.
 
     Raises StorageError ``{code}.unwritable``.
     """
-    target = Path(os.path.realpath(path))
-    partial = target.parent / f".{target.name[:80]}.{secrets.token_hex(6)}"
     try:
-        mode = _mode(target)
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(text.encode("utf-8"))
-            stream.flush()
-            os.fsync(stream.fileno())
-        if mode is not None:
-            partial.chmod(mode)
-        partial.replace(target)
-    except (OSError, ValueError) as error:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-        words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise StorageError(
-            f"{code}.unwritable",
-            f"{path}: the file cannot be written: {words[:1].lower()}{words[1:]}.",
-            hint="Check the folder, its permissions and the free space.",
-        ) from error
-
-
-def _mode(target: Path) -> int | None:
-    """The permissions of the file that is replaced; None when there is none yet."""
-    try:
-        return target.stat().st_mode & 0o777
-    except FileNotFoundError:
-        return None
+        with replacing(path, keeper) as fresh:
+            write_new(fresh, text.encode("utf-8"))
+    except DpdeskError as error:
+        raise StorageError(f"{code}.unwritable", error.sentence, hint=error.hint) from error
+    except ValueError as error:
+        raise StorageError(f"{code}.unwritable", f"{path}: cannot be written: {error}.") from error

@@ -9,19 +9,24 @@ together with the half-written folders that it had journalled beside its outputs
 from __future__ import annotations
 
 import atexit
-import fcntl
+import contextlib
 import json
 import os
 import shutil
 import threading
+import time
 import uuid
 from pathlib import Path
 from typing import IO
 
-from dpdesk.io.failures import storage_error
+from dpdesk.core.errors import StorageError
+from dpdesk.io import locks
+from dpdesk.io.failures import private_error, storage_error
 
 _LOCK = "lock"
 _JOURNAL = "partial.jsonl"
+SMALL_PARTIAL = ".new"  # how the names end under which small files of the home folder are written
+_LONG_AGO = 3600.0
 _PARTIAL_PREFIX = ".dpdesk-partial-"
 
 
@@ -33,6 +38,11 @@ def default_home() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir("dpdesk", appauthor=False))
+
+
+def home_of(private: Path) -> Path:
+    """The home folder of a path from :meth:`Workspace.new_path`."""
+    return private.parents[2]
 
 
 class Workspace:
@@ -60,19 +70,21 @@ class Workspace:
         """
         home = (home if home is not None else default_home()).absolute()
         root = home / "work"
+        folder = root / f"{os.getpid()}-{uuid.uuid4().hex[:12]}"
         try:
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
             root.mkdir(exist_ok=True, mode=0o700)
             root.chmod(0o700)
             with (root / ".sweep").open("ab") as gate:
-                fcntl.flock(gate, fcntl.LOCK_EX)
+                locks.hold(gate)
                 _sweep(root)
-                folder = root / f"{os.getpid()}-{uuid.uuid4().hex[:12]}"
+                _sweep_small(home)
                 folder.mkdir(mode=0o700)
                 lock = (folder / _LOCK).open("ab")
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                locks.hold(lock)
         except OSError as problem:
-            raise storage_error(problem, home, "prepare the work folder") from problem
+            shutil.rmtree(folder, ignore_errors=True)
+            raise private_error(problem, home, "prepare the work folder in") from problem
         return cls(home, folder, lock)
 
     def new_path(self, suffix: str = "") -> Path:
@@ -82,10 +94,10 @@ class Workspace:
     def partial_beside(self, target: Path) -> Path:
         """Make a hidden 0700 folder beside ``target``, journalled for the next start.
 
-        Raises StorageError when the folder that holds ``target`` is missing or not writable.
+        Raises StorageError when the folder that holds ``target`` is missing or not writable, or
+        the journal cannot be written.
         """
-        target = target.absolute()
-        partial = target.parent / f"{_PARTIAL_PREFIX}{uuid.uuid4().hex}"
+        partial = target.absolute().parent / f"{_PARTIAL_PREFIX}{uuid.uuid4().hex}"
         with self._guard:
             self._partials.add(partial)
             try:
@@ -93,18 +105,22 @@ class Workspace:
                 partial.mkdir(mode=0o700)
             except OSError as problem:
                 self._partials.discard(partial)
-                raise storage_error(problem, target.parent, "write into the folder") from problem
+                raise storage_error(problem, target, "write") from problem
+            except StorageError:
+                self._partials.discard(partial)
+                raise
         return partial
 
     def forget_partial(self, path: Path) -> None:
-        """Strike a partial folder from the journal, after it was renamed or removed."""
+        """Strike a partial folder from the journal, after it was renamed or removed.
+
+        Its name is never used again, so it does no harm if a full disk keeps it there.
+        """
         with self._guard:
             self._partials.discard(path.absolute())
             if not self._closed:
-                try:
+                with contextlib.suppress(StorageError):
                     self._write_journal()
-                except OSError as problem:
-                    raise storage_error(problem, self.folder, "write the journal in") from problem
 
     def close(self) -> None:
         """Remove everything of this process; harmless when called again."""
@@ -114,19 +130,22 @@ class Workspace:
             self._closed = True
             for partial in self._partials:
                 shutil.rmtree(partial, ignore_errors=True)
+            self._lock.close()  # first: Windows removes no open file
             shutil.rmtree(self.folder, ignore_errors=True)
-            self._lock.close()
         atexit.unregister(self.close)
 
     def _write_journal(self) -> None:
         journal = self.folder / _JOURNAL
         fresh = self.folder / f"{_JOURNAL}.new"
-        with fresh.open("w", encoding="utf-8", errors="surrogateescape") as out:
-            for partial in sorted(self._partials):
-                out.write(json.dumps(str(partial)) + "\n")
-            out.flush()
-            os.fsync(out.fileno())
-        fresh.replace(journal)
+        try:
+            with fresh.open("w", encoding="utf-8", errors="surrogateescape") as out:
+                for partial in sorted(self._partials):
+                    out.write(json.dumps(str(partial)) + "\n")
+                out.flush()
+                os.fsync(out.fileno())
+            fresh.replace(journal)
+        except OSError as problem:
+            raise private_error(problem, self.home, "write in") from problem
 
 
 def _sweep(root: Path) -> None:
@@ -134,14 +153,25 @@ def _sweep(root: Path) -> None:
     for folder in root.iterdir():
         if folder.is_symlink() or not folder.is_dir():
             continue
-        try:
-            with (folder / _LOCK).open("rb") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove_remains(folder)
-        except FileNotFoundError:
+        if not _is_alive(folder):
             _remove_remains(folder)
-        except BlockingIOError:
-            continue
+
+
+def _sweep_small(home: Path) -> None:
+    """Remove small files of the home folder that nobody can still be writing."""
+    for path in home.glob(f".*{SMALL_PARTIAL}"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - _LONG_AGO:
+                path.unlink()
+
+
+def _is_alive(folder: Path) -> bool:
+    """Whether a living process holds the folder; one that just ended may take it away meanwhile."""
+    try:
+        with (folder / _LOCK).open("rb") as lock:
+            return not locks.try_hold(lock)
+    except FileNotFoundError:
+        return False
 
 
 def _remove_remains(folder: Path) -> None:

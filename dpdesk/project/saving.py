@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from dpdesk.core.errors import StorageError
 from dpdesk.project.work import WorkState
 
+if TYPE_CHECKING:
+    from dpdesk.io.safewrite import PartialKeeper
 
-def save_work(state: WorkState, path: Path) -> WorkState:
+
+def save_work(state: WorkState, path: Path, keeper: PartialKeeper) -> WorkState:
     """Write ``state`` as the plan file ``path`` and return the state that the file holds.
 
     Hierarchies that are values go into the folder ``<plan name>-hierarchies`` beside the plan, one
     CSV file each; in the returned state they are files. The plan is written last, so that it never
-    names a file that is not there. Raises StorageError; ValueError when no data file was chosen.
+    names a file that is not there; ``keeper`` minds the half-written files. Raises StorageError;
+    ValueError when no data file was chosen.
     """
     from dpdesk.io.hierarchyfile import write_hierarchy
     from dpdesk.io.planfile import write_plan
@@ -25,10 +29,8 @@ def save_work(state: WorkState, path: Path) -> WorkState:
     files = hierarchy_files(values, path)
     plan = state.to_plan(folder, files)
     for name, hierarchy in values.items():
-        target = folder / files[name]
-        _make_folder(target.parent)
-        write_hierarchy(hierarchy, target)
-    write_plan(plan, path)
+        write_hierarchy(hierarchy, folder / files[name], keeper)
+    write_plan(plan, path, keeper)
     return WorkState.from_plan(plan, folder)
 
 
@@ -44,14 +46,3 @@ def hierarchy_files(attributes: Iterable[str], plan: Path) -> dict[str, str]:
         taken.add(name.casefold())
         names[attribute] = f"{plan.stem}-hierarchies/{name}.csv"
     return names
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(
-            "work.not-saved",
-            f"The folder {folder} could not be made: {error.strerror or error}.",
-            hint="Save the plan in a folder where you may write.",
-        ) from error

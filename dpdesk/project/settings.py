@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from dpdesk.core.errors import StorageError
+from dpdesk.io.workspace import SMALL_PARTIAL
 
 SETTINGS_VERSION = 1
 RECENT_AT_MOST = 10
@@ -88,7 +89,7 @@ def save_settings(settings: Settings, home: Path) -> None:
     plain: Plain = {"version": SETTINGS_VERSION}
     plain |= {item.name: getattr(settings, item.name) for item in fields(settings)}
     path = home / _FILE
-    partial = home / f".{_FILE}.{secrets.token_hex(4)}"
+    partial = home / f".{_FILE}.{secrets.token_hex(4)}{SMALL_PARTIAL}"
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:

@@ -27,7 +27,7 @@ def test_the_work_and_its_saved_plan_give_the_same_bytes(tmp_path: Path) -> None
         data.close()
         plan = tmp_path / "plans" / "plan.toml"
         plan.parent.mkdir()
-        remembering.save_work(work, plan)
+        remembering.save_work(work, plan, context.workspace)
         typed = running.run_plan(context, plan, tmp_path / "typed", TOKEN, silent)
     assert clicked.result == typed.result
     one, other = (

@@ -149,12 +149,13 @@ class Profile:
 class SavePlan:
     """Write the work as a plan file with its hierarchies."""
 
+    context: AppContext
     work: WorkState
     path: Path
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The path that was written."""
-        remembering.save_work(self.work, self.path)
+        remembering.save_work(self.work, self.path, self.context.workspace)
         return self.path
 
 

@@ -207,7 +207,7 @@ class Workbench(QObject):
         """Write the work as a plan with its hierarchies beside it."""
         self.hub.mutate(
             self.tr("Saving {name}").format(name=path.name),
-            tasks.SavePlan(self.work, path),
+            tasks.SavePlan(self.context, self.work, path),
             done=self._on_saved,
             failed=self._on_failed,
         )

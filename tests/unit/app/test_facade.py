@@ -50,8 +50,10 @@ def data(context: AppContext, work: WorkState) -> Iterator[DataStore]:
     store.close()
 
 
-def test_a_plan_is_told_from_data_and_from_a_release(folder: Path, work: WorkState) -> None:
-    remembering.save_work(work, folder / "plan.toml")
+def test_a_plan_is_told_from_data_and_from_a_release(
+    context: AppContext, folder: Path, work: WorkState
+) -> None:
+    remembering.save_work(work, folder / "plan.toml", context.workspace)
     found = opening.open_path(folder / "plan.toml")
     assert found.kind is Opened.PLAN
     assert found.work is not None
@@ -134,7 +136,7 @@ def test_saved_work_is_a_plan_with_its_hierarchies_beside_it(
     history.do(SetHierarchy("sex", sex))
     plan = tmp_path / "elsewhere" / "plan.toml"
     plan.parent.mkdir()
-    remembering.save_history(history, plan)
+    remembering.save_history(history, plan, context.workspace)
     assert not history.changed
     found = opening.open_path(plan).work
     assert found is not None
@@ -146,11 +148,13 @@ def test_saved_work_is_a_plan_with_its_hierarchies_beside_it(
     assert opening.open_path(moved / "plan.toml").kind is Opened.PLAN
 
 
-def test_a_place_that_cannot_be_written_is_named(work: WorkState, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_named(
+    context: AppContext, work: WorkState, tmp_path: Path
+) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(StorageError):
-        remembering.save_work(work, blocked / "plan.toml")
+        remembering.save_work(work, blocked / "plan.toml", context.workspace)
 
 
 def test_a_suggested_hierarchy_builds_and_is_previewed(data: DataStore, folder: Path) -> None:
@@ -165,10 +169,12 @@ def test_a_suggested_hierarchy_builds_and_is_previewed(data: DataStore, folder: 
     assert effect.smallest_after == 12
 
 
-def test_every_choice_of_the_work_stands_for_a_hierarchy(data: DataStore, folder: Path) -> None:
+def test_every_choice_of_the_work_stands_for_a_hierarchy(
+    context: AppContext, data: DataStore, folder: Path
+) -> None:
     default = hierarchies.resolve(data, "sex", None, folder, TOKEN)
     assert default.rows() == [["f", "*"], ["m", "*"]]
-    hierarchies.save(default, folder / "sex.csv")
+    hierarchies.save(default, folder / "sex.csv", context.workspace)
     read = hierarchies.resolve(data, "sex", HierarchyFile("sex.csv"), folder, TOKEN)
     assert read.rows() == default.rows()
     assert hierarchies.resolve(data, "sex", read, folder, TOKEN) is read

@@ -325,6 +325,8 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(
     with pytest.raises(StorageError) as caught:
         town.release(plan, small_disk / "out", context)
     assert caught.value.code == "storage.disk-full"
+    assert caught.value.line.startswith(f"{small_disk}/out: the disk is full")
+    assert "DPDESK_HOME" not in caught.value.line
     assert caught.value.exit_code == 2
     assert list(small_disk.iterdir()) == []
 

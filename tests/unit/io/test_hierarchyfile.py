@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.io.hierarchyfile import open_hierarchy, read_hierarchy, write_hierarchy
+from dpdesk.io.workspace import Workspace
 
 ROWS = [["1", "0-4", "*"], ["7", "5-9", "*"]]
 
@@ -144,35 +145,38 @@ def _seconds(path: Path) -> float:
 
 
 def test_every_real_hierarchy_reads_and_survives_a_round_trip(
-    real_data: Path, tmp_path: Path
+    real_data: Path, tmp_path: Path, keeper: Workspace
 ) -> None:
     files = sorted((real_data / "arx-adult").glob("*hierarchy*.csv"))
     assert len(files) == 15
     for file in files:
         hierarchy = read_hierarchy(file, "x")
         for delimiter in (";", ",", "\t"):
-            write_hierarchy(hierarchy, tmp_path / "again.csv", delimiter)
+            write_hierarchy(hierarchy, tmp_path / "again.csv", keeper, delimiter)
             reading = open_hierarchy(tmp_path / "again.csv", "x")
             assert reading.hierarchy.rows() == hierarchy.rows()
             assert reading.delimiter == delimiter
 
 
-def test_the_written_file_is_what_arx_writes(tmp_path: Path) -> None:
-    write_hierarchy(Hierarchy.from_rows("age", ROWS), tmp_path / "h.csv")
+def test_the_written_file_is_what_arx_writes(tmp_path: Path, keeper: Workspace) -> None:
+    write_hierarchy(Hierarchy.from_rows("age", ROWS), tmp_path / "h.csv", keeper)
     assert (tmp_path / "h.csv").read_bytes() == b"1;0-4;*\n7;5-9;*\n"
     assert [path.name for path in tmp_path.iterdir()] == ["h.csv"]
 
 
-def test_an_unknown_delimiter_is_a_programming_error(tmp_path: Path) -> None:
+def test_an_unknown_delimiter_is_a_programming_error(tmp_path: Path, keeper: Workspace) -> None:
     with pytest.raises(ValueError, match="delimiter"):
-        write_hierarchy(Hierarchy.from_rows("age", ROWS), tmp_path / "h.csv", "|")
+        write_hierarchy(Hierarchy.from_rows("age", ROWS), tmp_path / "h.csv", keeper, "|")
 
 
-def test_writing_where_no_folder_is_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(StorageError) as caught:
-        write_hierarchy(Hierarchy.from_rows("age", ROWS), tmp_path / "no" / "h.csv")
+def test_writing_makes_the_folder_or_leaves_nothing(tmp_path: Path, keeper: Workspace) -> None:
+    hierarchy = Hierarchy.from_rows("age", ROWS)
+    write_hierarchy(hierarchy, tmp_path / "new" / "h.csv", keeper)
+    assert read_hierarchy(tmp_path / "new" / "h.csv", "age").rows() == hierarchy.rows()
+    with pytest.raises(StorageError, match=r"new/h\.csv/no/h\.csv") as caught:
+        write_hierarchy(hierarchy, tmp_path / "new" / "h.csv" / "no" / "h.csv", keeper)
     assert caught.value.code == "hierarchy.unwritable"
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.rglob("*")] == ["new", "h.csv"]
 
 
 fields = st.text(
@@ -196,10 +200,13 @@ def hierarchies(draw: st.DrawFn) -> Hierarchy:
 @settings(max_examples=300, deadline=None)
 @given(hierarchy=hierarchies(), delimiter=st.sampled_from(";,\t"))
 def test_any_hierarchy_reads_back_as_it_was_written(
-    hierarchy: Hierarchy, delimiter: str, tmp_path_factory: pytest.TempPathFactory
+    hierarchy: Hierarchy,
+    delimiter: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    keeper: Workspace,
 ) -> None:
     path = tmp_path_factory.mktemp("h") / "h.csv"
-    write_hierarchy(hierarchy, path, delimiter)
+    write_hierarchy(hierarchy, path, keeper, delimiter)
     assert read_hierarchy(path, "x").rows() == hierarchy.rows()
 
 

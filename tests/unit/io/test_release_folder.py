@@ -218,6 +218,8 @@ def test_a_full_disk_leaves_nothing_behind(
     monkeypatch.setattr(os if call == "rename" else release_folder, call, full)
     with pytest.raises(StorageError) as caught:
         release_to(tmp_path / "a/out", workspace)
+    assert caught.value.sentence.startswith(f"{tmp_path}/a/out: the disk is full")
+    assert "DPDESK_HOME" not in caught.value.hint
     assert caught.value.code == "storage.disk-full"
     assert caught.value.exit_code == 2
     assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,7 @@ from dpdesk.core.errors import Cancelled, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnType, Role
-from dpdesk.io import coding, counting, csvload
+from dpdesk.io import coding, counting, csvload, database
 from dpdesk.io.preview import preview_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
@@ -131,7 +131,29 @@ def test_a_full_disk_is_said_and_nothing_is_kept(
     with pytest.raises(StorageError, match="the disk is full") as caught:
         opened(tmp_path, "\n" + TEXT, workspace)
     assert caught.value.code == "storage.disk-full"
+    assert caught.value.sentence.startswith(f"{workspace.home}:")
+    assert "DPDESK_HOME" in caught.value.hint
     assert [path.name for path in workspace.folder.iterdir()] == ["lock"]
+
+
+def test_a_database_that_cannot_spill_says_which_disk_is_full(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import duckdb
+
+    monkeypatch.setattr(database, "MEMORY_LIMIT", "40MB")
+    spill = workspace.new_path(".spill")
+    con = database.connect(spill)
+    con.execute("SET max_temp_directory_size = '1MB'")
+    statement = "SELECT i, hash(i)::VARCHAR AS t FROM range(4000000) r(i) ORDER BY t DESC"
+    place = tmp_path / "people.csv"
+    with pytest.raises(StorageError) as caught, database.query(con, CancelToken(), place) as cursor:
+        cursor.execute(f"CREATE TABLE sorted AS {statement}")
+    con.close()
+    assert isinstance(caught.value.__cause__, duckdb.Error)
+    assert caught.value.code == "storage.disk-full"
+    assert caught.value.sentence.startswith(f"{workspace.home}:")
+    assert "DPDESK_HOME" in caught.value.hint
 
 
 def test_missing_files_folders_and_later_formats_are_named(

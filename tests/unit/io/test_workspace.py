@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -83,6 +84,70 @@ def test_what_a_killed_process_left_is_removed_at_the_next_start(tmp_path: Path)
     Workspace.open(home).close()
     assert files_with(RAW, home, out) == []
     assert list(out.iterdir()) == []
+
+
+def test_a_plan_that_a_killed_process_was_writing_goes_at_the_next_start(tmp_path: Path) -> None:
+    home, out = tmp_path / "home", tmp_path / "out"
+    out.mkdir()
+    (out / "plan.toml").write_text("old")
+    script = """
+import os, signal, sys
+from pathlib import Path
+from dpdesk.io import safewrite
+from dpdesk.io.textfile import write_text
+from dpdesk.io.workspace import Workspace
+safewrite.sync_file = lambda path: os.kill(os.getpid(), signal.SIGKILL)
+write_text(Path(sys.argv[2]), "new", "plan", Workspace.open(Path(sys.argv[1])))
+"""
+    command = [sys.executable, "-c", script, str(home), str(out / "plan.toml")]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert len(list(out.iterdir())) == 2
+    Workspace.open(home).close()
+    assert [path.name for path in out.iterdir()] == ["plan.toml"]
+    assert (out / "plan.toml").read_text() == "old"
+
+
+def test_small_files_of_the_home_that_nobody_finished_go_when_they_are_old(tmp_path: Path) -> None:
+    for name in (".settings.json.12.new", ".settings.json.34.new", "settings.json"):
+        (tmp_path / name).write_text("{}")
+    for name in (".settings.json.12.new", "settings.json"):
+        os.utime(tmp_path / name, (0, 0))
+    Workspace.open(tmp_path).close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".settings.json.34.new",
+        "settings.json",
+        "work",
+    ]
+
+
+def test_a_full_home_is_named_with_the_way_out_and_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    home, out = tmp_path / "home", tmp_path / "out"
+    workspace = Workspace.open(home)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(StorageError, match="the disk is full") as caught:
+            workspace.partial_beside(out)
+    assert str(home) in caught.value.sentence
+    assert "DPDESK_HOME" in caught.value.hint
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+    workspace.close()
+
+
+def test_a_full_home_does_not_undo_what_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = Workspace.open(tmp_path / "home")
+    with monkeypatch.context() as patch:
+        partial = workspace.partial_beside(tmp_path / "out")
+        patch.setattr(os, "fsync", lambda handle: (_ for _ in ()).throw(OSError(errno.ENOSPC, "")))
+        workspace.forget_partial(partial)
+    workspace.close()
+    assert partial.exists()
 
 
 def test_a_home_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:

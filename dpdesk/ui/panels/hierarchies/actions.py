@@ -148,7 +148,7 @@ class HierarchyActions(QObject):
         """Write a hierarchy as a file."""
         self._workbench.hub.mutate(
             self.tr("Writing {name}").format(name=path.name),
-            ExportFile(hierarchy, path),
+            ExportFile(self._workbench.context, hierarchy, path),
             done=self._on_exported,
             failed=self._on_failed,
         )

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from dpdesk.app import hierarchies
 from dpdesk.app.hierarchies import Examined
-from dpdesk.app.types import DataStore, HierarchyChoice
+from dpdesk.app.types import AppContext, DataStore, HierarchyChoice
 from dpdesk.core.charts import ChartTable
 from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.hierarchy import Hierarchy
@@ -182,10 +182,11 @@ class ImportFile:
 class ExportFile:
     """Write a hierarchy as a file."""
 
+    context: AppContext
     hierarchy: Hierarchy
     path: Path
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The path that was written. Raises StorageError."""
-        hierarchies.save(self.hierarchy, self.path)
+        hierarchies.save(self.hierarchy, self.path, self.context.workspace)
         return self.path
