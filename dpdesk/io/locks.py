@@ -1,7 +1,7 @@
 """Locks on open files, the one place that knows how each system does it.
 
 A lock belongs to the open file: it ends when the file is closed or its process dies. It keeps out
-other processes, and on POSIX other open files of the same process.
+whoever else opened the file, in this process or in another one.
 """
 
 from __future__ import annotations
@@ -9,28 +9,28 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-from typing import IO, Any
+from typing import Any
 
 _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK, 36)  # 36: Windows waited ten seconds in vain
 
 
-def hold(file: IO[bytes]) -> None:
-    """Lock the file; waits as long as somebody else holds it. Raises OSError."""
+def hold(handle: int) -> None:
+    """Lock an open file; waits as long as somebody else holds it. Raises OSError."""
     system = _system()
     if hasattr(system, "flock"):
-        system.flock(file, system.LOCK_EX)
+        system.flock(handle, system.LOCK_EX)
         return
-    while not _lock_byte(system, file, system.LK_LOCK):
+    while not _lock_byte(system, handle, system.LK_LOCK):
         pass  # the system has waited ten seconds itself
 
 
-def try_hold(file: IO[bytes]) -> bool:
-    """Lock the file unless somebody else holds it; whether it is ours now. Raises OSError."""
+def try_hold(handle: int) -> bool:
+    """Lock an open file unless somebody else holds it; whether it is ours now. Raises OSError."""
     system = _system()
     if not hasattr(system, "flock"):
-        return _lock_byte(system, file, system.LK_NBLCK)
+        return _lock_byte(system, handle, system.LK_NBLCK)
     try:
-        system.flock(file, system.LOCK_EX | system.LOCK_NB)
+        system.flock(handle, system.LOCK_EX | system.LOCK_NB)
     except BlockingIOError:
         return False
     return True
@@ -44,11 +44,11 @@ def _system() -> Any:
         return importlib.import_module("msvcrt")
 
 
-def _lock_byte(system: Any, file: IO[bytes], mode: int) -> bool:
+def _lock_byte(system: Any, handle: int, mode: int) -> bool:
     """Lock the first byte, which need not exist; Windows has no lock for a whole file."""
-    os.lseek(file.fileno(), 0, os.SEEK_SET)
+    os.lseek(handle, 0, os.SEEK_SET)
     try:
-        system.locking(file.fileno(), mode, 1)
+        system.locking(handle, mode, 1)
     except OSError as problem:
         if problem.errno in _BUSY:
             return False

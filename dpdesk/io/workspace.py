@@ -76,12 +76,12 @@ class Workspace:
             root.mkdir(exist_ok=True, mode=0o700)
             root.chmod(0o700)
             with (root / ".sweep").open("ab") as gate:
-                locks.hold(gate)
+                locks.hold(gate.fileno())
                 _sweep(root)
                 _sweep_small(home)
                 folder.mkdir(mode=0o700)
                 lock = (folder / _LOCK).open("ab")
-                locks.hold(lock)
+                locks.hold(lock.fileno())
         except OSError as problem:
             shutil.rmtree(folder, ignore_errors=True)
             raise private_error(problem, home, "prepare the work folder in") from problem
@@ -169,7 +169,7 @@ def _is_alive(folder: Path) -> bool:
     """Whether a living process holds the folder; one that just ended may take it away meanwhile."""
     try:
         with (folder / _LOCK).open("rb") as lock:
-            return not locks.try_hold(lock)
+            return not locks.try_hold(lock.fileno())
     except FileNotFoundError:
         return False
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import secrets
 import stat
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpdesk.core.errors import InputError, StorageError
+from dpdesk.io import locks
 from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import sync_folder, write_new
 
@@ -83,15 +83,12 @@ def take_lock(handle: int, what: Path) -> None:
     """
     until = time.monotonic() + LONGEST_WAIT
     while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                raise StorageError(
-                    "review.busy",
-                    f"{what}: another program has been changing it for {LONGEST_WAIT} seconds.",
-                    hint="Close the other program, and try again.",
-                ) from None
-            time.sleep(0.02)
-        else:
+        if locks.try_hold(handle):
             return
+        if time.monotonic() >= until:
+            raise StorageError(
+                "review.busy",
+                f"{what}: another program has been changing it for {LONGEST_WAIT} seconds.",
+                hint="Close the other program, and try again.",
+            )
+        time.sleep(0.02)

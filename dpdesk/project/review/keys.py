@@ -34,6 +34,8 @@ from dpdesk.project.review.texts import (
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    from dpdesk.io.safewrite import PartialKeeper
+
 SHORTEST_PASSPHRASE, LONGEST_PASSPHRASE = 12, 1024
 PRIVATE_KIND = "dpdesk-private-key"
 _LARGEST_FILE = 64 * 1024
@@ -202,14 +204,14 @@ class KeyStore:
         data = self._sealed(signer.card, signer._secret(), secret)
         write_private(self._path(fingerprint), data)
 
-    def export_card(self, fingerprint: str, path: Path) -> Card:
+    def export_card(self, fingerprint: str, path: Path, keeper: PartialKeeper) -> Card:
         """Write the public card of a key to a file for others."""
         if not is_hash(fingerprint) or not self._path(fingerprint).exists():
             raise self._missing(fingerprint)
         card = self._read(self._path(fingerprint))[0]
         from dpdesk.io.textfile import write_text
 
-        write_text(path, card.to_bytes().decode("utf-8"), "card")
+        write_text(path, card.to_bytes().decode("utf-8"), "card", keeper)
         return card
 
     def _path(self, fingerprint: str) -> Path:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
@@ -25,6 +26,9 @@ from dpdesk.project.review.texts import (
     text_fault,
     time_text,
 )
+
+if TYPE_CHECKING:
+    from dpdesk.io.safewrite import PartialKeeper
 
 TRUST_KIND = "dpdesk-trust-list"
 LARGEST_LIST = 8 * 1024 * 1024
@@ -209,12 +213,12 @@ class TrustStore:
         with locked(self._home, "trust"):
             return self._write(self.load().merged(other))
 
-    def export_list(self, path: Path) -> TrustList:
+    def export_list(self, path: Path, keeper: PartialKeeper) -> TrustList:
         """Write the list to a file for other computers."""
         from dpdesk.io.textfile import write_text
 
         trust = self.load()
-        write_text(path, trust.to_bytes().decode("utf-8"), "trust")
+        write_text(path, trust.to_bytes().decode("utf-8"), "trust", keeper)
         return trust
 
     def _write(self, trust: TrustList) -> TrustList:

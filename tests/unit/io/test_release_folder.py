@@ -42,11 +42,16 @@ def workspace() -> Workspace:
 def fill(build: ReleaseBuilder) -> None:
     """The smallest release that the file check accepts."""
     token, key = CancelToken(), fresh_key()
-    shared = {"method": "k-anonymity", "title": "t", "created": "2026-03-14", "guarantee": {}}
+    shared = {
+        "dpdesk": "0",
+        "method": "k-anonymity",
+        "title": "t",
+        "created": "2026-03-14",
+        "guarantee": {},
+    }
     manifest = {
         **shared,
         "format": 1,
-        "dpdesk": "0",
         "parameters": {},
         "result": {"rows_out": 1},
         "commitment": commitment(SOURCE, key),

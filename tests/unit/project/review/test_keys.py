@@ -12,6 +12,7 @@ import pytest
 
 from dpdesk.core.errors import InputError
 from dpdesk.io.canonical import canonical_json
+from dpdesk.io.workspace import Workspace
 from dpdesk.project.review.cards import Purpose, read_card, signature_holds
 from dpdesk.project.review.keys import (
     _LEAST,
@@ -142,13 +143,13 @@ def test_the_full_cost_opens_what_it_closed(tmp_path: Path) -> None:
     assert store.unlock(card.fingerprint, GOOD).card == card
 
 
-def test_a_missing_key_is_named(keys: KeyStore) -> None:
+def test_a_missing_key_is_named(keys: KeyStore, keeper: Workspace) -> None:
     for text in (BEN.fingerprint, "../../etc/passwd", "", "x"):
         with pytest.raises(InputError) as caught:
             keys.unlock(text, GOOD)
         assert code_of(caught) == "key.missing"
     with pytest.raises(InputError) as caught:
-        keys.export_card(BEN.fingerprint, keys.folder / "card.json")
+        keys.export_card(BEN.fingerprint, keys.folder / "card.json", keeper)
     assert code_of(caught) == "key.missing"
 
 
@@ -232,9 +233,9 @@ def test_keys_are_found_by_person_or_by_the_first_digits(keys: KeyStore) -> None
     assert code_of(caught) == "key.ambiguous"
 
 
-def test_a_card_is_exported_for_others(keys: KeyStore, tmp_path: Path) -> None:
+def test_a_card_is_exported_for_others(keys: KeyStore, tmp_path: Path, keeper: Workspace) -> None:
     card = keys.create("Ben", GOOD)
-    assert keys.export_card(card.fingerprint, tmp_path / "ben.json") == card
+    assert keys.export_card(card.fingerprint, tmp_path / "ben.json", keeper) == card
     assert read_card(tmp_path / "ben.json") == card
 
 

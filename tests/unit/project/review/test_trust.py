@@ -11,6 +11,7 @@ import pytest
 
 from dpdesk.core.errors import InputError
 from dpdesk.io.canonical import canonical_json
+from dpdesk.io.workspace import Workspace
 from dpdesk.project.review.cards import Card
 from dpdesk.project.review.trust import RevokedAs, TrustList, TrustStore, parse_trust
 from tests.helpers.reviewing import AUTHOR, BEN, CLARA, NOON, signer, trusting
@@ -125,13 +126,13 @@ def test_a_weak_key_does_not_come_in_by_a_file() -> None:
     assert "weak" in caught.value.sentence
 
 
-def test_the_store_adds_revokes_exports_and_imports(tmp_path: Path) -> None:
+def test_the_store_adds_revokes_exports_and_imports(tmp_path: Path, keeper: Workspace) -> None:
     here, there = TrustStore(tmp_path / "here"), TrustStore(tmp_path / "there")
     assert here.load() == TrustList()
     here.add(BEN.card, NOON)
     here.add(CLARA.card, NOON)
     here.revoke(BEN.fingerprint, NOON, "left", RevokedAs.RETIRED)
-    here.export_list(tmp_path / "list.json")
+    here.export_list(tmp_path / "list.json", keeper)
     there.add(AUTHOR.card, NOON)
     assert there.import_list(tmp_path / "list.json").persons() == ("Anna", "Clara")
     assert there.load().entry(BEN.fingerprint) == here.load().entry(BEN.fingerprint)
