@@ -39,6 +39,14 @@ class Candidate:
         return path, tuple(sorted(self.work.with_role(Role.QUASI_IDENTIFIER)))
 
 
+@dataclass(frozen=True)
+class ShelfSnapshot:
+    """A whole shelf as a value; ``next_id`` is the number that the next candidate gets."""
+
+    candidates: tuple[Candidate, ...] = field(default=(), repr=False)
+    next_id: int = 1
+
+
 class CandidateShelf:
     """The candidates kept so far, in the order in which they were made."""
 
@@ -46,6 +54,23 @@ class CandidateShelf:
         self._at_most = at_most
         self._kept: dict[int, Candidate] = {}
         self._next = 1
+
+    @classmethod
+    def restored(cls, snapshot: ShelfSnapshot, at_most: int = COMPARE_AT_MOST) -> CandidateShelf:
+        """The shelf of a snapshot. ValueError when numbers are used twice or again."""
+        shelf = cls(at_most)
+        numbers = [candidate.id for candidate in snapshot.candidates]
+        if len(set(numbers)) != len(numbers) or not all(
+            0 < number < snapshot.next_id for number in numbers
+        ):
+            raise ValueError("two candidates have one number")
+        shelf._kept = {candidate.id: candidate for candidate in snapshot.candidates}
+        shelf._next = snapshot.next_id
+        return shelf
+
+    def snapshot(self) -> ShelfSnapshot:
+        """The whole shelf as a value."""
+        return ShelfSnapshot(self.candidates, self._next)
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:

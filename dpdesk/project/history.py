@@ -6,31 +6,82 @@ to. Redo follows the branch that was visited last.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
 
 from dpdesk.project.work import Command, WorkState
 
 
 @dataclass(frozen=True)
 class Moment:
-    """One state of the work in the tree: where it came from and by which change."""
+    """One state of the work in the tree: where it came from, by which change, and when."""
 
     id: int
     parent: int | None
     label: str
     state: WorkState = field(repr=False)
     merge_key: str = field(default="", repr=False)
+    when: datetime | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class HistorySnapshot:
+    """A whole tree as a value: what is stored, and from what a tree is made again.
+
+    ``moments`` lie in the order of their ids, which count from 0; ``followed`` says per moment
+    which branch redo would take; ``saved`` is the moment that the plan file holds.
+    """
+
+    moments: tuple[Moment, ...] = field(repr=False)
+    current: int = 0
+    saved: int | None = None
+    followed: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
 class History:
     """All states that the work has had, and where in the tree the work stands."""
 
     def __init__(self, state: WorkState, label: str = "Start") -> None:
-        self._moments: list[Moment] = [Moment(0, None, label, state)]
+        self._moments: list[Moment] = [Moment(0, None, label, state, when=_now())]
         self._children: dict[int, list[int]] = {0: []}
         self._last_visited: dict[int, int] = {}
         self._current = 0
         self._saved: int | None = None
+
+    @classmethod
+    def restored(cls, snapshot: HistorySnapshot) -> History:
+        """The tree of a snapshot. ValueError when it is no tree with dense ids."""
+        moments, ids = snapshot.moments, range(len(snapshot.moments))
+        if not moments or moments[0].parent is not None:
+            raise ValueError("a history begins with a moment that has no parent")
+        history = cls(moments[0].state)
+        history._moments = list(moments)
+        history._children = {number: [] for number in ids}
+        for number, moment in enumerate(moments):
+            parent = moment.parent
+            if moment.id != number or (number and (parent is None or not 0 <= parent < number)):
+                raise ValueError(f"moment {number} of the history hangs nowhere")
+            if parent is not None:
+                history._children[parent].append(number)
+        for parent, child in snapshot.followed.items():
+            if child not in history._children.get(parent, ()):
+                raise ValueError(f"moment {child} does not follow moment {parent}")
+        if snapshot.current not in ids or snapshot.saved not in (None, *ids):
+            raise ValueError("the history stands at a moment that it does not have")
+        history._last_visited = dict(snapshot.followed)
+        history._current, history._saved = snapshot.current, snapshot.saved
+        return history
+
+    def snapshot(self) -> HistorySnapshot:
+        """The whole tree as a value; moments are shared, not copied."""
+        return HistorySnapshot(
+            tuple(self._moments),
+            self._current,
+            self._saved,
+            MappingProxyType(dict(self._last_visited)),
+        )
 
     @property
     def current(self) -> Moment:
@@ -64,10 +115,11 @@ class History:
         if merge and self._may_replace(command):
             old = self.current
             self._moments[old.id] = Moment(
-                old.id, old.parent, command.label, state, command.merge_key
+                old.id, old.parent, command.label, state, command.merge_key, _now()
             )
             return self.current
-        moment = Moment(len(self._moments), self._current, command.label, state, command.merge_key)
+        number, key = len(self._moments), command.merge_key
+        moment = Moment(number, self._current, command.label, state, key, _now())
         self._moments.append(moment)
         self._children[moment.id] = []
         self._children[self._current].append(moment.id)
@@ -144,3 +196,7 @@ class History:
     def moments(self) -> tuple[Moment, ...]:
         """All moments in the order in which they were made."""
         return tuple(self._moments)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
