@@ -1,0 +1,130 @@
+"""SQLite as projects and the audit log use it: durable, explicit, with errors in plain words.
+
+A rollback journal and a sync at every commit: what is committed survives a kill and a power cut.
+``synchronous = EXTRA`` is FULL and also syncs the folder once the journal is gone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dpdesk.core.errors import DpdeskError, StorageError
+
+BUSY_SECONDS = 15.0
+HEADER = b"SQLite format 3\x00"
+_FULL = (sqlite3.SQLITE_FULL,)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_FORBIDDEN = (
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_AUTH,
+)
+# The statement and the tables do not fit each other.
+_NONSENSE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
+_BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection without implicit transactions, for the thread that opens it alone.
+
+    The file must exist. Raises sqlite3.Error.
+    """
+    mode = "ro" if read_only else "rw"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        timeout=BUSY_SECONDS,
+    )
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        if not read_only:
+            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("PRAGMA fullfsync = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def writing(connection: sqlite3.Connection) -> Iterator[None]:
+    """One transaction: all of the block is committed, or nothing. Nested blocks join the outer.
+
+    Raises what the block raises, and sqlite3.Error when the commit fails; then nothing is changed.
+    """
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        _roll_back(connection)
+        raise
+
+
+@contextmanager
+def reading(connection: sqlite3.Connection) -> Iterator[None]:
+    """One consistent look; nothing that others write meanwhile is seen."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        _roll_back(connection)
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:  # not after an error that has rolled it back already
+        connection.execute("ROLLBACK")
+
+
+def kind_of(error: sqlite3.Error) -> str:
+    """``full``, ``busy``, ``forbidden``, ``damaged``, ``nonsense`` or ``failed``."""
+    code = getattr(error, "sqlite_errorcode", None)
+    primary = None if code is None else code & 0xFF
+    for name, codes in (
+        ("full", _FULL),
+        ("busy", _BUSY),
+        ("forbidden", _FORBIDDEN),
+        ("damaged", _BROKEN),
+        ("nonsense", _NONSENSE),
+    ):
+        if primary in codes:
+            return name
+    return "failed"
+
+
+def storage_problem(error: sqlite3.Error | OSError, path: Path, what: str) -> DpdeskError:
+    """The StorageError for a failure to write ``what`` (``"project"``, ``"audit"``) at ``path``.
+
+    Codes: ``{what}.disk-full``, ``{what}.busy``, ``{what}.forbidden``, ``{what}.damaged``,
+    ``{what}.unwritable``.
+    """
+    if isinstance(error, OSError):
+        from dpdesk.io.failures import storage_error
+
+        plain = storage_error(error, path, "write")
+        code = "disk-full" if plain.code == "storage.disk-full" else "unwritable"
+        return StorageError(f"{what}.{code}", plain.sentence, hint=plain.hint)
+    words = {
+        "full": ("disk-full", "the disk is full", "Free some space on that disk."),
+        "busy": ("busy", "another program is using the file", "Close it there, then try again."),
+        "forbidden": ("forbidden", "no permission to write it", "Ask for the right to write."),
+        "damaged": ("damaged", "the file is damaged", "Work on with the newest whole copy."),
+    }
+    code, reason, hint = words.get(kind_of(error), ("unwritable", f"{error}", ""))
+    return StorageError(
+        f"{what}.{code}",
+        f"{path}: could not be written: {reason}.",
+        hint=hint or "Check the disk and the connection to it.",
+        details={"path": str(path)},
+    )

@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.project.audit import FILE, SCHEMA, AuditLog
+from dpdesk.project.people import whoever
+from tests.helpers.powerless import run_powerless
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def filled(home: Path, count: int = 5) -> Path:
+    with AuditLog.open_home(home) as log:
+        for number in range(count):
+            when = NOON + timedelta(minutes=number)
+            log.append("ran", f"plan {number}.toml", {"rows": number}, who="ann@pc", when=when)
+    return home / FILE
+
+
+def tamper(path: Path, *statements: str) -> None:
+    """Change the file as somebody who knows SQLite would; the guards come back afterwards."""
+    with closing(sqlite3.connect(path)) as connection:
+        for name in ("audit_no_change", "audit_no_removal"):
+            connection.execute(f"DROP TRIGGER {name}")
+        for statement in statements:
+            connection.execute(statement)
+        for statement in SCHEMA[1:]:
+            connection.execute(statement)
+        connection.commit()
+
+
+def test_entries_say_who_did_what_when_and_follow_each_other(tmp_path: Path) -> None:
+    filled(tmp_path / "home")
+    with AuditLog.open_home(tmp_path / "home") as log:
+        entries = log.entries()
+        assert [entry.subject for entry in entries] == [f"plan {n}.toml" for n in range(5)]
+        assert (entries[1].who, entries[1].time) == ("ann@pc", "2026-01-01T12:01:00+00:00")
+        assert entries[1].facts == {"rows": 1}
+        assert [entry.previous for entry in entries] == ["", *(e.hash for e in entries[:-1])]
+        assert log.head() == entries[-1].hash
+        check = log.verify([entries[2].hash])
+        assert check.ok
+        assert (check.entries, check.head, check.notes) == (5, entries[-1].hash, ())
+
+
+def test_an_empty_log_is_whole(tmp_path: Path) -> None:
+    with AuditLog.open_home(tmp_path) as log:
+        assert log.verify().ok
+        assert (log.head(), log.entries()) == ("", ())
+
+
+def test_who_is_this_user_on_this_computer_unless_said_otherwise(tmp_path: Path) -> None:
+    with AuditLog.open_home(tmp_path) as log:
+        assert log.append("opened", "x").who == whoever()
+        assert "@" in whoever()
+
+
+def test_sqlite_itself_refuses_to_change_or_remove_an_entry(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(filled(tmp_path))) as connection:
+        for statement in ("UPDATE audit SET who = 'x'", "DELETE FROM audit WHERE n = 5"):
+            with pytest.raises(sqlite3.IntegrityError, match="only grows"):
+                connection.execute(statement)
+
+
+@pytest.mark.parametrize("column", ["time", "who", "action", "subject", "details", "previous"])
+def test_a_changed_field_is_found_where_it_is(tmp_path: Path, column: str) -> None:
+    path = filled(tmp_path)
+    tamper(path, f"UPDATE audit SET {column} = {column} || ' ' WHERE n = 3")
+    with AuditLog.open_home(tmp_path) as log:
+        check = log.verify()
+    assert check.fault is not None
+    assert (check.fault.n, check.entries) == (3, 2)
+    assert "changed" in check.fault.reason
+
+
+@pytest.mark.parametrize(
+    ("statement", "entry", "words"),
+    [
+        ("DELETE FROM audit WHERE n = 2", 2, "1 entry is missing before entry 3"),
+        ("DELETE FROM audit WHERE n > 3", 4, "2 entries were removed from the end"),
+        ("UPDATE audit SET n = n + 10 WHERE n = 5", 5, "10 entries are missing"),
+        ("UPDATE audit SET hash = 'x' WHERE n = 4", 4, "changed"),
+        ("UPDATE audit SET who = x'00' WHERE n = 4", 4, "cannot be read"),
+    ],
+)
+def test_removed_and_moved_entries_are_found(
+    tmp_path: Path, statement: str, entry: int, words: str
+) -> None:
+    path = filled(tmp_path)
+    tamper(path, statement)
+    with AuditLog.open_home(tmp_path) as log:
+        check = log.verify()
+    assert check.fault is not None
+    assert check.fault.n == entry
+    assert words in check.fault.reason
+
+
+def test_a_chain_cut_off_with_care_is_found_by_a_head_known_elsewhere(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    with AuditLog.open_home(tmp_path) as log:
+        head = log.head()
+    tamper(path, "DELETE FROM audit WHERE n > 3", "UPDATE sqlite_sequence SET seq = 3")
+    with AuditLog.open_home(tmp_path) as log:
+        assert log.verify().ok
+        fault = log.verify([head]).fault
+    assert fault is not None
+    assert fault.n == 4
+
+
+def test_a_forged_entry_breaks_the_chain_after_it(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    with AuditLog.open_home(tmp_path) as log:
+        third = log.entries()[2]
+    forged = third.__class__(*{**third.__dict__, "who": "bob@pc"}.values())
+    values = f"who = 'bob@pc', hash = '{forged.expected_hash()}'"
+    tamper(path, f"UPDATE audit SET {values} WHERE n = 3")
+    with AuditLog.open_home(tmp_path) as log:
+        fault = log.verify().fault
+    assert fault is not None
+    assert fault.n == 4
+    assert "follow" in fault.reason
+
+
+def test_a_guard_that_was_taken_away_is_noticed(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TRIGGER audit_no_removal")
+    with AuditLog.open_home(tmp_path) as log:
+        fault = log.verify().fault
+    assert fault is not None
+    assert "guard" in fault.reason
+
+
+def test_an_entry_after_naive_removal_leaves_the_gap_open(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    tamper(path, "DELETE FROM audit WHERE n > 3")
+    with AuditLog.open_home(tmp_path) as log:
+        log.append("opened", "x")
+        fault = log.verify().fault
+    assert fault is not None
+    assert fault.n == 4
+
+
+def test_a_clock_set_back_is_a_note_and_no_fault(tmp_path: Path) -> None:
+    with AuditLog.open_home(tmp_path) as log:
+        log.append("a", "x", when=NOON)
+        log.append("b", "x", when=NOON - timedelta(hours=1))
+        check = log.verify()
+    assert check.ok
+    assert "set back" in check.notes[0]
+
+
+def test_many_programs_write_one_chain(tmp_path: Path) -> None:
+    code = f"""
+import sys
+from pathlib import Path
+from dpdesk.project.audit import AuditLog
+for number in range(10):
+    with AuditLog.open_home(Path({str(tmp_path)!r})) as log:
+        log.append("ran", sys.argv[1], {{"number": number}})
+"""
+    running = [subprocess.Popen([sys.executable, "-c", code, str(n)]) for n in range(4)]
+    assert [process.wait() for process in running] == [0, 0, 0, 0]
+    with AuditLog.open_home(tmp_path) as log:
+        assert log.verify().entries == 40
+        assert log.verify().ok
+
+
+def test_the_log_is_private(tmp_path: Path) -> None:
+    assert filled(tmp_path / "home").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_export_as_csv_has_every_field(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with AuditLog.open_home(tmp_path) as log:
+        log.append("ran", 'a "b", c', {"é": 1})
+        assert log.export(tmp_path / "log.csv", "csv") == 6
+        with (tmp_path / "log.csv").open(encoding="utf-8", newline="") as file:
+            found = list(csv.DictReader(file))
+        assert [row["hash"] for row in found] == [entry.hash for entry in log.entries()]
+        assert found[-1]["subject"] == 'a "b", c'
+
+
+def test_the_export_as_json_can_be_checked_again(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with AuditLog.open_home(tmp_path) as log:
+        log.export(tmp_path / "log.json", "json")
+        found = json.loads((tmp_path / "log.json").read_text("utf-8"))
+        assert found["head"] == log.head()
+        assert [entry["details"] for entry in found["entries"]] == [{"rows": n} for n in range(5)]
+
+
+def test_an_unknown_format_and_a_place_that_cannot_be_written_are_named(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with AuditLog.open_home(tmp_path) as log:
+        with pytest.raises(InputError, match="xml") as error:
+            log.export(tmp_path / "log.xml", "xml")
+        assert error.value.code == "audit.format"
+        with pytest.raises(StorageError, match="cannot be written"):
+            log.export(tmp_path / "absent" / "log.csv", "csv")
+
+
+@pytest.mark.parametrize("content", [b"hello", b"SQLite format 3\x00" + b"x" * 2000])
+def test_a_file_that_is_no_log_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(StorageError) as error:
+        AuditLog.open_home(tmp_path)
+    assert error.value.code == "audit.unreadable"
+    assert (tmp_path / FILE).read_bytes() == content
+
+
+def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.execute("CREATE TABLE t (x)")
+        connection.commit()
+    with pytest.raises(StorageError, match="no audit log of DPDesk"):
+        AuditLog.open_home(tmp_path)
+
+
+def test_a_newer_log_is_refused_kindly(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(filled(tmp_path))) as connection:
+        connection.execute("PRAGMA user_version = 9")
+    with pytest.raises(StorageError, match="newer version"):
+        AuditLog.open_home(tmp_path)
+
+
+def test_a_log_held_by_another_program_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = filled(tmp_path)
+    monkeypatch.setattr("dpdesk.project.sql.BUSY_SECONDS", 0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StorageError) as error, AuditLog.open_home(tmp_path) as log:
+            log.append("ran", "x")
+    assert error.value.code in ("audit.unwritable", "audit.unreadable")
+    assert "another program" in error.value.sentence
+
+
+def test_a_full_disk_adds_nothing_and_says_so(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with AuditLog.open_home(tmp_path) as log:
+        pages = log._connection.execute("PRAGMA page_count").fetchone()[0]
+        log._connection.execute(f"PRAGMA max_page_count = {pages}")
+        log.append("ran", "x" * 200)
+        with pytest.raises(StorageError, match="the disk is full") as error:
+            log.append("ran", "x" * 20_000)
+        assert error.value.code == "audit.unwritable"
+        assert "nothing is released" in error.value.hint
+        assert log.verify().ok
+
+
+def test_details_hold_no_line_breaks_and_odd_bytes_harm_nothing(tmp_path: Path) -> None:
+    with AuditLog.open_home(tmp_path) as log:
+        entry = log.append("ran", "a\nb\udcff", {"path": "\udcff"})
+        assert entry.subject == "a b\\udcff"
+        assert log.verify().ok
+
+
+def test_threads_may_each_open_the_log(tmp_path: Path) -> None:
+    def write() -> None:
+        with AuditLog.open_home(tmp_path) as log:
+            log.append("ran", "x")
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with AuditLog.open_home(tmp_path) as log:
+        assert log.verify().entries == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs Unix users")
+def test_without_permission_the_log_can_be_read_and_not_written(tmp_path: Path) -> None:
+    path = filled(tmp_path / "home")
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    code = f"""
+from pathlib import Path
+from dpdesk.core.errors import StorageError
+from dpdesk.project.audit import AuditLog
+with AuditLog.open_home(Path({str(tmp_path / "home")!r})) as log:
+    assert log.verify().ok
+    try:
+        log.append("ran", "x")
+    except StorageError as error:
+        print(error.code, error.sentence)
+"""
+    printed = run_powerless(code, path.parent)
+    path.parent.chmod(0o755)
+    assert printed.startswith("audit.unwritable")
+    assert "no permission" in printed
