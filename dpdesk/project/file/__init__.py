@@ -1,0 +1,48 @@
+"""The project file: one SQLite database that keeps a whole work, saved as it changes.
+
+``ProjectFile``    an open project; changes go in, a thread of its own saves them
+``Way``            how to open one (private folder, cancel token, report)
+``write_project``  write a whole file: a new project, a copy
+``rescue``         what can still be read of a damaged one
+"""
+
+from dpdesk.project.file.loading import Lost
+from dpdesk.project.file.locking import LockHolder
+from dpdesk.project.file.opening import SUFFIX, Way
+from dpdesk.project.file.project_file import ProjectFile
+from dpdesk.project.file.records import (
+    DATA,
+    HIERARCHY,
+    DecisionRecord,
+    ProjectContents,
+    ProjectUpdate,
+    ReadOnly,
+    ReleaseRecord,
+    SaveState,
+    SourceRecord,
+)
+from dpdesk.project.file.sources import Fate, FoundSource, files_of
+from dpdesk.project.file.writing import new_contents, rescue, write_project
+
+__all__ = [
+    "DATA",
+    "HIERARCHY",
+    "SUFFIX",
+    "DecisionRecord",
+    "Fate",
+    "FoundSource",
+    "LockHolder",
+    "Lost",
+    "ProjectContents",
+    "ProjectFile",
+    "ProjectUpdate",
+    "ReadOnly",
+    "ReleaseRecord",
+    "SaveState",
+    "SourceRecord",
+    "Way",
+    "files_of",
+    "new_contents",
+    "rescue",
+    "write_project",
+]

@@ -1,0 +1,240 @@
+"""Typed values as JSON and back: driven by the annotations of frozen dataclasses.
+
+``encode(value, kind)`` and ``decode(raw, kind)`` are inverses for texts, numbers, truth values,
+times, enums, tuples, sets, tables, arrays, unions and dataclasses of them; ``object`` stands for
+any plain value (:mod:`~dpdesk.project.file.free_values`). Reading is strict: a key too many, a key
+too few, another type are errors. Only a field with a default may be absent, since a later version
+may have added it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Mapping
+from datetime import datetime
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from dpdesk.core import charts, guarantee, plan, schema
+from dpdesk.project.file.free_values import CodecError, decode_free, encode_free
+from dpdesk.project.file.parts import PartReader, PartWriter
+
+_PLAIN = (str, int, float, bool, type(None))
+_TYPE = "$type"
+
+
+@lru_cache(maxsize=1)
+def _names() -> dict[str, Any]:
+    """The names that annotations of stored classes use."""
+    found: dict[str, Any] = {}
+    for module in (plan, schema, guarantee, charts):
+        found |= vars(module)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind, localns=_names())
+
+
+def encode(value: Any, kind: Any, parts: PartWriter) -> object:
+    """``value``, which is of the annotated type ``kind``, as JSON types.
+
+    Raises TypeError for a value that is not of that type, or of a type that is never stored.
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is object:
+        return encode_free(value, parts)
+    if origin in (Union, types.UnionType):
+        return _encode_union(value, inner, parts)
+    if origin is tuple:
+        _demand(value, tuple)
+        return [encode(item, t, parts) for item, t in zip(value, _each(inner, value), strict=True)]
+    if origin is frozenset:
+        _demand(value, frozenset)
+        return [encode(item, inner[0], parts) for item in sorted(value)]
+    if origin is Mapping:
+        _demand(value, Mapping)
+        if inner[1] is object:
+            return encode_free(value, parts)
+        return {_key(key): encode(item, inner[1], parts) for key, item in value.items()}
+    if origin is np.ndarray:
+        _demand(value, np.ndarray)
+        return parts.add_array(value)
+    return _encode_single(value, kind, parts)
+
+
+def _encode_single(value: Any, kind: Any, parts: PartWriter) -> object:
+    if kind in _PLAIN:
+        return _encode_plain(value, (kind,), parts)
+    if kind is Path or kind is datetime:
+        _demand(value, kind)
+        return str(value) if kind is Path else value.isoformat()
+    if _is_enum(kind):
+        _demand(value, kind)
+        return value.value
+    if _is_stored_class(kind):
+        return _encode_dataclass(value, kind, parts)
+    raise TypeError(f"{kind} is no type that a project keeps")
+
+
+def _encode_dataclass(value: Any, kind: Any, parts: PartWriter) -> dict[str, object]:
+    found: type = type(value)
+    if found is not kind:
+        raise TypeError(f"found {found.__name__}, expected {kind.__name__}")
+    hints = _hints(kind)
+    return {
+        field.name: encode(getattr(value, field.name), hints[field.name], parts)
+        for field in dataclasses.fields(kind)
+    }
+
+
+def _encode_plain(value: Any, kinds: tuple[Any, ...], parts: PartWriter) -> object:
+    if isinstance(value, np.generic):
+        value = value.item()
+    known = type(value) in kinds or (type(value) is int and float in kinds)
+    if not known:
+        raise TypeError(f"found {type(value).__name__}, expected {_names_of(kinds)}")
+    return encode_free(value, parts)
+
+
+def _encode_union(value: Any, kinds: tuple[Any, ...], parts: PartWriter) -> object:
+    classes = [kind for kind in kinds if _is_stored_class(kind)]
+    chosen = next((kind for kind in classes if type(value) is kind), None)
+    if chosen is not None:
+        plain = _encode_dataclass(value, chosen, parts)
+        return {_TYPE: chosen.__name__, **plain} if len(classes) > 1 else plain
+    return _encode_plain(value, tuple(kind for kind in kinds if kind in _PLAIN), parts)
+
+
+def decode(raw: object, kind: Any, parts: PartReader) -> Any:
+    """The value that :func:`encode` wrote. Raises :class:`CodecError`, ``PartError``."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is object:
+        return decode_free(raw, parts)
+    if origin in (Union, types.UnionType):
+        return _decode_union(raw, inner, parts)
+    if origin in (tuple, frozenset):
+        return _decode_items(raw, origin, inner, parts)
+    if origin is Mapping:
+        if inner[1] is object:
+            table = decode_free(raw, parts)
+            if not isinstance(table, Mapping):
+                raise CodecError("found a value, expected a table")
+            return table
+        return types.MappingProxyType(
+            {key: decode(item, inner[1], parts) for key, item in _table(raw).items()}
+        )
+    if origin is np.ndarray:
+        return parts.array(_typed(raw, str))
+    return _decode_single(raw, kind, parts)
+
+
+def _decode_items(raw: object, origin: Any, inner: tuple[Any, ...], parts: PartReader) -> Any:
+    if not isinstance(raw, list):
+        raise CodecError(f"found {type(raw).__name__}, expected a list")
+    if origin is frozenset:
+        return frozenset(decode(item, inner[0], parts) for item in raw)
+    kinds = _each(inner, raw)
+    if len(kinds) != len(raw):
+        raise CodecError(f"found {len(raw)} items, expected {len(kinds)}")
+    return tuple(decode(item, one, parts) for item, one in zip(raw, kinds, strict=True))
+
+
+def _decode_single(raw: object, kind: Any, parts: PartReader) -> Any:
+    if kind in _PLAIN:
+        return _decode_plain(raw, (kind,), parts)
+    if kind is Path:
+        return Path(_typed(raw, str))
+    try:
+        if kind is datetime:
+            return datetime.fromisoformat(_typed(raw, str))
+        if _is_enum(kind):
+            return kind(raw)
+    except ValueError as error:
+        raise CodecError(f"found a text that is no {kind.__name__}") from error
+    if _is_stored_class(kind):
+        return _decode_dataclass(_table(raw), kind, parts)
+    raise CodecError(f"{kind} is no type that a project keeps")
+
+
+def _decode_plain(raw: object, kinds: tuple[Any, ...], parts: PartReader) -> object:
+    value = decode_free(raw, parts) if isinstance(raw, dict) else raw
+    if type(value) in kinds or (type(value) is int and float in kinds):
+        return value
+    raise CodecError(f"found {type(value).__name__}, expected {_names_of(kinds)}")
+
+
+def _decode_union(raw: object, kinds: tuple[Any, ...], parts: PartReader) -> Any:
+    classes: dict[str, Any] = {kind.__name__: kind for kind in kinds if _is_stored_class(kind)}
+    if isinstance(raw, dict) and _TYPE in raw:
+        name = _typed(raw[_TYPE], str)
+        if name not in classes:
+            raise CodecError(f"found the unknown type {name[:40]}, expected {_names_of(kinds)}")
+        fields = {key: item for key, item in raw.items() if key != _TYPE}
+        return _decode_dataclass(fields, classes[name], parts)
+    if isinstance(raw, dict) and len(classes) == 1 and not any(key[:1] == "$" for key in raw):
+        return _decode_dataclass(raw, next(iter(classes.values())), parts)
+    return _decode_plain(raw, tuple(kind for kind in kinds if kind in _PLAIN), parts)
+
+
+def _decode_dataclass(table: dict[str, object], kind: Any, parts: PartReader) -> Any:
+    hints = _hints(kind)
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    unknown = [key for key in table if key not in fields]
+    if unknown:
+        raise CodecError(f"{kind.__name__} has no field {unknown[0][:40]}")
+    values = {}
+    for name, field in fields.items():
+        if name in table:
+            values[name] = decode(table[name], hints[name], parts)
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            raise CodecError(f"{kind.__name__} lacks the field {name}")
+    return kind(**values)
+
+
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Enum)
+
+
+def _is_stored_class(kind: Any) -> bool:
+    return isinstance(kind, type) and dataclasses.is_dataclass(kind)
+
+
+def _each(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    """The type of each item of a tuple annotated with ``inner``."""
+    if len(inner) == 2 and inner[1] is Ellipsis:
+        return (inner[0],) * len(value)
+    return inner
+
+
+def _table(raw: object) -> dict[str, object]:
+    if not isinstance(raw, dict):
+        raise CodecError(f"found {type(raw).__name__}, expected a table")
+    return raw
+
+
+def _typed(raw: object, kind: type) -> Any:
+    if type(raw) is not kind:
+        raise CodecError(f"found {type(raw).__name__}, expected {kind.__name__}")
+    return raw
+
+
+def _demand(value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"found {type(value).__name__}, expected {kind.__name__}")
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"found a key of {type(key).__name__}, expected a text")
+    return key
+
+
+def _names_of(kinds: tuple[Any, ...]) -> str:
+    return " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)

@@ -1,0 +1,126 @@
+"""One writer per project: a lock file beside it, held by the operating system.
+
+The lock ends with the process that holds it, so a crash leaves nothing in the way. What the lock
+file says (who, where, since when) is for people; whether somebody writes, the system alone tells.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from dpdesk.io import locks
+from dpdesk.project.people import host_name, user_name
+
+_LONGEST_NAME = 240
+_TRIES = 20
+_LARGEST = 4096
+
+
+@dataclass(frozen=True)
+class LockHolder:
+    """Who has a project open for writing; texts are empty where nothing is known."""
+
+    who: str = ""
+    host: str = ""
+    since: str = ""
+
+    @classmethod
+    def now(cls) -> LockHolder:
+        """The user of this process on this computer, from now on."""
+        since = datetime.now(UTC).replace(microsecond=0).isoformat()
+        return cls(user_name(), host_name(), since)
+
+    @property
+    def sentence(self) -> str:
+        """The holder in words, as the rest of a sentence."""
+        who = self.who or "somebody"
+        where = f" on {self.host}" if self.host else ""
+        try:
+            moment = datetime.fromisoformat(self.since).astimezone()
+        except ValueError:
+            return f"{who}{where}"
+        return f"{who}{where} since {moment:%Y-%m-%d %H:%M}"
+
+
+class WriterLock:
+    """The held lock of one project; :meth:`release` gives it up."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self.path = path
+        self._file: IO[bytes] | None = file
+
+    def release(self) -> None:
+        """Give the lock up and remove its file; harmless when called again."""
+        file, self._file = self._file, None
+        if file is None:
+            return
+        with contextlib.suppress(OSError):
+            if os.name != "nt":  # an open file cannot be removed there: only its content goes
+                self.path.unlink()
+            else:
+                file.truncate(0)
+        file.close()
+
+
+def lock_path(project: Path) -> Path:
+    """The lock file of a project, beside it and hidden."""
+    name = f".{project.name}.lock"
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        name = f".{hashlib.sha256(os.fsencode(project.name)).hexdigest()}.lock"
+    return project.with_name(name)
+
+
+def take_lock(project: Path) -> WriterLock | LockHolder:
+    """Take the lock of a project, or say who has it.
+
+    Raises OSError where no lock file can be made (a folder without write permission, a full disk).
+    """
+    path = lock_path(project)
+    for _ in range(_TRIES):
+        file = path.open("a+b", buffering=0)  # nothing left to be written when it is closed
+        taken = False
+        try:
+            if not locks.try_hold(file):
+                return _holder(file)
+            taken = _is_at(file, path)
+        finally:
+            if not taken:
+                file.close()
+        if taken:
+            _sign(file)
+            return WriterLock(path, file)
+    return LockHolder()
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    """Whether the locked file is still the one of that name: a holder may have removed it."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _sign(file: IO[bytes]) -> None:
+    """Write who holds it; the first byte stays free, since Windows locks it."""
+    with contextlib.suppress(OSError):  # a full disk does not make the lock less of a lock
+        file.truncate(0)
+        file.write(b" " + json.dumps(asdict(LockHolder.now())).encode("utf-8"))
+
+
+def _holder(file: IO[bytes]) -> LockHolder:
+    try:
+        file.seek(1)
+        found = json.loads(file.read(_LARGEST).decode("utf-8"))
+        texts = {key: found[key] for key in ("who", "host", "since")}
+    except (OSError, ValueError, TypeError, KeyError):
+        return LockHolder()
+    if not all(isinstance(text, str) for text in texts.values()):
+        return LockHolder()
+    return LockHolder(**texts)

@@ -1,0 +1,406 @@
+"""Opening a project file: for writing where that is safe, for reading where it is not.
+
+Whatever lies in the way (somebody else writes, a network share, a folder that must not be written,
+a full disk) makes the project open read only, with the reason; what makes no sense at all (another
+kind of file, a newer layout, damage) is refused in one sentence.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dpdesk import __version__
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.io.safewrite import PartialKeeper, replacing
+from dpdesk.project.file import schema
+from dpdesk.project.file.free_values import CodecError
+from dpdesk.project.file.loading import Loaded, Lost, load, salvage
+from dpdesk.project.file.locking import LockHolder, WriterLock, take_lock
+from dpdesk.project.file.migrations import MIGRATIONS, Migration
+from dpdesk.project.file.parts import PartError
+from dpdesk.project.file.places import network_share
+from dpdesk.project.file.records import ProjectContents, ReadOnly
+from dpdesk.project.file.sources import FoundSource, find_sources, relocated
+from dpdesk.project.file.store import ProjectStore
+from dpdesk.project.sql import HEADER, connect, kind_of, reading, storage_problem, writing
+
+SUFFIX = ".dpdesk"
+JOURNAL = "-journal"
+_TRIES = 5
+_MOST_FAULTS = 20
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An open project: its contents, and the store and the lock when it is open for writing.
+
+    ``notes`` are sentences worth showing (a file found elsewhere, a layout brought up to date).
+    """
+
+    path: Path
+    contents: ProjectContents
+    found: tuple[FoundSource, ...]
+    read_only: ReadOnly | None
+    store: ProjectStore | None = None
+    lock: WriterLock | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Way:
+    """How to open: helpers of the caller, and what tests replace.
+
+    ``keeper`` makes hidden folders that a later start removes after a crash; ``private`` gives a
+    fresh path in a private folder; ``share`` tells the kind of network share.
+    """
+
+    keeper: PartialKeeper
+    private: Callable[[str], Path]
+    token: CancelToken
+    report: Report
+    read_only: bool = False
+    share: Callable[[Path], str] = network_share
+    migrations: Mapping[int, Migration] = field(default_factory=lambda: MIGRATIONS)
+
+
+def open_file(path: Path, way: Way) -> Opened:
+    """Open a project file; the store it returns is for the calling thread alone.
+
+    Raises StorageError ``project.missing``, ``project.damaged``, ``project.unreadable``; InputError
+    ``project.not-a-project``, ``project.newer``; Cancelled.
+    """
+    path = Path(os.path.realpath(path))
+    _check_header(path)
+    reason = _must_read(path, way)
+    if reason is not None:
+        return _open_reading(path, way, reason)
+    try:
+        lock = take_lock(path)
+    except OSError as error:
+        return _open_reading(path, way, _no_lock(path, error))
+    if isinstance(lock, LockHolder):
+        sentence = f"{path.name} is open for writing: {lock.sentence}."
+        return _open_reading(path, way, ReadOnly("locked", sentence, lock))
+    try:
+        return _open_writing(path, way, lock)
+    except _CannotWrite as found:
+        lock.release()
+        return _open_reading(path, way, found.reason)
+    except BaseException:
+        lock.release()
+        raise
+
+
+class _CannotWrite(Exception):  # noqa: N818 - it is a turn of the way, not a fault
+    def __init__(self, reason: ReadOnly) -> None:
+        super().__init__(reason.sentence)
+        self.reason = reason
+
+
+def _must_read(path: Path, way: Way) -> ReadOnly | None:
+    """Why a project is not even tried for writing; None when it may be."""
+    if way.read_only:
+        return ReadOnly("asked", f"{path.name} was opened for looking at it only.")
+    share = way.share(path)
+    if share:
+        sentence = (
+            f"{path.name} lies on a network share ({share}), where the file could be damaged while "
+            "it is written."
+        )
+        return ReadOnly("network", sentence)
+    if not os.access(path, os.W_OK):
+        return ReadOnly("file", f"{path.name} must not be written.")
+    return None
+
+
+def _no_lock(path: Path, error: OSError) -> ReadOnly:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return ReadOnly("disk-full", f"The disk that holds {path.name} is full.")
+    return ReadOnly("folder", f"The folder {path.parent} must not be written.")
+
+
+def _open_writing(path: Path, way: Way, lock: WriterLock) -> Opened:
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = connect(path)
+        notes = _bring_up_to_date(connection, path, way)
+        loaded = _read(connection, path)
+        found, contents, notes = _placed(loaded, path, way, notes)
+        store = ProjectStore(connection, path)
+        rewrite = contents is not loaded.contents or loaded.folder != path.parent
+        store.adopt(replace(loaded, contents=contents), rewrite=rewrite)
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error | OSError):
+            raise _refused(error, path) from error
+        raise
+    return Opened(path, contents, found, None, store, lock, notes)
+
+
+def _placed(
+    loaded: Loaded, path: Path, way: Way, notes: tuple[str, ...]
+) -> tuple[tuple[FoundSource, ...], ProjectContents, tuple[str, ...]]:
+    found = find_sources(loaded, path.parent, way.token, way.report)
+    contents = relocated(loaded, path.parent, found)
+    said = tuple(one.sentence for one in found if one.sentence)
+    return found, contents, (*notes, *said)
+
+
+def _refused(error: sqlite3.Error | OSError, path: Path) -> Exception:
+    """A failure to open for writing: a reason to read only, or an error."""
+    kind = kind_of(error) if isinstance(error, sqlite3.Error) else ""
+    if kind == "full":
+        return _CannotWrite(ReadOnly("disk-full", f"The disk that holds {path.name} is full."))
+    if kind == "forbidden":
+        sentence = f"The folder {path.parent} or the file {path.name} must not be written."
+        return _CannotWrite(ReadOnly("folder", sentence))
+    if kind == "busy":
+        return _CannotWrite(ReadOnly("locked", f"Another program is using {path.name}."))
+    if kind in ("damaged", "nonsense"):
+        return damaged(path, None)
+    return storage_problem(error, path, "project")
+
+
+def _open_reading(path: Path, way: Way, reason: ReadOnly) -> Opened:
+    """Look at the file itself, or at a private copy where it cannot be looked at in place."""
+    if reason.code != "network":
+        with suppress(sqlite3.Error), closing(connect(path, read_only=True)) as connection:
+            _check_marks(connection, path)
+            if schema.marks(connection)[1] == schema.VERSION:
+                return _looked(connection, path, way, reason)
+    copy = private_copy(path, way)
+    try:
+        with closing(connect(copy)) as connection:
+            _check_marks(connection, path)
+            _migrate(connection, path, way.migrations)
+            return _looked(connection, path, way, reason)
+    except sqlite3.Error as error:
+        if kind_of(error) in ("damaged", "nonsense"):
+            raise damaged(path, None) from error
+        raise _unreadable(path, str(error)) from error
+    finally:
+        for name in (copy, copy.with_name(copy.name + JOURNAL)):
+            name.unlink(missing_ok=True)
+
+
+def _looked(connection: sqlite3.Connection, path: Path, way: Way, reason: ReadOnly) -> Opened:
+    loaded = _read(connection, path)
+    found, contents, notes = _placed(loaded, path, way, ())
+    return Opened(path, contents, found, reason, notes=notes)
+
+
+def private_copy(path: Path, way: Way) -> Path:
+    """A copy of the file and its journal; again when somebody wrote meanwhile."""
+    copy = way.private(SUFFIX)
+    journal = path.with_name(path.name + JOURNAL)
+    try:
+        for _ in range(_TRIES):
+            before = _stamp(path), _stamp(journal)
+            shutil.copyfile(path, copy)
+            copied_journal = copy.with_name(copy.name + JOURNAL)
+            copied_journal.unlink(missing_ok=True)
+            if before[1] is not None:
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(journal, copied_journal)
+            if before == (_stamp(path), _stamp(journal)):
+                return copy
+    except OSError as error:
+        raise _unreadable(path, error.strerror or type(error).__name__) from error
+    raise _unreadable(path, "it is being written all the time")
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return None
+    return facts.st_size, facts.st_mtime_ns
+
+
+def _check_header(path: Path) -> None:
+    """Refuse at once what cannot be a project."""
+    if path.is_dir():
+        raise _not_a_project(path, "a folder")
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(len(HEADER))
+    except FileNotFoundError as error:
+        raise StorageError(
+            "project.missing",
+            f"{path}: there is no such file, expected a project.",
+            hint="Check the path; the project may have been moved.",
+        ) from error
+    except OSError as error:
+        raise _unreadable(path, error.strerror or type(error).__name__) from error
+    if not head:
+        raise _not_a_project(path, "an empty file")
+    if head != HEADER:
+        raise _not_a_project(path, "a file of another kind")
+
+
+def _check_marks(connection: sqlite3.Connection, path: Path) -> None:
+    application, version = schema.marks(connection)
+    if application != schema.APPLICATION:
+        raise _not_a_project(path, "a database of another program")
+    if version > schema.VERSION:
+        raise InputError(
+            "project.newer",
+            f"{path}: the project was made by DPDesk {_written_by(connection)} (layout {version}); "
+            f"this is DPDesk {__version__}, which knows layouts up to {schema.VERSION}.",
+            hint="Open it with the newer version; nothing was changed.",
+            details={"layout": version, "known": schema.VERSION},
+        )
+
+
+def _written_by(connection: sqlite3.Connection) -> str:
+    with suppress(sqlite3.Error):
+        row = connection.execute("SELECT value FROM meta WHERE key = 'written_by'").fetchone()
+        if row is not None:
+            return str(row[0])[:40]
+    return "of a newer version"
+
+
+def _not_a_project(path: Path, found: str) -> InputError:
+    return InputError(
+        "project.not-a-project", f"{path}: found {found}, expected a project of DPDesk."
+    )
+
+
+def _unreadable(path: Path, reason: str) -> StorageError:
+    return StorageError(
+        "project.unreadable",
+        f"{path}: the project cannot be read: {reason[:1].lower()}{reason[1:]}.",
+        hint="Check the permissions and the connection to the disk.",
+    )
+
+
+def damaged(path: Path, lost: Lost | None) -> StorageError:
+    """The error for a damaged project, which says what of it can be saved."""
+    if lost is None or not lost.moments:
+        return StorageError(
+            "project.damaged",
+            f"{path}: the project file is damaged, and nothing of it could be read.",
+            hint="Go back to a copy of it, for instance from a backup.",
+            details={"moments": 0, "moments_of": 0 if lost is None else lost.moments_of},
+        )
+    return StorageError(
+        "project.damaged",
+        f"{path}: the project file is damaged; {lost.moments:,} of at least {lost.moments_of:,} "
+        f"moments of its history and {lost.candidates:,} candidates can still be read.",
+        hint="Save what can be read as a new project, or go back to a backup.",
+        details={
+            "moments": lost.moments,
+            "moments_of": lost.moments_of,
+            "candidates": lost.candidates,
+        },
+    )
+
+
+def _read(connection: sqlite3.Connection, path: Path) -> Loaded:
+    """Everything, from a file that is whole. Raises ``project.damaged``, ``project.newer``."""
+    try:
+        with reading(connection):
+            if not _is_whole(connection):
+                raise damaged(path, salvage(connection)[1])
+            return load(connection)
+    except sqlite3.Error as error:
+        if kind_of(error) not in ("damaged", "nonsense"):
+            raise
+        raise damaged(path, _still_readable(connection)) from error
+    except (CodecError, PartError, ValueError, TypeError) as error:
+        writer = _written_by(connection)
+        if writer != __version__:
+            raise InputError(
+                "project.newer",
+                f"{path}: the project was written last by DPDesk {writer}; this is DPDesk "
+                f"{__version__}, which does not understand all of it ({error}).",
+                hint="Open it with that version; nothing was changed.",
+            ) from error
+        raise damaged(path, _still_readable(connection)) from error
+
+
+def _still_readable(connection: sqlite3.Connection) -> Lost | None:
+    with suppress(sqlite3.Error), reading(connection):
+        return salvage(connection)[1]
+    return None
+
+
+def _is_whole(connection: sqlite3.Connection) -> bool:
+    found = connection.execute(f"PRAGMA integrity_check({_MOST_FAULTS})").fetchall()
+    loose = connection.execute("PRAGMA foreign_key_check").fetchone()
+    return found == [("ok",)] and loose is None
+
+
+def _bring_up_to_date(connection: sqlite3.Connection, path: Path, way: Way) -> tuple[str, ...]:
+    """Migrate an older layout, after a copy of the file has been put beside it."""
+    _check_marks(connection, path)
+    version = schema.marks(connection)[1]
+    if version == schema.VERSION:
+        return ()
+    backup = _backup(connection, path, version, way.keeper)
+    try:
+        _migrate(connection, path, way.migrations)
+    except BaseException:
+        backup.unlink(missing_ok=True)  # the file itself is as it was
+        raise
+    return (f"The project was brought up to date; it is as it was before in {backup.name}.",)
+
+
+def _backup(
+    connection: sqlite3.Connection, path: Path, version: int, keeper: PartialKeeper
+) -> Path:
+    number, target = 1, path.with_name(f"{path.stem}.layout-{version}{path.suffix}")
+    while target.exists():
+        number += 1
+        target = path.with_name(f"{path.stem}.layout-{version}-{number}{path.suffix}")
+    try:
+        with replacing(target, keeper) as fresh, closing(sqlite3.connect(fresh)) as copy:
+            connection.backup(copy)
+    except DpdeskError as error:
+        full = error.code == "storage.disk-full"
+        code, where = ("disk-full", "disk") if full else ("folder", "folder")
+        sentence = (
+            f"{path.name} is of an older layout, and the {where} has no room for the copy that is "
+            "kept before it is brought up to date."
+        )
+        raise _CannotWrite(ReadOnly(code, sentence)) from error
+    return target
+
+
+def _migrate(
+    connection: sqlite3.Connection, path: Path, migrations: Mapping[int, Migration]
+) -> None:
+    """All steps to the present layout in one transaction; on any failure nothing has changed."""
+    if schema.marks(connection)[1] == schema.VERSION:
+        return
+    try:
+        with writing(connection):
+            for version in range(schema.marks(connection)[1], schema.VERSION):
+                migrations[version](connection)
+            connection.execute(f"PRAGMA user_version = {schema.VERSION}")
+            if not _is_whole(connection):
+                raise _not_migrated(path)
+    except (ValueError, KeyError, TypeError) as error:
+        raise _not_migrated(path) from error
+    except sqlite3.Error as error:
+        if kind_of(error) == "nonsense":
+            raise _not_migrated(path) from error
+        raise
+
+
+def _not_migrated(path: Path) -> StorageError:
+    return StorageError(
+        "project.not-migrated",
+        f"{path}: the project is of an older layout and could not be brought up to date; it is as "
+        "it was.",
+        hint="Open it with the version that made it, and report this.",
+    )

@@ -1,0 +1,232 @@
+"""Parts: the large pieces of what a project keeps, each stored once under its own hash.
+
+The work of a hundred edits shares most of its hierarchies, and two candidates often share a chart's
+points; a document names a part by its SHA-256, so that each is stored only once. A part is a
+compressed block of bytes. Nothing here handles more than a few thousand values at a time while it
+holds the interpreter, so that a window stays fluid while a large hierarchy is being stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.hierarchy import Hierarchy
+
+LARGEST_PART = 1 << 30
+_SLICE = 1_000
+_PIECE = 1 << 18
+_TYPES = ("<f8", "<i8", "<i4", "|b1")
+_LEVEL = 6
+
+
+class PartError(ValueError):
+    """A part is missing or is not what it should be; the message says which, without the data."""
+
+
+class PartWriter(Protocol):
+    """Takes parts and gives the hash by which a document names them."""
+
+    def add_array(self, array: NDArray[Any]) -> str:
+        """Keep an array. TypeError for a type of numbers that is never stored."""
+        ...
+
+    def add_hierarchy(self, hierarchy: Hierarchy) -> str:
+        """Keep a hierarchy by value."""
+        ...
+
+
+class PartReader(Protocol):
+    """Gives back what a :class:`PartWriter` took. Raises :class:`PartError`."""
+
+    def array(self, name: str) -> NDArray[Any]:
+        """The array under a hash."""
+        ...
+
+    def hierarchy(self, name: str) -> Hierarchy:
+        """The hierarchy under a hash; the same object each time."""
+        ...
+
+
+class PartSink:
+    """A :class:`PartWriter` that gathers the parts that are not stored yet.
+
+    ``stored`` tells whether a hash is stored already. :meth:`take` hands over what is new.
+    """
+
+    def __init__(self, stored: Callable[[str], bool]) -> None:
+        self._stored = stored
+        self._new: dict[str, bytes] = {}
+        self._names: WeakKeyDictionary[Hierarchy, str] = WeakKeyDictionary()
+
+    def take(self) -> Mapping[str, bytes]:
+        """The new parts by hash; the sink forgets them."""
+        new, self._new = self._new, {}
+        return new
+
+    def forget(self) -> None:
+        """Forget what was added, after storing it has failed."""
+        self._names.clear()
+        self._new.clear()
+
+    def know(self, hierarchy: Hierarchy, name: str) -> None:
+        """A hierarchy that came from the store under this hash."""
+        self._names[hierarchy] = name
+
+    def add_array(self, array: NDArray[Any]) -> str:
+        """See :class:`PartWriter`."""
+        kind = next((t for t in _TYPES if np.dtype(t) == array.dtype), None)
+        if kind is None:
+            raise TypeError(f"an array of {array.dtype} is no value that a project keeps")
+        head = json.dumps({"array": kind, "shape": list(array.shape)})
+        body = np.ascontiguousarray(array).astype(kind, copy=False)
+        return self._add(iter((head.encode("ascii"), b"\n", body.tobytes())))
+
+    def add_hierarchy(self, hierarchy: Hierarchy) -> str:
+        """See :class:`PartWriter`."""
+        name = self._names.get(hierarchy)
+        if name is None:
+            levels = [self._add(_label_lines(labels)) for labels in hierarchy.labels]
+            parents = [self.add_array(codes) for codes in hierarchy.parents]
+            head = {"hierarchy": hierarchy.attribute, "labels": levels, "parents": parents}
+            name = self._add(iter((json.dumps(head).encode("ascii"), b"\n")))
+            self._names[hierarchy] = name
+        return name
+
+    def _add(self, pieces: Iterator[bytes]) -> str:
+        digest, packer, packed = hashlib.sha256(), zlib.compressobj(_LEVEL), []
+        for piece in pieces:
+            for start in range(0, len(piece), _PIECE):
+                digest.update(piece[start : start + _PIECE])
+                packed.append(packer.compress(piece[start : start + _PIECE]))
+        name = digest.hexdigest()
+        if name not in self._new and not self._stored(name):
+            self._new[name] = b"".join([*packed, packer.flush()])
+        return name
+
+
+def _label_lines(labels: Sequence[str]) -> Iterator[bytes]:
+    """Texts as lines of JSON arrays, few texts a line."""
+    yield json.dumps({"texts": len(labels)}).encode("ascii") + b"\n"
+    for start in range(0, len(labels), _SLICE):
+        yield json.dumps(labels[start : start + _SLICE]).encode("ascii") + b"\n"
+
+
+class PartSource:
+    """A :class:`PartReader` over ``load``, which gives the stored bytes of a hash, None without.
+
+    Each hash is checked against the bytes that lie under it. What was read is kept, so that equal
+    hierarchies are one object.
+    """
+
+    def __init__(self, load: Callable[[str], bytes | None]) -> None:
+        self._load = load
+        self._arrays: dict[str, NDArray[Any]] = {}
+        self._texts: dict[str, tuple[str, ...]] = {}
+        self.hierarchies: dict[str, Hierarchy] = {}
+        self.used: set[str] = set()
+
+    def array(self, name: str) -> NDArray[Any]:
+        """See :class:`PartReader`."""
+        if name not in self._arrays:
+            head, body = self._parts(name)
+            kind, shape = head.get("array"), head.get("shape")
+            if kind not in _TYPES or not isinstance(shape, list):
+                raise PartError(f"the part {name[:8]} is no array")
+            try:
+                # A copy, since kernels are compiled for arrays that may be written.
+                array = np.frombuffer(body, dtype=np.dtype(str(kind))).reshape(shape).copy()
+            except (ValueError, TypeError) as error:
+                raise PartError(f"the part {name[:8]} is an array of another size") from error
+            self._arrays[name] = array
+        self.used.add(name)
+        return self._arrays[name]
+
+    def hierarchy(self, name: str) -> Hierarchy:
+        """See :class:`PartReader`."""
+        if name not in self.hierarchies:
+            head, _ = self._parts(name)
+            attribute, levels, codes = (head.get(key) for key in ("hierarchy", "labels", "parents"))
+            if (
+                not isinstance(attribute, str)
+                or not isinstance(levels, list)
+                or not isinstance(codes, list)
+            ):
+                raise PartError(f"the part {name[:8]} is no hierarchy")
+            labels = tuple(self._labels(str(level)) for level in levels)
+            parents = tuple(self.array(str(code)) for code in codes)
+            self.hierarchies[name] = _checked(Hierarchy(attribute, labels, parents), name)
+        self.used.add(name)
+        return self.hierarchies[name]
+
+    def _labels(self, name: str) -> tuple[str, ...]:
+        if name not in self._texts:
+            head, body = self._parts(name)
+            texts: list[str] = []
+            for line in body.splitlines():
+                found = _json(line, name)
+                if not isinstance(found, list) or not all(isinstance(t, str) for t in found):
+                    raise PartError(f"the part {name[:8]} holds no texts")
+                texts += found
+            if head.get("texts") != len(texts):
+                raise PartError(f"the part {name[:8]} holds another number of texts")
+            self._texts[name] = tuple(texts)
+        self.used.add(name)
+        return self._texts[name]
+
+    def _parts(self, name: str) -> tuple[dict[str, object], bytes]:
+        stored = self._load(name)
+        if stored is None:
+            raise PartError(f"the part {name[:8]} is missing")
+        body = _unpacked(stored, name)
+        line, mark, rest = body.partition(b"\n")
+        head = _json(line, name)
+        if not isinstance(head, dict) or (not mark):
+            raise PartError(f"the part {name[:8]} has no head")
+        return head, rest
+
+
+def _unpacked(stored: bytes, name: str) -> bytes:
+    unpacker, digest, pieces, size = zlib.decompressobj(), hashlib.sha256(), [], 0
+    try:
+        for start in range(0, len(stored), _PIECE):
+            piece = unpacker.decompress(stored[start : start + _PIECE])
+            digest.update(piece)
+            size += len(piece)
+            pieces.append(piece)
+            if size > LARGEST_PART:
+                raise PartError(f"the part {name[:8]} is too large")
+        rest = unpacker.flush()
+    except zlib.error as error:
+        raise PartError(f"the part {name[:8]} is damaged") from error
+    digest.update(rest)
+    if digest.hexdigest() != name or not unpacker.eof:
+        raise PartError(f"the part {name[:8]} is damaged")
+    return b"".join([*pieces, rest])
+
+
+def _json(line: bytes, name: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise PartError(f"the part {name[:8]} is no text") from error
+
+
+def _checked(found: Hierarchy, name: str) -> Hierarchy:
+    """Levels and codes must fit each other, or later work would fail far from here."""
+    fits = len(found.labels) == len(found.parents) + 1 and all(
+        codes.dtype == np.int32
+        and codes.shape == (len(found.labels[level]),)
+        and (not codes.size or (codes.min() >= 0 and codes.max() < len(found.labels[level + 1])))
+        for level, codes in enumerate(found.parents)
+    )
+    if not fits:
+        raise PartError(f"the part {name[:8]} is a hierarchy that does not fit together")
+    return found

@@ -1,0 +1,251 @@
+"""The project file as the rest of the program sees it: changes go in, nobody waits for the disk.
+
+::
+
+    project = ProjectFile.open(path, way)          # in the background: it reads the whole file
+    project.listen(self._on_state)                 # called from the saving thread
+    project.save(ProjectUpdate(history=history.snapshot()))    # returns at once
+    project.flush()                                # in the background: all of it is on the disk
+    project.close()                                # likewise
+
+One thread of its own holds the connection. What is handed over while it writes is joined, so that a
+dragged slider costs few commits. A change counts as saved only when its transaction is on the disk;
+what could not be saved is kept and tried again with the next change.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dpdesk.core.errors import DpdeskError, StorageError
+from dpdesk.project.audit import AuditCheck, AuditEntry
+from dpdesk.project.file.opening import Opened, Way, open_file
+from dpdesk.project.file.records import (
+    ProjectContents,
+    ProjectUpdate,
+    ReadOnly,
+    SaveState,
+)
+from dpdesk.project.file.sources import FoundSource
+from dpdesk.project.file.store import ProjectStore
+
+Listener = Callable[[SaveState], None]
+
+
+class ProjectFile:
+    """An open project; safe to use from any thread. Use :meth:`open`."""
+
+    def __init__(self, opened: Opened, lane: ThreadPoolExecutor) -> None:
+        self._opened = opened
+        self._lane = lane
+        self._guard = threading.Lock()
+        self._contents = opened.contents
+        self._pending: ProjectUpdate | None = None
+        self._scheduled = False
+        self._state = SaveState()
+        self._listener: Listener | None = None
+        self._closed = False
+
+    @classmethod
+    def open(cls, path: Path, way: Way) -> ProjectFile:
+        """Open a project; it is open for reading only where :attr:`read_only` says why.
+
+        Raises what :func:`~dpdesk.project.file.opening.open_file` raises.
+        """
+        lane = ThreadPoolExecutor(1, thread_name_prefix="dpdesk-autosave")
+        try:
+            opened = lane.submit(open_file, path, way).result()
+        except BaseException:
+            lane.shutdown()
+            raise
+        if opened.store is None:
+            lane.shutdown()
+        return cls(opened, lane)
+
+    @property
+    def path(self) -> Path:
+        """The real path of the file."""
+        return self._opened.path
+
+    @property
+    def read_only(self) -> ReadOnly | None:
+        """Why nothing can be saved in it; None when it is open for writing."""
+        return self._opened.read_only
+
+    @property
+    def found(self) -> tuple[FoundSource, ...]:
+        """What had become of the files that the project reads, when it was opened."""
+        return self._opened.found
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences worth showing when it has just been opened."""
+        return self._opened.notes
+
+    @property
+    def contents(self) -> ProjectContents:
+        """What the project holds, with everything that was handed over; see :meth:`audit`."""
+        with self._guard:
+            return self._contents
+
+    @property
+    def state(self) -> SaveState:
+        """How far saving has come."""
+        with self._guard:
+            return self._state
+
+    def listen(self, listener: Listener | None) -> None:
+        """Call ``listener`` with each new :attr:`state`, from the thread that made it."""
+        with self._guard:
+            self._listener = listener
+
+    def save(self, update: ProjectUpdate) -> None:
+        """Hand a change over; it is saved in the background.
+
+        Raises StorageError ``project.read-only``, ``project.closed``.
+        """
+        self._demand_store()
+        with self._guard:
+            self._contents = _after(self._contents, update)
+            self._pending = update if self._pending is None else self._pending.then(update)
+            begin, self._scheduled = not self._scheduled, True
+            state = self._set_state(waiting=True)
+        self._tell(state)
+        if begin:
+            self._lane.submit(self._drain)
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Wait until everything that was handed over is on the disk; tries again what failed.
+
+        Raises the StorageError for which the last attempt failed, TimeoutError after ``timeout``
+        seconds.
+        """
+        if self._opened.store is None or self._closed:
+            return
+        self._lane.submit(self._drain).result(timeout)
+        problem = self.state.problem
+        if problem is not None:
+            raise problem
+
+    def audit(self) -> tuple[AuditEntry, ...]:
+        """The entries of the project's own audit log, as the file has them. Waits for the disk."""
+        store = self._opened.store
+        if store is None or self._closed:
+            return self._opened.contents.audit
+        return self._lane.submit(store.audit).result()
+
+    def check_audit(self) -> AuditCheck | None:
+        """Check the project's own audit log; None when the file is not open for writing."""
+        store = self._opened.store
+        if store is None or self._closed:
+            return None
+        return self._lane.submit(store.check_audit).result()
+
+    def close(self, *, discard: bool = False) -> None:
+        """Save what is left, then let the file go. With ``discard``, also when that fails.
+
+        Raises the StorageError for which saving failed; then the project stays open.
+        """
+        if self._closed:
+            return
+        try:
+            self.flush()
+        except DpdeskError:
+            if not discard:
+                raise
+        self._closed = True
+        store, lock = self._opened.store, self._opened.lock
+        if store is not None:
+            self._lane.submit(store.close).result()
+            self._lane.shutdown()
+        if lock is not None:
+            lock.release()
+
+    def _demand_store(self) -> ProjectStore:
+        store, reason = self._opened.store, self._opened.read_only
+        if self._closed:
+            raise StorageError("project.closed", f"{self.path}: the project was closed.")
+        if store is None:
+            sentence = "" if reason is None else reason.sentence
+            raise StorageError(
+                "project.read-only",
+                f"{self.path}: nothing can be saved in this project: {sentence}",
+                hint="Work on a copy.",
+            )
+        return store
+
+    def _drain(self) -> None:
+        """In the saving thread: write what is pending."""
+        with self._guard:
+            update, self._pending, self._scheduled = self._pending, None, False
+        if update is None:
+            return
+        problem, left = self._write(self._demand_store(), update)
+        with self._guard:
+            if left is not None:
+                self._pending = left if self._pending is None else left.then(self._pending)
+            saved = self._state.saved if problem is not None else datetime.now(UTC)
+            waiting = self._pending is not None
+            state = self._state = SaveState(waiting, problem, saved)
+        self._tell(state)
+
+    def _write(
+        self, store: ProjectStore, update: ProjectUpdate
+    ) -> tuple[DpdeskError | None, ProjectUpdate | None]:
+        """Why it failed, and what is to be tried again; both None when all is saved."""
+        try:
+            store.write(update)
+        except DpdeskError as error:
+            return error, update
+        except Exception:  # noqa: BLE001 - one value that cannot be stored must not stop the rest
+            return self._write_pieces(store, update)
+        return None, None
+
+    def _write_pieces(
+        self, store: ProjectStore, update: ProjectUpdate
+    ) -> tuple[DpdeskError | None, ProjectUpdate | None]:
+        problem: DpdeskError | None = None
+        left: ProjectUpdate | None = None
+        for piece in update.pieces():
+            try:
+                store.write(piece)
+            except DpdeskError as error:
+                problem = error
+                left = piece if left is None else left.then(piece)
+            except Exception as error:  # noqa: BLE001 - a fault of the program: it is said
+                problem = problem or _fault(self.path, error)
+        return problem, left
+
+    def _set_state(self, *, waiting: bool) -> SaveState:
+        self._state = replace(self._state, waiting=waiting)
+        return self._state
+
+    def _tell(self, state: SaveState) -> None:
+        listener = self._listener
+        if listener is not None:
+            listener(state)
+
+
+def _after(contents: ProjectContents, update: ProjectUpdate) -> ProjectContents:
+    return replace(
+        contents,
+        history=contents.history if update.history is None else update.history,
+        shelf=contents.shelf if update.shelf is None else update.shelf,
+        sources=contents.sources + update.sources,
+        releases=contents.releases + update.releases,
+        decisions=contents.decisions + update.decisions,
+    )
+
+
+def _fault(path: Path, error: Exception) -> StorageError:
+    return StorageError(
+        "project.fault",
+        f"{path}: a part of the work could not be saved because of a fault in DPDesk "
+        f"({type(error).__name__}).",
+        hint="Save the plan as a file of its own, and report this.",
+    )
