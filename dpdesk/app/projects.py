@@ -1,0 +1,192 @@
+"""Projects: one file that keeps the whole work and saves it as it changes."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.project.audit import AuditNote
+from dpdesk.project.candidates import CandidateShelf
+from dpdesk.project.file import (
+    DATA,
+    SUFFIX,
+    Lost,
+    ProjectFile,
+    ProjectUpdate,
+    ReleaseRecord,
+    SourceRecord,
+    Way,
+    files_of,
+    new_contents,
+    rescue,
+    write_project,
+)
+from dpdesk.project.file.places import network_share
+from dpdesk.project.history import History
+from dpdesk.project.work import WorkState
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.io.store import DataStore
+
+_HEADER = b"SQLite format 3\x00"
+_APPLICATION_AT = 68
+
+
+@dataclass(frozen=True)
+class Rescued:
+    """A new project made of what could be read of a damaged one."""
+
+    path: Path
+    lost: Lost
+
+
+def is_project(path: Path) -> bool:
+    """Whether a file is meant to be a project: by its ending, or by what its first bytes say."""
+    from dpdesk.project.file.schema import APPLICATION
+
+    if path.suffix.lower() == SUFFIX:
+        return True
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(100)
+    except OSError:
+        return False
+    mark = head[_APPLICATION_AT : _APPLICATION_AT + 4]
+    return head.startswith(_HEADER) and mark == APPLICATION.to_bytes(4, "big")
+
+
+def project_path(path: Path) -> Path:
+    """The path as a project has it: with the ending ``.dpdesk``."""
+    return path if path.suffix.lower() == SUFFIX else path.with_name(path.name + SUFFIX)
+
+
+def create_project(
+    context: AppContext,
+    path: Path,
+    history: History,
+    shelf: CandidateShelf,
+    token: CancelToken,
+    report: Report,
+) -> ProjectFile:
+    """Make a project that begins with this work, in the place of what lies at ``path``; open it.
+
+    Raises InputError ``project.network`` for a place on a network share (a copy can be put there
+    later), ``out.folder``; StorageError ``project.*``.
+    """
+    path = project_path(path.absolute())
+    share = network_share(path.parent)
+    if share:
+        raise InputError(
+            "project.network",
+            f"{path}: the folder lies on a network share ({share}), where the file could be damaged"
+            " while it is written.",
+            hint="Choose a folder on this computer; a copy can be put there later.",
+        )
+    contents = new_contents(history.snapshot(), shelf.snapshot())
+    notes = (AuditNote("created", path.name),)
+    write_project(path, contents, notes, context.workspace, context.workspace.new_path)
+    return open_project(context, path, token, report)
+
+
+def open_project(
+    context: AppContext,
+    path: Path,
+    token: CancelToken,
+    report: Report,
+    *,
+    read_only: bool = False,
+) -> ProjectFile:
+    """Open a project; ``read_only`` of what is returned says why it cannot be written, if so.
+
+    Raises StorageError ``project.missing``, ``project.damaged``, ``project.unreadable``; InputError
+    ``project.not-a-project``, ``project.newer``; Cancelled.
+    """
+    workspace = context.workspace
+    way = Way(workspace, workspace.new_path, token, report, read_only)
+    project = ProjectFile.open(path, way)
+    if project.read_only is None:
+        project.save(ProjectUpdate(notes=(AuditNote("opened", project.path.name),)))
+    return project
+
+
+def save_copy(context: AppContext, project: ProjectFile, path: Path) -> Path:
+    """Write everything that a project holds into another file, which is a project of its own.
+
+    The audit log goes along, and goes on with an entry that says so. Raises what
+    :func:`~dpdesk.project.file.write_project` raises; InputError ``project.same-file``.
+    """
+    path = project_path(path.absolute())
+    if path.exists() and path.samefile(project.path):
+        raise InputError(
+            "project.same-file",
+            f"{path}: the project itself lies there, expected another name for the copy.",
+        )
+    here = project.contents
+    fresh = new_contents(here.history, here.shelf)
+    kept = replace(
+        here, identity=fresh.identity, written_by=fresh.written_by, audit=project.audit()
+    )
+    notes = (AuditNote("copied", path.name, {"from": str(project.path)}),)
+    return write_project(path, kept, notes, context.workspace, context.workspace.new_path)
+
+
+def rescue_project(
+    context: AppContext, path: Path, out: Path, token: CancelToken, report: Report
+) -> Rescued:
+    """Save what can still be read of a damaged project as a new one; the old file stays as it is.
+
+    Raises StorageError ``project.damaged`` when nothing can be read.
+    """
+    workspace = context.workspace
+    contents, lost = rescue(path, Way(workspace, workspace.new_path, token, report))
+    facts = {"from": str(path), "moments": lost.moments, "moments_of": lost.moments_of}
+    notes = (AuditNote("rescued", out.name, facts),)
+    target = project_path(out.absolute())
+    return Rescued(write_project(target, contents, notes, workspace, workspace.new_path), lost)
+
+
+def close_project(project: ProjectFile, *, discard: bool = False) -> None:
+    """Save what is left and let the file go; with ``discard``, also when saving fails.
+
+    Raises the StorageError for which saving failed; then the project stays open.
+    """
+    project.close(discard=discard)
+
+
+def sources_read(work: WorkState, data: DataStore, token: CancelToken) -> tuple[SourceRecord, ...]:
+    """What a project notes of the files that the work reads: the loaded data and its hierarchies.
+
+    A file that cannot be read is left out; whoever needs it says so.
+    """
+    now = datetime.now(UTC).replace(microsecond=0)
+    found = []
+    for path, kind in files_of(work).items():
+        token.check()
+        reading = data.reading.as_dict() if kind == DATA else {}
+        try:
+            digest = data.sha256 if kind == DATA else _digest(path)
+            facts = path.stat()
+        except OSError:
+            continue
+        found.append(
+            SourceRecord(kind, path, digest, facts.st_size, facts.st_mtime_ns, now, reading)
+        )
+    return tuple(found)
+
+
+def release_made(out: Path, method: str, title: str, moment: int) -> ReleaseRecord:
+    """What a project notes of a release that was just written. Raises OSError."""
+    manifest = out / "public" / "manifest.json"
+    now = datetime.now(UTC).replace(microsecond=0)
+    return ReleaseRecord(out.absolute(), _digest(manifest), now, method, title, moment)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
