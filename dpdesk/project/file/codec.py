@@ -4,14 +4,15 @@
 times, enums, tuples, sets, tables, arrays, unions and dataclasses of them; ``object`` stands for
 any plain value (:mod:`~dpdesk.project.file.free_values`). Reading is strict: a key too many, a key
 too few, another type are errors. Only a field with a default may be absent, since a later version
-may have added it.
+may have added it. Long tuples and tables of known types become parts of their own, so that
+documents stay small.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache
@@ -25,7 +26,8 @@ from dpdesk.project.file.free_values import CodecError, decode_free, encode_free
 from dpdesk.project.file.parts import PartReader, PartWriter
 
 _PLAIN = (str, int, float, bool, type(None))
-_TYPE = "$type"
+_TYPE, _LONG = "$type", "$long"
+LONGEST = 1_000
 
 
 @lru_cache(maxsize=1)
@@ -54,7 +56,8 @@ def encode(value: Any, kind: Any, parts: PartWriter) -> object:
         return _encode_union(value, inner, parts)
     if origin is tuple:
         _demand(value, tuple)
-        return [encode(item, t, parts) for item, t in zip(value, _each(inner, value), strict=True)]
+        kinds = _each(inner, value)
+        return _long([encode(item, t, parts) for item, t in zip(value, kinds, strict=True)], parts)
     if origin is frozenset:
         _demand(value, frozenset)
         return [encode(item, inner[0], parts) for item in sorted(value)]
@@ -62,7 +65,8 @@ def encode(value: Any, kind: Any, parts: PartWriter) -> object:
         _demand(value, Mapping)
         if inner[1] is object:
             return encode_free(value, parts)
-        return {_key(key): encode(item, inner[1], parts) for key, item in value.items()}
+        table = {_key(key): encode(item, inner[1], parts) for key, item in value.items()}
+        return table if len(table) <= LONGEST else _long([list(p) for p in table.items()], parts)
     if origin is np.ndarray:
         _demand(value, np.ndarray)
         return parts.add_array(value)
@@ -128,7 +132,7 @@ def decode(raw: object, kind: Any, parts: PartReader) -> Any:
                 raise CodecError("found a value, expected a table")
             return table
         return types.MappingProxyType(
-            {key: decode(item, inner[1], parts) for key, item in _table(raw).items()}
+            {key: decode(item, inner[1], parts) for key, item in _rows_of(raw, parts)}
         )
     if origin is np.ndarray:
         return parts.array(_typed(raw, str))
@@ -136,6 +140,7 @@ def decode(raw: object, kind: Any, parts: PartReader) -> Any:
 
 
 def _decode_items(raw: object, origin: Any, inner: tuple[Any, ...], parts: PartReader) -> Any:
+    raw = _short(raw, parts)
     if not isinstance(raw, list):
         raise CodecError(f"found {type(raw).__name__}, expected a list")
     if origin is frozenset:
@@ -204,6 +209,28 @@ def _is_enum(kind: Any) -> bool:
 
 def _is_stored_class(kind: Any) -> bool:
     return isinstance(kind, type) and dataclasses.is_dataclass(kind)
+
+
+def _long(items: list[object], parts: PartWriter) -> object:
+    return items if len(items) <= LONGEST else {_LONG: parts.add_items(items)}
+
+
+def _short(raw: object, parts: PartReader) -> object:
+    """A list that lies in a part of its own, else what is given."""
+    if isinstance(raw, dict) and raw.keys() == {_LONG}:
+        return parts.items(_typed(raw[_LONG], str))
+    return raw
+
+
+def _rows_of(raw: object, parts: PartReader) -> Iterator[tuple[str, object]]:
+    found = _short(raw, parts)
+    if not isinstance(found, list):
+        yield from _table(found).items()
+        return
+    for pair in found:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise CodecError("found a table that is none")
+        yield _typed(pair[0], str), pair[1]
 
 
 def _each(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:

@@ -42,6 +42,10 @@ class PartWriter(Protocol):
         """Keep a hierarchy by value."""
         ...
 
+    def add_items(self, items: Sequence[object]) -> str:
+        """Keep a long list of JSON values."""
+        ...
+
 
 class PartReader(Protocol):
     """Gives back what a :class:`PartWriter` took. Raises :class:`PartError`."""
@@ -52,6 +56,10 @@ class PartReader(Protocol):
 
     def hierarchy(self, name: str) -> Hierarchy:
         """The hierarchy under a hash; the same object each time."""
+        ...
+
+    def items(self, name: str) -> list[object]:
+        """The list under a hash."""
         ...
 
 
@@ -93,12 +101,16 @@ class PartSink:
         """See :class:`PartWriter`."""
         name = self._names.get(hierarchy)
         if name is None:
-            levels = [self._add(_label_lines(labels)) for labels in hierarchy.labels]
+            levels = [self.add_items(labels) for labels in hierarchy.labels]
             parents = [self.add_array(codes) for codes in hierarchy.parents]
             head = {"hierarchy": hierarchy.attribute, "labels": levels, "parents": parents}
             name = self._add(iter((json.dumps(head).encode("ascii"), b"\n")))
             self._names[hierarchy] = name
         return name
+
+    def add_items(self, items: Sequence[object]) -> str:
+        """See :class:`PartWriter`."""
+        return self._add(_lines(items))
 
     def _add(self, pieces: Iterator[bytes]) -> str:
         digest, packer, packed = hashlib.sha256(), zlib.compressobj(_LEVEL), []
@@ -112,11 +124,11 @@ class PartSink:
         return name
 
 
-def _label_lines(labels: Sequence[str]) -> Iterator[bytes]:
-    """Texts as lines of JSON arrays, few texts a line."""
-    yield json.dumps({"texts": len(labels)}).encode("ascii") + b"\n"
-    for start in range(0, len(labels), _SLICE):
-        yield json.dumps(labels[start : start + _SLICE]).encode("ascii") + b"\n"
+def _lines(items: Sequence[object]) -> Iterator[bytes]:
+    """JSON values as lines of JSON arrays, few values a line."""
+    yield json.dumps({"items": len(items)}).encode("ascii") + b"\n"
+    for start in range(0, len(items), _SLICE):
+        yield json.dumps(items[start : start + _SLICE]).encode("ascii") + b"\n"
 
 
 class PartSource:
@@ -168,18 +180,27 @@ class PartSource:
 
     def _labels(self, name: str) -> tuple[str, ...]:
         if name not in self._texts:
-            head, body = self._parts(name)
-            texts: list[str] = []
-            for line in body.splitlines():
-                found = _json(line, name)
-                if not isinstance(found, list) or not all(isinstance(t, str) for t in found):
-                    raise PartError(f"the part {name[:8]} holds no texts")
-                texts += found
-            if head.get("texts") != len(texts):
-                raise PartError(f"the part {name[:8]} holds another number of texts")
-            self._texts[name] = tuple(texts)
+            found = self.items(name)
+            texts = tuple(text for text in found if isinstance(text, str))
+            if len(texts) != len(found):
+                raise PartError(f"the part {name[:8]} holds no texts")
+            self._texts[name] = texts
         self.used.add(name)
         return self._texts[name]
+
+    def items(self, name: str) -> list[object]:
+        """See :class:`PartReader`."""
+        head, body = self._parts(name)
+        items: list[object] = []
+        for line in body.splitlines():
+            found = _json(line, name)
+            if not isinstance(found, list):
+                raise PartError(f"the part {name[:8]} holds no list")
+            items += found
+        if head.get("items") != len(items):
+            raise PartError(f"the part {name[:8]} holds another number of values")
+        self.used.add(name)
+        return items
 
     def _parts(self, name: str) -> tuple[dict[str, object], bytes]:
         stored = self._load(name)

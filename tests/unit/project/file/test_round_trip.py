@@ -10,7 +10,9 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
+from dpdesk.core.charts import ChartTable
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.schema import Role
 from dpdesk.project.file import (
     DATA,
     DecisionRecord,
@@ -19,6 +21,7 @@ from dpdesk.project.file import (
     SourceRecord,
 )
 from dpdesk.project.file.codec import decode, encode
+from dpdesk.project.file.documents import STATE_KEYS, from_text, state_document, state_from, to_text
 from dpdesk.project.file.free_values import CodecError, decode_free, encode_free
 from dpdesk.project.file.parts import PartError, PartSink, PartSource
 from dpdesk.project.history import History
@@ -151,6 +154,21 @@ def test_a_hierarchy_is_stored_once_and_comes_back_as_one_object() -> None:
     source = store.source()
     assert plain(source.hierarchy(name)) == plain(AGE)
     assert source.hierarchy(name) is source.hierarchy(name)
+
+
+@pytest.mark.parametrize("count", [0, 999, 1_000, 1_001, 5_000])
+def test_long_tables_and_lists_come_back_and_leave_the_document_short(count: int) -> None:
+    store = Store()
+    roles = MappingProxyType({f"column {n} ε": Role.SENSITIVE for n in range(count)})
+    rows = tuple((f"row {n}", n / 3, None) for n in range(count))
+    state, table = replace(work(), roles=roles), ChartTable(("a", "b", "c"), rows)
+    document = state_document(state, Path("/a"), store.sink)
+    text = to_text({**document, "table": encode(table, ChartTable, store.sink)})
+    assert len(text) < 120_000
+    source = store.source()
+    found = from_text(text, (*STATE_KEYS, "table"))
+    assert plain(decode(found.pop("table"), ChartTable, source)) == plain(table)
+    assert plain(state_from(found, source)[0]) == plain(state)
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "swap", "empty"])
