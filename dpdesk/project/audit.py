@@ -26,6 +26,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 
 from dpdesk.core.errors import InputError, StorageError
+from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.project.people import whoever
 from dpdesk.project.sql import HEADER, connect, kind_of, writing
 
@@ -248,9 +249,10 @@ class AuditLog:
             return AuditFault(count + 1, "the guard against changes was taken away")
         return None
 
-    def export(self, path: Path, form: str) -> int:
-        """Write all entries as ``csv`` or ``json``; the number of entries.
+    def export(self, path: Path, form: str, keeper: PartialKeeper) -> int:
+        """Write all entries as ``csv`` or ``json``, whole or not at all; the number of entries.
 
+        ``keeper`` minds the half-written file (:class:`~dpdesk.io.workspace.Workspace`).
         Raises InputError ``audit.format``, StorageError ``audit.unreadable``,
         ``audit-export.unwritable``.
         """
@@ -274,7 +276,7 @@ class AuditLog:
             writer.writerow(_FIELDS)
             writer.writerows(_row(entry) for entry in entries)
             text = out.getvalue()
-        write_text(path, text, "audit-export")
+        write_text(path, text, "audit-export", keeper)
         return len(entries)
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ _NOBODY = 65534
 # What is imported later may lie where only the superuser can read.
 _PRELUDE = f"""
 import importlib, os, pkgutil, sqlite3, sys
+if sys.platform != "win32": import fcntl, pwd
 import dpdesk.io, dpdesk.project
 for package in (dpdesk.io, dpdesk.project):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):

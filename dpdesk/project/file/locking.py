@@ -87,7 +87,7 @@ def take_lock(project: Path) -> WriterLock | LockHolder:
         file = path.open("a+b", buffering=0)  # nothing left to be written when it is closed
         taken = False
         try:
-            if not locks.try_hold(file):
+            if not locks.try_hold(file.fileno()):
                 return _holder(file)
             taken = _is_at(file, path)
         finally:

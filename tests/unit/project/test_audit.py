@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.core.errors import InputError, StorageError
+from dpdesk.io.workspace import Workspace
 from dpdesk.project.audit import FILE, SCHEMA, AuditLog
 from dpdesk.project.people import whoever
 from tests.helpers.powerless import run_powerless
@@ -181,34 +182,38 @@ def test_the_log_is_private(tmp_path: Path) -> None:
     assert filled(tmp_path / "home").stat().st_mode & 0o777 == 0o600
 
 
-def test_the_export_as_csv_has_every_field(tmp_path: Path) -> None:
+def test_the_export_as_csv_has_every_field(tmp_path: Path, keeper: Workspace) -> None:
     filled(tmp_path)
     with AuditLog.open_home(tmp_path) as log:
         log.append("ran", 'a "b", c', {"é": 1})
-        assert log.export(tmp_path / "log.csv", "csv") == 6
+        assert log.export(tmp_path / "log.csv", "csv", keeper) == 6
         with (tmp_path / "log.csv").open(encoding="utf-8", newline="") as file:
             found = list(csv.DictReader(file))
         assert [row["hash"] for row in found] == [entry.hash for entry in log.entries()]
         assert found[-1]["subject"] == 'a "b", c'
 
 
-def test_the_export_as_json_can_be_checked_again(tmp_path: Path) -> None:
+def test_the_export_as_json_can_be_checked_again(tmp_path: Path, keeper: Workspace) -> None:
     filled(tmp_path)
     with AuditLog.open_home(tmp_path) as log:
-        log.export(tmp_path / "log.json", "json")
+        log.export(tmp_path / "log.json", "json", keeper)
         found = json.loads((tmp_path / "log.json").read_text("utf-8"))
         assert found["head"] == log.head()
         assert [entry["details"] for entry in found["entries"]] == [{"rows": n} for n in range(5)]
 
 
-def test_an_unknown_format_and_a_place_that_cannot_be_written_are_named(tmp_path: Path) -> None:
+def test_an_unknown_format_and_a_place_that_cannot_be_written_are_named(
+    tmp_path: Path, keeper: Workspace
+) -> None:
     filled(tmp_path)
     with AuditLog.open_home(tmp_path) as log:
         with pytest.raises(InputError, match="xml") as error:
-            log.export(tmp_path / "log.xml", "xml")
+            log.export(tmp_path / "log.xml", "xml", keeper)
         assert error.value.code == "audit.format"
-        with pytest.raises(StorageError, match="cannot be written"):
-            log.export(tmp_path / "absent" / "log.csv", "csv")
+        (tmp_path / "folder").mkdir()
+        with pytest.raises(StorageError, match="folder") as failed:
+            log.export(tmp_path / "folder", "csv", keeper)
+        assert failed.value.code == "audit-export.unwritable"
 
 
 @pytest.mark.parametrize("content", [b"hello", b"SQLite format 3\x00" + b"x" * 2000])
