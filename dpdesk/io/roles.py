@@ -103,8 +103,8 @@ def _nearly_unique(facts: _Facts, hinted: Role | None) -> RoleSuggestion:
     if hinted in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         reason = f"{share}, though its name speaks of a property: {hinted.value}?"
         return RoleSuggestion(hinted, reason)
-    second = ", and its name speaks of one" if hinted is Role.IDENTIFIER else ""
-    return RoleSuggestion(Role.IDENTIFIER, f"{share}: identifier{second}?")
+    second = ", and its name fits" if hinted is Role.IDENTIFIER else ""
+    return RoleSuggestion(Role.IDENTIFIER, f"{share}{second}: identifier?")
 
 
 def _by_name(facts: _Facts, hinted: Role) -> RoleSuggestion:

@@ -227,8 +227,7 @@ class Desk(QObject):
     def _on_changed(self, changes: Changes) -> None:
         bench, window = self.workbench, self.window
         if changes & {Aspect.DATA, Aspect.SOURCE}:
-            name = "" if bench.work.source is None else Path(bench.work.source.path).name
-            window.set_document(name, confidential=bench.data is not None)
+            window.set_document(self._document(), confidential=self._shows_raw_data())
         if changes & {Aspect.DATA, Aspect.ROLES, Aspect.METHOD, Aspect.EXPLORATION}:
             if bench.explored is None:
                 self._view = None
@@ -242,6 +241,17 @@ class Desk(QObject):
                 path, self._waiting, self._open_when_saved = self._waiting, None, False
                 bench.open_path(path)
         window.refresh()
+
+    def _document(self) -> str:
+        """What is open, or what was to be opened."""
+        source, problem = self.workbench.work.source, self.workbench.open_problem
+        if source is not None:
+            return Path(source.path).name
+        return "" if problem is None else problem.path.name
+
+    def _shows_raw_data(self) -> bool:
+        """Lines of a file that cannot be read are raw data, too."""
+        return self.workbench.data is not None or self.workbench.open_problem is not None
 
     @Slot(object)
     def _on_viewed(self, view: object) -> None:

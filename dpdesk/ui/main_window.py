@@ -32,7 +32,6 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
-    QLabel,
     QMainWindow,
     QMenu,
     QScrollArea,
@@ -47,6 +46,7 @@ from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.shell import ActionSet, Panel, PanelEntry
 from dpdesk.ui.shell.area import PanelArea
 from dpdesk.ui.shell.bars import HelpPane, StatusFacts, StatusStrip, Trail
+from dpdesk.ui.shell.corner import DocumentCorner
 from dpdesk.ui.shell.focus import FocusKeeper, focus_next_region, focus_region
 from dpdesk.ui.shell.layout import geometry_text, layout_text, restore, take_first_size
 from dpdesk.ui.shell.navigation import Navigation
@@ -59,7 +59,7 @@ from dpdesk.ui.shell.standard import (
     keys_text,
 )
 from dpdesk.ui.theme import SPACE, ThemeManager
-from dpdesk.ui.widgets import ActivityList, Badge, MessageBand, column, splitter
+from dpdesk.ui.widgets import ActivityList, MessageBand, StepHeader, column, splitter
 
 _CLOSE_SAVE, _CLOSE_DISCARD = "window.close-save", "window.close-discard"
 RECENT_AT_MOST = 10
@@ -133,23 +133,29 @@ class MainWindow(QMainWindow):
     def show_panel(self, identifier: str) -> None:
         """Bring a panel to the front; KeyError for an unknown id."""
         entry = self._entries[identifier]
+        had_focus = self._panel_has_focus()
         self._current = identifier
         self._stack.setCurrentWidget(self._areas[identifier])
         self._navigation.go_to(identifier)
         entry.panel.activated()
+        if had_focus:
+            focus_region(entry.panel)
+        self._areas[identifier].verticalScrollBar().setValue(0)
         self._explain_if_open()
         self.refresh()
         self.panelChanged.emit(identifier)
 
+    def _panel_has_focus(self) -> bool:
+        focus = QApplication.focusWidget()
+        return focus is not None and self._stack.isAncestorOf(focus)
+
     def set_document(self, name: str, *, confidential: bool) -> None:
         """Name what is open; raw data carries the badge."""
-        self._name.setText(name or self.tr("nothing open"))
-        self._badge.setVisible(confidential)
+        self._corner.set_document(name, confidential=confidential)
         if name != self._document and (self._asks_to_close or self._band.kind in ("ok", "info")):
             self._band.clear()  # what was said of another file
             self._asks_to_close = False
         self._document = name
-        self._fit_corner()
         self._title()
 
     def set_facts(self, facts: StatusFacts) -> None:
@@ -271,7 +277,7 @@ class MainWindow(QMainWindow):
 
     def on_next_region(self) -> None:
         """F6: navigation, message, panel, explanation, activity and trail, in turn."""
-        regions = (self._navigation, self._band, self._stack, self._help_area)
+        regions = (self._navigation, self._band, self.current_panel, self._help_area)
         focus_next_region((*regions, self._activity, self._trail))
 
     def on_explain(self) -> None:
@@ -354,17 +360,7 @@ class MainWindow(QMainWindow):
             menu.setToolTipsVisible(True)
             menu.aboutToShow.connect(self._on_menu)
             self._menu_widgets[name] = menu
-        self._corner = corner = QWidget(bar)
-        layout = QHBoxLayout(corner)
-        layout.setContentsMargins(0, 0, SPACE.m, 0)
-        self._name = QLabel()
-        self._badge = Badge(
-            self.tr("CONFIDENTIAL"),
-            self.tr("Raw data about people is open; only what you export may leave this place."),
-        )
-        layout.addWidget(self._name)
-        layout.addWidget(self._badge)
-        bar.setCornerWidget(corner)
+        self._corner = DocumentCorner(self._theme, bar)
 
     @Slot()
     def _on_menu(self) -> None:
@@ -382,10 +378,11 @@ class MainWindow(QMainWindow):
         self._band.triggered.connect(self._on_band)
         self._help.closed.connect(self._close_help)
         self._hub.idle.connect(self._on_idle)
-        self._theme.changed.connect(self._fit_corner)
         for entry in self._entries.values():
             entry.panel.statusChanged.connect(self.refresh)
             entry.panel.messageRaised.connect(self._on_message)
+            for header in entry.panel.findChildren(StepHeader):
+                header.explainAsked.connect(self.on_explain)
 
     @Slot(str)
     def _on_chosen(self, identifier: str) -> None:
@@ -410,13 +407,6 @@ class MainWindow(QMainWindow):
     @Slot()
     def _close_help(self) -> None:
         self._help_area.hide()
-
-    @Slot()
-    def _fit_corner(self) -> None:
-        """Give the name its width: a menu bar measures its corner only when it is set."""
-        self._corner.setMinimumHeight(self._theme.theme.target)
-        self._corner.adjustSize()
-        self.menuBar().setCornerWidget(self._corner)
 
     def _title(self) -> None:
         name = self._document or "DPDesk"

@@ -62,7 +62,8 @@ class Person:
     def texts(self) -> str:
         """All that can be read in the window now."""
         labels = [one.text() for one in self.window.findChildren(QLabel) if one.isVisible()]
-        return "\n".join(re.sub(r"<[^>]+>", "", text) for text in labels if text)
+        plain = (re.sub(r"<[^>]+>", "", text) for text in labels if text)
+        return "\n".join(plain).replace("\u00a0", " ")
 
     def reads(self, *parts: str) -> None:
         """Wait until all these parts of sentences are in sight."""

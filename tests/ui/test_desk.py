@@ -92,7 +92,7 @@ def test_the_chooser_opens_data(office: Office, plan: Path) -> None:
     office.window.openAsked.emit()
     office.quiet(lambda: office.bench.profile is not None)
     assert office.window.windowTitle() == f"{SOURCE} – DPDesk"
-    assert office.window._badge.isVisible()
+    assert office.window._corner.badge.isVisible()
     office.asker.answer = None
     office.window.openAsked.emit()
     office.quiet()

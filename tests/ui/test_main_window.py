@@ -340,9 +340,9 @@ def test_theme_and_text_size_are_chosen_in_the_view_menu(
 
 
 def test_raw_data_carries_the_badge(window: MainWindow) -> None:
-    assert not window._badge.isVisible()
+    assert not window._corner.badge.isVisible()
     window.set_document("census24.csv", confidential=True)
-    assert window._badge.isVisible()
+    assert window._corner.badge.isVisible()
     assert window.windowTitle() == "census24.csv – DPDesk"
 
 

@@ -211,8 +211,8 @@ def test_the_form_shows_what_was_detected_and_reads_again_as_asked(
     qtbot.mouseClick(panel.table.reading_button, Qt.MouseButton.LeftButton)
     assert panel.page is Page.READING
     previewed(qtbot, panel)
-    assert panel.reading.form.delimiter.currentText() == "detected: comma"
-    assert panel.reading.form.header.currentText() == "detected: in the first line"
+    assert panel.reading.form.delimiter.currentText() == "comma, detected"
+    assert panel.reading.form.header.currentText() == "in the first line, detected"
     form = panel.reading.form
     form.codes.setText("")
     qtbot.keyClicks(form.codes, "?")
@@ -309,7 +309,7 @@ def test_a_file_that_fails_leaves_the_open_table_open(
     assert panel.page is Page.TABLE
     assert workbench.data is not None
     assert "bad.csv, line 3" in panel.band.text
-    button = next(b for b in panel.band.findChildren(QPushButton) if "Change" in b.text())
+    button = next(b for b in panel.band.findChildren(QPushButton) if "Show line 3" in b.text())
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert panel.page is Page.READING
     previewed(qtbot, panel)

@@ -64,7 +64,8 @@ def test_missing_codes_come_back_from_the_line_that_shows_them(codes: tuple[str,
 def test_the_reading_is_told_in_one_sentence() -> None:
     reading = Reading("csv", ";", "cp1252", ",", '"', True, ("", "?"))
     assert reading_sentence(reading) == (
-        'Read as text: delimiter semicolon, encoding cp1252, decimal comma, quotes double ("), '
+        "Read as text: delimiter semicolon, encoding Windows-1252 (Western Europe), decimal comma, "
+        'quotes double ("), '
         "column names in the first line; missing: empty field, “?”."
     )
 

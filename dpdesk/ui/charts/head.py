@@ -53,7 +53,7 @@ class ChartHead(QWidget):
     def show_chart(self, chart: Chart, failing: str, upright: str) -> None:
         """Name a chart and its series; ``upright`` is the title of the axis at the left."""
         self.title.setText(chart.question)
-        self.answer.setText(chart.answer)
+        self.answer.setText(chart.answer.replace(" %", "\u00a0%"))
         self.answer.setVisible(bool(chart.answer))
         self.legend.show_chart(chart, failing)
         self.upright.setText(upright)

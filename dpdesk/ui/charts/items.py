@@ -28,6 +28,7 @@ from PySide6.QtGui import (
 
 Floats = NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
+FEW_LABELS = 8
 
 
 class PixelItem(pg.GraphicsObject):  # type: ignore[misc]
@@ -101,15 +102,26 @@ class BarsItem(PixelItem):
             self._draw_bar(painter, bar, rect)
         painter.setPen(self._text)
         view = transform.mapRect(QRectF(self.viewRect()))
-        drawn: list[QRectF] = []
-        for bar, rect in rects:
-            place = self._label_place(bar, rect, view)
-            # A label that would cover another is left to the table and the line below the plot.
-            if bar.label and not any(place.intersects(other) for other in drawn):
-                drawn.append(place)
-                painter.fillRect(place, self._ground)
-                flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
-                painter.drawText(place, flags, bar.label)
+        for bar, place in self._labels(
+            [(bar, self._label_place(bar, rect, view)) for bar, rect in rects]
+        ):
+            painter.fillRect(place, self._ground)
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
+            painter.drawText(place, flags, bar.label)
+
+    def _labels(self, placed: Sequence[tuple[Bar, QRectF]]) -> list[tuple[Bar, QRectF]]:
+        """The labels that have room; of very many bars that have none, the longest one's alone.
+
+        What is left out is told by the table, and below the plot.
+        """
+        drawn: list[tuple[Bar, QRectF]] = []
+        labelled = [(bar, place) for bar, place in placed if bar.label]
+        for bar, place in labelled:
+            if not any(place.intersects(other) for _, other in drawn):
+                drawn.append((bar, place))
+        if len(drawn) == len(labelled) or len(labelled) <= FEW_LABELS:
+            return drawn
+        return [max(labelled, key=lambda pair: pair[0].value)]
 
     def _rect(self, bar: Bar, transform: QTransform) -> QRectF:
         if self._lying:
@@ -150,6 +162,7 @@ class BarsItem(PixelItem):
         metrics = QFontMetricsF(self._font)
         width, height = metrics.horizontalAdvance(bar.label) + 2, metrics.height()
         if self._lying:
+            height -= 3  # letters are lower than their line: bars may stand close
             return QRectF(rect.right() + 6, rect.center().y() - height / 2, width, height)
         left = max(view.left(), min(rect.center().x() - width / 2, view.right() - width))
         return QRectF(left, rect.top() - height - 2, width, height)

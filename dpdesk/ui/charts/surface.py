@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -21,6 +22,7 @@ from dpdesk.ui.theme import Theme, look_colour
 CLOUD_FROM = 400
 PICK_PIXELS = 40.0
 HOVER_PIXELS = 14.0
+MANY_BARS = 8
 MARKER = {
     Look.REFERENCE: "disc",
     Look.FIRST: "disc",
@@ -72,6 +74,7 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         self.setMenuEnabled(False)
         self.setMouseEnabled(x=False, y=False)
         self.hideButtons()
+        self.plotItem.vb.sigResized.connect(self._on_box)
         self.plotItem.layout.setContentsMargins(4, 8, 16, 4)
         for depth, item in ((10, self._bars), (20, self._line), (40, self._ring)):
             item.setZValue(depth)
@@ -111,6 +114,7 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
     def _show_bars(self, chart: BarChart) -> None:
         lying, theme = chart.horizontal, self._theme
         self._clear_points()
+        self._line.setZValue(5)  # numbers of bars stand on top of the limit
         numbers = "bottom" if lying else "left"
         self._name_categories(chart)
         self._axes[numbers].describe(chart.value_axis)
@@ -152,6 +156,7 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
 
     def _show_scatter(self, chart: ScatterChart) -> None:
         theme = self._theme
+        self._line.setZValue(20)
         self._bars.set_bars((), (theme.tokens.text,) * 2, theme.font("note"), lying=False)
         self.plotItem.invertY(False)
         self._axes["bottom"].describe(chart.x_axis)
@@ -211,9 +216,13 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         else:
             wide = self.plotItem.vb.width() if self.plotItem.vb.width() > 1 else self.width() - 90
             room = max(24, int(wide / max(1, len(chart.categories) + 0.2)) - 2)
-        names = [
-            metrics.elidedText(name, Qt.TextElideMode.ElideRight, room) for name in chart.categories
-        ]
+        if not chart.horizontal and len(chart.categories) > MANY_BARS:
+            names = thinned(chart.categories, room, metrics.horizontalAdvance)
+        else:
+            names = [
+                metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+                for name in chart.categories
+            ]
         self._axes[side].name_categories(chart.category_axis, names)
 
     # -- the marked point
@@ -338,16 +347,20 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Category names get the room that is now theirs."""
         super().resizeEvent(event)
-        chart = getattr(self, "_chart", None)
-        if chart is not None:
+        if getattr(self, "_chart", None) is not None:
             self._axes["bottom"].fit_label()
+
+    @Slot()
+    def _on_box(self) -> None:
+        """The room inside the axes, which follows the widget a little later."""
+        chart = self._chart
         if isinstance(chart, BarChart):
             self._name_categories(chart)
             self._fit_bars(chart, self._bars.bars)
 
     def sizeHint(self) -> QSize:
         """Enough to be read; a plot takes what room there is instead of asking for much."""
-        return QSize(320, 200)
+        return QSize(320, 150)
 
     def wheelEvent(self, event: QEvent) -> None:
         """Leave the wheel to the panel that scrolls."""
@@ -396,8 +409,26 @@ def _layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
 
 
 def _bar_label(value: float, kind: str) -> str:
+    if kind == "share":
+        return short_percent(value)
     whole = kind == "number" and float(value).is_integer()
     return format_figure(value, "count" if whole else kind)
+
+
+def short_percent(share: float) -> str:
+    """A share in three digits at most; the read-out and the table hold the whole of it."""
+    text = f"{share * 100:.1f}"
+    exact = format_figure(share, "share")
+    if 0 < share < 0.01 or (text == "100.0" and share < 1):
+        return exact
+    return f"{text} %".replace(".0 %", " %")
+
+
+def thinned(names: Sequence[str], room: float, width: Callable[[str], int]) -> list[str]:
+    """Every n-th name, whole, where not all of them have room; the others are left out."""
+    widest = max(map(width, names), default=0) + 8
+    step = max(1, math.ceil(widest / max(room, 1.0)))
+    return [name if number % step == 0 else "" for number, name in enumerate(names)]
 
 
 def _finite(one: PointSeries, chart: ScatterChart) -> PointSeries:

@@ -41,12 +41,15 @@ from dpdesk.ui.charts.export import picture, table_csv, write_bytes
 from dpdesk.ui.charts.head import ChartHead
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
+from dpdesk.ui.widgets.elided import ElidedLabel
+from dpdesk.ui.widgets.wording import in_window
 
 if TYPE_CHECKING:
     from dpdesk.ui.charts.surface import PlotSurface
 
 SvgRenderer = Callable[[Chart], str]
 _FORMATS = ("png", "svg", "csv")
+LEAST_ROWS = 5
 
 
 def load_plots() -> None:
@@ -173,7 +176,7 @@ class ChartView(QWidget):
         self._head = ChartHead(self._theme.theme, self._build_tools())
         inner.addWidget(self._head)
         inner.addWidget(self._build_pages(), 1)
-        self._readout = QLabel()
+        self._readout = ElidedLabel()
         set_look(self._readout, "note")
         self._readout.setAlignment(Qt.AlignmentFlag.AlignRight)
         inner.addWidget(self._readout)
@@ -248,7 +251,6 @@ class ChartView(QWidget):
         for page in (self._placeholder, self._plot_page, self._grid):
             self._pages.addWidget(page)
         self._pages.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._pages.setMinimumHeight(140)
         self._veil = _Veil(self._theme, self._pages)
         self._veil.hide()
         self._pages.installEventFilter(self._veil)
@@ -289,6 +291,7 @@ class ChartView(QWidget):
         self._export.setIcon(icon("save", theme.tokens, size=theme.icon))
         self._export.setIconSize(QSize(theme.icon, theme.icon))
         self._head.restyle(theme)
+        self._pages.setMinimumHeight(theme.row * LEAST_ROWS)
         if self._surface is not None:
             self._surface.restyle(theme)
 
@@ -340,7 +343,7 @@ class ChartView(QWidget):
         try:
             self.save_as(Path(name))
         except DpdeskError as error:
-            self._tell_saved(f"✕ {error.line}", "fail")
+            self._tell_saved(f"✕ {in_window(error.line)}", "fail")
             self.exportFailed.emit(error.line)
 
     def _tell_saved(self, text: str, look: str) -> None:

@@ -18,10 +18,16 @@ MAX_COPIED = 50_000
 SAMPLE_ROWS = 30
 FITTED_COLUMNS = 60
 MIN_EMS, MAX_EMS = 7, 32
+LEAST_ROWS = 5
 
 
 class DataGrid(QTableView):
-    """A read-only table; Ctrl+C copies the chosen block as tab-separated text."""
+    """A read-only table; Ctrl+C copies the chosen block as tab-separated text.
+
+    It is at least ``least_ems`` letters wide.
+    """
+
+    least_ems = 24
 
     def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,6 +57,7 @@ class DataGrid(QTableView):
     def _on_theme(self, theme: Theme) -> None:
         self.verticalHeader().setDefaultSectionSize(theme.row)
         self.verticalHeader().setMinimumWidth(theme.ems(5))
+        self.setMinimumSize(theme.ems(self.least_ems), theme.row * LEAST_ROWS)
         self.fit_columns()
 
     def setModel(self, model: QAbstractItemModel | None) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStatusBar, QToolButt
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.layouts import column, row
+from dpdesk.ui.words.counts import rows_words
 
 SHOWN_STEPS = 5
 
@@ -96,11 +97,10 @@ class StatusStrip(QStatusBar):
     def set_facts(self, facts: StatusFacts) -> None:
         """Show these numbers."""
         old = "↻ " if facts.stale else ""
-        rows = self.tr("no rows") if facts.rows_in is None else f"{facts.rows_in:,}"
-        if facts.rows_out is not None:
-            rows = f"{rows} → {facts.rows_out:,}"
-        if facts.rows_in is not None:
-            rows = self.tr("{numbers} rows").format(numbers=rows)
+        rows = self.tr("no rows") if facts.rows_in is None else rows_words(facts.rows_in)
+        if facts.rows_in is not None and facts.rows_out is not None:
+            numbers = f"{facts.rows_in:,} → {facts.rows_out:,}"
+            rows = self.tr("{numbers} rows").format(numbers=numbers)
         smallest = "–" if facts.k_before is None else f"{facts.k_before:,}"
         if facts.k_after is not None:
             smallest = f"{smallest} → {facts.k_after:,}"

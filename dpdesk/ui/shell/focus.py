@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
-_MOST_WIDGETS = 10_000
+from dpdesk.ui.shell.panel import Panel
+from dpdesk.ui.widgets.focusing import first_focusable
 
 
 class FocusKeeper(QObject):
@@ -33,26 +34,14 @@ class FocusKeeper(QObject):
             focus_region(self._panels)
 
 
-def first_focusable(region: QWidget) -> QWidget | None:
-    """The first visible widget of a region, in tab order, that takes the focus by Tab."""
-    accepts = Qt.FocusPolicy.TabFocus.value
-    widget: QWidget | None = region
-    for _ in range(_MOST_WIDGETS):
-        if widget is None:
-            return None
-        inside = widget is region or region.isAncestorOf(widget)
-        takes = bool(widget.focusPolicy().value & accepts) and widget.isEnabled()
-        if inside and takes and widget.isVisible():
-            return widget
-        widget = widget.nextInFocusChain()
-        if widget is region:
-            return None
-    return None
-
-
 def focus_region(region: QWidget) -> bool:
-    """Move the focus into a region; False when nothing there takes it."""
-    target = first_focusable(region)
+    """Move the focus into a region; False when nothing there takes it.
+
+    A panel says itself where its work begins.
+    """
+    target = region.first_focus() if isinstance(region, Panel) else None
+    if target is None or not (target.isVisible() and target.isEnabled()):
+        target = first_focusable(region)
     if target is None:
         return False
     target.setFocus(Qt.FocusReason.ShortcutFocusReason)

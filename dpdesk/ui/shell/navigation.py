@@ -113,6 +113,7 @@ class Navigation(QListWidget):
         widest = max((metrics.horizontalAdvance(title) for title in titles), default=0)
         whole = widest + 2 * theme.icon + 48
         least = min(whole, max(round(self.window().width() * _SHARE), round(whole / theme.scale)))
+        self._delegate.narrow = least < whole
         self.setMinimumWidth(least)
         self.setMaximumWidth(whole + theme.ems(7) if least == whole else least)
 
@@ -121,6 +122,7 @@ class _StepDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.narrow = False
 
     def sizeHint(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -149,11 +151,13 @@ class _StepDelegate(QStyledItemDelegate):
             painter.fillRect(rect, QColor(tokens.hover))
         locked = status.mark is Mark.LOCKED
         edge = theme.icon
-        left = rect.left() + 14
+        left = 14
         top = rect.top() + (rect.height() - edge) // 2
-        colour = tokens.accent if current else tokens.muted
-        painter.drawPixmap(left, top, pixmap(icon_name, colour, edge))
-        place = rect.adjusted(14 + edge + 10, 6, -(edge + 16), -5)
+        if not self.narrow:  # with large text the words need the room of the picture
+            colour = tokens.accent if current else tokens.muted
+            painter.drawPixmap(rect.left() + left, top, pixmap(icon_name, colour, edge))
+            left += edge + 10
+        place = rect.adjusted(left, 6, -(edge + 12), -5)
         self._draw_texts(painter, place, f"{number}  {title}", status.note, current, locked)
         mark, mark_colour = self._mark(status.mark, current)
         right = rect.right() - edge - 8
@@ -169,6 +173,9 @@ class _StepDelegate(QStyledItemDelegate):
         theme, flags = self.theme, Qt.AlignmentFlag
         painter.setPen(QColor(theme.tokens.muted if pale else theme.tokens.text))
         painter.setFont(theme.font("body", bold=bold))
+        if painter.fontMetrics().horizontalAdvance(title) > place.width():
+            painter.drawText(place, flags.AlignVCenter | Qt.TextFlag.TextWordWrap, title)
+            return  # two lines of title; the note is in the tooltip
         upper = flags.AlignTop if note else flags.AlignVCenter
         self._draw_text(painter, place, upper, title)
         if note:

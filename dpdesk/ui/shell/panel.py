@@ -98,6 +98,10 @@ class Panel(QWidget):
     def activated(self) -> None:
         """The panel has come to the front."""
 
+    def first_focus(self) -> QWidget | None:
+        """What takes the keys when the panel comes to the front; None: the first that can."""
+        return None
+
     def status(self) -> PanelStatus:
         """What the navigation shows."""
         return PanelStatus()

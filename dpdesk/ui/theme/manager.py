@@ -17,6 +17,7 @@ from dpdesk.ui.theme.tokens import DARK, LIGHT, SPACE, Tokens
 MODES = ("system", "light", "dark")
 TEXT_SIZES = (100, 125, 150, 200)
 _POINTS = {"note": 10.0, "body": 11.0, "section": 13.0, "headline": 18.0}
+_GROWS = {"section": 0.8, "headline": 0.5}
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,13 @@ class Theme:
     def font(self, role: str = "body", *, bold: bool = False) -> QFont:
         """The font of a role: ``note``, ``body``, ``section`` or ``headline``."""
         font = QFont(self.family)
-        font.setPointSizeF(_POINTS[role] * self.scale)
+        font.setPointSizeF(_POINTS[role] * self._growth(role))
         font.setBold(bold)
         return font
+
+    def _growth(self, role: str) -> float:
+        """Headings are large already: they grow less, so that the work keeps its room."""
+        return 1 + (self.scale - 1) * _GROWS.get(role, 1.0) if self.scale > 1 else self.scale
 
     @property
     def target(self) -> int:

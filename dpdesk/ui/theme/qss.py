@@ -95,6 +95,8 @@ QToolButton[look="segment-last"] {{ border-top-left-radius: 0; border-bottom-lef
 QToolButton[look="segment-last"]:focus {{ border: 2px solid {t.accent}; }}
 QToolButton[look="choice"] {{ font-size: {_points(theme, "note")}; }}
 QToolButton[look="choice"]:checked {{ font-weight: 400; border: 2px solid {t.accent}; }}
+QPushButton[look="tight"] {{ padding: 0 6px; }}
+QPushButton[look="tight"]:focus {{ padding: 0 5px; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}
 QCheckBox, QRadioButton {{ spacing: {SPACE.s}px; min-height: {height}px; }}
 QCheckBox:focus, QRadioButton:focus {{ outline: 2px solid {t.accent}; }}
@@ -214,9 +216,10 @@ QFrame[look="rule"] {{ background: {t.hairline}; border: none; max-height: 1px;
   min-height: 1px; }}
 {bands}
 QSplitter::handle {{ background: {t.hairline}; }}
+QSplitter[look="plain"]::handle {{ background: transparent; }}
 QSplitter::handle:hover {{ background: {t.accent}; }}
-QSplitter::handle:horizontal {{ margin: 0 3px; }}
-QSplitter::handle:vertical {{ margin: 3px 0; }}
+QSplitter::handle:horizontal {{ margin: 0 3px; width: 1px; }}
+QSplitter::handle:vertical {{ margin: 3px 0; height: 1px; }}
 QScrollArea {{ background: transparent; border: none; }}
 QScrollArea > QWidget > QWidget {{ background: transparent; }}
 QScrollArea:focus {{ border: 2px solid {t.accent}; }}
@@ -229,9 +232,8 @@ QGroupBox::title {{ subcontrol-origin: margin; left: {SPACE.s}px; padding: 0 4px
 def _navigation(theme: Theme) -> str:
     t = theme.tokens
     return f"""
-QListWidget[look="navigation"] {{ background: {t.window}; border: none;
-  border-right: 1px solid {t.hairline}; padding: {SPACE.s}px 0; }}
-QListWidget[look="navigation"]:focus {{ border: none; border-right: 1px solid {t.hairline}; }}
+QListWidget[look="navigation"], QListWidget[look="navigation"]:focus {{
+  background: {t.window}; border: none; padding: {SPACE.s}px 0; }}
 QWidget[look="panel"] {{ background: {t.window}; }}
 QStatusBar {{ background: {t.sunken}; border-top: 1px solid {t.hairline}; }}
 QStatusBar::item {{ border: none; }}

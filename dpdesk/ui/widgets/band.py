@@ -21,10 +21,13 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 from dpdesk.core.errors import DpdeskError
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, pixmap, set_look
+from dpdesk.ui.widgets.beside import BesideBox
+from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.layouts import row
 from dpdesk.ui.widgets.wording import in_window
 
 KINDS = ("info", "ok", "caution", "fail")
+_LINE_LETTERS = 40
 _ICONS = {"info": "info", "ok": "check", "caution": "caution", "fail": "fail"}
 
 
@@ -55,10 +58,11 @@ class MessageBand(QFrame):
         self._close.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_look(self._close, "quiet")
         self._close.clicked.connect(self._on_close)
+        self._answers = FlowBox(gap=SPACE.s)
+        self._answers.hide()
         layout.addWidget(self._icon)
-        layout.addWidget(self._text, 1)
+        layout.addWidget(BesideBox(self._text, self._answers, wants=self._wanted_width), 1)
         layout.addWidget(self._close)
-        self._layout = layout
         theme.changed.connect(self._on_theme)
         self.hide()
 
@@ -128,18 +132,26 @@ class MessageBand(QFrame):
 
     def _replace_buttons(self, actions: Sequence[tuple[str, str]]) -> None:
         for old in self._buttons:
-            self._layout.removeWidget(old)
+            self._answers.remove(old)
             old.hide()
             old.deleteLater()
         self._buttons = []
+        self._answers.setVisible(bool(actions))
         for identifier, label in actions:
             button = QPushButton(label)
             button.setProperty("action-id", identifier)
             button.setAccessibleName(label.replace("&", ""))
             button.setToolTip(label.replace("&", ""))
             button.clicked.connect(self._on_action)
-            self._layout.insertWidget(self._layout.count() - 1, button)
+            self._answers.add(button)
             self._buttons.append(button)
+        self._answers.updateGeometry()
+
+    def _wanted_width(self) -> int:
+        """A whole line of the sentence, or as much of one as is read at ease."""
+        metrics = self._text.fontMetrics()
+        easy = metrics.averageCharWidth() * _LINE_LETTERS
+        return min(metrics.horizontalAdvance(self._text.text()), easy)
 
     @Slot()
     def _on_action(self) -> None:

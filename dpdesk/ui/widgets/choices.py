@@ -74,7 +74,7 @@ class ChoiceStrip(FlowBox):
     def _drop(self, key: str) -> None:
         button = self._buttons.pop(key)
         self._group.removeButton(button)
-        self._flow.removeWidget(button)
+        self.remove(button)
         button.hide()
         button.deleteLater()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 
@@ -19,9 +19,10 @@ class ElidedLabel(QLabel):
         parent: QWidget | None = None,
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     ) -> None:
-        super().__init__(text, parent)
+        super().__init__(parent)
         self._mode = mode
         self._cut = ""
+        super().setText(text)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
@@ -29,11 +30,25 @@ class ElidedLabel(QLabel):
         """Room for a few letters."""
         return QSize(self.fontMetrics().averageCharWidth() * 4, super().minimumSizeHint().height())
 
+    def setText(self, text: str) -> None:
+        """Say something else."""
+        super().setText(text)
+        self._tell()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More or less of the text fits."""
+        super().resizeEvent(event)
+        self._tell()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another font, another width."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._tell()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint as much of the text as fits."""
-        place = self.contentsRect()
-        shown = self.fontMetrics().elidedText(self.text(), self._mode, place.width())
-        self._tell(shown != self.text())
+        place, shown = self.contentsRect(), self._shown()
         painter = QPainter(self)
         self.style().drawItemText(
             painter,
@@ -46,8 +61,12 @@ class ElidedLabel(QLabel):
         )
         painter.end()
 
-    def _tell(self, cut: bool) -> None:
+    def _shown(self) -> str:
+        width = self.contentsRect().width()
+        return self.fontMetrics().elidedText(self.text(), self._mode, width)
+
+    def _tell(self) -> None:
         """The whole text as tooltip while it is cut, unless the label has one of its own."""
         if self.toolTip() in ("", self._cut):
-            self._cut = self.text() if cut else ""
+            self._cut = self.text() if self._shown() != self.text() else ""
             self.setToolTip(self._cut)

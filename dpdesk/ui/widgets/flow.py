@@ -11,13 +11,20 @@ from dpdesk.ui.theme import SPACE
 class FlowLayout(QLayout):
     """Lines of widgets at their wanted widths.
 
-    With ``stretch`` the widgets of a line share its whole width, so that tiles make even rows.
+    With ``stretch`` the widgets of a line share its whole width, so that tiles make even rows; with
+    ``centred`` they stand in its middle.
     """
 
     def __init__(
-        self, parent: QWidget | None = None, *, gap: int = SPACE.s, stretch: bool = False
+        self,
+        parent: QWidget | None = None,
+        *,
+        gap: int = SPACE.s,
+        stretch: bool = False,
+        centred: bool = False,
     ) -> None:
         super().__init__(parent) if parent is not None else super().__init__()
+        self._centred = centred
         self._items: list[QLayoutItem] = []
         self._gap = gap
         self._stretch = stretch
@@ -83,6 +90,9 @@ class FlowLayout(QLayout):
             widths = self._widths(line, rect.width())
             high = max(map(_height, line, widths))
             left = rect.left()
+            if self._centred:
+                wide = sum(widths) + self._gap * (len(widths) - 1)
+                left += max(0, rect.width() - wide) // 2
             for item, width in zip(line, widths, strict=True):
                 if move:
                     item.setGeometry(QRect(left, top, width, high))
@@ -132,10 +142,15 @@ class FlowBox(QWidget):
     """A widget whose children flow; as high as its lines need."""
 
     def __init__(
-        self, parent: QWidget | None = None, *, gap: int = SPACE.s, stretch: bool = False
+        self,
+        parent: QWidget | None = None,
+        *,
+        gap: int = SPACE.s,
+        stretch: bool = False,
+        centred: bool = False,
     ) -> None:
         super().__init__(parent)
-        self._flow = FlowLayout(self, gap=gap, stretch=stretch)
+        self._flow = FlowLayout(self, gap=gap, stretch=stretch, centred=centred)
         policy = self.sizePolicy()
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -143,6 +158,10 @@ class FlowBox(QWidget):
     def add(self, widget: QWidget) -> None:
         """Put a widget at the end."""
         self._flow.addWidget(widget)
+
+    def remove(self, widget: QWidget) -> None:
+        """Take a widget out again; it stays a child."""
+        self._flow.removeWidget(widget)
 
     def hasHeightForWidth(self) -> bool:
         """See QWidget."""

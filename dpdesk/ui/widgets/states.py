@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -18,53 +17,68 @@ from PySide6.QtWidgets import (
 from dpdesk.core.charts import Figure, format_figure
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
+from dpdesk.ui.widgets.beside import BesideLayout
 from dpdesk.ui.widgets.layouts import column, row
 
 
 class StepHeader(QWidget):
-    """Number and title of a step, one line below, and room for widgets at the right."""
+    """Number and title of a step, one line below, and room for widgets at the right.
+
+    ``explainAsked()`` comes from the question mark, which every step has.
+    """
+
+    explainAsked = Signal()
 
     def __init__(self, number: int, title: str, line: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self._outer = outer = row(self, gap=SPACE.m)
-        texts = column(gap=SPACE.xs)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        outer = BesideLayout(self, gap=SPACE.xl, wants=self._title_width)
+        left, right = QWidget(), QWidget()
+        texts = column(left, gap=SPACE.xs)
+        self._number = number
         self._title = QLabel(f"{number}  {title}")
         self._title.setWordWrap(True)
         set_look(self._title, "headline")
         self._line = QLabel(line)
         self._line.setWordWrap(True)
         set_look(self._line, "note")
+        self._line.setVisible(bool(line))
         texts.addWidget(self._title)
         texts.addWidget(self._line)
-        outer.addLayout(texts, 1)
-        self._right = row(gap=SPACE.s)
-        outer.addLayout(self._right)
+        self._right = row(right, gap=SPACE.s)
+        self._right.addWidget(self._build_help())
+        outer.addWidget(left)
+        outer.addWidget(right)
+
+    def _build_help(self) -> QToolButton:
+        self.help = QToolButton()
+        self.help.setText("?")
+        self.help.setToolTip(self.tr("What is this step for? (F1)"))
+        self.help.setAccessibleName(self.tr("Explain this step"))
+        self.help.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.help.clicked.connect(self.explainAsked)
+        return self.help
+
+    def set_title(self, title: str) -> None:
+        """Ask another question."""
+        self._title.setText(f"{self._number}  {title}")
+        self.updateGeometry()
 
     def set_line(self, text: str) -> None:
         """Change the line below the title: what is missing, or what comes next."""
         self._line.setText(text)
+        self._line.setVisible(bool(text))
 
     def add(self, widget: QWidget) -> None:
         """Put a widget at the right end, or below the title where there is little room."""
-        self._right.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._turn()
+        place = self._right.count() - 1
+        self._right.insertWidget(place, widget, 0, Qt.AlignmentFlag.AlignVCenter)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the title in one line as long as possible."""
-        super().resizeEvent(event)
-        self._turn()
-
-    def _turn(self) -> None:
-        title = self._title.fontMetrics().horizontalAdvance(self._title.text())
-        beside = title + SPACE.xl + self._right.sizeHint().width() <= self.width()
-        ways = QBoxLayout.Direction
-        wanted = ways.LeftToRight if beside else ways.TopToBottom
-        if self._outer.direction() != wanted:
-            self._outer.setDirection(wanted)
-            self._right.setAlignment(
-                Qt.AlignmentFlag.AlignRight if beside else Qt.AlignmentFlag.AlignLeft
-            )
+    def _title_width(self) -> int:
+        """The title stays in one line as long as possible."""
+        return self._title.fontMetrics().horizontalAdvance(self._title.text())
 
 
 class Badge(QLabel):

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 
+from dpdesk.ui.words.plan_speech import in_form
+
 _MARKED = re.compile(r"`([^`]*)`")
 
 
 def in_window(sentence: str) -> str:
-    """The sentence with names and values in quotation marks instead of the marks of a terminal."""
-    return _MARKED.sub("“\\1”", sentence)
+    """The sentence with controls instead of keys of a plan, and without the marks of a terminal.
+
+    Names and values stand in quotation marks.
+    """
+    return _MARKED.sub("“\\1”", in_form(sentence))

@@ -211,16 +211,6 @@ def test_export_writes_what_the_suffix_says(view: ChartView, qtbot: QtBot, tmp_p
     assert image.width() == 2 * view._sheet.width()
 
 
-def test_the_svg_comes_from_the_given_renderer(
-    qtbot: QtBot, theme: ThemeManager, tmp_path: Path
-) -> None:
-    view = ChartView(theme, svg=lambda chart: f"<svg>{chart.id}</svg>")
-    qtbot.addWidget(view)
-    view.set_chart(loss_chart())
-    view.save_as(tmp_path / "loss.svg")
-    assert (tmp_path / "loss.svg").read_text() == "<svg>loss</svg>"
-
-
 def test_the_drawing_is_a_file_of_its_own(view: ChartView, tmp_path: Path) -> None:
     view.set_chart(loss_chart())
     view.save_as(tmp_path / "loss.svg")

@@ -192,8 +192,8 @@ def test_levels_have_names() -> None:
 
 
 def test_an_empty_value_never_looks_like_nothing() -> None:
-    assert shown("") == "(empty)"
-    assert shown("  ") == "(empty)"
+    assert shown("") == "empty field"
+    assert shown("  ") == "blank"
     assert shown("a") == "a"
 
 
@@ -280,7 +280,7 @@ def test_the_tree_of_the_form_holds_the_groups() -> None:
 
 def test_edits_say_themselves() -> None:
     assert Edit(EditKind.GROUP, 0, ("a", "b"), "x").words == "2 values grouped as x"
-    assert Edit(EditKind.MOVE, 0, ("",), "x").words == "(empty) moved to x"
+    assert Edit(EditKind.MOVE, 0, ("",), "x").words == "empty field moved to x"
     assert Edit(EditKind.REMOVE_LEVEL, 2).words == "level 2 removed"
     assert Edit(EditKind.SORT).words == "sorted"
 

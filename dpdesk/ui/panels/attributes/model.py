@@ -11,7 +11,7 @@ from dpdesk.ui.models.table import Index
 from dpdesk.ui.panels.attributes.presenter import Row, note, top_text, translate
 from dpdesk.ui.words.columns import role_words, short_share, type_words
 
-NAME, ROLE, TYPE, DISTINCT, UNIQUE, MISSING, TOP, NOTE = range(8)
+NAME, ROLE, NOTE, TYPE, DISTINCT, UNIQUE, MISSING, TOP = range(8)
 ROW_ROLE = Qt.ItemDataRole.UserRole
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -27,22 +27,22 @@ class AttributesModel(QAbstractTableModel):
         self._headings = (
             self.tr("Column"),
             self.tr("Role"),
+            self.tr("Note"),
             self.tr("Type"),
             self.tr("Different"),
             self.tr("Unique"),
             self.tr("Missing"),
             self.tr("Most frequent"),
-            self.tr("Note"),
         )
         self._tips = (
             self.tr("Name of the column"),
             self.tr("What the column is for the protection; dotted: suggested, not confirmed"),
+            self.tr("Why the role is suggested, what it does, or what is doubtful about it"),
             self.tr("What all its values can be read as"),
             self.tr("Number of different values"),
             self.tr("Share of the rows whose value nobody else has"),
             self.tr("Share of the rows without a value"),
             self.tr("The most frequent values"),
-            self.tr("What the role does, or what is doubtful about it"),
         )
 
     @property
@@ -56,7 +56,7 @@ class AttributesModel(QAbstractTableModel):
         if [row.name for row in new] == [row.name for row in self._rows]:
             self._rows = new
             if new:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(new) - 1, NOTE))
+                self.dataChanged.emit(self.index(0, 0), self.index(len(new) - 1, TOP))
             return
         self.beginResetModel()
         self._rows = new

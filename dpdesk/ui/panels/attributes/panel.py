@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
 
 from dpdesk.app.types import Role, SetRoles
 from dpdesk.ui.panels.attributes.model import AttributesModel
@@ -34,9 +27,11 @@ from dpdesk.ui.panels.attributes.tasks import Question
 from dpdesk.ui.panels.attributes.view import AttributeGrid
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import Badge, EmptyState, MessageBand, StepHeader, column, row, splitter
+from dpdesk.ui.widgets import EmptyState, MessageBand, StepHeader, column
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.pages import PageStack
 from dpdesk.ui.widgets.side import SideArea
+from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 _FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.PARAMETERS}
@@ -53,7 +48,7 @@ class AttributesPanel(Panel):
         self._rows: list[Row] = []
         self._qis: tuple[str, ...] = ()
         self._stale_rows = True
-        self._stack = QStackedWidget()
+        self._stack = PageStack()
         column(self, margin=SPACE.l).addWidget(self._stack)
         self.empty = EmptyState(
             theme,
@@ -75,12 +70,7 @@ class AttributesPanel(Panel):
         layout = column(page, gap=SPACE.m)
         title = self.tr("What does each column say about a person?")
         self._header = StepHeader(2, title, "")
-        self._header.add(
-            Badge(
-                self.tr("CONFIDENTIAL"),
-                self.tr("Values and counts of raw data about people are shown."),
-            )
-        )
+        self._header.add(self._build_next())
         layout.addWidget(self._header)
         self.band = MessageBand(theme)
         layout.addWidget(self.band)
@@ -90,9 +80,11 @@ class AttributesPanel(Panel):
         self.risk = RiskPicture(self._workbench.hub, theme)
         self.card = ColumnCard()
         self.buttons = RoleButtons()
-        parts = (self._build_left(), self._build_right(theme))
-        layout.addWidget(splitter("attributes", parts, (1, 0)), 1)
-        layout.addLayout(self._build_foot())
+        left, right = self._build_left(), self._build_right(theme)
+        parts = TurningSplitter("attributes", (left, right), (1, 0))
+        parts.turned.connect(right.set_stacked)
+        layout.addWidget(parts, 1)
+        layout.addWidget(self._build_keys())
         self.grid.roleAsked.connect(self._on_role)
         self.grid.cycleAsked.connect(self._on_cycle)
         self.grid.rowsChosen.connect(self._on_rows)
@@ -121,15 +113,19 @@ class AttributesPanel(Panel):
         layout.addWidget(self.grid, 1)
         return left
 
-    def _build_right(self, theme: ThemeManager) -> QWidget:
+    def _build_right(self, theme: ThemeManager) -> SideArea:
         tip = self.tr("The chosen columns, and how risky the table is with the roles so far")
         right = SideArea(theme, self.tr("Chosen columns and risk"), tip)
         right.add(self.card)
         right.add(self.risk, tall=True)
         return right
 
-    def _build_foot(self) -> QHBoxLayout:
-        foot = row(gap=SPACE.m)
+    def _build_next(self) -> QPushButton:
+        self.next_button = QPushButton(self.tr("Ne&xt: hierarchies"))
+        self.next_button.clicked.connect(self._on_next)
+        return self.next_button
+
+    def _build_keys(self) -> QLabel:
         keys = QLabel(
             self.tr(
                 "Dotted: a suggestion, which does nothing until it is confirmed. In the table: "
@@ -139,11 +135,7 @@ class AttributesPanel(Panel):
         )
         keys.setWordWrap(True)
         set_look(keys, "note")
-        self.next_button = QPushButton(self.tr("Ne&xt: hierarchies"))
-        self.next_button.clicked.connect(self._on_next)
-        foot.addWidget(keys, 1)
-        foot.addWidget(self.next_button)
-        return foot
+        return keys
 
     # ---- what the window asks
 
@@ -157,6 +149,10 @@ class AttributesPanel(Panel):
         """Done when there is a quasi-identifier and nothing is doubtful."""
         self._settle()
         return status(self._rows, len(self._qis))
+
+    def first_focus(self) -> QWidget:
+        """The table, where Space confirms the suggestions."""
+        return self.grid
 
     def can_run(self) -> bool:
         """Whether there is something to go on with."""
@@ -236,8 +232,9 @@ class AttributesPanel(Panel):
     def _offer(self) -> None:
         waiting = len(suggestions(self._rows))
         text = self.tr("&Accept {count} suggestions").format(count=waiting)
-        self.accept_button.setText(text if waiting else self.tr("No suggestion is left"))
+        self.accept_button.setText(text)
         self.accept_button.setEnabled(bool(waiting))
+        self.accept_button.setVisible(bool(waiting))
         self.accept_button.setToolTip(
             self.tr(
                 "Give every column without a role the one that is suggested; one undo takes it back"

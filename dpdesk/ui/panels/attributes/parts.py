@@ -11,6 +11,7 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.words.columns import role_words
+from dpdesk.ui.words.counts import short_name
 
 
 class RoleButtons(FlowBox):
@@ -21,9 +22,11 @@ class RoleButtons(FlowBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, gap=SPACE.xs)
         self.setAccessibleName(self.tr("Set the role of the chosen columns"))
+        self.add(QLabel(self.tr("Role:")))
         self.buttons: dict[Role, QPushButton] = {}
         for letter, role in LETTERS.items():
-            button = QPushButton(f"{role_words(role)}  {letter}")
+            button = QPushButton(f"{role_words(role)} ({letter})")
+            set_look(button, "tight")
             button.setProperty("role", role.value)
             button.setAccessibleName(self.tr("Make it: {role}").format(role=role_words(role)))
             button.setToolTip(
@@ -81,13 +84,15 @@ class ColumnCard(QFrame):
             self._warning.show()
         if row.profile is not None and row.role is not row.suggested:
             why = self.tr("Why suggested: {reason}")
+            if row.role is None:
+                why = self.tr("Why suggested: {reason} Space confirms it.")
             self._reason.setText(why.format(reason=row.profile.suggestion.reason))
             self._reason.show()
 
     def _title(self, row: Row) -> str:
         if row.role is not None:
-            return f"{row.name}: {role_words(row.role)}"
+            return f"{short_name(row.name)}: {role_words(row.role)}"
         if row.suggested is None:
-            return row.name
-        text = self.tr("{name}: {role}? Space confirms it")
-        return text.format(name=row.name, role=role_words(row.suggested))
+            return short_name(row.name)
+        text = self.tr("{name}: {role}?")
+        return text.format(name=short_name(row.name), role=role_words(row.suggested))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, Role, WorkState
 from dpdesk.ui.shell import Mark, PanelStatus
 from dpdesk.ui.words.columns import role_words, short_share, type_words
+from dpdesk.ui.words.counts import short_name
 
 translate = QCoreApplication.translate
 
@@ -194,24 +195,33 @@ def top_text(profile: ColumnProfile) -> str:
 
 
 def _short(text: str) -> str:
-    plain = " ".join(text.split()) or translate("AttributesPanel", "(blank)")
-    return plain if len(plain) <= _LONGEST_VALUE else plain[: _LONGEST_VALUE - 1] + "…"
+    return short_name(text, _LONGEST_VALUE)
 
 
 def note(row: Row) -> str:
-    """The last cell of a row: the warning, else what the role does."""
+    """What is doubtful about a column, else why its role is suggested, else what the role does."""
     if row.warning:
-        return row.warning
+        return f"△ {row.warning}" if row.role is not None else row.warning
     if row.role is None:
-        return translate("AttributesPanel", "not decided")
+        waiting = translate("AttributesPanel", "not decided")
+        return waiting if row.profile is None else short_reason(row.profile)
     return effect(row.role)
+
+
+def short_reason(profile: ColumnProfile) -> str:
+    """Why a role is suggested, without the name of the role, which stands beside it."""
+    suggestion = profile.suggestion
+    start, comma, rest = suggestion.reason.partition(", ")
+    if comma and start.casefold() == role_words(suggestion.role).casefold():
+        return rest[:1].upper() + rest[1:]
+    return suggestion.reason
 
 
 def effect(role: Role) -> str:
     """What a role does to the release, in a few words."""
     words = {
         Role.IDENTIFIER: translate("AttributesPanel", "left out of the release"),
-        Role.QUASI_IDENTIFIER: translate("AttributesPanel", "made coarser, so that people hide"),
+        Role.QUASI_IDENTIFIER: translate("AttributesPanel", "made coarser, to hide people"),
         Role.SENSITIVE: translate("AttributesPanel", "released as it is; risk is watched"),
         Role.INSENSITIVE: translate("AttributesPanel", "released as it is"),
         Role.WEIGHT: translate("AttributesPanel", "survey weight, released as it is"),

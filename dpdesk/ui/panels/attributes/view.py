@@ -42,6 +42,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager, Tokens, mix
 from dpdesk.ui.words.columns import role_words
 
 _PADDING = 8
+NOTE_EMS = 36
 
 
 def role_colour(tokens: Tokens, role: Role) -> str:
@@ -132,6 +133,7 @@ class AttributeGrid(DataGrid):
     roleAsked = Signal(object)
     cycleAsked = Signal()
     rowsChosen = Signal()
+    least_ems = 36
 
     def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
         super().__init__(theme, name, parent)
@@ -153,7 +155,7 @@ class AttributeGrid(DataGrid):
         super().fit_columns()
         if self.model() is not None and hasattr(self, "chips"):
             self.setColumnWidth(ROLE, self.chips.widest())
-            self.setColumnWidth(NOTE, self._theme.theme.ems(46))
+            self.setColumnWidth(NOTE, self._theme.theme.ems(NOTE_EMS))
 
     def chosen(self) -> tuple[int, ...]:
         """Numbers of the chosen rows, ascending."""

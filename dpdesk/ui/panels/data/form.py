@@ -24,6 +24,7 @@ from dpdesk.ui.panels.data.presenter import (
     codes_text,
     decimal_words,
     delimiter_words,
+    encoding_words,
     header_words,
     parse_codes,
     quote_words,
@@ -64,7 +65,7 @@ class ReadingForm(QFrame):
         self.encoding = self._combo(
             self.tr("Enc&oding"),
             self.tr("How letters are stored; change it when letters such as ä or é look wrong"),
-            [(name, name) for name in ENCODINGS],
+            [(encoding_words(name), name) for name in ENCODINGS],
             editable=True,
         )
         self.decimal = self._combo(
@@ -96,7 +97,7 @@ class ReadingForm(QFrame):
         box.setEditable(editable)
         box.setToolTip(tip)
         box.setAccessibleName(label.replace("&", ""))
-        box.setMinimumContentsLength(21)
+        box.setMinimumContentsLength(18)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.addItem(self.tr("detected"), None)
         for words, value in choices:
@@ -170,7 +171,7 @@ class ReadingForm(QFrame):
         """Say in the untouched fields what was detected, and offer codes that look missing."""
         words = {
             self.delimiter: delimiter_words(reading.delimiter),
-            self.encoding: reading.encoding,
+            self.encoding: encoding_words(reading.encoding),
             self.decimal: decimal_words(reading.decimal),
             self.quote: quote_words(reading.quote),
             self.header: header_words(reading.header),
@@ -179,7 +180,7 @@ class ReadingForm(QFrame):
         self._filling = True
         for box, word in words.items():
             if _value(box) is None and box.currentIndex() == DETECT:
-                known = self.tr("detected: {what}").format(what=word) if word else ""
+                known = self.tr("{what}, detected").format(what=word) if word else ""
                 box.setItemText(DETECT, known or self.tr("detected"))
                 if box.isEditable():
                     box.setEditText(box.itemText(DETECT))

@@ -17,10 +17,10 @@ from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, TableModel
-from dpdesk.ui.models.grid import FITTED_COLUMNS
+from dpdesk.ui.models.grid import FITTED_COLUMNS, LEAST_ROWS
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.models.table import PAGE_ROWS, PLACEHOLDER, Index, RowSource
-from dpdesk.ui.panels.data.presenter import header_note, translate
+from dpdesk.ui.panels.data.presenter import header_lines, header_note, translate
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 
 _NUMBERS = (ColumnType.INTEGER, ColumnType.DECIMAL)
@@ -114,7 +114,7 @@ class MissingDelegate(QStyledItemDelegate):
 
 
 class ProfileHeader(QHeaderView):
-    """Over each column: name, type and missing share, and its distribution as small bars."""
+    """Over each column: name, type, missing share, and its distribution as small bars."""
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -144,15 +144,15 @@ class ProfileHeader(QHeaderView):
         self.viewport().update()
 
     def note_width(self, name: str) -> int:
-        """The width that the small line of a column needs."""
+        """The width that the small lines of a column need."""
         profile = self._profiles.get(name)
         if profile is None:
             return 0
         metrics = QFontMetrics(self._theme.theme.font("note"))
-        return metrics.horizontalAdvance(header_note(profile)) + 2 * SPACE.s + 4
+        return max(map(metrics.horizontalAdvance, header_lines(profile))) + 2 * SPACE.s + 4
 
     def sizeHint(self) -> QSize:
-        """Room for two lines and the bars."""
+        """Room for three lines and the bars."""
         return QSize(super().sizeHint().width(), self._height())
 
     def sectionSizeFromContents(self, section: int) -> QSize:
@@ -162,7 +162,8 @@ class ProfileHeader(QHeaderView):
     def _height(self) -> int:
         theme = self._theme.theme
         name = QFontMetrics(theme.font(bold=True)).height()
-        return name + QFontMetrics(theme.font("note")).height() + self._bars() + 3 * SPACE.xs + 2
+        notes = 2 * QFontMetrics(theme.font("note")).height()
+        return name + notes + self._bars() + 3 * SPACE.xs + 2
 
     def _bars(self) -> int:
         return round(_BARS * max(1.0, self._theme.theme.scale * 0.8))
@@ -178,8 +179,9 @@ class ProfileHeader(QHeaderView):
         bold, note = theme.font(bold=True), theme.font("note")
         top = self._paint_text(painter, inner, inner.top(), name, bold, theme.tokens.text)
         profile = self._profiles.get(name)
-        words = translate("DataPanel", "counting…") if profile is None else header_note(profile)
-        self._paint_text(painter, inner, top, words, note, theme.tokens.muted)
+        counting = (translate("DataPanel", "counting…"),)
+        for words in counting if profile is None else header_lines(profile):
+            top = self._paint_text(painter, inner, top, words, note, theme.tokens.muted)
         spread = self._spreads.get(name)
         if spread is not None and profile is not None:
             place = QRect(inner.left(), inner.bottom() - self._bars(), inner.width(), self._bars())
@@ -244,6 +246,7 @@ class RawGrid(DataGrid):
     """A data grid with profile headers; ``columnChosen(int)`` when the current column changes."""
 
     columnChosen = Signal(int)
+    least_ems = 36
 
     def __init__(self, theme: ThemeManager, name: str, parent: QWidget | None = None) -> None:
         super().__init__(theme, name, parent)
@@ -252,6 +255,13 @@ class RawGrid(DataGrid):
         self.delegate = MissingDelegate(theme, self)
         self.setItemDelegate(self.delegate)
         self.profile_header.sectionClicked.connect(self._on_section)
+        theme.changed.connect(self._on_sizes)
+        self._on_sizes(theme.theme)
+
+    @Slot(object)
+    def _on_sizes(self, theme: Theme) -> None:
+        """The high heading leaves room for a few rows."""
+        self.setMinimumHeight(self.profile_header.sizeHint().height() + theme.row * LEAST_ROWS)
 
     def fit_columns(self) -> None:
         """Widths by heading, small line and first rows."""

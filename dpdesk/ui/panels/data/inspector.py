@@ -10,7 +10,8 @@ from dpdesk.app.types import ColumnProfile
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.panels.data.presenter import distribution_chart, facts, translate
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import card
+from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.side import SideArea
 from dpdesk.ui.words.columns import role_words
 
@@ -22,14 +23,13 @@ class ColumnInspector(SideArea):
         name = translate("DataPanel", "The chosen column")
         tip = translate("DataPanel", "What is known of the column that is chosen in the table")
         super().__init__(theme, name, tip, parent)
-        self._name = QLabel()
-        self._name.setTextFormat(Qt.TextFormat.PlainText)
-        self._name.setWordWrap(True)
+        self._name = ElidedLabel()
         set_look(self._name, "section")
         self.chart = ChartView(theme)
-        for widget in (self._name, self._build_facts(), self._build_suggestion()):
-            self.add(widget)
+        self.add(self._name)
         self.add(self.chart, tall=True)
+        for widget in (self._build_suggestion(), self._build_facts()):
+            self.add(widget)
         self.show_nothing()
 
     def _build_facts(self) -> QWidget:
@@ -42,12 +42,15 @@ class ColumnInspector(SideArea):
         return holder
 
     def _build_suggestion(self) -> QFrame:
+        self._suggestion = QFrame()
+        set_look(self._suggestion, "sunken")
+        layout = column(self._suggestion, margin=SPACE.s, gap=SPACE.xs)
         self._role, self._reason = QLabel(), QLabel()
-        set_look(self._role, "strong")
-        for label in (self._role, self._reason):
+        for label, look in ((self._role, "strong"), (self._reason, "note")):
+            set_look(label, look)
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self._suggestion = card(self._role, self._reason, look="sunken")
+            layout.addWidget(label)
         return self._suggestion
 
     def show_nothing(self, name: str = "") -> None:
@@ -83,11 +86,9 @@ class ColumnInspector(SideArea):
                 widget.hide()
                 widget.deleteLater()
         for number, (label, value) in enumerate(shown):
-            left, right = QLabel(label), QLabel(value)
+            left, right = QLabel(label), ElidedLabel(value)
             set_look(left, "note")
             left.setWordWrap(True)
-            right.setTextFormat(Qt.TextFormat.PlainText)
-            right.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             right.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             right.setAccessibleName(f"{label}: {value}")
             self._facts.addWidget(left, number, 0)

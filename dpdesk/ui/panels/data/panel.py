@@ -6,13 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from dpdesk.app.types import DataProfile, SetSource
 from dpdesk.core.plan import SourceSpec
 from dpdesk.ui.jobs import JobDone, JobFailed, JobState
 from dpdesk.ui.panels.data.loading import LoadingPage
-from dpdesk.ui.panels.data.presenter import Page, Situation, about_reading, choose_page
+from dpdesk.ui.panels.data.presenter import (
+    Page,
+    Situation,
+    about_reading,
+    choose_page,
+    error_line,
+)
 from dpdesk.ui.panels.data.reading import ReadingPage
 from dpdesk.ui.panels.data.start import StartPage
 from dpdesk.ui.panels.data.table import TablePage
@@ -20,6 +26,8 @@ from dpdesk.ui.panels.data.tasks import CountSpreads, Spreads
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.widgets.pages import PageStack
+from dpdesk.ui.words.counts import columns_words, rows_words
 from dpdesk.ui.workbench import Aspect, Changes, OpenProblem, Workbench
 
 SPREADS = "data.spreads"
@@ -53,7 +61,7 @@ class DataPanel(Panel):
         self.loading = LoadingPage()
         self.table = TablePage(hub, theme)
         self.reading = ReadingPage(hub, theme)
-        self._stack = QStackedWidget()
+        self._stack = PageStack()
         self._pages: dict[Page, QWidget] = {
             Page.START: self.start,
             Page.LOADING: self.loading,
@@ -104,11 +112,12 @@ class DataPanel(Panel):
             return PanelStatus(Mark.ATTENTION, self.tr("could not be read"))
         if bench.data is None:
             return PanelStatus(Mark.OPEN, self.tr("open a table"))
-        counts = self.tr("{rows} rows, {columns} columns")
-        return PanelStatus(
-            Mark.DONE,
-            counts.format(rows=f"{bench.data.rows:,}", columns=f"{len(bench.data.columns):,}"),
-        )
+        counts = f"{rows_words(bench.data.rows)}, {columns_words(len(bench.data.columns))}"
+        return PanelStatus(Mark.DONE, counts)
+
+    def first_focus(self) -> QWidget:
+        """The table, or what stands in its place."""
+        return self._first_field(self._page)
 
     def can_run(self) -> bool:
         """Whether there is a table to go on with, or a way of reading to apply."""
@@ -201,8 +210,11 @@ class DataPanel(Panel):
         if problem is None or self._page is Page.READING:
             self.band.clear()
         elif problem is not self._shown_problem:
+            line = error_line(problem.failure)
             actions = ((_OPEN, self.tr("Open another file…")),)
-            if about_reading(problem.failure):
+            if line is not None and about_reading(problem.failure):
+                actions = ((_CHANGE, self.tr("Show line {n}").format(n=f"{line:,}")),)
+            elif about_reading(problem.failure):
                 actions = ((_CHANGE, self.tr("Change how it is read")),)
             self.band.show_error(problem.failure, actions)
 

@@ -15,8 +15,9 @@ from dpdesk.app.types import ColumnProfile, DataProfile, Reading
 from dpdesk.core.charts import Axis, BarChart, BarSeries, format_figure, table_from
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.words.columns import short_share, type_words
+from dpdesk.ui.words.counts import columns_words, rows_words, short_name
 
-ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-2", "iso8859-15", "cp1250", "utf-16")
+ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-15", "cp1250", "iso8859-2", "utf-16")
 DELIMITERS = (",", ";", "\t", "|", " ")
 _ABOUT_READING = ("csv.", "encoding.", "source.option", "read.")
 _LONGEST_LABEL = 28
@@ -92,6 +93,22 @@ def header_words(header: bool) -> str:
     return translate("DataPanel", "none")
 
 
+def encoding_words(encoding: str) -> str:
+    """An encoding as people call it; one that is not among the usual ones by its own name."""
+    words = {
+        "utf-8": translate("DataPanel", "UTF-8"),
+        "cp1252": translate("DataPanel", "Windows-1252 (Western Europe)"),
+        "iso8859-1": translate("DataPanel", "ISO 8859-1 (Western Europe)"),
+        "iso8859-15": translate("DataPanel", "ISO 8859-15 (Western Europe, €)"),
+        "cp1250": translate("DataPanel", "Windows-1250 (Central Europe)"),
+        "iso8859-2": translate("DataPanel", "ISO 8859-2 (Central Europe)"),
+        "utf-16": translate("DataPanel", "UTF-16"),
+        "utf-16-le": translate("DataPanel", "UTF-16"),
+        "utf-16-be": translate("DataPanel", "UTF-16, big-endian"),
+    }
+    return words.get(encoding, encoding)
+
+
 def missing_words(codes: Sequence[str]) -> str:
     """The missing codes in words."""
     if not codes:
@@ -112,7 +129,7 @@ def reading_sentence(reading: Reading) -> str:
     )
     return text.format(
         delimiter=delimiter_words(reading.delimiter),
-        encoding=reading.encoding,
+        encoding=encoding_words(reading.encoding),
         decimal=decimal_words(reading.decimal),
         quote=quote_words(reading.quote),
         header=header_words(reading.header),
@@ -122,33 +139,33 @@ def reading_sentence(reading: Reading) -> str:
 
 def answer(name: str, rows: int, columns: int, profile: DataProfile | None) -> str:
     """What is in the file, in one sentence."""
-    if profile is None:
+    text = translate("DataPanel", "{name} holds {rows} and {columns}; counting their values…")
+    lacking = 0
+    if profile is not None:
+        lacking = sum(column.missing > 0 for column in profile.columns)
+        text = translate("DataPanel", "{name} holds {rows} and {columns}; no value is missing.")
+    if lacking == 1:
         text = translate(
-            "DataPanel", "{name} holds {rows} rows and {columns} columns; counting their values…"
+            "DataPanel", "{name} holds {rows} and {columns}; one column has missing values."
         )
-        return text.format(name=name, rows=f"{rows:,}", columns=f"{columns:,}")
-    lacking = sum(column.missing > 0 for column in profile.columns)
-    if lacking == 0:
+    elif lacking:
         text = translate(
-            "DataPanel", "{name} holds {rows} rows and {columns} columns; no value is missing."
+            "DataPanel", "{name} holds {rows} and {columns}; {lacking} columns lack some values."
         )
-    elif lacking == 1:
-        text = translate(
-            "DataPanel",
-            "{name} holds {rows} rows and {columns} columns; one column has missing values.",
-        )
-    else:
-        text = translate(
-            "DataPanel",
-            "{name} holds {rows} rows and {columns} columns; {lacking} columns lack some values.",
-        )
-    return text.format(name=name, rows=f"{rows:,}", columns=f"{columns:,}", lacking=lacking)
+    return text.format(
+        name=name, rows=rows_words(rows), columns=columns_words(columns), lacking=f"{lacking:,}"
+    )
+
+
+def header_lines(column: ColumnProfile) -> tuple[str, str]:
+    """The small lines below a column's name."""
+    missing = translate("DataPanel", "{missing} missing")
+    return type_words(column.type), missing.format(missing=short_share(column.missing_share))
 
 
 def header_note(column: ColumnProfile) -> str:
-    """The small line below a column's name."""
-    text = translate("DataPanel", "{type} · {missing} missing")
-    return text.format(type=type_words(column.type), missing=short_share(column.missing_share))
+    """The small lines as one, for a tooltip."""
+    return " · ".join(header_lines(column))
 
 
 def facts(column: ColumnProfile) -> tuple[tuple[str, str], ...]:
@@ -157,7 +174,7 @@ def facts(column: ColumnProfile) -> tuple[tuple[str, str], ...]:
         (translate("DataPanel", "Type"), type_words(column.type)),
         (translate("DataPanel", "Different values"), f"{column.distinct:,}"),
         (
-            translate("DataPanel", "Rows with a value of their own"),
+            translate("DataPanel", "Unique rows"),
             f"{column.unique:,} ({short_share(column.unique_share)})",
         ),
         (
@@ -166,8 +183,8 @@ def facts(column: ColumnProfile) -> tuple[tuple[str, str], ...]:
         ),
     ]
     if column.minimum is not None and column.maximum is not None:
-        found.append((translate("DataPanel", "From"), column.minimum))
-        found.append((translate("DataPanel", "To"), column.maximum))
+        ends = f"{short_name(column.minimum)} – {short_name(column.maximum)}"
+        found.append((translate("DataPanel", "From – to"), ends))
     return tuple(found)
 
 
@@ -183,7 +200,7 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
     return BarChart(
         id=f"column-{column.name}",
         question=translate("DataPanel", "How are the values of {name} spread?").format(
-            name=column.name
+            name=short_name(column.name)
         ),
         answer=_spread_answer(spread, present, column.distinct),
         category_axis=Axis(heading),
@@ -212,8 +229,7 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
 
 
 def _label(text: str) -> str:
-    plain = " ".join(text.split()) or translate("DataPanel", "(blank)")
-    return plain if len(plain) <= _LONGEST_LABEL else plain[: _LONGEST_LABEL - 1] + "…"
+    return short_name(text, _LONGEST_LABEL)
 
 
 def _spread_answer(spread: Distribution, present: int, distinct: int) -> str:
@@ -250,6 +266,25 @@ def _quoted(code: str) -> str:
     if "," not in code and '"' not in code:
         return code
     return '"' + code.replace('"', '""') + '"'
+
+
+def number_columns(rows: Sequence[Sequence[object]], width: int, decimal: str) -> frozenset[int]:
+    """The places of the columns whose values all look like numbers, so that they stand right."""
+    found: set[int] = set()
+    for place in range(width):
+        values = [str(row[place]) for row in rows if place < len(row) and row[place]]
+        if values and all(_is_number(value.strip(), decimal) for value in values):
+            found.add(place)
+    return frozenset(found)
+
+
+def _is_number(text: str, decimal: str) -> bool:
+    plain = text.replace(decimal, ".") if decimal != "." else text
+    try:
+        float(plain)
+    except ValueError:
+        return False
+    return "_" not in plain
 
 
 def error_line(problem: JobFailed) -> int | None:

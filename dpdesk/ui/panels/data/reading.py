@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
 from dpdesk.app.describing import LinesAround
 from dpdesk.core.plan import SourceSpec
@@ -14,10 +14,16 @@ from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.panels.data.form import ReadingForm
 from dpdesk.ui.panels.data.grid import MissingDelegate
-from dpdesk.ui.panels.data.presenter import error_line
+from dpdesk.ui.panels.data.presenter import error_line, number_columns
+from dpdesk.ui.panels.data.preview import PreviewModel
 from dpdesk.ui.panels.data.tasks import Preview, Previewed, ShowLines
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import MessageBand, column, row, splitter
+from dpdesk.ui.widgets import MessageBand, StepHeader, column
+from dpdesk.ui.widgets.beside import BesideBox
+from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.counts import columns_words, rows_words, short_name
 
 PREVIEW, LINES = "data.preview", "data.lines"
 WAIT_MS = 150
@@ -46,25 +52,18 @@ class ReadingPage(QWidget):
         self._wait.setInterval(WAIT_MS)
         self._wait.timeout.connect(self._ask)
         layout = column(self, gap=SPACE.m)
-        self._title = QLabel()
-        self._title.setWordWrap(True)
-        set_look(self._title, "headline")
-        layout.addWidget(self._title)
+        self.header = StepHeader(1, "", "")
+        layout.addWidget(self.header)
         self.band = MessageBand(theme)
         layout.addWidget(self.band)
         layout.addWidget(self._build_middle(), 1)
-        layout.addLayout(self._build_buttons())
+        layout.addWidget(self._build_buttons())
 
     # ---- building
 
     def _build_middle(self) -> QWidget:
         self.form = ReadingForm()
         self.form.edited.connect(self._on_edited)
-        left = QScrollArea()
-        left.setWidgetResizable(True)
-        left.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        left.setWidget(self.form)
-        left.setMinimumWidth(280)
         self._preview_title = QLabel()
         self._preview_title.setWordWrap(True)
         set_look(self._preview_title, "strong")
@@ -72,7 +71,7 @@ class ReadingPage(QWidget):
         self._notes.setWordWrap(True)
         self._notes.setTextFormat(Qt.TextFormat.PlainText)
         set_look(self._notes, "note")
-        self._model, self._lines_model = ListModel(parent=self), ListModel(parent=self)
+        self._model, self._lines_model = PreviewModel(self), ListModel(parent=self)
         self.grid = DataGrid(self._theme, self.tr("The first rows as they would be read"))
         self.grid.setModel(self._model)
         self._delegate = MissingDelegate(self._theme, self.grid)
@@ -84,17 +83,17 @@ class ReadingPage(QWidget):
         self.lines.verticalHeader().hide()
         self.lines.horizontalHeader().setStretchLastSection(True)
         self.lines.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.lines.setFixedHeight(self._theme.theme.row * 9)
+        self._theme.changed.connect(self._fit_lines)
         right = QWidget()
         inner = column(right, gap=SPACE.s)
         inner.setContentsMargins(SPACE.s, 0, 0, 0)
         for widget in (self._lines_title, self.lines, self._preview_title, self._notes):
             inner.addWidget(widget)
         inner.addWidget(self.grid, 1)
-        return splitter("data-reading", (left, right), (0, 1))
+        inner.addStretch(0)
+        return TurningSplitter("data-reading", (self.form, right), (0, 1))
 
-    def _build_buttons(self) -> QHBoxLayout:
-        buttons = row(gap=SPACE.s)
+    def _build_buttons(self) -> QWidget:
         self.back_button = QPushButton(self.tr("&Back"))
         self.back_button.setToolTip(self.tr("Leave the file as it was read before"))
         self.back_button.clicked.connect(self.left)
@@ -107,12 +106,10 @@ class ReadingPage(QWidget):
         self.apply_button = QPushButton(self.tr("Re&ad the file like this"))
         set_look(self.apply_button, "primary")
         self.apply_button.clicked.connect(self._on_apply)
-        buttons.addWidget(self.back_button)
-        buttons.addWidget(self.reset_button)
-        buttons.addWidget(self.again_button)
-        buttons.addStretch(1)
-        buttons.addWidget(self.apply_button)
-        return buttons
+        others = FlowBox()
+        for button in (self.back_button, self.reset_button, self.again_button):
+            others.add(button)
+        return BesideBox(others, self.apply_button)
 
     # ---- what others tell
 
@@ -121,7 +118,7 @@ class ReadingPage(QWidget):
         self._base, self._began, self._problem = base, source, problem
         self._previewed, self._fresh = None, True
         name = Path(source.path).name
-        self._title.setText(self.tr("How is {name} to be read?").format(name=name))
+        self.header.set_title(self.tr("How is {name} to be read?").format(name=short_name(name)))
         self.form.set_source(source)
         self._show_lines(None)
         self.band.clear()
@@ -171,16 +168,22 @@ class ReadingPage(QWidget):
         reading = preview.reading
         self.form.show_detected(reading)
         self._delegate.set_missing(reading.missing)
+        width = len(preview.columns)
+        self._model.numbers = number_columns(preview.rows, width, reading.decimal)
         self._model.set_table(preview.columns, preview.rows)
         self.grid.fit_columns()
-        title = self.tr("The first {rows} rows, as they would be read into {columns} columns")
-        self._preview_title.setText(
-            title.format(rows=f"{len(preview.rows):,}", columns=f"{len(preview.columns):,}")
-        )
-        self._notes.setText("\n".join(reading.notes))
+        self.grid.setVisible(bool(width))
+        self._preview_title.setText(self._preview_words(len(preview.rows), width))
+        self._notes.setText(in_window("\n".join(reading.notes)))
         self._notes.setVisible(bool(reading.notes))
         self._show_problem(found)
         self._allow()
+
+    def _preview_words(self, rows: int, columns: int) -> str:
+        if not columns:
+            return self.tr("There is no row to show.")
+        title = self.tr("First rows, as they would be read: {rows}, {columns}")
+        return title.format(rows=rows_words(rows), columns=columns_words(columns))
 
     def _show_problem(self, found: Previewed) -> None:
         """Show what stands in the way; what the whole file showed stays until something changes."""
@@ -221,7 +224,7 @@ class ReadingPage(QWidget):
         self._show_lines(None)
 
     def _show_lines(self, found: LinesAround | None) -> None:
-        shown = found is not None and bool(found.lines)
+        shown = found is not None and any(text for _, text in found.lines)
         self.lines.setVisible(shown)
         self._lines_title.setVisible(shown)
         if found is None or not shown:
@@ -235,9 +238,16 @@ class ReadingPage(QWidget):
         ]
         self._lines_model.set_table((self.tr("Line"), self.tr("As it stands in the file")), rows)
         self.lines.fit_columns()
+        self._fit_lines()
         for number, (place, _) in enumerate(found.lines):
             if place == found.wanted:
                 self.lines.selectRow(number)
+
+    @Slot()
+    def _fit_lines(self) -> None:
+        """As high as the lines that are shown."""
+        high = self._theme.theme.row * (self._lines_model.rowCount() + 1)
+        self.lines.setFixedHeight(high + 2 * SPACE.xs)
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self._show_error(outcome)

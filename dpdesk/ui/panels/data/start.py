@@ -7,12 +7,15 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
-from dpdesk.ui.widgets import column, row
+from dpdesk.ui.widgets import StepHeader, column
+from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.turning import TurningSplitter
 
 RECENT_AT_MOST = 6
+HALF_EMS = 30
 
 
 class DropZone(QFrame):
@@ -46,8 +49,6 @@ class DropZone(QFrame):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(label is not self._icon)
             layout.addWidget(label)
-        buttons = row(gap=SPACE.s)
-        buttons.addStretch(1)
         self.open_button = QPushButton(self.tr("&Open a file…"))
         set_look(self.open_button, "primary")
         self.open_button.setToolTip(self.tr("Choose a table, a plan or a release (Ctrl+O)"))
@@ -57,10 +58,10 @@ class DropZone(QFrame):
             self.tr("Open 20,502 invented people that come with DPDesk, to try every step")
         )
         self.sample_button.clicked.connect(self.sampleAsked)
-        buttons.addWidget(self.open_button)
-        buttons.addWidget(self.sample_button)
-        buttons.addStretch(1)
-        layout.addLayout(buttons)
+        buttons = FlowBox(centred=True)
+        buttons.add(self.open_button)
+        buttons.add(self.sample_button)
+        layout.addWidget(buttons)
         layout.addStretch(1)
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
@@ -132,7 +133,7 @@ class RecentFiles(QFrame):
             self.chosen.emit(str(sender.property("path")))
 
 
-class StartPage(QScrollArea):
+class StartPage(QWidget):
     """What a person sees who has never seen the program."""
 
     openAsked = Signal()
@@ -141,16 +142,8 @@ class StartPage(QScrollArea):
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWidgetResizable(True)
-        self.setAccessibleName(self.tr("Start"))
-        self.setToolTip(self.tr("The start screen: open a table, or read what the steps are"))
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        inner = QWidget()
-        self.setWidget(inner)
-        layout = column(inner, margin=0, gap=SPACE.l)
-        title = QLabel(self.tr("Which table do you want to protect?"))
-        set_look(title, "headline")
-        title.setWordWrap(True)
+        layout = column(self, margin=0, gap=SPACE.l)
+        layout.addWidget(StepHeader(1, self.tr("Which table do you want to protect?"), ""))
         line = QLabel(
             self.tr(
                 "DPDesk turns a table of people into one that you may publish, shows what risk is "
@@ -159,21 +152,28 @@ class StartPage(QScrollArea):
         )
         line.setWordWrap(True)
         set_look(line, "answer")
-        layout.addWidget(title)
         layout.addWidget(line)
-        parts = row(gap=SPACE.l)
-        left = column(gap=SPACE.l)
+        left = QWidget()
+        files = column(left, gap=SPACE.l)
         self.zone = DropZone(theme)
         self.recent = RecentFiles()
-        left.addWidget(self.zone, 1)
-        left.addWidget(self.recent)
-        parts.addLayout(left, 1)
-        parts.addWidget(self._steps(), 1)
-        layout.addLayout(parts, 1)
+        files.addWidget(self.zone, 1)
+        files.addWidget(self.recent)
+        self._halves = (left, self._steps())
+        parts = TurningSplitter("start", self._halves, (1, 1))
+        set_look(parts, "plain")
+        layout.addWidget(parts, 1)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
         self.zone.openAsked.connect(self.openAsked)
         self.zone.sampleAsked.connect(self.sampleAsked)
         self.zone.pathDropped.connect(self.openPathAsked)
         self.recent.chosen.connect(self.openPathAsked)
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        for half in self._halves:
+            half.setMinimumWidth(theme.ems(HALF_EMS))
 
     def _steps(self) -> QFrame:
         title = QLabel(self.tr("The way to a release, in six steps"))

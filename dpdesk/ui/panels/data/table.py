@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from dpdesk.app.types import DataProfile, DataStore
 from dpdesk.ui.jobs import JobFailed, JobHub
@@ -12,7 +12,9 @@ from dpdesk.ui.panels.data.inspector import ColumnInspector
 from dpdesk.ui.panels.data.presenter import answer, reading_sentence
 from dpdesk.ui.panels.data.tasks import Spreads
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import Badge, MessageBand, StepHeader, column, row, splitter
+from dpdesk.ui.widgets import MessageBand, StepHeader, column
+from dpdesk.ui.widgets.beside import BesideBox
+from dpdesk.ui.widgets.turning import TurningSplitter
 
 
 class StoreRows:
@@ -43,14 +45,9 @@ class TablePage(QWidget):
         self._column = 0
         layout = column(self, gap=SPACE.m)
         self._header = StepHeader(1, self.tr("What is in this file?"), "")
-        self._header.add(
-            Badge(
-                self.tr("CONFIDENTIAL"),
-                self.tr("These are raw data about people; they stay on this computer."),
-            )
-        )
+        self._header.add(self._build_next())
         layout.addWidget(self._header)
-        layout.addLayout(self._build_reading())
+        layout.addWidget(self._build_reading())
         self.notes = MessageBand(theme)
         layout.addWidget(self.notes)
         self.model = RawModel(hub, self)
@@ -59,11 +56,19 @@ class TablePage(QWidget):
         self.grid.setModel(self.model)
         self.grid.columnChosen.connect(self._on_column)
         self.inspector = ColumnInspector(theme)
-        layout.addWidget(splitter("data-table", (self.grid, self.inspector), (1, 0)), 1)
-        layout.addLayout(self._build_foot())
+        parts = TurningSplitter("data-table", (self.grid, self.inspector), (1, 0))
+        parts.turned.connect(self.inspector.set_stacked)
+        layout.addWidget(parts, 1)
+        layout.addWidget(self._build_legend())
 
-    def _build_reading(self) -> QHBoxLayout:
-        line = row(gap=SPACE.m)
+    def _build_next(self) -> QPushButton:
+        self.next_button = QPushButton(self.tr("Ne&xt: tag attributes"))
+        self.next_button.setToolTip(self.tr("Go on to say what each column is (Ctrl+Enter)"))
+        set_look(self.next_button, "primary")
+        self.next_button.clicked.connect(self.nextAsked)
+        return self.next_button
+
+    def _build_reading(self) -> QWidget:
         self._reading = QLabel()
         self._reading.setWordWrap(True)
         set_look(self._reading, "answer")
@@ -72,27 +77,18 @@ class TablePage(QWidget):
             self.tr("Delimiter, encoding, decimal mark, quotes, names, missing codes")
         )
         self.reading_button.clicked.connect(self.readingAsked)
-        line.addWidget(self._reading, 1)
-        line.addWidget(self.reading_button)
-        return line
+        return BesideBox(self._reading, self.reading_button)
 
-    def _build_foot(self) -> QHBoxLayout:
-        line = row(gap=SPACE.m)
-        self._legend = QLabel(
+    def _build_legend(self) -> QLabel:
+        legend = QLabel(
             self.tr(
                 "Values stand as in the file. <i>Grey italics</i>: missing. Bars over a column: "
                 "how its values are spread; hatched: missing. Ctrl+C copies the chosen cells."
             )
         )
-        self._legend.setWordWrap(True)
-        set_look(self._legend, "note")
-        self.next_button = QPushButton(self.tr("Ne&xt: tag attributes"))
-        self.next_button.setToolTip(self.tr("Go on to say what each column is (Ctrl+2)"))
-        set_look(self.next_button, "primary")
-        self.next_button.clicked.connect(self.nextAsked)
-        line.addWidget(self._legend, 1)
-        line.addWidget(self.next_button)
-        return line
+        legend.setWordWrap(True)
+        set_look(legend, "note")
+        return legend
 
     # ---- what others tell
 

@@ -23,6 +23,7 @@ class AttributeList(QListWidget):
         super().__init__(parent)
         self._theme = theme
         self._entries: tuple[Entry, ...] = ()
+        self._headings = (self.tr("Quasi-identifiers"), self.tr("Sensitive (optional)"))
         self.setAccessibleName(self.tr("Attributes"))
         self.setToolTip(self.tr("Choose an attribute to see and edit its hierarchy"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -71,15 +72,14 @@ class AttributeList(QListWidget):
             item.setData(_NAME, entry.attribute)
             self.addItem(item)
         names = [entry.attribute for entry in self._entries]
+        if chosen in names:
+            self.choose(chosen)  # silently: nothing else has been picked
         self.blockSignals(False)
-        if names:
-            self.choose(chosen if chosen in names else names[0])
+        if names and chosen not in names:
+            self.choose(names[0])
 
     def _heading(self, optional: bool) -> QListWidgetItem:
-        words = self.tr("Quasi-identifiers")
-        if optional:
-            words = self.tr("Sensitive (optional)")
-        item = QListWidgetItem(words)
+        item = QListWidgetItem(self._headings[1 if optional else 0])
         item.setFlags(Qt.ItemFlag.NoItemFlags)
         item.setFont(self._theme.theme.font("note", bold=True))
         item.setSizeHint(QSize(10, self._theme.theme.row))
@@ -108,7 +108,9 @@ class AttributeList(QListWidget):
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumWidth(theme.ems(14))
+        bold = QFontMetrics(theme.font("note", bold=True))
+        widest = max(bold.horizontalAdvance(words) for words in self._headings)
+        self.setMinimumWidth(widest + self.verticalScrollBar().sizeHint().width() + SPACE.xl)
         self._rebuild(self.attribute)
         for entry in self._entries:
             self._fill(entry)

@@ -12,6 +12,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.app import hierarchies
 from dpdesk.app.hierarchies import Examined
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.ui.words.counts import short_name
 
 translate = QCoreApplication.translate
 
@@ -105,4 +106,4 @@ def _leaves_below(examined: Examined, level: int, values: Collection[str]) -> li
 
 def shown(value: str) -> str:
     """A value as the window writes it: an empty text must not look like nothing."""
-    return value if value.strip() else translate("Hierarchies", "(empty)")
+    return value if value.strip() else short_name(value)

@@ -25,6 +25,7 @@ class LevelBar(QWidget):
         label = QLabel(self.tr("&Level"))
         self.box = QSpinBox()
         self.box.setAccessibleName(self.tr("Level to look at"))
+        self.box.lineEdit().setTextMargins(SPACE.s - 2, 0, 0, 0)
         label.setBuddy(self.box)
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName(self.tr("Level to look at, slider"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from dpdesk.app.types import HierarchyChoice
 from dpdesk.ui.files import FileAsker
@@ -23,7 +23,9 @@ from dpdesk.ui.panels.hierarchies.tree_pane import TreePane
 from dpdesk.ui.panels.hierarchies.workplace import MAKING, PICTURE, TREE, VALUES, Workplace
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import Badge, EmptyState, MessageBand, StepHeader, column, splitter
+from dpdesk.ui.widgets import EmptyState, MessageBand, StepHeader, column
+from dpdesk.ui.widgets.pages import PageStack
+from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 DEBOUNCE_MS = 250
@@ -69,6 +71,10 @@ class HierarchiesPanel(Panel):
     def status(self) -> PanelStatus:
         """How many attributes have a hierarchy, or which one needs a look."""
         return presenter.status(self._entries)
+
+    def first_focus(self) -> QWidget:
+        """The list of attributes."""
+        return self.attributes
 
     def can_run(self) -> bool:
         """Whether there is a draft to use, or something to suggest."""
@@ -120,15 +126,11 @@ class HierarchiesPanel(Panel):
 
     def _build(self) -> None:
         self.header = StepHeader(3, self.tr("How may values be made coarser?"), "")
-        self.badge = Badge(
-            self.tr("CONFIDENTIAL"), self.tr("Values and counts of the raw data are shown here.")
-        )
         self.next = QPushButton(self.tr("Ne&xt: protect"))
         self.next.setToolTip(self.tr("See how much protection these hierarchies allow"))
-        self.header.add(self.badge)
         self.header.add(self.next)
         self.band = MessageBand(self._theme)
-        self.pages = QStackedWidget()
+        self.pages = PageStack()
         self._empty_data = EmptyState(
             self._theme,
             "data",
@@ -148,13 +150,7 @@ class HierarchiesPanel(Panel):
         )
         for page in (self._build_work(), self._empty_roles, self._empty_data):
             self.pages.addWidget(page)
-        inside = QWidget()
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(inside)
-        column(self).addWidget(area)
-        layout = column(inside, margin=SPACE.l, gap=SPACE.m)
+        layout = column(self, margin=SPACE.l, gap=SPACE.m)
         layout.addWidget(self.header)
         layout.addWidget(self.band)
         layout.addWidget(self.pages, 1)
@@ -172,9 +168,7 @@ class HierarchiesPanel(Panel):
         layout = column(right, gap=SPACE.m)
         layout.addWidget(self.level)
         layout.addWidget(self.workplace, 1)
-        parts = splitter("hierarchies", (self._build_left(), right), (0, 1))
-        parts.setSizes([200, 860])
-        return parts
+        return TurningSplitter("hierarchies", (self._build_left(), right), (0, 1))
 
     def _build_left(self) -> QWidget:
         self.suggest_all = QPushButton(self.tr("Suggest for &all"))
@@ -258,7 +252,6 @@ class HierarchiesPanel(Panel):
         self.statusChanged.emit()
 
     def _choose_page(self, has_data: bool, has_quasi: bool) -> None:
-        self.badge.setVisible(has_data)
         self.next.setVisible(has_data and has_quasi)
         if has_data and has_quasi:
             self.pages.setCurrentIndex(0)

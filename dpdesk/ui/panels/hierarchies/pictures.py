@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable
 from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelSummary
 from dpdesk.ui.panels.hierarchies.edits import shown
+from dpdesk.ui.words.counts import short_name
 
 FEWEST_BARS, MOST_BARS = 4, 24
 TABLE_AT_MOST = 2_000
@@ -36,9 +37,9 @@ def level_chart(
     question = translate("Hierarchies", "How many rows share a value of {name}?")
     return BarChart(
         id=f"hierarchy-{attribute}-level-{level}",
-        question=question.format(name=attribute),
+        question=question.format(name=short_name(attribute)),
         answer=_answer(preview, level, between),
-        category_axis=Axis(attribute),
+        category_axis=Axis(short_name(attribute)),
         value_axis=_rows_axis(values),
         categories=tuple(shown(labels[code]) for code in barred),
         series=(BarSeries(translate("Hierarchies", "Rows"), tuple(values)),),
@@ -88,9 +89,9 @@ def _answer(preview: HierarchyPreview, level: int, between: int) -> str:
     return template.format(
         n=f"{between:,}",
         small=f"{summary.smallest:,}",
-        rarest=shown(summary.rarest),
+        rarest=short_name(summary.rarest),
         large=f"{int(rows[most]):,}",
-        most=shown(labels[most]),
+        most=short_name(labels[most]),
         total=f"{int(rows.sum()):,}",
     )
 
@@ -126,7 +127,7 @@ def level_sentence(summary: LevelSummary) -> str:
     if summary.values == 1:
         return translate(
             "Hierarchies", "At this level all {rows} rows have the same value, {value}."
-        ).format(rows=f"{summary.smallest:,}", value=shown(summary.rarest))
+        ).format(rows=f"{summary.smallest:,}", value=short_name(summary.rarest))
     if summary.smallest == 1:
         sentence = translate(
             "Hierarchies", "At this level: {values} values, smallest group 1 row ({rarest})."
@@ -136,5 +137,7 @@ def level_sentence(summary: LevelSummary) -> str:
             "Hierarchies", "At this level: {values} values, smallest group {rows} rows ({rarest})."
         )
     return sentence.format(
-        values=f"{summary.values:,}", rows=f"{summary.smallest:,}", rarest=shown(summary.rarest)
+        values=f"{summary.values:,}",
+        rows=f"{summary.smallest:,}",
+        rarest=short_name(summary.rarest),
     )

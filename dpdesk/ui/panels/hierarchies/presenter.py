@@ -17,6 +17,7 @@ from dpdesk.core.schema import Role
 from dpdesk.ui.panels.hierarchies.edits import shown
 from dpdesk.ui.panels.hierarchies.tasks import Answer, Look
 from dpdesk.ui.shell import Mark, PanelStatus
+from dpdesk.ui.words.counts import short_name
 
 translate = QCoreApplication.translate
 TREE_FORM_AT_MOST = 500
@@ -134,7 +135,7 @@ def level_name(look: Look, level: int) -> str:
         return translate("Hierarchies", "Everything together")
     labels = look.examined.preview.hierarchy.labels[level]
     order = look.shape.order[level][:2]
-    examples = translate("Hierarchies", " and ").join(shown(labels[code]) for code in order)
+    examples = translate("Hierarchies", " and ").join(short_name(labels[code]) for code in order)
     return translate("Hierarchies", "Groups such as {examples}").format(examples=examples)
 
 

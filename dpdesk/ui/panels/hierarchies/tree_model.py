@@ -51,7 +51,7 @@ class HierarchyModel(QAbstractItemModel):
         self._known: dict[int, list[int]] = {}
         self._leaves = self._nodes = 0
         self._dragged: tuple[int, tuple[str, ...]] | None = None
-        self._headings = (self.tr("Value"), self.tr("Rows"), self.tr("Values below"))
+        self._headings = (self.tr("Value"), self.tr("Rows"), self.tr("Values"))
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
 

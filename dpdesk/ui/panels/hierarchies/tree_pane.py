@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QToolButton, QWidget
 
-from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
+from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind
 from dpdesk.ui.panels.hierarchies.lacking_box import LackingBox
 from dpdesk.ui.panels.hierarchies.prompt import Prompt
 from dpdesk.ui.panels.hierarchies.tasks import Look
@@ -15,6 +15,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.counts import short_name
 
 OFFERS_AT_MOST = 2_000
 
@@ -185,7 +186,7 @@ class TreePane(QWidget):
         question = self.tr("Label of the new group of {n} values:")
         if chosen.count == 1:
             question = self.tr("Label of the new group of {value}:")
-        n, value = f"{chosen.count:,}", shown(chosen.values[0])
+        n, value = f"{chosen.count:,}", short_name(chosen.values[0])
         self.prompt.ask(question.format(n=n, value=value), _common_start(chosen.values))
 
     @Slot()
@@ -199,7 +200,7 @@ class TreePane(QWidget):
             question = self.tr("Move {value} to the group (of level {level}):")
         labels = look.examined.preview.hierarchy.labels[chosen.level + 1]
         text = question.format(
-            n=f"{chosen.count:,}", value=shown(chosen.values[0]), level=chosen.level + 1
+            n=f"{chosen.count:,}", value=short_name(chosen.values[0]), level=chosen.level + 1
         )
         self.prompt.ask(text, "", labels[:OFFERS_AT_MOST])
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.pages import PageStack
+from dpdesk.ui.widgets.turning import HeightKeeper
 
 TREE, PICTURE, VALUES, MAKING = "tree", "picture", "values", "making"
 WIDE_EMS = 84
-LEAST_LINES = 11
+LEAST_LINES = 9
 
 
 class Workplace(QWidget):
@@ -31,7 +33,7 @@ class Workplace(QWidget):
         self._wished = PICTURE
         self.strip = ChoiceStrip(self.tr("What to show"))
         self.strip.chosen.connect(self.show_page)
-        self._stack = QStackedWidget()
+        self._stack = PageStack()
         for page in pages.values():
             self._stack.addWidget(page)
         self._left = QWidget()
@@ -45,6 +47,7 @@ class Workplace(QWidget):
         self._parts.setChildrenCollapsible(False)
         self._parts.addWidget(self._left)
         self._parts.addWidget(right)
+        HeightKeeper(self, (self._left, right))
         self._parts.setSizes([500, 500])
         column(self).addWidget(self._parts)
         theme.changed.connect(self._on_theme)
@@ -90,8 +93,9 @@ class Workplace(QWidget):
             MAKING: self.tr("How it is made"),
         }
         if narrow:
-            self._stack.insertWidget(0, self._tree)
+            self._stack.addWidget(self._tree)
         else:
+            self._stack.removeWidget(self._tree)
             self._left_layout.addWidget(self._tree)
             self._tree.show()
         self._left.setVisible(not narrow)
@@ -102,5 +106,5 @@ class Workplace(QWidget):
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumHeight(theme.target * LEAST_LINES)
+        self._stack.setMinimumHeight(theme.target * LEAST_LINES)
         self._fit()

@@ -1,0 +1,25 @@
+"""Finding what takes the keyboard focus."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+_MOST_WIDGETS = 10_000
+
+
+def first_focusable(region: QWidget) -> QWidget | None:
+    """The first visible widget of a region, in tab order, that takes the focus by Tab."""
+    accepts = Qt.FocusPolicy.TabFocus.value
+    widget: QWidget | None = region
+    for _ in range(_MOST_WIDGETS):
+        if widget is None:
+            return None
+        inside = widget is region or region.isAncestorOf(widget)
+        takes = bool(widget.focusPolicy().value & accepts) and widget.isEnabled()
+        if inside and takes and widget.isVisible():
+            return widget
+        widget = widget.nextInFocusChain()
+        if widget is region:
+            return None
+    return None

@@ -1,0 +1,57 @@
+"""What the readers say of a plan file, said of the controls of the window.
+
+The command line and the window share every sentence of the readers. Where one says which key of a
+plan to write, the window names the control that writes it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from PySide6.QtCore import QCoreApplication
+
+translate = QCoreApplication.translate
+_UNDER = r"(?: under \[source\])?"
+
+
+def in_form(sentence: str) -> str:
+    """The sentence with controls of the form in the place of keys of a plan."""
+    for pattern, words in _phrases():
+        sentence = pattern.sub(words, sentence)
+    return sentence
+
+
+@cache
+def _phrases() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Phrases of the readers, and what stands for them; the first word keeps its case."""
+    no_names = translate("PlanSpeech", "choose “none” for “Column names”")
+    names = translate("PlanSpeech", "choose “in the first line” for “Column names”")
+    no_quotes = translate("PlanSpeech", "choose “none” for “Quotes”")
+    delimiter = translate("PlanSpeech", "choose the right “Delimiter”")
+    any_delimiter = translate("PlanSpeech", "type a “Delimiter” that no value holds")
+    encoding = translate("PlanSpeech", "choose the right “Encoding”")
+    whole = translate("PlanSpeech", "choose the “Encoding” that the whole file has")
+    decimal = translate("PlanSpeech", "choose the “Decimal mark”")
+    missing = translate("PlanSpeech", "name them under “Other missing codes” if so")
+    found = {
+        rf"set `header = false`{_UNDER}": no_names,
+        rf"set `header = true`{_UNDER}": names,
+        r'set `quote = ""`': no_quotes,
+        rf"name the (?:right )?`delimiter`{_UNDER}": delimiter,
+        r"name a `delimiter` that no value holds": any_delimiter,
+        rf"name the `encoding`{_UNDER} that the whole file has": whole,
+        rf"name (?:the right|its) `encoding`{_UNDER}": encoding,
+        r"name the right encoding \(`encoding` under \[source\]\)": encoding,
+        r"name the `decimal` mark": decimal,
+        r"list them under `missing` if so": missing,
+        r"`quote` and `delimiter` are": translate("PlanSpeech", "“Quotes” and “Delimiter” are"),
+    }
+    return tuple(
+        pair
+        for form, words in found.items()
+        for pair in (
+            (re.compile(form), words),
+            (re.compile(form[:1].upper() + form[1:]), words[:1].upper() + words[1:]),
+        )
+    )

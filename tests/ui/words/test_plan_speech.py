@@ -1,0 +1,50 @@
+"""Sentences of the readers, as the window says them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpdesk.io import csvload, faults, sniff, transcode
+from dpdesk.ui.widgets.wording import in_window
+
+MODULES = (csvload, faults, sniff, transcode)
+KEYS = re.compile(r"\[source\]|`(?:delimiter|encoding|decimal|quote|header|missing)\b")
+
+
+def sentences() -> Iterator[str]:
+    """Every text of the readers that names a key of a plan."""
+    for module in MODULES:
+        assert module.__file__ is not None
+        tree = ast.parse(Path(module.__file__).read_text())
+        docs = {
+            ast.get_docstring(node, clean=False) for node in ast.walk(tree) if _documented(node)
+        }
+        texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        for text in texts:
+            if isinstance(text, str) and KEYS.search(text) and text not in docs:
+                yield text
+
+
+def _documented(node: ast.AST) -> bool:
+    return isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+
+
+@pytest.mark.parametrize("sentence", sorted(set(sentences())))
+def test_no_sentence_of_the_readers_speaks_of_a_plan_in_the_window(sentence: str) -> None:
+    said = in_window(sentence)
+    assert not KEYS.search(sentence) or said != sentence
+    assert "[source]" not in said
+    assert not re.search(r"“(?:delimiter|encoding|decimal|quote|header|missing)\b", said), said
+
+
+def test_the_beginning_of_a_sentence_stays_one() -> None:
+    assert in_window("Name the `delimiter` under [source].") == "Choose the right “Delimiter”."
+
+
+def test_names_and_values_stand_in_quotation_marks() -> None:
+    assert in_window("`age` holds `4O`.") == "“age” holds “4O”."
