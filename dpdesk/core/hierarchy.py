@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.plain import quoted
 
 Codes = NDArray[np.int32]
 _ROOT = "*"
@@ -55,7 +56,7 @@ class Hierarchy:
             for level in range(width - 1)
         )
         if len(labels[-1]) != 1:
-            shown = ", ".join(f"`{value}`" for value in labels[-1][:3])
+            shown = ", ".join(quoted(value) for value in labels[-1][:3])
             raise InputError(
                 "hierarchy.no-root",
                 f"{place}: the last level has {len(labels[-1])} values ({shown}"
@@ -142,7 +143,7 @@ def _checked_width(attribute: str, rows: Sequence[Sequence[str]], place: str) ->
         if len(row) != width:
             raise InputError(
                 "hierarchy.ragged",
-                f"{place}, row {number} (`{row[0] if row else ''}`): found {len(row)} "
+                f"{place}, row {number} ({quoted(row[0] if row else '')}): found {len(row)} "
                 f"{'level' if len(row) == 1 else 'levels'}, expected {width} as in row 1.",
                 hint="Give every value the same number of levels.",
                 details={"attribute": attribute, "row": number},
@@ -165,7 +166,7 @@ def _check_labels(
                 raise InputError(
                     "hierarchy.empty-label",
                     f"{place}, row {number}, level {level}: found nothing above "
-                    f"`{row[level - 1]}`, expected a label.",
+                    f"{quoted(row[level - 1])}, expected a label.",
                     hint="Fill the field, or remove the delimiter at the end of every line.",
                     details={"attribute": attribute, "row": number, "level": level},
                 )
@@ -192,7 +193,7 @@ def _raise_duplicate(attribute: str, rows: Sequence[Sequence[str]], place: str) 
         if row[0] in first:
             raise InputError(
                 "hierarchy.duplicate-leaf",
-                f"{place}, row {number}: the value `{row[0]}` was given already in row "
+                f"{place}, row {number}: the value {quoted(row[0])} was given already in row "
                 f"{first[row[0]]}, expected each value once.",
                 hint="Remove one of the two rows.",
                 details={"attribute": attribute, "row": number, "value": row[0]},
@@ -221,8 +222,8 @@ def _parents_of_level(
         there = int(np.flatnonzero(same)[0]) + 1
         raise InputError(
             "hierarchy.not-nested",
-            f"{place}, row {row + 1}, level {level + 1}: `{value}` belongs to `{found}` here and "
-            f"to `{other}` in row {there}, expected one parent.",
+            f"{place}, row {row + 1}, level {level + 1}: {quoted(value)} belongs to "
+            f"{quoted(found)} here and to {quoted(other)} in row {there}, expected one parent.",
             hint="Make each level a function of the level below.",
             details={"attribute": attribute, "row": row + 1, "level": level + 1, "value": value},
         )

@@ -17,6 +17,8 @@ from typing import TypeAlias
 from dpdesk.core.errors import InputError
 from dpdesk.core.plain import is_sane, show
 
+_MOST_COMPARED, _LONGEST_COMPARED = 2_000, 200
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -290,7 +292,9 @@ def unknown_key(key: str, known: Sequence[str], where: str, file: str = "plan") 
 
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
-    """The known word closest to ``word``, or None when nothing is close."""
+    """The known word closest to ``word``; None when none is close or there are too many."""
+    if len(known) > _MOST_COMPARED or len(word) > _LONGEST_COMPARED:
+        return None
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
     return close[0] if close else None
 

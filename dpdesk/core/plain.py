@@ -104,6 +104,15 @@ def show(value: object) -> str:
     return _short(str(value))
 
 
+def quoted(text: str) -> str:
+    """A value of the data in a sentence, between backticks: cut, and escaped where it is unseen."""
+    seen = "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape", "replace").decode("ascii")
+        for sign in text[: _SHOWN + 1]
+    )
+    return f"`{_short(seen)}`" if text else "(empty)"
+
+
 def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 

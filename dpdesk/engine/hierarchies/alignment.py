@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.plain import quoted
 
 ROOT = "*"
 _NO_ORIGINS: Mapping[str, str] = {}
@@ -108,7 +109,7 @@ def _refuse_missing_leaves(
         return
     attribute, domain = table.attributes[position], table.domains[position]
     order = lacking[np.argsort(-rows[lacking], kind="stable")]
-    shown = ", ".join(f"`{domain[code]}` ({_rows(int(rows[code]))})" for code in order[:3])
+    shown = ", ".join(f"{quoted(domain[code])} ({_rows(int(rows[code]))})" for code in order[:3])
     if order.size > 3:
         shown += f" and {order.size - 3:,} more ({_rows(int(rows[order[3:]].sum()))})"
     origin = origins.get(attribute)

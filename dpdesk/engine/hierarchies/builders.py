@@ -11,8 +11,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.engine.hierarchies import dates, intervals, masks, orders, trees
-from dpdesk.engine.hierarchies.alignment import default_hierarchy
-from dpdesk.engine.hierarchies.options import APART, Options, Rows, option_error, texts
+from dpdesk.engine.hierarchies.options import APART, ROOT, Options, Rows, option_error, texts
 
 _BuildRows = Callable[[Sequence[str], Options, str], Rows]
 
@@ -100,7 +99,7 @@ def build_hierarchy(
     untouched = [value for value in distinct if value in tokens]
     rows = kind.rows(built, options, place)
     if not rows:
-        return default_hierarchy(attribute, untouched)
+        return Hierarchy.from_rows(attribute, [(value, ROOT) for value in untouched], place)
     return Hierarchy.from_rows(attribute, rows, place).with_untouched_leaves(untouched)
 
 

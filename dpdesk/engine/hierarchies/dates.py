@@ -10,6 +10,7 @@ from functools import cache
 
 from dpdesk.core.list_parameters import TextListParameter
 from dpdesk.core.parameters import Parameter, nearest
+from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import (
     APART,
     ROOT,
@@ -178,8 +179,8 @@ def _detect(values: Sequence[str], where: str) -> str:
     if rivals is not None:
         raise option_error(
             where,
-            f"`{values[0]}` can be read as {rivals[0]} and as {rivals[1]}, expected `format` to "
-            "say which.",
+            f"{quoted(values[0])} can be read as {rivals[0]} and as {rivals[1]}, expected "
+            "`format` to say which.",
             hint=f'For instance format = "{rivals[0]}".',
             key="format",
         )
@@ -188,7 +189,7 @@ def _detect(values: Sequence[str], where: str) -> str:
 
 def _no_date(where: str, wrong: Sequence[str], formats: Sequence[str]) -> Exception:
     forms = " or ".join(formats)
-    hint = "Declare such values as missing, or give `format`."
+    hint = "Declare such values as missing, keep them `apart`, or give `format`."
     return value_error(where, wrong, f"dates in the form {forms}", hint)
 
 

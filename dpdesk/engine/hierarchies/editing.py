@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.parameters import nearest
+from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import natural_key
 
 
@@ -157,8 +158,8 @@ def _known(hierarchy: Hierarchy, level: int, values: Collection[str]) -> set[str
             near = nearest(value, hierarchy.labels[level])
             raise InputError(
                 "hierarchy.unknown-value",
-                f"{_place(hierarchy)}: level {level} has no value `{value}`.",
-                hint=f"Did you mean `{near}`?" if near else "",
+                f"{_place(hierarchy)}: level {level} has no value {quoted(value)}.",
+                hint=f"Did you mean {quoted(near)}?" if near else "",
                 details={"attribute": hierarchy.attribute, "level": level, "value": value},
             )
     return chosen
@@ -176,17 +177,17 @@ def _check_label(hierarchy: Hierarchy, label: str) -> None:
 def _taken(hierarchy: Hierarchy, label: str, level: int, hint: str) -> InputError:
     return InputError(
         "hierarchy.taken-label",
-        f"{_place(hierarchy)}: level {level} has a value `{label}` already.",
+        f"{_place(hierarchy)}: level {level} has a value {quoted(label)} already.",
         hint=hint,
         details={"attribute": hierarchy.attribute, "level": level, "value": label},
     )
 
 
 def _torn(hierarchy: Hierarchy, label: str, tops: Sequence[str]) -> InputError:
-    shown = ", ".join(f"`{top}`" for top in tops[:3])
+    shown = ", ".join(quoted(top) for top in tops[:3])
     return InputError(
         "hierarchy.not-nested",
-        f"{_place(hierarchy)}: `{label}` would belong to {shown}"
+        f"{_place(hierarchy)}: {quoted(label)} would belong to {shown}"
         f"{', …' if len(tops) > 3 else ''}, expected one parent.",
         hint="Choose values of one parent, or move them to one parent first.",
         details={"attribute": hierarchy.attribute, "value": label},

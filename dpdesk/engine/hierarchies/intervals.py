@@ -161,7 +161,7 @@ def _parse(values: Sequence[str], where: str) -> tuple[list[Fraction], str]:
     parsed = [parse_number(value) for value in values]
     wrong = [value for value, found in zip(values, parsed, strict=True) if found is None]
     if wrong:
-        hint = "Declare such values as missing, or use another builder."
+        hint = "Declare such values as missing, keep them `apart`, or use another builder."
         raise value_error(where, wrong, "numbers", hint)
     commas = [value for value in values if "," in value]
     points = [value for value in values if "." in value]

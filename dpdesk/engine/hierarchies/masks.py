@@ -18,6 +18,8 @@ from dpdesk.engine.hierarchies.options import (
     text,
 )
 
+_MOST_LEVELS = 50
+
 PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "from",
@@ -78,7 +80,16 @@ def _steps(options: Options, length: int, where: str) -> list[int]:
     given = numbers(options, "steps")
     if not given:
         every = int(number(options, "every") or 1)
-        return list(range(every, length, every))
+        hidden = range(every, length, every)
+        if len(hidden) > _MOST_LEVELS:
+            raise option_error(
+                where,
+                f"the longest value has {length:,} characters, which gives {len(hidden):,} levels, "
+                f"expected {_MOST_LEVELS} at most.",
+                hint="Give `steps`, or another builder.",
+                key="steps",
+            )
+        return list(hidden)
     steps = [int(step) for step in given]
     for before, step in pairwise(steps):
         if step <= before:

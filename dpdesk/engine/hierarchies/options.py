@@ -9,6 +9,7 @@ from fractions import Fraction
 from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import TextListParameter
 from dpdesk.core.parameters import Nested, Numbers, ParameterValue, Texts, nearest
+from dpdesk.core.plain import quoted
 
 Options = Mapping[str, ParameterValue]
 Rows = list[list[str]]
@@ -60,7 +61,7 @@ def option_error(where: str, sentence: str, hint: str = "", key: str = "") -> In
 
 def value_error(where: str, wrong: Sequence[str], expected: str, hint: str = "") -> InputError:
     """The error for values that a builder cannot place."""
-    shown = ", ".join(f"`{value}`" for value in wrong[:3])
+    shown = ", ".join(quoted(value) for value in wrong[:3])
     more = f" and {len(wrong) - 3:,} more" if len(wrong) > 3 else ""
     return InputError(
         "hierarchy.value",
@@ -72,14 +73,14 @@ def value_error(where: str, wrong: Sequence[str], expected: str, hint: str = "")
 
 def missing_values(where: str, lacking: Sequence[str], known: Iterable[str]) -> InputError:
     """The error for values of the data that a list by hand does not name."""
-    shown = ", ".join(f"`{value}`" for value in lacking[:3])
+    shown = ", ".join(quoted(value) for value in lacking[:3])
     more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
     near = nearest(lacking[0], list(known))
     return InputError(
         "hierarchy.missing-leaf",
         f"{where}: {shown}{more} {'is' if len(lacking) == 1 else 'are'} in the data but not in "
         "the hierarchy, expected every value.",
-        hint=f"Did you mean `{near}`?" if near else "Add what lacks.",
+        hint=f"Did you mean {quoted(near)}?" if near else "Add what lacks.",
         details={"values": tuple(lacking[:100])},
     )
 
@@ -88,10 +89,16 @@ def natural_key(value: str) -> tuple[object, ...]:
     """Sort key that puts `9` before `10`: runs of digits compare as numbers."""
     parts = _DIGITS.split(value)
     return tuple(
-        (0, int(part), part) if index % 2 else (1, 0, part)
+        (0, *_magnitude(part), part) if index % 2 else (1, 0, part)
         for index, part in enumerate(parts)
         if part
     )
+
+
+def _magnitude(digits: str) -> tuple[int, str]:
+    """What compares as the number does, of any length."""
+    plain = digits.lstrip("0")
+    return len(plain), plain
 
 
 def distinct_labels(groups: Sequence[str]) -> list[str]:

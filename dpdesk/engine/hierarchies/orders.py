@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dpdesk.core.list_parameters import NestedParameter, NumberListParameter, TextListParameter
 from dpdesk.core.parameters import Parameter, nearest
+from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import (
     APART,
     ROOT,
@@ -64,7 +65,7 @@ def _order(values: Sequence[str], given: tuple[str, ...] | None, where: str) -> 
         return sorted(values, key=natural_key)
     if len(set(given)) != len(given):
         twice = next(value for value in given if given.count(value) > 1)
-        raise option_error(where, f"`order` holds `{twice}` twice, expected each value once.")
+        raise option_error(where, f"`order` holds {quoted(twice)} twice, expected each value once.")
     known = set(given)
     lacking = [value for value in values if value not in known]
     if lacking:
@@ -106,7 +107,7 @@ def _named(below: list[str], level: Mapping[str, object], where: str) -> list[st
     for label, members in level.items():
         if not isinstance(members, tuple) or not all(isinstance(item, str) for item in members):
             raise option_error(
-                where, f"the group `{label}` is no list of texts, expected one.", key="groups"
+                where, f"the group {quoted(label)} is no list of texts, expected one.", key="groups"
             )
         for member in members:
             _check_member(member, label, known, group_of, where)
@@ -115,8 +116,8 @@ def _named(below: list[str], level: Mapping[str, object], where: str) -> list[st
         if value not in group_of and value in level:
             raise option_error(
                 where,
-                f"`{value}` is a group and also a value outside it, expected another name.",
-                hint=f"Put the value into the group `{value}`, or rename the group.",
+                f"{quoted(value)} is a group and also a value outside it, expected another name.",
+                hint=f"Put the value into the group {quoted(value)}, or rename the group.",
                 key="groups",
             )
     return [group_of.get(value, value) for value in below]
@@ -128,14 +129,16 @@ def _check_member(
     if member in group_of:
         raise option_error(
             where,
-            f"`{member}` is in the groups `{group_of[member]}` and `{label}`, expected one group.",
+            f"{quoted(member)} is in the groups {quoted(group_of[member])} and {quoted(label)}, "
+            "expected one group.",
             key="groups",
         )
     if member not in known:
         near = nearest(member, sorted(known))
         raise option_error(
             where,
-            f"the group `{label}` holds `{member}`, which is no value of the level below.",
-            hint=f"Did you mean `{near}`?" if near else "",
+            f"the group {quoted(label)} holds {quoted(member)}, which is no value of the level "
+            "below.",
+            hint=f"Did you mean {quoted(near)}?" if near else "",
             key="groups",
         )

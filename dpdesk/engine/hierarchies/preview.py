@@ -16,6 +16,7 @@ from dpdesk.core.hierarchy_preview import (
     LevelSummary,
     ValueChange,
 )
+from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.alignment import align
 
 
@@ -82,7 +83,7 @@ def _change(
     if code is None:
         raise InputError(
             "hierarchy.missing-leaf",
-            f"hierarchy of `{hierarchy.attribute}`: `{value}` has no leaf, expected one.",
+            f"hierarchy of `{hierarchy.attribute}`: {quoted(value)} has no leaf, expected one.",
             details={"attribute": hierarchy.attribute, "values": (value,)},
         )
     return ValueChange(value, labels[upper[code]])

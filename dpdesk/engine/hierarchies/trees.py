@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import NestedParameter, TextParameter
 from dpdesk.core.parameters import Parameter
+from dpdesk.core.plain import quoted
 from dpdesk.engine.hierarchies.options import (
     ROOT,
     Options,
@@ -43,11 +45,48 @@ def build_rows(values: Sequence[str], options: Options, where: str) -> Rows:
     paths: list[tuple[str, tuple[str, ...]]] = []
     _collect(tree, (), paths, where)
     leaves = {leaf for leaf, _ in paths}
+    if len(leaves) < len(paths):
+        raise _twice(paths, where)
     lacking = [value for value in values if value not in leaves]
     if lacking:
         raise missing_values(where, lacking, leaves)
     depth = max((len(path) for _, path in paths), default=0)
-    return [[leaf, *_filled(leaf, path, depth), root] for leaf, path in paths]
+    rows = [[leaf, *_filled(leaf, path, depth), root] for leaf, path in paths]
+    _check_groups(rows, where)
+    return rows
+
+
+def _twice(paths: Sequence[tuple[str, tuple[str, ...]]], where: str) -> InputError:
+    seen: dict[str, tuple[str, ...]] = {}
+    for leaf, path in paths:
+        if leaf in seen:
+            places = " and ".join(dict.fromkeys(_place(one) for one in (seen[leaf], path)))
+            return option_error(
+                where,
+                f"{quoted(leaf)} is in the tree twice, {places}, expected each value once.",
+                key="tree",
+            )
+        seen[leaf] = path
+    raise ValueError("no value comes twice")
+
+
+def _place(path: tuple[str, ...]) -> str:
+    return f"in {quoted(path[0])}" if path else "at the top"
+
+
+def _check_groups(rows: Rows, where: str) -> None:
+    """A level holds a label once: two groups of one name in different groups would be one."""
+    for level in range(1, len(rows[0]) - 2 if rows else 0):
+        above: dict[str, str] = {}
+        for row in rows:
+            if above.setdefault(row[level], row[level + 1]) != row[level + 1]:
+                groups = f"{quoted(above[row[level]])} and {quoted(row[level + 1])}"
+                raise option_error(
+                    where,
+                    f"the groups {groups} both hold {quoted(row[level])}, expected different names "
+                    f"at level {level}.",
+                    key="tree",
+                )
 
 
 def _collect(

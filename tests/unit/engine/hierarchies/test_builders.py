@@ -178,7 +178,7 @@ def test_exotic_numbers_keep_their_text_as_leaves() -> None:
         ({"labels": "rnage"}, AGES, "expected one of `auto`, `range`, `brackets`"),
         ({}, ["1", "x", "2"], "found `x`, expected numbers"),
         ({}, ["nan"], "found `nan`, expected numbers"),
-        ({}, ["1", ""], "found ``, expected numbers"),
+        ({}, ["1", ""], "found (empty), expected numbers"),
         ({}, ["1,5", "2.5"], "found `1,5`, `2.5`, expected one decimal mark"),
         ({}, list("abcde"), "found `a`, `b`, `c` and 2 more, expected numbers"),
     ],
@@ -413,11 +413,13 @@ def test_values_and_groups_may_stand_side_by_side_in_a_tree() -> None:
     ("tree", "code", "words"),
     [
         ({"x": ["a"]}, "hierarchy.missing-leaf", "`b` is in the data but not in the hierarchy"),
-        ({"x": ["a", "b", "a"]}, "hierarchy.duplicate-leaf", "the value `a` was given already"),
+        ({"x": ["a", "b", "a"]}, "hierarchy.options", "`a` is in the tree twice, in `x`, expected"),
+        ({"x": ["a"], "y": ["b", "a"]}, "hierarchy.options", "twice, in `x` and in `y`"),
+        (["a", "b", {"x": ["a"]}], "hierarchy.options", "twice, at the top and in `x`"),
         (
             {"x": {"o": ["a"]}, "y": {"o": ["b"]}},
-            "hierarchy.not-nested",
-            "`o` belongs to `x` here and to `y` in row 2",
+            "hierarchy.options",
+            "the groups `x` and `y` both hold `o`, expected different names at level 1",
         ),
         ({"": ["a", "b"]}, "hierarchy.options", "a group of the tree has no name"),
         ({"x": [1]}, "parameter.invalid", "`tree` is { x = [1] }, expected nested tables"),
@@ -428,3 +430,68 @@ def test_a_wrong_tree_is_named(tree: object, code: str, words: str) -> None:
     error = refusal_of_any_place("tree", {"tree": tree}, ["a", "b"])
     assert error.code == code
     assert words in error.sentence
+
+
+# ---- awkward values ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "values"),
+    [
+        ("intervals", {"widths": [5]}, ["1", "12", "N", "9999"]),
+        ("mask", {"pad": "0"}, ["101", "1102", "N", "9999"]),
+        ("dates", {}, ["2024-01-02", "2023-05-06", "N", "9999"]),
+        ("order", {"order": ["low", "high"], "sizes": [2]}, ["low", "high", "N", "9999"]),
+    ],
+)
+def test_values_kept_apart_stay_themselves_below_the_top(
+    kind: str, options: Plain, values: list[str]
+) -> None:
+    made = rows(kind, {**options, "apart": ["N", "9999", "not there"]}, values)
+    inner = len(made[0]) - 1
+    assert {row[0] for row in made} == set(values)
+    assert ["N"] * inner + ["*"] in made
+    assert ["9999"] * inner + ["*"] in made
+
+
+def test_a_column_of_nothing_but_values_kept_apart_is_a_hierarchy() -> None:
+    assert rows("intervals", {"apart": ["N"]}, ["N"]) == [["N", "*"]]
+
+
+def test_values_in_messages_are_cut_and_kept_on_one_line() -> None:
+    error = refusal("intervals", {}, ["x" * 5000, "a\nb", "\u200b", ""])
+    assert "`a\\nb`, `\\u200b` and 1 more" in error.sentence
+    assert "x…`" in error.sentence
+    assert len(error.line) < 300
+
+
+def test_runs_of_thousands_of_digits_are_sorted_as_numbers() -> None:
+    long, longer = "1" * 5000, "1" * 5001
+    made = rows("order", {}, [longer, "9", long, "010", "b1"])
+    assert [row[0] for row in made] == ["9", "010", long, longer, "b1"]
+
+
+def test_masking_never_makes_hundreds_of_levels() -> None:
+    error = refusal("mask", {}, ["x" * 5000, "y"])
+    assert "5,000 characters, which gives 4,999 levels, expected 50 at most" in error.sentence
+    assert path("mask", {"steps": [4999]}, ["x" * 5000, "y"], "y") == ["*"]
+
+
+@pytest.mark.parametrize(
+    ("value", "day"),
+    [
+        ("2024-01-02 03:04", "2024-01-02"),
+        ("2024-01-02T03:04:05Z", "2024-01-02"),
+        ("2024-01-02T03:04:05.678+02:00", "2024-01-02"),
+        ("31-12-2024", "2024-12-31"),
+        ("12-31-2024", "2024-12-31"),
+        ("02.01.2024 03:04", "2024-01-02"),
+    ],
+)
+def test_dates_are_read_in_the_forms_that_databases_write(value: str, day: str) -> None:
+    assert path("dates", {"levels": ["day"]}, [value], value) == [day]
+
+
+def test_days_and_months_that_could_be_swapped_are_never_guessed() -> None:
+    for value in ("01/02/2024", "01-02-2024"):
+        assert "expected `format` to say which" in refusal("dates", {}, [value]).sentence
