@@ -29,7 +29,7 @@ def submit(signer: Signer, state: ReviewState, payload: Submission) -> Event:
     All functions here raise RefusedError ``review.not-allowed`` with the reason when the signer may
     not do this now, and InputError ``review.text`` for a text that cannot be signed.
     """
-    require(EventType.SUBMIT, state, signer.fingerprint)
+    require(EventType.SUBMIT, state, signer.card)
     _check_text("note", payload.note)
     wanted = state.current.submission.id if state.current else None
     if payload.previous != wanted:
@@ -39,13 +39,13 @@ def submit(signer: Signer, state: ReviewState, payload: Submission) -> Event:
 
 def start(signer: Signer, state: ReviewState) -> Event:
     """Say that one's review has begun."""
-    require(EventType.START, state, signer.fingerprint)
+    require(EventType.START, state, signer.card)
     return _signed(signer, state, Start())
 
 
 def cast(signer: Signer, state: ReviewState, vote: Vote) -> Event:
     """Cast a vote without showing it. Raises RefusedError ``vote.rules`` too."""
-    require(EventType.BALLOT, state, signer.fingerprint)
+    require(EventType.BALLOT, state, signer.card)
     for comment in _comments(vote):
         _check_text("comment", comment)
     return _signed(signer, state, make_ballot(signer, _submission(state), vote))
@@ -53,7 +53,7 @@ def cast(signer: Signer, state: ReviewState, vote: Vote) -> Event:
 
 def reveal(signer: Signer, state: ReviewState) -> Event:
     """Show one's vote, when enough votes are cast."""
-    require(EventType.REVEAL, state, signer.fingerprint)
+    require(EventType.REVEAL, state, signer.card)
     assert state.current is not None
     ballot = next(i.event for i in own_ballots(state, signer.fingerprint) if not i.late)
     opened = open_ballot(signer, ballot)
@@ -65,20 +65,20 @@ def reveal(signer: Signer, state: ReviewState) -> Event:
 
 def merge(signer: Signer, state: ReviewState) -> Event:
     """Sign all events that are there, as after joining copies."""
-    require(EventType.MERGE, state, signer.fingerprint)
+    require(EventType.MERGE, state, signer.card)
     return _signed(signer, state, Merge())
 
 
 def release(signer: Signer, state: ReviewState, note: str = "") -> Event:
     """Release what was approved. Final."""
-    require(EventType.RELEASE, state, signer.fingerprint)
+    require(EventType.RELEASE, state, signer.card)
     _check_text("note", note)
     return _signed(signer, state, Release(note))
 
 
 def withdraw(signer: Signer, state: ReviewState, reason: str) -> Event:
     """Take the submission back, for a reason."""
-    require(EventType.WITHDRAW, state, signer.fingerprint)
+    require(EventType.WITHDRAW, state, signer.card)
     _check_text("reason", reason, needed=True)
     return _signed(signer, state, Withdraw(reason))
 
@@ -93,7 +93,7 @@ def supersede(
 
     Raises InputError ``review.replacement`` for what is no such code, or the release's own.
     """
-    require(EventType.SUPERSEDE, state, signer.fingerprint)
+    require(EventType.SUPERSEDE, state, signer.card)
     _check_text("reason", reason, needed=True)
     if not is_hash(replacement) or replacement == _submission(state).release:
         raise InputError(

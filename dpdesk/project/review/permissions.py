@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpdesk.core.errors import RefusedError
+from dpdesk.project.review.cards import Card
 from dpdesk.project.review.payloads import EventType
 from dpdesk.project.review.state import BallotState, ReviewState, Round, Status
 from dpdesk.project.review.texts import CLOCK_TOLERANCE, fold_person, time_text
@@ -28,21 +29,22 @@ class Permission:
         return not self.reason
 
 
-def permissions(state: ReviewState, fingerprint: str | None) -> Mapping[EventType, Permission]:
+def permissions(state: ReviewState, card: Card | None) -> Mapping[EventType, Permission]:
     """What the holder of a key may do now; None for somebody without a key.
 
     A clock that has gone back behind the events or ``state.latest`` signs nothing.
     """
-    general = _general(state, fingerprint)
+    general = _general(state, card)
+    fingerprint = card.fingerprint if card else ""
     return {
-        action: Permission(action, general or _reason(action, state, fingerprint or ""))
+        action: Permission(action, general or _reason(action, state, fingerprint))
         for action in EventType
     }
 
 
-def require(action: EventType, state: ReviewState, fingerprint: str) -> None:
+def require(action: EventType, state: ReviewState, card: Card) -> None:
     """Raise RefusedError ``review.not-allowed`` with the reason unless the action is allowed."""
-    permission = permissions(state, fingerprint)[action]
+    permission = permissions(state, card)[action]
     if not permission.allowed:
         raise RefusedError(
             "review.not-allowed", permission.reason, details={"action": action.value}
@@ -56,13 +58,18 @@ def own_ballots(state: ReviewState, fingerprint: str) -> tuple[BallotState, ...]
     return tuple(item for item in items if item.event.signer.fingerprint == fingerprint)
 
 
-def _general(state: ReviewState, fingerprint: str | None) -> str:
+def _general(state: ReviewState, card: Card | None) -> str:
     """Why somebody may do nothing at all; empty when that depends on the action."""
-    if fingerprint is None:
+    if card is None:
         return "There is no key of yours on this computer: make one and have it trusted."
-    entry = state.trust.entry(fingerprint)
+    entry = state.trust.entry(card.fingerprint)
     if entry is None:
         return "Your key is not in this computer's list of trusted keys: have it added."
+    if fold_person(entry.person) != fold_person(card.person):
+        return (
+            f"Your key is that of {entry.person} in this computer's list of trusted keys, but it "
+            f"was made for {card.person}: have the list corrected."
+        )
     if entry.revoked is not None:
         return f"Your key was revoked on {time_text(entry.revoked.time)}: make another one."
     newest = state.graph.latest()

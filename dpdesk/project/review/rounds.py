@@ -86,26 +86,27 @@ class Reading:
         self, current: RoundFacts, within: Callable[[Event], bool] = lambda event: True
     ) -> list[Fault]:
         """What events of a round, each in order by itself, do to each other."""
-        ballots = [event for event in current.of(EventType.BALLOT) if within(event)]
-        reveals = [event for event in current.of(EventType.REVEAL) if within(event)]
-        found = _pairs(ballots, self.person, "ballot.twice", "both are ballots of one person")
-        found += _pairs(
-            ballots, _commitment, "ballot.copied", "one ballot is a copy of the other's commitment"
+
+        def of(*kinds: EventType) -> list[Event]:
+            return [event for kind in kinds for event in current.of(kind) if within(event)]
+
+        found = _pairs(
+            of(EventType.BALLOT), self.person, "ballot.twice", "both are ballots of one person"
         )
-        if len({_reveal_of(event).closes for event in reveals}) > 1:
-            reason = "they close the round with different ballots"
-            found.append(_pair_fault("reveal.conflict", reveals[0], _odd_one(reveals), reason))
-        ends = [*current.of(EventType.RELEASE), *current.of(EventType.WITHDRAW)]
-        if len({event.type for event in ends}) > 1:
-            reason = "one releases what the other withdraws"
-            found.append(_pair_fault("end.conflict", ends[0], ends[-1], reason))
+        words = "one ballot is a copy of the other's commitment"
+        found += _pairs(of(EventType.BALLOT), _commitment, "ballot.copied", words)
+        words = "they close the round with different ballots"
+        found += _different(of(EventType.REVEAL), _closes, "reveal.conflict", words)
+        words = "one releases what the other withdraws"
+        ends = of(EventType.RELEASE, EventType.WITHDRAW)
+        found += _different(ends, lambda event: event.type, "end.conflict", words)
+        words = "they name different releases"
+        found += _different(of(EventType.SUPERSEDE), _replacement, "supersede.conflict", words)
         for item in self.rounds[: current.number - 1]:
             if item.payload.previous == current.payload.previous and within(item.submission):
                 words = "both follow the same round: the author went two ways"
                 pair = item.submission, current.submission
                 found.append(_pair_fault("submit.twice", *pair, words))
-        replacements = current.of(EventType.SUPERSEDE)
-        found += _different(replacements, "supersede.conflict", "they name different releases")
         return [_in_round(fault, current) for fault in found]
 
     def outcome(
@@ -113,8 +114,8 @@ class Reading:
     ) -> Outcome | None:
         """What the votes of a round come to; None while it is open, or when it is spoiled."""
         reveals = [event for event in current.of(EventType.REVEAL) if within(event)]
-        by_id = {event.id: event for event in self.graph.events}
-        spoiled = [f for f in current.faults if not f.event or within(by_id[f.event])]
+        by_id = self.graph.by_id
+        spoiled = [fault for fault in current.faults if within(by_id[fault.event])]
         if not reveals or spoiled or self.conflicts(current, within):
             return None
         votes = {_reveal_of(event).ballot: _reveal_of(event).vote for event in reveals}
@@ -289,9 +290,8 @@ def _replacement(event: Event) -> str:
     return event.payload.replacement if isinstance(event.payload, Supersede) else ""
 
 
-def _odd_one(reveals: list[Event]) -> Event:
-    first = _reveal_of(reveals[0]).closes
-    return next(event for event in reveals if _reveal_of(event).closes != first)
+def _closes(event: Event) -> str:
+    return " ".join(_reveal_of(event).closes)
 
 
 def _pairs(events: list[Event], key: Callable[[Event], str], code: str, reason: str) -> list[Fault]:
@@ -305,10 +305,12 @@ def _pairs(events: list[Event], key: Callable[[Event], str], code: str, reason: 
     return found
 
 
-def _different(events: list[Event], code: str, reason: str) -> list[Fault]:
-    """A fault for the first event that replaces by something else than the first one does."""
+def _different(
+    events: list[Event], key: Callable[[Event], str], code: str, reason: str
+) -> list[Fault]:
+    """A fault for the first event that says something else than the first one does."""
     for event in events:
-        if _replacement(event) != _replacement(events[0]):
+        if key(event) != key(events[0]):
             return [_pair_fault(code, events[0], event, reason)]
     return []
 
