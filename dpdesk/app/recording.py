@@ -6,6 +6,7 @@ for that, but it is said.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -31,6 +32,17 @@ def enter(
 
     with AuditLog.open_home(context.home) as log:
         log.append(action, str(subject), details)
+
+
+def mention_release(context: AppContext, out: Path, report: Report) -> None:
+    """Enter that a release has come about, with the hash by which its reviews will name it."""
+    manifest = out / "public" / "manifest.json"
+    try:
+        with manifest.open("rb") as stream:
+            facts = {"manifest_sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+    except OSError:  # taken away meanwhile: what was made is said all the same
+        facts = {}
+    mention(context, "released", out.absolute(), report, facts)
 
 
 def mention(

@@ -18,15 +18,34 @@ Command = Callable[[AppContext, Namespace, CancelToken, Report], Outcome]
 
 
 def run_command(options: Namespace, token: CancelToken, report: Report) -> Outcome:
-    """Run the command that ``options`` name. Raises the errors of its use-case."""
+    """Run the command that ``options`` name, and enter it in the audit log.
+
+    What makes a release or an export is entered before it begins, and not begun otherwise; what
+    only looks is entered afterwards, where that is possible. Raises the errors of its use-case.
+    """
+    from dpdesk.app.recording import enter, mention
+
     with AppContext.open() as context:
-        return _COMMANDS[options.command](context, options, token, report)
+        if options.command in _DEEDS:
+            action, subject = _DEEDS[options.command]
+            enter(context, action, getattr(options, subject).absolute(), _out(options))
+        outcome = _COMMANDS[options.command](context, options, token, report)
+        if options.command in _LOOKS:
+            action, subject = _LOOKS[options.command]
+            mention(context, action, getattr(options, subject).absolute(), report)
+        return outcome
+
+
+def _out(options: Namespace) -> Mapping[str, object]:
+    return {"command": options.command, "out": str(options.out.absolute())}
 
 
 def _run(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    from dpdesk.app.recording import mention_release
     from dpdesk.app.running import run_plan
 
     summary = run_plan(context, options.plan, options.out, token, report)
+    mention_release(context, summary.out, report)
     text = "\n".join(
         [
             f"Release written to {summary.out}",
@@ -116,8 +135,11 @@ def _export(context: AppContext, options: Namespace, token: CancelToken, report:
 
 def _demo(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     from dpdesk.app.demo import make_demo
+    from dpdesk.app.recording import mention_release
 
     made = make_demo(context, options.out, token, report)
+    for release in made:
+        mention_release(context, release.summary.out, report)
     parts = [f"{len(made)} releases made from the bundled sample and verified:"]
     for release in made:
         parts += [
@@ -129,6 +151,17 @@ def _demo(context: AppContext, options: Namespace, token: CancelToken, report: R
     return Outcome("\n".join(parts) + "\n", kept=True)
 
 
+# Which commands are deeds and which are looks: the word of the audit log, and what they are about.
+_DEEDS: Mapping[str, tuple[str, str]] = {
+    "run": ("ran", "plan"),
+    "demo": ("ran", "out"),
+    "export": ("exported", "release"),
+}
+_LOOKS: Mapping[str, tuple[str, str]] = {
+    "inspect": ("opened", "data"),
+    "risk": ("viewed", "target"),
+    "verify": ("viewed", "release"),
+}
 _COMMANDS: Mapping[str, Command] = {
     "run": _run,
     "inspect": _inspect,

@@ -153,7 +153,9 @@ class AuditLog:
         except OSError as error:
             raise _unwritable(path, error.strerror or type(error).__name__) from error
         except sqlite3.Error as error:
-            raise _unreadable(path, error) from error
+            if kind_of(error) in ("damaged", "nonsense"):
+                raise _unreadable(path, error) from error
+            raise _unwritable(path, _reason(error)) from error
 
     def append(
         self,
@@ -381,7 +383,7 @@ def _unreadable(path: Path, error: Exception | None) -> StorageError:
         reason = "an entry is not what it should be"
     return StorageError(
         "audit.unreadable",
-        f"{path}: the audit log cannot be read: {reason}.",
+        f"{path}: the audit log could not be read: {reason}.",
         hint="Keep the file as evidence under another name; DPDesk then starts a new log.",
     )
 
@@ -389,7 +391,7 @@ def _unreadable(path: Path, error: Exception | None) -> StorageError:
 def _unwritable(path: Path, reason: str) -> StorageError:
     return StorageError(
         "audit.unwritable",
-        f"{path}: the audit log cannot be written: {reason[:1].lower()}{reason[1:]}.",
+        f"{path}: the audit log could not be written: {reason[:1].lower()}{reason[1:]}.",
         hint="Make it writable first: without an entry nothing is released or exported.",
         details={"path": str(path)},
     )

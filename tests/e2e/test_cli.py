@@ -277,8 +277,8 @@ def test_a_release_is_never_written_over_anything(desk: Desk) -> None:
 
 
 def test_a_disk_that_refuses_leaves_nothing(desk: Desk) -> None:
-    def small_files() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
+    def small_files() -> None:  # large enough for the audit log alone
+        resource.setrlimit(resource.RLIMIT_FSIZE, (25_000, 25_000))
 
     before = everything(desk.folder)
     done = desk.run("run", "plan.toml", "--out", "release", prepare=small_files)

@@ -23,7 +23,7 @@ mount -t tmpfs -o size="$1" tmpfs "$2" || exit 99
 cd "$2/.." && shift && place=$1 && shift
 "$@"
 code=$?
-find "$place" -mindepth 1 ! -name work ! -name .sweep
+find "$place" -mindepth 1 ! -name work ! -name .sweep ! -name audit.sqlite
 exit $code
 """
 
