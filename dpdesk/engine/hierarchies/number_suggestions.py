@@ -210,7 +210,7 @@ def _intervals(numbers: Numbers, why: Why) -> SuggestedHierarchy:
     widths = widths_for(end - start, numbers.whole)
     options: dict[str, object] = {"widths": [plain_number(width) for width in widths]}
     widest = widths[-1]
-    facts = _facts(numbers) | {"widths": ", ".join(_shown(width) for width in widths)}
+    facts = _facts(numbers) | {"widths": ", then ".join(_shown(width) for width in widths)}
     if why is Why.COUNTS and numbers.low == 1 and widths[0] == 2:
         options["origin"] = 1
     if high_coded:
