@@ -8,27 +8,43 @@ from dataclasses import dataclass
 from dpdesk.core.schema import ColumnType, Role, RoleSuggestion
 
 _HINTS: tuple[tuple[Role, str], ...] = (
-    (Role.WEIGHT, r"w|wt|wgt|weight|weights|sampling.?weight|p?wgtp|rb050|hochrechnung|gewicht"),
+    (
+        Role.WEIGHT,
+        r"w|wt|wgt|weights?|(sampling|survey|design|person|household|hh|final|calibrat\w*)"
+        r".?weights?|.*_weights|p?wgtp|rb050|db090|hochrechnung.*|gewicht|gew|poids|ponderation"
+        r"|factor_?de_?expansion|peso_?muestral",
+    ),
     (
         Role.CLUSTER,
-        r"hid|hh.?id|household(.?id)?|db030|serial(no)?|family.?id|haushalt(s.?id)?|ori.?hid",
+        r"hid|hh.?id|household(.?id)?|db030|serial(no)?|family.?id|haushalt(s.?(id|nr))?|ori.?hid"
+        r"|hhnr|foyer|menage|hogar|idhog|famiglia",
     ),
     (
         Role.IDENTIFIER,
         r"id|.*[_. -]id|person.?id|pid|uuid|guid|ssn|nin|nino|passport.*|.*e?mail.*|phone.*|tel"
-        r"|iban|account.*|.*name|surname|address|street.*|.*number|svnr|ahv.*|record.*",
+        r"|iban|account.*|.*name|surname|address|street.*|.*number|svnr|ahv.*|record.*|nir|dni|nif"
+        r"|pesel|bsn|personnummer|.*strasse|.*straße|adresse|nom|prenom|prénom|nombre|apellidos?",
     ),
     (
         Role.QUASI_IDENTIFIER,
-        r"age.*|alter|sex|gender|geschlecht|race.*|rac\d.*|hisp.*|msp|noc|npf|ethnic.*|nation.*|citizen.*|.*country.*|birth.*"
-        r"|dob|yob|zip.*|post.?code.*|plz|region.*|state|county|munic.*|district|town|city|puma"
-        r"|marital.*|marstat|civil.*|famil.*|edu.*|occup.*|job.*|workclass|profession|employ.*"
-        r"|industry.*|religion|language|urb.*|.*household.?size|h?hsize|size.?hh|nuts.*",
+        r"age(?!nt|ncy).*|alter|sex|gender|geschlecht|race.*|rac\d.*|hisp.*|msp|noc|npf|e?thnic.*|etni.*"
+        r"|nation.*|citizen.*|.*country.*|birth.*|dob|yob|zip.*|post.?code.*|plz|region.*|state"
+        r"|county|munic.*|district|town|city|puma|marital.*|marstat|civil.*|hhcivil|famil.*|edu.*"
+        r"|occup.*|occucode|job.*|workclass|profession|employ.*|industry.*|indp.*|language"
+        r"|urb.*|.*household.?size|h?hsize|size.?hh|nuts.*|relat.*|stabbr|rb090|pb220a|db040"
+        r"|edad|âge|eta|età|idade|leeftijd|ålder|alder|sexe|sexo|sesso|geschl.*|geburts.*|naissance"
+        r"|nacimiento|familienstand|zivilstand|etat.?civil|état.?civil|estado.?civil|stato.?civile"
+        r"|staatsangeh.*|herkunft|bundesland|kanton|canton|gemeinde|kreis|wohnort|commune|comune"
+        r"|departement|département|provinc.*|fylke|kommune|beruf|berufs.*|bildung.*|ausbildung"
+        r"|postleitzahl|code.?postal|postnummer|haushaltsgr.*|religion.*|konfession|branche",
     ),
     (
         Role.SENSITIVE,
-        r"income.*|inc|salary.*|wage.*|earn.*|disease.*|diagnos.*|health.*|illness|icd.*|debt.*"
-        r"|saving.*|wealth|crim.*|convict.*|hiv.*|drug.*|benefit.*|tax.*|expend.*|pincp",
+        r".*income|income.*|inc|salary.*|wages?.*|wagp|earn.*|disease.*|diagnos.*|health.*|illness"
+        r"|icd.*|debt.*|saving.*|assets?|wealth|crim.*|convict.*|hiv.*|drug.*|benefit.*|tax.*"
+        r"|expend.*|pincp|.*incp|einkommen.*|lohn.*|gehalt.*|krank.*|behinderung.*|gesundheit.*"
+        r"|schulden|salaire.*|revenus?|maladie.*|santé|sante|handicap.*|ingresos?|salario|sueldo"
+        r"|enfermedad.*|salud|reddito|stipendio|malattia|disab.*",
     ),
 )
 _NEARLY_UNIQUE = 0.9

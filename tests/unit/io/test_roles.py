@@ -1,0 +1,56 @@
+"""Suggested roles: counts decide first, then names in the languages of statistical offices."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpdesk.core.schema import ColumnType, Role
+from dpdesk.io.roles import suggest_role
+
+
+def suggest(
+    name: str, kind: str = "INTEGER", distinct: int = 40, unique: int = 2, rows: int = 1000
+) -> Role:
+    """The role that is suggested for a column without missing values."""
+    found = suggest_role(name, ColumnType[kind], rows, rows, distinct, unique)
+    assert found.reason.endswith((".", "?"))
+    return found.role
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("age", Role.QUASI_IDENTIFIER),
+        ("Alter", Role.QUASI_IDENTIFIER),
+        ("edad", Role.QUASI_IDENTIFIER),
+        ("Geburtsjahr", Role.QUASI_IDENTIFIER),
+        ("code postal", Role.QUASI_IDENTIFIER),
+        ("état_civil", Role.QUASI_IDENTIFIER),
+        ("relationship", Role.QUASI_IDENTIFIER),
+        ("INDP_CAT", Role.QUASI_IDENTIFIER),
+        ("Einkommen", Role.SENSITIVE),
+        ("netIncome", Role.SENSITIVE),
+        ("salaire net", Role.SENSITIVE),
+        ("household_weights", Role.WEIGHT),
+        ("survey weight", Role.WEIGHT),
+        ("agency", Role.INSENSITIVE),
+        ("body_weight", Role.INSENSITIVE),
+        ("colour", Role.INSENSITIVE),
+    ],
+)
+def test_a_name_suggests_a_role_where_the_counts_leave_it_open(name: str, role: Role) -> None:
+    assert suggest(name) is role
+
+
+def test_a_value_of_its_own_in_nearly_every_row_is_an_identifier_whatever_the_name() -> None:
+    assert suggest("colour", "TEXT", 990, 980) is Role.IDENTIFIER
+    assert suggest("colour", "DECIMAL", 990, 980) is Role.SENSITIVE
+    assert suggest("age", "TEXT", 990, 980) is Role.QUASI_IDENTIFIER
+
+
+def test_a_weight_that_is_no_number_is_none() -> None:
+    assert suggest("weight", "TEXT") is not Role.WEIGHT
+
+
+def test_one_value_for_all_tells_nothing_about_anybody() -> None:
+    assert suggest("age", distinct=1, unique=0) is Role.INSENSITIVE
