@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.project.audit import AuditNote
-from dpdesk.project.candidates import CandidateShelf
+from dpdesk.project.candidates import ShelfSnapshot
 from dpdesk.project.file import (
     DATA,
     SUFFIX,
@@ -27,7 +27,7 @@ from dpdesk.project.file import (
     write_project,
 )
 from dpdesk.project.file.places import network_share
-from dpdesk.project.history import History
+from dpdesk.project.history import HistorySnapshot
 from dpdesk.project.work import WorkState
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def project_path(path: Path) -> Path:
 def create_project(
     context: AppContext,
     path: Path,
-    history: History,
-    shelf: CandidateShelf,
+    history: HistorySnapshot,
+    shelf: ShelfSnapshot,
     token: CancelToken,
     report: Report,
 ) -> ProjectFile:
@@ -88,7 +88,7 @@ def create_project(
             " while it is written.",
             hint="Choose a folder on this computer; a copy can be put there later.",
         )
-    contents = new_contents(history.snapshot(), shelf.snapshot())
+    contents = new_contents(history, shelf)
     notes = (AuditNote("created", path.name),)
     write_project(path, contents, notes, context.workspace, context.workspace.new_path)
     return open_project(context, path, token, report)
@@ -115,9 +115,16 @@ def open_project(
     return project
 
 
-def save_copy(context: AppContext, project: ProjectFile, path: Path) -> Path:
+def save_copy(
+    context: AppContext,
+    project: ProjectFile,
+    path: Path,
+    work: ProjectUpdate | None = None,
+) -> Path:
     """Write everything that a project holds into another file, which is a project of its own.
 
+    ``work`` is what has been done since, where it could not be handed over (a project that is open
+    for reading only).
     The audit log goes along, and goes on with an entry that says so. Raises what
     :func:`~dpdesk.project.file.write_project` raises; InputError ``project.same-file``.
     """
@@ -127,7 +134,7 @@ def save_copy(context: AppContext, project: ProjectFile, path: Path) -> Path:
             "project.same-file",
             f"{path}: the project itself lies there, expected another name for the copy.",
         )
-    here = project.contents
+    here = project.contents if work is None else project.contents.after(work)
     fresh = new_contents(here.history, here.shelf)
     kept = replace(
         here, identity=fresh.identity, written_by=fresh.written_by, audit=project.audit()

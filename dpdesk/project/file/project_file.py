@@ -111,7 +111,7 @@ class ProjectFile:
         """
         self._demand_store()
         with self._guard:
-            self._contents = _after(self._contents, update)
+            self._contents = self._contents.after(update)
             self._pending = update if self._pending is None else self._pending.then(update)
             begin, self._scheduled = not self._scheduled, True
             state = self._set_state(waiting=True)
@@ -229,17 +229,6 @@ class ProjectFile:
         listener = self._listener
         if listener is not None:
             listener(state)
-
-
-def _after(contents: ProjectContents, update: ProjectUpdate) -> ProjectContents:
-    return replace(
-        contents,
-        history=contents.history if update.history is None else update.history,
-        shelf=contents.shelf if update.shelf is None else update.shelf,
-        sources=contents.sources + update.sources,
-        releases=contents.releases + update.releases,
-        decisions=contents.decisions + update.decisions,
-    )
 
 
 def _fault(path: Path, error: Exception) -> StorageError:

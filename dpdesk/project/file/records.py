@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -78,6 +78,17 @@ class ProjectContents:
     releases: tuple[ReleaseRecord, ...] = ()
     decisions: tuple[DecisionRecord, ...] = ()
     audit: tuple[AuditEntry, ...] = field(default=(), repr=False)
+
+    def after(self, update: ProjectUpdate) -> ProjectContents:
+        """The contents once an update is made; its notes are not among them."""
+        return replace(
+            self,
+            history=self.history if update.history is None else update.history,
+            shelf=self.shelf if update.shelf is None else update.shelf,
+            sources=self.sources + update.sources,
+            releases=self.releases + update.releases,
+            decisions=self.decisions + update.decisions,
+        )
 
 
 @dataclass(frozen=True)

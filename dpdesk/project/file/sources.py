@@ -60,8 +60,13 @@ class FoundSource:
 
 
 def newest(records: Iterable[SourceRecord]) -> dict[Path, SourceRecord]:
-    """The last record of each file."""
-    return {record.path: record for record in records}
+    """The last record of each file: a file may have been as it was before once more."""
+    found: dict[Path, SourceRecord] = {}
+    for record in records:
+        known = found.get(record.path)
+        if known is None or record.seen >= known.seen:
+            found[record.path] = record
+    return found
 
 
 def find_sources(

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from dpdesk.app import exploring
 from dpdesk.app.types import (
-    AppContext,
     Candidate,
     CandidateShelf,
     Command,
-    DataProfile,
     DataStore,
     Explored,
     History,
     Method,
-    ReleaseFacts,
+    OpenWork,
     ReleaseSummary,
     SetMethod,
-    VerifyReport,
     WorkState,
 )
 from dpdesk.core.errors import DpdeskError
-from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
+from dpdesk.ui.jobs import JobDone, JobFailed
 from dpdesk.ui.jobs.hub import DoneCallback, Work
 from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.workbench import tasks
 from dpdesk.ui.workbench.changes import Aspect, compare
 from dpdesk.ui.workbench.problems import OpenProblem
+from dpdesk.ui.workbench.state import WorkbenchState
+from dpdesk.ui.workbench.suggesting import suggested_values
 
 
-class Workbench(QObject):
+class Workbench(WorkbenchState):
     """One per window; lives in the main thread.
 
     Signals: ``changed(Changes)`` after anything shown may be new; ``failed(JobFailed)`` for a
@@ -46,132 +45,6 @@ class Workbench(QObject):
     failed = Signal(object)
     opened = Signal(object)
     released = Signal(object)
-
-    def __init__(self, context: AppContext, hub: JobHub, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.context = context
-        self.hub = hub
-        self._history = History(WorkState())
-        self._data: DataStore | None = None
-        self._data_of: tuple[object, Path] | None = None
-        self._open_problem: OpenProblem | None = None
-        self._profile: DataProfile | None = None
-        self._explored: Explored | None = None
-        self._explore_problem: JobFailed | None = None
-        self._shelf = CandidateShelf()
-        self._plan_path: Path | None = None
-        self._release: tasks.CheckedRelease | None = None
-
-    # ---- what panels read
-
-    @property
-    def work(self) -> WorkState:
-        """The plan in the making, as it is now."""
-        return self._history.state
-
-    @property
-    def history(self) -> History:
-        """Undo tree; read only for panels (use :meth:`apply`, :meth:`undo`, :meth:`go_to`)."""
-        return self._history
-
-    @property
-    def data(self) -> DataStore | None:
-        """The loaded data of the work's source; None while none is loaded.
-
-        Data that were read in another way than the work says are not its data.
-        """
-        work = self.work
-        return self._data if self._data_of == (work.source, work.base) else None
-
-    @property
-    def loading(self) -> bool:
-        """Whether a data file is being read."""
-        return self.hub.latest(tasks.LOAD).busy
-
-    @property
-    def load_job(self) -> int:
-        """Number of the job that reads a data file, 0 when there is none."""
-        return self.hub.latest(tasks.LOAD).job
-
-    @property
-    def open_problem(self) -> OpenProblem | None:
-        """Why the last attempt to read data failed; None when it did not."""
-        return self._open_problem
-
-    @property
-    def profile(self) -> DataProfile | None:
-        """Profile of the loaded data; None until it has been counted."""
-        return None if self.data is None else self._profile
-
-    @property
-    def methods(self) -> tuple[Method, ...]:
-        """All methods, in the order in which to offer them."""
-        return exploring.methods(self.context)
-
-    @property
-    def method(self) -> Method | None:
-        """The chosen method."""
-        return next((entry for entry in self.methods if entry.id == self.work.method), None)
-
-    @property
-    def explored(self) -> Explored | None:
-        """The last finished search; look at :attr:`stale` before trusting it."""
-        return self._explored
-
-    @property
-    def exploring(self) -> bool:
-        """Whether a search is under way."""
-        return self.hub.latest(tasks.EXPLORE).busy
-
-    @property
-    def explore_job(self) -> int:
-        """Number of the search under way, 0 when there is none."""
-        return self.hub.latest(tasks.EXPLORE).job
-
-    @property
-    def stale(self) -> bool:
-        """Whether the last search answers another state of the work (or there is none)."""
-        return self._explored is None or not self._explored.stands_for(self.work)
-
-    @property
-    def explore_problem(self) -> JobFailed | None:
-        """Why the last search gave nothing."""
-        return self._explore_problem
-
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """The candidates kept for comparison, oldest first."""
-        return self._shelf.candidates
-
-    @property
-    def plan_path(self) -> Path | None:
-        """The plan file in which the work is saved; None while it has none."""
-        return self._plan_path
-
-    @property
-    def release(self) -> ReleaseFacts | None:
-        """What the release at hand (just written, or opened) says of itself."""
-        return None if self._release is None else self._release.facts
-
-    @property
-    def release_path(self) -> Path | None:
-        """The folder of the release at hand."""
-        return None if self._release is None else self._release.path
-
-    @property
-    def verified(self) -> VerifyReport | None:
-        """What checking the release at hand showed."""
-        return None if self._release is None else self._release.report
-
-    @property
-    def verified_with(self) -> Path | None:
-        """The data file with which the release at hand was checked; None without one."""
-        return None if self._release is None else self._release.source
-
-    @property
-    def released_work(self) -> WorkState | None:
-        """The work from which the release at hand was made; None when it was opened."""
-        return None if self._release is None else self._release.work
 
     # ---- opening and saving
 
@@ -193,6 +66,23 @@ class Workbench(QObject):
             tasks.LoadWork(self.context, work, path, is_plan),
             self._on_opened,
         )
+
+    def adopt(self, history: History, shelf: CandidateShelf) -> None:
+        """Go on with work that was kept elsewhere: all of its history, and its candidates."""
+        self._history, self._shelf = history, shelf
+        self._forget_results()
+        self._plan_path = None
+        if self.work.source is None:
+            self._hold(None, None)
+        self._announce(set(Aspect))
+        self._reload()
+
+    def _forget_results(self) -> None:
+        self.hub.latest(tasks.EXPLORE).cancel()
+        self._open_problem = None
+        self._explored = None
+        self._explore_problem = None
+        self._release = None
 
     def cancel_load(self) -> None:
         """Stop reading a data file; what was open stays."""
@@ -342,21 +232,23 @@ class Workbench(QObject):
             first = self.methods[0]
             work = SetMethod(first.id, suggested_values(first)).apply(work)
         self._replace_data(found)
-        self._open_problem = None
-        self._history = History(work, self.tr("Open {name}").format(name=found.path.name))
+        self._forget_results()
+        if self.keeps_history:
+            self._history.do(OpenWork(work, found.path.name))
+        else:
+            self._history = History(work, self.tr("Open {name}").format(name=found.path.name))
+            self._shelf = CandidateShelf()
         self._plan_path = found.path if found.is_plan else None
-        self._explored = None
-        self._explore_problem = None
-        self._shelf = CandidateShelf()
-        self._release = None
         self.opened.emit(found.path)
         self._announce(set(Aspect))
         self._count_profile()
 
     def _replace_data(self, found: tasks.OpenedWork) -> None:
-        old, self._data = self._data, found.data
-        self._data_of = (found.work.source, found.work.base)
-        self._profile = None
+        self._hold(found.data, (found.work.source, found.work.base))
+
+    def _hold(self, data: DataStore | None, of: tuple[object, Path] | None) -> None:
+        """Hold these data, and close those before them."""
+        old, self._data, self._data_of, self._profile = self._data, data, of, None
         if old is not None:
             self.hub.query(self.tr("Closing the old data"), tasks.CloseData(old), quiet=True)
 
@@ -486,13 +378,3 @@ class Workbench(QObject):
 
     def _announce(self, aspects: Iterable[Aspect]) -> None:
         self.changed.emit(frozenset(aspects))
-
-
-def suggested_values(method: Method) -> Mapping[str, object]:
-    """Plan keys with the values that the method's parameters suggest to a new user."""
-    values: dict[str, object] = {}
-    for parameter in method.parameters:
-        suggested = getattr(parameter, "suggested", None)
-        if suggested is not None:
-            values[parameter.key] = parameter.as_plain(suggested)
-    return values

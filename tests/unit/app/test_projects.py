@@ -12,10 +12,10 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.opening import open_path, open_work
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.project.candidates import CandidateShelf
+from dpdesk.project.candidates import ShelfSnapshot
 from dpdesk.project.file import Fate, ProjectFile, ProjectUpdate
 from dpdesk.project.history import History
-from dpdesk.project.work import SetTitle, WorkState
+from dpdesk.project.work import SetTitle
 from tests.helpers.projects import history, plain, shelf
 
 STOP = CancelToken()
@@ -34,7 +34,8 @@ def local_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list
 def create(
     context: AppContext, path: Path, local_disk: list[ProjectFile], made: History | None = None
 ) -> ProjectFile:
-    project = projects.create_project(context, path, made or history(), shelf(), STOP, silent)
+    work = (made or history()).snapshot()
+    project = projects.create_project(context, path, work, shelf().snapshot(), STOP, silent)
     local_disk.append(project)
     return project
 
@@ -63,7 +64,7 @@ def test_a_new_project_is_never_made_on_a_network_share(
     monkeypatch.setattr("dpdesk.project.file.places._MOUNTS", tmp_path / "mounts")
     with pytest.raises(InputError, match="NFS") as error:
         projects.create_project(
-            context, tmp_path / "a", History(WorkState()), CandidateShelf(), STOP, silent
+            context, tmp_path / "a", history().snapshot(), ShelfSnapshot(), STOP, silent
         )
     assert error.value.code == "project.network"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mounts"]
@@ -102,6 +103,18 @@ def test_a_copy_of_a_project_open_for_reading_can_be_worked_on(
     copy = opened(context, path, local_disk)
     assert copy.read_only is None
     assert plain(copy.contents.history) == plain(history().snapshot())
+
+
+def test_what_was_done_in_a_project_open_for_reading_goes_into_its_copy(
+    context: AppContext, tmp_path: Path, local_disk: list[ProjectFile]
+) -> None:
+    create(context, tmp_path / "a.dpdesk", local_disk).flush()
+    second = opened(context, tmp_path / "a.dpdesk", local_disk)
+    made = History.restored(second.contents.history)
+    made.do(SetTitle("only in memory"))
+    work = ProjectUpdate(history=made.snapshot())
+    path = projects.save_copy(context, second, tmp_path / "b.dpdesk", work)
+    assert plain(opened(context, path, local_disk).contents.history) == plain(made.snapshot())
 
 
 def test_a_copy_never_replaces_the_project_itself(

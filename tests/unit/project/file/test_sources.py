@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,6 +25,8 @@ from dpdesk.project.file import (
 from dpdesk.project.history import History
 from dpdesk.project.work import SetTitle, WorkState
 from tests.helpers.projects import WHEN, Desk, candidate
+
+HOUR = timedelta(hours=1)
 
 
 def record(path: Path, kind: str = DATA) -> SourceRecord:
@@ -176,6 +179,22 @@ def test_only_the_newest_record_of_a_file_counts(desk: Desk, place: Path) -> Non
     again = desk.open(place / "study/a.dpdesk")
     assert fates(again) == [Fate.UNCHANGED, Fate.UNCHANGED]
     assert len(again.contents.sources) == 3
+
+
+def test_a_file_that_is_as_it_was_before_once_more_has_changed_back(
+    desk: Desk, place: Path
+) -> None:
+    people = place / "data/people.csv"
+    before = people.read_text()
+    people.write_text("age\n7\n")
+    project = desk.open(place / "study/a.dpdesk")
+    project.save(ProjectUpdate(sources=(replace(record(people), seen=WHEN + HOUR),)))
+    people.write_text(before)
+    project.save(ProjectUpdate(sources=(replace(record(people), seen=WHEN + 2 * HOUR),)))
+    project.close()
+    assert fates(desk.open(place / "study/a.dpdesk")) == [Fate.UNCHANGED, Fate.UNCHANGED]
+    people.write_text("age\n7\n")
+    assert fates(desk.open(place / "study/a.dpdesk"))[0] is Fate.CHANGED
 
 
 def test_files_that_were_never_read_move_along_with_the_project(desk: Desk, tmp_path: Path) -> None:

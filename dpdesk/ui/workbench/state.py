@@ -1,0 +1,162 @@
+"""What a workbench holds, for whoever reads it: panels, the window, the keeper of projects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from dpdesk.app import exploring
+from dpdesk.app.types import (
+    AppContext,
+    Candidate,
+    CandidateShelf,
+    DataProfile,
+    DataStore,
+    Explored,
+    History,
+    Method,
+    ReleaseFacts,
+    VerifyReport,
+    WorkState,
+)
+from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.workbench import tasks
+from dpdesk.ui.workbench.problems import OpenProblem
+
+
+class WorkbenchState(QObject):
+    """The state of a workbench and its reading side; see :class:`~dpdesk.ui.workbench.Workbench`.
+
+    It lives in the main thread.
+    """
+
+    def __init__(self, context: AppContext, hub: JobHub, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.context = context
+        self.hub = hub
+        self._history = History(WorkState())
+        self._data: DataStore | None = None
+        self._data_of: tuple[object, Path] | None = None
+        self._open_problem: OpenProblem | None = None
+        self._profile: DataProfile | None = None
+        self._explored: Explored | None = None
+        self._explore_problem: JobFailed | None = None
+        self._shelf = CandidateShelf()
+        self._plan_path: Path | None = None
+        self._release: tasks.CheckedRelease | None = None
+        self.keeps_history = False  # in a project: opening a file is a change like any other
+
+    @property
+    def work(self) -> WorkState:
+        """The plan in the making, as it is now."""
+        return self._history.state
+
+    @property
+    def history(self) -> History:
+        """Undo tree; read only for panels (use :meth:`apply`, :meth:`undo`, :meth:`go_to`)."""
+        return self._history
+
+    @property
+    def data(self) -> DataStore | None:
+        """The loaded data of the work's source; None while none is loaded.
+
+        Data that were read in another way than the work says are not its data.
+        """
+        work = self.work
+        return self._data if self._data_of == (work.source, work.base) else None
+
+    @property
+    def loading(self) -> bool:
+        """Whether a data file is being read."""
+        return self.hub.latest(tasks.LOAD).busy
+
+    @property
+    def load_job(self) -> int:
+        """Number of the job that reads a data file, 0 when there is none."""
+        return self.hub.latest(tasks.LOAD).job
+
+    @property
+    def open_problem(self) -> OpenProblem | None:
+        """Why the last attempt to read data failed; None when it did not."""
+        return self._open_problem
+
+    @property
+    def profile(self) -> DataProfile | None:
+        """Profile of the loaded data; None until it has been counted."""
+        return None if self.data is None else self._profile
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """All methods, in the order in which to offer them."""
+        return exploring.methods(self.context)
+
+    @property
+    def method(self) -> Method | None:
+        """The chosen method."""
+        return next((entry for entry in self.methods if entry.id == self.work.method), None)
+
+    @property
+    def explored(self) -> Explored | None:
+        """The last finished search; look at :attr:`stale` before trusting it."""
+        return self._explored
+
+    @property
+    def exploring(self) -> bool:
+        """Whether a search is under way."""
+        return self.hub.latest(tasks.EXPLORE).busy
+
+    @property
+    def explore_job(self) -> int:
+        """Number of the search under way, 0 when there is none."""
+        return self.hub.latest(tasks.EXPLORE).job
+
+    @property
+    def stale(self) -> bool:
+        """Whether the last search answers another state of the work (or there is none)."""
+        return self._explored is None or not self._explored.stands_for(self.work)
+
+    @property
+    def explore_problem(self) -> JobFailed | None:
+        """Why the last search gave nothing."""
+        return self._explore_problem
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The candidates kept for comparison, oldest first."""
+        return self._shelf.candidates
+
+    @property
+    def shelf(self) -> CandidateShelf:
+        """The shelf of the candidates; read only for others."""
+        return self._shelf
+
+    @property
+    def plan_path(self) -> Path | None:
+        """The plan file in which the work is saved; None while it has none."""
+        return self._plan_path
+
+    @property
+    def release(self) -> ReleaseFacts | None:
+        """What the release at hand (just written, or opened) says of itself."""
+        return None if self._release is None else self._release.facts
+
+    @property
+    def release_path(self) -> Path | None:
+        """The folder of the release at hand."""
+        return None if self._release is None else self._release.path
+
+    @property
+    def verified(self) -> VerifyReport | None:
+        """What checking the release at hand showed."""
+        return None if self._release is None else self._release.report
+
+    @property
+    def verified_with(self) -> Path | None:
+        """The data file with which the release at hand was checked; None without one."""
+        return None if self._release is None else self._release.source
+
+    @property
+    def released_work(self) -> WorkState | None:
+        """The work from which the release at hand was made; None when it was opened."""
+        return None if self._release is None else self._release.work
