@@ -307,7 +307,7 @@ def outcome(
     now: datetime,
 ) -> str:
     reveals = counted("reveal", about, body, verdicts, among)
-    if not reveals or round_faults(about, among, body, before, verdicts, rounds, who, now):
+    if len({tuple(body[key]["closes"]) for key in reveals}) != 1:
         return ""
     shown = {body[key]["ballot"]: body[key]["vote"]["outcome"] for key in reveals}
     if set(body[reveals[0]]["closes"]) - set(shown):
@@ -315,7 +315,8 @@ def outcome(
     for worst in ("reject", "changes"):
         if worst in shown.values():
             return worst
-    return "approve"
+    spoiled = round_faults(about, among, body, before, verdicts, rounds, who, now)
+    return "" if spoiled else "approve"
 
 
 def describe(number: int, *read: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from datetime import datetime
 import dpdesk
 from dpdesk.io.canonical import canonical_json
 from dpdesk.project.review.cards import Purpose, fingerprint_of, key_fault, signature_holds
-from dpdesk.project.review.fields import BadFieldError, Fields, too_deep
+from dpdesk.project.review.fields import BadFieldError, Fields, canonical_of, too_deep
 from dpdesk.project.review.keys import Signer
 from dpdesk.project.review.payloads import (
     EventType,
@@ -167,7 +167,7 @@ def parse_event(raw: object) -> Event:
     fields = outer.table("body")
     kind = fields.choice("type", EventType)
     payload = read_payload(kind, fields)
-    body = canonical_json(fields.raw)
+    body = canonical_of(fields.raw)
     if outer.code("id") != _id(body):
         raise BadFieldError("it was changed: its id is not the SHA-256 of its body")
     signer = _signer(fields.table("signer"))

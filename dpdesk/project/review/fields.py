@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeVar
 
+from dpdesk.io.canonical import canonical_json
 from dpdesk.project.review.texts import (
     LONGEST_COMMENT,
     is_hash,
@@ -114,6 +115,14 @@ class Fields:
         if key not in self.raw:
             reason = "is missing"
         return BadFieldError(f"{_quoted(self.name(shown(key, 60)))} {reason}")
+
+
+def canonical_of(raw: Mapping[str, object]) -> bytes:
+    """The canonical bytes of a table that was read. Raises BadFieldError when it has none."""
+    try:
+        return canonical_json(raw)
+    except (ValueError, TypeError) as error:
+        raise BadFieldError(f"it has no canonical form ({shown(str(error), 60)})") from error
 
 
 def kind_of(value: object) -> str:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from dpdesk.io.canonical import canonical_json
-from dpdesk.project.review.fields import BadFieldError, Fields
+from dpdesk.project.review.fields import BadFieldError, Fields, canonical_of
 from dpdesk.project.review.votes import (
     MOST_FILES,
     MOST_ITEMS,
@@ -260,7 +260,8 @@ def _submission(fields: Fields) -> Submission:
 def _policy(fields: Fields) -> Mapping[str, object]:
     policy = fields.table("policy")
     policy.number("reviewers", 1, MOST_REVIEWERS)
-    if fields.code("policy_sha256") != policy_sha256(policy.raw):
+    found = hashlib.sha256(canonical_of(policy.raw)).hexdigest()
+    if fields.code("policy_sha256") != found:
         raise fields.bad("policy_sha256", "is not the SHA-256 of `policy`")
     return policy.raw
 

@@ -112,20 +112,23 @@ class Reading:
     def outcome(
         self, current: RoundFacts, within: Callable[[Event], bool] = lambda event: True
     ) -> Outcome | None:
-        """What the votes of a round come to; None while it is open, or when it is spoiled."""
+        """What the votes of a round come to; None while it is open.
+
+        The worst vote decides. Whatever is wrong in a round keeps it from being approved, not from
+        being refused; with two closings it stays open.
+        """
         reveals = [event for event in current.of(EventType.REVEAL) if within(event)]
-        by_id = self.graph.by_id
-        spoiled = [fault for fault in current.faults if within(by_id[fault.event])]
-        if not reveals or spoiled or self.conflicts(current, within):
-            return None
         votes = {_reveal_of(event).ballot: _reveal_of(event).vote for event in reveals}
-        if any(ballot not in votes for ballot in _reveal_of(reveals[0]).closes):
+        closings = {_reveal_of(event).closes for event in reveals}
+        if len(closings) != 1 or any(ballot not in votes for ballot in min(closings)):
             return None
         outcomes = {vote.outcome for vote in votes.values()}
         for worst in (Outcome.REJECT, Outcome.CHANGES):
             if worst in outcomes:
                 return worst
-        return Outcome.APPROVE
+        by_id = self.graph.by_id
+        spoiled = any(within(by_id[fault.event]) for fault in current.faults)
+        return None if spoiled or self.conflicts(current, within) else Outcome.APPROVE
 
     def _read_submission(self, event: Event, payload: Submission) -> None:
         code, reason = self._signer(event)
