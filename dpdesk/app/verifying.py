@@ -13,7 +13,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
-from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.engine.method import Method, MethodInput
 from dpdesk.engine.registry import Registry
@@ -239,7 +239,7 @@ class _Checker:
 
     def _made_again(self, recoding: Recoding, data: DataStore, folder: Path) -> ClaimCheck:
         """The table once more from the source, in the private folder, against the published one."""
-        claim, again = "microdata.csv is what the source gives", folder / "made-again.csv"
+        claim, again = MADE_AGAIN, folder / "made-again.csv"
         try:
             data.write_recoded(recoding, again, self._token, self._report)
             made = hash_file(again, self._token)

@@ -9,6 +9,9 @@ from typing import Protocol
 
 from dpdesk.core.jobs import CancelToken
 
+MADE_AGAIN = "microdata.csv is what the source gives"
+"""The claim that is confirmed when the table was made again from its source, byte for byte."""
+
 
 class CheckStatus(Enum):
     """How far a claim could be checked from the files at hand."""

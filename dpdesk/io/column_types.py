@@ -12,8 +12,8 @@ _BOOLEAN_PAIRS = (
     ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("ja", "nein"), ("oui", "non"),
     ("sí", "no"), ("si", "no"), ("wahr", "falsch"), ("vrai", "faux"),
 )  # fmt: skip
-_ISO_DATE = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
-_DATE_FORMS = (
+ISO_DATE = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
+DATE_FORMS = (
     (r"\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
     (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
     (r"\d{1,2}/\d{1,2}/\d{4}", "%d/%m/%Y"),
@@ -45,8 +45,8 @@ def candidates(decimal: str) -> tuple[Candidate, ...]:
             Candidate(ColumnType.BOOLEAN, f"lower({_TRIMMED}) IN ({_words(pair)})")
             for pair in _BOOLEAN_PAIRS
         ),
-        Candidate(ColumnType.DATE, f"{_matches(_ISO_DATE)} AND {day} IS NOT NULL", _TRIMMED),
-        *(_date(form, code) for form, code in _DATE_FORMS),
+        Candidate(ColumnType.DATE, f"{_matches(ISO_DATE)} AND {day} IS NOT NULL", _TRIMMED),
+        *(_date(form, code) for form, code in DATE_FORMS),
     )
 
 

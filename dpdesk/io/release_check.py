@@ -110,14 +110,27 @@ def read_release(path: Path) -> ReleaseFacts:
     Raises InputError ``release.missing`` when there is no such folder, ``release.unreadable`` when
     its manifest (or the evidence of a whole release) cannot be read.
     """
-    found = locate(path)
-    found.manifest = _read_object(found, found.public / MANIFEST)
-    if found.internal is not None:
-        found.evidence = _read_object(found, found.internal / EVIDENCE)
+    found = _read_parts(path)
     if found.failures:
         failure = found.failures[0]
         raise InputError("release.unreadable", f"{path / failure.path}: {failure.reason}.")
     return found.facts()
+
+
+def read_what_there_is(path: Path) -> ReleaseFacts:
+    """What a release says of itself, unchecked; empty where it cannot be read.
+
+    Raises InputError ``release.missing`` when there is no such folder.
+    """
+    return _read_parts(path).facts()
+
+
+def _read_parts(path: Path) -> ReleaseFiles:
+    found = locate(path)
+    found.manifest = _read_object(found, found.public / MANIFEST)
+    if found.internal is not None:
+        found.evidence = _read_object(found, found.internal / EVIDENCE)
+    return found
 
 
 def _check_public(found: ReleaseFiles, token: CancelToken) -> None:

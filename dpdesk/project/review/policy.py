@@ -72,13 +72,13 @@ class DominanceParameter(Parameter):
     """``{ n = 2, k = 80 }``: the n largest contributors give at most k percent of a cell."""
 
     def parse(self, raw: object, where: str) -> ParameterValue:
-        """See :meth:`Parameter.parse`; a ``k`` of 1 or less is read as a share."""
+        """See :meth:`Parameter.parse`; a ``k`` of 1 or less could be meant as a share."""
         if not isinstance(raw, Mapping) or set(raw) != {"n", "k"}:
             raise self.invalid(where, raw)
         if isinstance(raw["n"], str) or isinstance(raw["k"], str):
             raise self.invalid(where, raw)
         n, percent = exact_number(raw["n"]), exact_number(raw["k"])
-        if n is None or n.denominator != 1 or n < 1 or percent is None or not 0 < percent <= 100:
+        if n is None or n.denominator != 1 or n < 1 or percent is None or not 1 < percent <= 100:
             raise self.invalid(where, raw)
         return Nested(freeze({"n": int(n), "k": percent}))
 
@@ -94,7 +94,7 @@ class DominanceParameter(Parameter):
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
-        return "a table such as { n = 2, k = 80 }"
+        return "a table such as { n = 2, k = 80 }, k in percent"
 
 
 LIMITS: tuple[Parameter, ...] = (

@@ -127,7 +127,11 @@ def test_json_of_the_same_shape_is_the_same_policy(tmp_path: Path) -> None:
         ("version = 1\n[limits]\nmaximum_epsilon = 0", "parameter.invalid", "policy.toml, line 3, "
          "[limits]: `maximum_epsilon` is 0, expected a number above 0."),
         ("version = 1\n[limits]\ndominance = { n = 2 }", "parameter.invalid", "policy.toml, "
-         "line 3, [limits]: `dominance` is { n = 2 }, expected a table such as { n = 2, k = 80 }."),
+         "line 3, [limits]: `dominance` is { n = 2 }, expected a table such as { n = 2, k = 80 }, "
+         "k in percent."),
+        ("version = 1\n[limits]\ndominance = { n = 2, k = 0.8 }", "parameter.invalid",
+         "policy.toml, line 3, [limits]: `dominance` is { n = 2, k = 0.8 }, expected a table such "
+         "as { n = 2, k = 80 }, k in percent."),
         ("version = 1\nlimits = 3", "policy.invalid", "policy.toml, line 2: `limits` is 3, "
          "expected a table `[limits]`."),
         ("version = 1\nreviewers = 0", "parameter.invalid", "policy.toml, line 2: `reviewers` is "
@@ -173,7 +177,7 @@ limit_values = st.fixed_dictionaries(
         "maximum_t": st.floats(0, 1),
         "maximum_epsilon": st.decimals("0.0001", 100, places=4),
         "dominance": st.fixed_dictionaries(
-            {"n": st.integers(1, 9), "k": st.decimals(1, 100, places=3)}
+            {"n": st.integers(1, 9), "k": st.decimals(2, 100, places=3)}
         ),
     },
 )

@@ -1,0 +1,140 @@
+"""Hold a release folder against a policy: verify, count what the table shows, ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.disclosure import TableFacts
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.release import ReleaseFacts, VerifyReport
+from dpdesk.core.schema import Role
+from dpdesk.project.review.checklist import (
+    CheckedFacts,
+    Checklist,
+    Passage,
+    make_checklist,
+)
+from dpdesk.project.review.policy import Policy, standing_of
+from dpdesk.project.review.policy_file import AgencyPolicy, agency_policy, read_policy
+from dpdesk.project.review.table_facts import ValueReading, table_facts
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+
+__all__ = [
+    "AgencyPolicy",
+    "CheckedRelease",
+    "agency_policy",
+    "check_release",
+    "gather",
+    "read_policy",
+]
+
+
+@dataclass(frozen=True)
+class CheckedRelease:
+    """A release, what checking it showed, and its checklist."""
+
+    facts: CheckedFacts
+    checklist: Checklist
+
+
+def check_release(
+    context: AppContext,
+    path: Path,
+    token: CancelToken,
+    report: Report,
+    policy: Policy | None = None,
+    passage: Passage | None = None,
+    source: Path | None = None,
+) -> CheckedRelease:
+    """Verify a release folder and make its checklist.
+
+    ``policy`` is that of a submission; None takes the one that holds on this computer. Whatever is
+    wrong with the folder becomes items that fail. Raises InputError when ``path`` is no folder,
+    ``source`` no file or the agency's policy unreadable, and Cancelled.
+    """
+    agency = agency_policy(context.home)
+    facts = gather(context, path, token, report, source)
+    chosen = agency.policy if policy is None else policy
+    standing = standing_of(chosen, agency.given)
+    checklist = make_checklist(facts, chosen, standing, passage or Passage())
+    return CheckedRelease(facts, checklist)
+
+
+def gather(
+    context: AppContext, path: Path, token: CancelToken, report: Report, source: Path | None = None
+) -> CheckedFacts:
+    """The facts of a release folder: verified, and counted from its table.
+
+    Raises what :func:`dpdesk.app.verifying.verify_release` raises.
+    """
+    from dpdesk.app.verifying import verify_release
+
+    verified = verify_release(path, context.registry, token, report, source, context.workspace)
+    return facts_of(context, path, verified, token, report)
+
+
+def facts_of(
+    context: AppContext, path: Path, verified: VerifyReport, token: CancelToken, report: Report
+) -> CheckedFacts:
+    """The facts of a release folder that has just been verified.
+
+    Raises StorageError when there is no room to count in, and Cancelled.
+    """
+    from dpdesk.io.release_check import read_what_there_is
+
+    release = read_what_there_is(path)
+    return CheckedFacts(release, verified, _table_facts(context, release, token, report))
+
+
+def _table_facts(
+    context: AppContext, release: ReleaseFacts, token: CancelToken, report: Report
+) -> TableFacts | None:
+    """What the published table shows; None when there is none that can be read."""
+    from dpdesk.io.csvgrammar import UnreadableTableError
+    from dpdesk.io.published import PublishedCsv
+    from dpdesk.io.release_folder import MICRODATA
+
+    path = release.public / MICRODATA
+    if path.is_symlink() or not path.is_file():
+        return None
+    roles, reading = _claimed_roles(release), _reading(release)
+    try:
+        published = PublishedCsv(path, token)
+        return table_facts(published, roles, reading, context.workspace, token, report)
+    except (UnreadableTableError, OSError):
+        return None
+
+
+def _claimed_roles(release: ReleaseFacts) -> dict[str, Role]:
+    """The roles of the published columns as the guarantee gives them, as far as it can be read."""
+    given = _parameters(release)
+    keys = {role.value: role for role in Role} | {"quasi_identifiers": Role.QUASI_IDENTIFIER}
+    return {
+        name: role
+        for key, role in keys.items()
+        if isinstance(names := given.get(key), list)
+        for name in names
+        if isinstance(name, str)
+    }
+
+
+def _parameters(release: ReleaseFacts) -> Mapping[str, object]:
+    parameters = release.section("guarantee").get("parameters")
+    return parameters if isinstance(parameters, Mapping) else {}
+
+
+def _reading(release: ReleaseFacts) -> ValueReading:
+    """Missing codes and decimal mark of the source; without the evidence, the usual ones."""
+    reading = release.internal_section("source").get("reading")
+    given = reading if isinstance(reading, Mapping) else {}
+    codes = given.get("missing", [""])
+    missing = [code for code in codes if isinstance(code, str)] if isinstance(codes, list) else [""]
+    decimal = "," if given.get("decimal") == "," else "."
+    k = _parameters(release).get("k")
+    known = isinstance(k, int) and not isinstance(k, bool) and 0 < k < 2**31
+    return ValueReading(tuple(missing), decimal, k if known and isinstance(k, int) else 0)

@@ -1,0 +1,61 @@
+"""Words that items of a checklist share: counts, shares, lists of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dpdesk.core.charts import format_figure
+from dpdesk.core.plain import number_text
+
+_MOST_NAMED = 5
+_LONGEST_VALUE = 40
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def share_of(some: int, whole: int) -> str:
+    """``3.19 %``, to two digits."""
+    return format_figure(some / whole if whole else 0.0, "share")
+
+
+def part(some: int, whole: int, noun: str = "row", plural: str = "") -> str:
+    """``655 of 20,502 rows (3.19 %)``."""
+    return f"{some:,} of {counted(whole, noun, plural)} ({share_of(some, whole)})"
+
+
+def percent(share: Fraction) -> str:
+    """An exact share in percent, with all its digits."""
+    return f"{number_text(share * 100)} %"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence, each between backticks; beyond a handful it says how many more."""
+    shown = [f"`{name}`" for name in names[:_MOST_NAMED]]
+    if len(names) > _MOST_NAMED:
+        shown.append(f"{len(names) - _MOST_NAMED:,} more")
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def value(text: str) -> str:
+    """A published value in a sentence, on one line and cut when long."""
+    if not text:
+        return "the empty value"
+    flat = printable(text)
+    return f"`{flat if len(flat) <= _LONGEST_VALUE else flat[: _LONGEST_VALUE - 1] + '…'}`"
+
+
+def verb(names: Sequence[object], one: str, several: str) -> str:
+    """The form of a verb that fits the number of names."""
+    return one if len(names) == 1 else several
+
+
+def printable(text: str) -> str:
+    """A text on one line, without outer blanks and without what no screen can show."""
+    flat = " ".join(text.split())
+    return "".join(character if character.isprintable() else "·" for character in flat)

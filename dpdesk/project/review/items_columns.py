@@ -1,0 +1,246 @@
+"""Items about the published columns: which there are, and what those released unchanged show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
+from dpdesk.core.schema import ColumnType, Role
+from dpdesk.project.review.checklist import Answer, Basis, Case, Status, TableQuestion
+from dpdesk.project.review.item_words import counted, listed, part, percent, value, verb
+from dpdesk.project.review.policy import column_pattern, folded
+
+FEW_ROWS = 20
+NEARLY_UNIQUE, OFTEN_UNIQUE = Fraction(9, 10), Fraction(1, 20)
+"""Shares of rows with a value of their own that a person judges where the policy sets no limit."""
+
+_TABLE = Basis.TABLE
+_UNCHANGED = (Role.SENSITIVE, Role.INSENSITIVE)
+_BESIDES = (Role.INSENSITIVE, Role.WEIGHT, Role.CLUSTER)
+_NO_COLUMN = "No column of this kind is published"
+
+
+def _identifiers(case: Case, table: TableFacts) -> Answer:
+    raw = case.facts.release.evidence.get("roles")
+    roles = raw if isinstance(raw, Mapping) else {}
+    names = [each.name for each in table.columns]
+    present = [name for name in names if roles.get(name) == Role.IDENTIFIER.value]
+    advice = "Leave the column out, or give it another role and say why."
+    if present:
+        text = f"The table has {listed(present)}, which the plan calls "
+        text += verb(present, "an identifier.", "identifiers.")
+        return Answer(Status.FAIL, text, _TABLE, advice)
+    alike = [
+        each
+        for each in table.with_role(*_UNCHANGED)
+        if each.suggestion.role is Role.IDENTIFIER and table.rows >= FEW_ROWS
+    ]
+    if alike:
+        names = [each.name for each in alike]
+        text = f"{listed(names)} {verb(names, 'looks', 'look')} like "
+        text += f"{verb(names, 'an identifier', 'identifiers')}: {alike[0].suggestion.reason}"
+        return Answer(Status.REVIEW, text, _TABLE, advice)
+    if not roles:
+        text = "No column looks like an identifier; the roles lie in the internal part."
+        return Answer(Status.REVIEW, text, _TABLE, "Check the whole release folder.")
+    left_out = sum(role == Role.IDENTIFIER.value for role in roles.values())
+    text = f"None of the {counted(left_out, 'identifier')} of the plan is in the table."
+    basis = Basis.SOURCE if case.facts.confirmed("identifiers are left out") else _TABLE
+    return Answer(Status.PASS, text, basis)
+
+
+def _forbidden(case: Case, table: TableFacts) -> Answer:
+    if not case.policy.forbidden:
+        text = "The policy forbids no column."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.POLICY)
+    patterns = [(pattern, column_pattern(pattern)) for pattern in case.policy.forbidden]
+    hits = [
+        (each.name, pattern)
+        for each in table.columns
+        for pattern, expression in patterns
+        if expression.fullmatch(folded(each.name))
+    ]
+    if hits:
+        names = list(dict.fromkeys(name for name, _ in hits))
+        text = f"The table has {listed(names)}, which the policy forbids (`{hits[0][1]}`)."
+        return Answer(Status.FAIL, text, _TABLE, "Leave the column out.")
+    columns = counted(len(table.columns), "published column")
+    return Answer(Status.PASS, f"None of the {columns} is one that the policy forbids.", _TABLE)
+
+
+def _required(case: Case, table: TableFacts) -> Answer | None:
+    if not case.policy.required:
+        return None
+    names = [folded(each.name) for each in table.columns]
+    lacking = [
+        pattern
+        for pattern in case.policy.required
+        if not any(column_pattern(pattern).fullmatch(name) for name in names)
+    ]
+    if lacking:
+        text = f"The table has no column {listed(lacking)}, which the policy requires."
+        return Answer(Status.FAIL, text, _TABLE, "Publish the column, or ask for an exception.")
+    return Answer(Status.PASS, "The table has every column that the policy requires.", _TABLE)
+
+
+def _number_of_columns(case: Case, table: TableFacts) -> Answer:
+    limit = case.policy.whole("maximum_columns") or 0
+    text = f"The table has {counted(len(table.columns), 'column')}; the policy allows {limit:,}."
+    status = Status.PASS if len(table.columns) <= limit else Status.FAIL
+    return Answer(status, text, _TABLE, "Leave columns out that users do not need.")
+
+
+def _own_values(case: Case, table: TableFacts) -> Answer:
+    """Rows that one unchanged column alone singles out, whatever their class."""
+    columns = sorted(table.with_role(*_UNCHANGED), key=lambda each: -each.unique)
+    if not columns or not table.rows:
+        return Answer(Status.NOT_APPLICABLE, f"{_NO_COLUMN}.", _TABLE)
+    limit = case.policy.share("maximum_unique_rows")
+    worst = columns[0]
+    text = f"In `{worst.name}` {part(worst.unique, table.rows)} have a value that nobody else has"
+    text += f", among {counted(worst.distinct, 'different value')}"
+    advice = "Leave the column out, round or band it, or make it a quasi-identifier."
+    if limit is not None:
+        over = Fraction(worst.unique, table.rows) > limit
+        text += f"; the policy allows {percent(limit)}."
+        return Answer(Status.FAIL if over else Status.PASS, text, _TABLE, advice)
+    status = max((_uniqueness(each, table.rows) for each in columns), key=lambda s: s.severity)
+    if status is Status.FAIL:
+        named = [each for each in columns if _uniqueness(each, table.rows) is Status.FAIL]
+        text = f"`{named[0].name}` is released unchanged and has "
+        text += f"{counted(named[0].distinct, 'different value')} in {table.rows:,} rows: whoever "
+        text += "knows such a value of a person finds the row."
+    return Answer(status, text, _TABLE, advice)
+
+
+def _uniqueness(column: ColumnFacts, rows: int) -> Status:
+    if rows < FEW_ROWS:
+        return Status.PASS
+    nearly = max(column.distinct, column.unique) >= NEARLY_UNIQUE * rows
+    if nearly and column.role is Role.INSENSITIVE:
+        return Status.FAIL
+    return Status.REVIEW if nearly or column.unique >= OFTEN_UNIQUE * rows else Status.PASS
+
+
+def _exposed(case: Case, table: TableFacts) -> Answer:
+    """Rows in groups below k for whoever knows one more column that is not sensitive."""
+    found = [(each, each.spread) for each in table.with_role(*_BESIDES) if each.spread is not None]
+    if not found or not table.rows:
+        text = f"{_NO_COLUMN}: all others are quasi-identifiers or sensitive."
+        return Answer(Status.NOT_APPLICABLE, text, _TABLE)
+    found.sort(key=lambda pair: -pair[1].exposed)
+    (worst, spread), limit = found[0], case.policy.share("maximum_exposed")
+    if spread.exposed:
+        text = f"Whoever also knows `{worst.name}` faces groups below {table.k:,}: that is so for "
+        text += f"{part(spread.exposed, table.rows)}, of whom {spread.alone:,} would be alone"
+        others = [each.name for each, facts in found[1:] if facts.exposed]
+        text += f"; less often with {listed(others)}" if others else ""
+    else:
+        text = f"Also with one of {listed([each.name for each, _ in found])}, every group has "
+        text += f"{table.k:,} rows or more"
+    advice = "If others may know the column, make it a quasi-identifier, or leave it out."
+    if limit is not None:
+        over = Fraction(spread.exposed, table.rows) > limit
+        text += f"; the policy allows {percent(limit)}."
+        return Answer(Status.FAIL if over else Status.PASS, text, _TABLE, advice)
+    return Answer(Status.REVIEW if spread.exposed else Status.PASS, f"{text}.", _TABLE, advice)
+
+
+def _raw_contents(case: Case, table: TableFacts) -> Answer:
+    columns = [each for each in table.columns if each.role is not Role.QUASI_IDENTIFIER]
+    if not columns:
+        return Answer(Status.NOT_APPLICABLE, f"{_NO_COLUMN}.", _TABLE)
+    addresses = [each.name for each in columns if each.content is Content.ADDRESSES]
+    texts = [each.name for each in columns if each.content is Content.FREE_TEXT]
+    dates = [each.name for each in columns if each.type is ColumnType.DATE]
+    parts = []
+    if addresses:
+        parts.append(f"{listed(addresses)} {verb(addresses, 'holds', 'hold')} e-mail addresses")
+    if texts:
+        parts.append(f"{listed(texts)} {verb(texts, 'looks', 'look')} like free text")
+    if dates:
+        parts.append(f"{listed(dates)} {verb(dates, 'holds', 'hold')} exact dates")
+    if not parts:
+        text = "No unchanged column holds dates, free text or e-mail addresses."
+        return Answer(Status.PASS, text, _TABLE)
+    text = f"Released unchanged: {'; '.join(parts)}."
+    advice = "Leave free text and addresses out; publish years, months or intervals for dates."
+    return Answer(Status.FAIL if addresses else Status.REVIEW, text, _TABLE, advice)
+
+
+def _extremes(case: Case, table: TableFacts) -> Answer | None:
+    numbers = (ColumnType.INTEGER, ColumnType.DECIMAL)
+    columns = [each for each in table.with_role(*_UNCHANGED) if each.type in numbers]
+    if not columns:
+        return None
+    far = [
+        (each.name, each.extreme)
+        for each in columns
+        if each.extreme is not None and each.extreme.rows < max(table.k, 2)
+    ]
+    if not far:
+        text = "No unchanged number is far above all others and rare."
+        return Answer(Status.PASS, text, _TABLE)
+    name, most = far[0]
+    text = f"The largest value of `{name}`, {value(most.value)}, is more than twice the 99th "
+    text += f"percentile and held by {counted(most.rows, 'row')}"
+    others = [other for other, _ in far[1:]]
+    text += f"; likewise in {listed(others)}." if others else "."
+    advice = "Top-code the column: publish one value for all that is above a limit."
+    return Answer(Status.REVIEW, text, _TABLE, advice)
+
+
+def _weights(case: Case, table: TableFacts) -> Answer | None:
+    columns = table.with_role(Role.WEIGHT)
+    if not columns:
+        return None
+    text = " ".join(_weight_words(each, table) for each in columns[:3])
+    advice = "Ask whether a weight tells the stratum, region or non-response of a person; if so, "
+    advice += "calibrate or coarsen it."
+    return Answer(Status.REVIEW, text, _TABLE, advice)
+
+
+def _weight_words(column: ColumnFacts, table: TableFacts) -> str:
+    text = f"`{column.name}` is released unchanged, with "
+    text += f"{counted(column.distinct, 'different value')}; "
+    text += f"{part(column.unique, table.rows)} have a weight of their own"
+    if column.spread is not None:
+        text += f", and in {part(column.spread.exposed, table.rows)} class and weight together "
+        text += f"leave groups below {table.k:,}"
+    return text + "."
+
+
+def _groups(case: Case, table: TableFacts) -> Answer | None:
+    columns = table.with_role(Role.CLUSTER)
+    if not columns:
+        return None
+    text = " ".join(
+        f"`{each.name}` ties the {table.rows:,} rows to {counted(each.distinct, 'group')}, the "
+        f"largest of {counted(each.top.rows, 'row')}; {counted(each.unique, 'row')} "
+        "are alone in theirs."
+        for each in columns[:3]
+    )
+    advice = "Leave the column out, or ask what the make-up of a household gives away."
+    return Answer(Status.REVIEW, text, _TABLE, advice)
+
+
+COLUMN_ITEMS = (
+    TableQuestion("identifiers", "Are all identifiers left out?", _identifiers),
+    TableQuestion("forbidden-columns", "Is every forbidden column left out?", _forbidden),
+    TableQuestion(
+        "required-columns", "Is every required column published?", _required, always=False
+    ),
+    TableQuestion(
+        "number-of-columns", "Are there few enough columns?", _number_of_columns, "maximum_columns"
+    ),
+    TableQuestion("own-values", "Does an unchanged column single people out?", _own_values),
+    TableQuestion("one-column-more", "What if others know one more column?", _exposed),
+    TableQuestion("raw-contents", "Are dates, free text or addresses released?", _raw_contents),
+    TableQuestion(
+        "extremes", "Is somebody recognisable by an extreme value?", _extremes, always=False
+    ),
+    TableQuestion("weights", "May the weights be published?", _weights, always=False),
+    TableQuestion("groups", "May rows be tied together?", _groups, always=False),
+)
+"""Questions about columns, in reading order."""

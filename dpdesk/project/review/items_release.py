@@ -1,0 +1,218 @@
+"""Items about the release as a whole: its files, its making, the policy, what nobody can count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from dpdesk.core.parameters import exact_number
+from dpdesk.core.plain import number_text
+from dpdesk.core.published import MADE_AGAIN, CheckStatus
+from dpdesk.project.review.checklist import Answer, Basis, Case, Question, Status
+from dpdesk.project.review.item_words import counted, listed
+from dpdesk.project.review.policy import APPLY, Standing
+
+PRIVATE_METHODS = ("dp-cube", "priview")
+_TABLE = "table"
+
+
+def _verified(case: Case) -> Answer:
+    report = case.facts.report
+    if report.failures or not report.ok:
+        first = report.failures[0] if report.failures else None
+        more = f" ({len(report.failures) - 1:,} more)" if len(report.failures) > 1 else ""
+        found = f"{first.path}: {first.reason}{more}" if first else "a claim is not confirmed"
+        text = f"Checking the release failed: {found}."
+        return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
+    confirmed = f"{len(report.confirmed()):,} of {counted(len(report.claims), 'claim')}"
+    if not report.sealed:
+        text = f"{confirmed} are confirmed, but the manifest is not sealed: the internal part "
+        text += "is not at hand."
+        advice = "Check the whole release folder, with its internal part."
+        return Answer(Status.REVIEW, text, Basis.FILES, advice)
+    text = f"All hashes and the seal are right; {confirmed} are confirmed, none failed."
+    return Answer(Status.PASS, text, Basis.FILES)
+
+
+def _source(case: Case) -> Answer:
+    check = case.facts.claim(MADE_AGAIN)
+    if check is not None and check.status is CheckStatus.CONFIRMED:
+        text = "The published table was made again from the source, the same byte for byte."
+        return Answer(Status.PASS, text, Basis.SOURCE)
+    if check is not None and check.status is CheckStatus.FAILED:
+        text = "Made again from the source, the table is another."
+        return Answer(Status.FAIL, text, Basis.SOURCE, "Make the release again from the source.")
+    advice = "Verify the release with its source file."
+    text = "The source was not at hand here; figures that need it are only what was written down"
+    if case.policy.require_source_verification:
+        text += ", and the policy asks for a check with the source."
+        return Answer(Status.FAIL, text, Basis.FILES, advice)
+    return Answer(Status.REVIEW, text + ".", Basis.FILES, advice)
+
+
+def _policy(case: Case) -> Answer:
+    short = case.policy.sha256[:16]
+    named = f"“{case.policy.title}”, " if case.policy.title else ""
+    text = f"{named}hash {short}…, {counted(case.policy.reviewers, 'reviewer')}: "
+    text += f"{case.standing.value}."
+    if case.standing is Standing.OWN:
+        return Answer(Status.PASS, text, Basis.POLICY)
+    if case.standing is Standing.OTHER:
+        advice = "Submit again under the agency's policy, or ask who changed it."
+        return Answer(Status.FAIL, text, Basis.POLICY, advice)
+    advice = "Put the agency's policy in its place on this computer, then check again."
+    return Answer(Status.REVIEW, text, Basis.POLICY, advice)
+
+
+def _method(case: Case) -> Answer | None:
+    allowed, method = case.policy.methods, case.facts.release.method
+    if allowed is None:
+        return None
+    text = f"The release was made by {listed([method])}; the policy allows {listed(allowed)}."
+    if method in allowed:
+        return Answer(Status.PASS, text, Basis.MANIFEST)
+    return Answer(Status.FAIL, text, Basis.MANIFEST, "Use a method that the policy allows.")
+
+
+def _mode(case: Case) -> Answer:
+    mode, protocol = case.passage.mode, case.passage.protocol
+    if mode not in case.policy.modes:
+        text = f"The mode is `{mode}`; the policy allows {listed(case.policy.modes)}."
+        return Answer(Status.FAIL, text, Basis.POLICY, "Submit it in an allowed mode.")
+    if mode != APPLY:
+        text = "A protocol is being developed: every setting is open to review."
+        return Answer(Status.PASS, text, Basis.POLICY)
+    if protocol is None:
+        text = "A locked protocol was to be applied, but it is not at hand."
+        return Answer(Status.FAIL, text, Basis.FILES, "Give the file of the protocol.")
+    name = f"the locked protocol {protocol.id[:16]}…"
+    if protocol.signature == "bad":
+        text = f"The signature of {name} does not fit its content."
+        return Answer(Status.FAIL, text, Basis.FILES, "Ask its maker for the unchanged file.")
+    if protocol.differences:
+        more = len(protocol.differences) - 1
+        also = f" ({more:,} more)" if more else ""
+        text = f"The release departs from {name}: {protocol.differences[0]}{also}."
+        advice = "Apply the protocol as it is, or submit the change as a new protocol."
+        return Answer(Status.FAIL, text, Basis.EVIDENCE, advice)
+    signed = f"signed by {protocol.signer}" if protocol.signer else "not signed"
+    text = f"The plan is {name}, {signed}, but for source and title."
+    if protocol.signature != "trusted":
+        advice = "Check the signer's key, and add it to the trust list if it is right."
+        return Answer(Status.REVIEW, f"{text} Its key is not trusted here.", Basis.FILES, advice)
+    return Answer(Status.PASS, text, Basis.EVIDENCE)
+
+
+def _optimum(case: Case) -> Answer | None:
+    if not case.policy.require_proven_optimal:
+        return None
+    value = case.facts.release.section("result").get("proven_optimal")
+    if value is True:
+        text = "The search proved that no other choice within the limits is better."
+        return Answer(Status.PASS, text, Basis.MANIFEST)
+    text = "The release does not claim to be the proven best; the policy asks for that."
+    advice = "Use an exact search, or levels that it found."
+    return Answer(Status.FAIL, text, Basis.MANIFEST, advice)
+
+
+def _epsilon(case: Case) -> Answer | None:
+    limit = case.policy.share("maximum_epsilon")
+    if limit is None:
+        return None
+    release = case.facts.release
+    if release.method not in PRIVATE_METHODS:
+        text = f"The method `{release.method}` spends no ε."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
+    spent = exact_number(release.section("parameters").get("epsilon"))
+    if spent is None:
+        text = "The manifest states no ε, so it cannot be held against the limit."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, "State ε in the plan.")
+    text = f"The release spends ε = {number_text(spent)}; the policy allows {number_text(limit)}."
+    status = Status.PASS if spent <= limit else Status.FAIL
+    return Answer(status, text, Basis.MANIFEST, "Choose a smaller ε and release again.")
+
+
+def _threshold(case: Case) -> Answer | None:
+    limit = case.policy.whole("threshold")
+    if limit is None:
+        return None
+    values = [rule.get("n") for rule in _rules(case, "threshold")]
+    least = [number for value in values if (number := exact_number(value)) is not None]
+    asked = f"n = {limit:,} or more"
+    return _table_rule(case, max(least, default=None), lambda n: n >= limit, "threshold", asked)
+
+
+def _dominance(case: Case) -> Answer | None:
+    limit = case.policy.limits.get("dominance")
+    if not isinstance(limit, Mapping):
+        return None
+    n, k = exact_number(limit["n"]), _as_percent(exact_number(limit["k"]))
+    asked = f"n = {n}, k = {number_text(k or Fraction(0))} % or stricter"
+    shares = [
+        share
+        for rule in _rules(case, "dominance")
+        if (share := _as_percent(exact_number(rule.get("k")))) is not None
+        and (count := exact_number(rule.get("n"))) is not None
+        and n is not None
+        and count >= n
+    ]
+    strictest = min(shares, default=None)
+    fits = (lambda share: share <= k) if k is not None else (lambda share: False)
+    return _table_rule(case, strictest, fits, "dominance", asked)
+
+
+def _as_percent(value: Fraction | None) -> Fraction | None:
+    """A share of 1 or less is one of 100 percent."""
+    return value if value is None or value > 1 else value * 100
+
+
+def _table_rule(
+    case: Case, found: Fraction | None, fits: Callable[[Fraction], bool], rule: str, asked: str
+) -> Answer:
+    method = case.facts.release.method
+    if method != _TABLE:
+        text = f"The method `{method}` publishes no table of cells."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
+    shown = "no such rule" if found is None else number_text(found)
+    text = f"The plan's {rule} rule: {shown}; the policy asks for {asked}."
+    passes = found is not None and fits(found)
+    status = Status.PASS if passes else Status.FAIL
+    return Answer(status, text, Basis.EVIDENCE, f"Make the {rule} rule of the plan stricter.")
+
+
+def _rules(case: Case, name: str) -> list[Mapping[str, object]]:
+    plan = case.facts.release.internal_section("plan").get("protection")
+    rules = plan.get("rule") if isinstance(plan, Mapping) else None
+    if not isinstance(rules, list):
+        return []
+    return [rule for rule in rules if isinstance(rule, Mapping) and rule.get("rule") == name]
+
+
+def _assumptions(case: Case) -> Answer:
+    found = case.facts.release.section("guarantee").get("assumes")
+    sentences = [s for s in found if isinstance(s, str)] if isinstance(found, list) else []
+    if not sentences:
+        text = "The guarantee names no assumptions."
+        return Answer(Status.REVIEW, text, Basis.MANIFEST, "Read the guarantee itself.")
+    text = "The guarantee holds only under these assumptions: " + " ".join(sentences)
+    advice = "Judge them for these people and for what else is published about them."
+    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+
+
+RELEASE_ITEMS = (
+    Question("verified", "Is the release whole, and does every claim hold?", _verified),
+    Question("source", "Was the table made again from its source?", _source),
+    Question("policy", "Is this the agency's own policy?", _policy),
+    Question("method", "Is the method allowed?", _method),
+    Question("mode", "Did the release come about in an allowed way?", _mode),
+    Question("optimum", "Is the release the proven best of its kind?", _optimum),
+    Question("epsilon", "Is ε small enough?", _epsilon),
+    Question("threshold", "Are cells of few contributors protected?", _threshold),
+    Question("dominance", "Are cells that few contributors dominate protected?", _dominance),
+)
+"""Questions about files, making and policy, in reading order."""
+
+CLOSING_ITEMS = (
+    Question("assumptions", "Do the assumptions of the guarantee hold here?", _assumptions),
+)
+"""Questions that come after the table."""

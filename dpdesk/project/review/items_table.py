@@ -1,0 +1,308 @@
+"""Items about the published table as a whole: classes, suppression, what a class gives away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from dpdesk.core.disclosure import ColumnFacts, SpreadFacts, TableFacts
+from dpdesk.core.plain import number_text
+from dpdesk.core.schema import Role
+from dpdesk.project.review.checklist import Answer, Basis, Case, Status, TableQuestion
+from dpdesk.project.review.item_words import counted, listed, part, percent, share_of, value, verb
+
+SMALL_K, SMALL_TABLE = 3, 100
+HIGH_SUPPRESSION, HIGH_GROUP, UNEVEN = Fraction(1, 20), Fraction(1, 10), 3
+"""What a person judges where the policy sets no limit."""
+
+_TABLE = Basis.TABLE
+
+
+def _smallest_class(case: Case, table: TableFacts) -> Answer:
+    minimum = case.policy.whole("minimum_k")
+    if not table.rows:
+        advice = "Make a release that keeps some rows."
+        return Answer(Status.FAIL, "The table has no rows.", _TABLE, advice)
+    text = f"The smallest class has {counted(table.smallest, 'row')}"
+    if table.smallest < table.k:
+        text += f", but the release claims k = {table.k:,}."
+        return Answer(Status.FAIL, text, _TABLE, "Do not publish it; make the release again.")
+    claimed = f"the release claims {f'k = {table.k:,}' if table.k else 'no k'}"
+    if minimum is None:
+        text += f"; {claimed}, the policy sets no minimum."
+        status = Status.REVIEW if table.k < SMALL_K else Status.PASS
+        return Answer(status, text, _TABLE, "Raise k, or say why so small a class is enough.")
+    asked = f"the policy asks for {minimum:,} or more"
+    advice = f"Run the plan again with k = {minimum} or more."
+    if table.smallest < minimum:
+        return Answer(Status.FAIL, f"{text}; {asked}.", _TABLE, advice)
+    if table.k < minimum:
+        text += f" and so meets the policy's minimum of {minimum:,}, but {claimed} only."
+        return Answer(Status.REVIEW, text, _TABLE, advice)
+    return Answer(Status.PASS, f"{text}; {asked}.", _TABLE)
+
+
+def _uniques(case: Case, table: TableFacts) -> Answer:
+    if table.uniques:
+        text = f"{part(table.uniques, table.rows)} are alone in their class."
+        return Answer(Status.FAIL, text, _TABLE, "Do not publish it; make the release again.")
+    text = f"None of the {counted(table.rows, 'row')} is alone in its class."
+    before = _section(case.facts.release.internal_section("risk"), "before")
+    alone, rows = _whole(before.get("sample_uniques")), _whole(before.get("rows"))
+    more = ""
+    if alone is not None and rows:
+        more = f"Before protection {part(alone, rows)} were ({Basis.EVIDENCE.value})."
+    return Answer(Status.PASS, text, _TABLE, more=more)
+
+
+def _average_risk(case: Case, table: TableFacts) -> Answer:
+    limit = case.policy.share("maximum_average_risk") or Fraction(0)
+    if not table.rows:
+        return _empty()
+    risk = Fraction(table.classes, table.rows)
+    text = f"The average risk is {share_of(table.classes, table.rows)} ({table.classes:,} classes "
+    text += f"in {counted(table.rows, 'row')}); the policy allows {percent(limit)}."
+    status = Status.PASS if risk <= limit else Status.FAIL
+    return Answer(status, text, _TABLE, "Raise k, or generalise further.")
+
+
+def _rows(case: Case, table: TableFacts) -> Answer:
+    minimum = case.policy.whole("minimum_rows")
+    classes = counted(table.classes, "class", "classes")
+    text = f"The table has {counted(table.rows, 'row')} in {classes}"
+    if minimum is not None:
+        status = Status.PASS if table.rows >= minimum else Status.FAIL
+        text += f"; the policy asks for {minimum:,} rows or more."
+        return Answer(status, text, _TABLE, "Publish figures of a larger population instead.")
+    if table.rows < SMALL_TABLE:
+        advice = "Ask whether so few people can be told apart by who they are."
+        return Answer(Status.REVIEW, f"{text}, fewer than {SMALL_TABLE}.", _TABLE, advice)
+    return Answer(Status.PASS, f"{text}.", _TABLE)
+
+
+class _Suppressed(NamedTuple):
+    rows: int
+    whole: int
+    basis: Basis
+
+
+def _suppressed(case: Case, table: TableFacts) -> _Suppressed | None:
+    rows = _whole(case.facts.release.section("result").get("rows_suppressed"))
+    if rows is None:
+        return None
+    basis = Basis.SOURCE if case.facts.confirmed("rows_suppressed") else Basis.MANIFEST
+    return _Suppressed(rows, table.rows + rows, basis)
+
+
+def _suppression(case: Case, table: TableFacts) -> Answer:
+    found = _suppressed(case, table)
+    if found is None:
+        text = "The manifest does not say how many rows were suppressed."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
+    limit = case.policy.share("maximum_suppression")
+    text = f"Of the {counted(found.whole, 'row')} of the source, {found.rows:,} are suppressed "
+    text += f"({share_of(found.rows, found.whole)})"
+    share = Fraction(found.rows, found.whole) if found.whole else Fraction(0)
+    advice = "Allow more generalisation, or fewer quasi-identifiers, so that fewer rows are lost."
+    if limit is not None:
+        allowed = int(limit * found.whole)
+        text += f"; the policy allows {percent(limit)}, that is {counted(allowed, 'row')}."
+        status = Status.PASS if share <= limit else Status.FAIL
+        return Answer(status, text, found.basis, advice)
+    status = Status.REVIEW if share > HIGH_SUPPRESSION else Status.PASS
+    return Answer(status, f"{text}; the policy sets no limit.", found.basis, advice)
+
+
+class _Group(NamedTuple):
+    share: Fraction
+    attribute: str
+    value: str
+    suppressed: int
+    rows: int
+
+
+def _who_is_suppressed(case: Case, table: TableFacts) -> Answer:
+    found = _suppressed(case, table)
+    if found is not None and not found.rows:
+        return Answer(Status.PASS, "No row is suppressed.", found.basis)
+    groups = _groups(case.facts.release.internal_section("utility").get("suppression_by_group"))
+    limit = case.policy.share("maximum_group_suppression")
+    if not groups:
+        text = "Who is suppressed is not known: the figures lie in the internal part."
+        status = Status.REVIEW if limit is None else Status.FAIL
+        return Answer(status, text, Basis.EVIDENCE, "Check the whole release folder.")
+    overall = Fraction(found.rows, found.whole) if found and found.whole else Fraction(0)
+    worst = groups[0]
+    text = f"Hit most: {part(worst.suppressed, worst.rows)} with {value(worst.value)} in "
+    text += f"`{worst.attribute}` are suppressed"
+    advice = "Say so to the users of the data, or generalise so that these people stay in."
+    if limit is not None:
+        over = [group for group in groups if group.share > limit]
+        text += f"; the policy allows {percent(limit)}, and {len(over):,} of the groups that the "
+        text += "evidence lists exceed it."
+        return Answer(Status.FAIL if over else Status.PASS, text, Basis.EVIDENCE, advice)
+    uneven = worst.share >= HIGH_GROUP and worst.share >= UNEVEN * overall
+    text += f", of all rows {share_of(overall.numerator, overall.denominator)}."
+    return Answer(Status.REVIEW if uneven else Status.PASS, text, Basis.EVIDENCE, advice)
+
+
+def _groups(raw: object) -> list[_Group]:
+    found = []
+    for each in raw if isinstance(raw, list) else []:
+        rows = _whole(_section(each).get("rows"))
+        suppressed = _whole(_section(each).get("suppressed"))
+        if rows and suppressed is not None:
+            names = (str(each.get("attribute")), str(each.get("value")))
+            found.append(_Group(Fraction(suppressed, rows), *names, suppressed, rows))
+    return sorted(found, key=lambda group: -group.share)
+
+
+# ---- what a class gives away ---------------------------------------------------------------------
+
+
+class _Spread(NamedTuple):
+    column: ColumnFacts
+    facts: SpreadFacts
+
+
+def _spreads(table: TableFacts, *roles: Role) -> list[_Spread]:
+    columns = table.with_role(*roles)
+    return [_Spread(column, column.spread) for column in columns if column.spread is not None]
+
+
+def _homogeneous(case: Case, table: TableFacts) -> Answer:
+    limit = case.policy.share("maximum_homogeneous")
+    spreads = _spreads(table, Role.SENSITIVE) or _spreads(table, Role.INSENSITIVE)
+    if not spreads or not table.rows:
+        text = "No sensitive or insensitive column is published."
+        return Answer(Status.NOT_APPLICABLE, text, _TABLE)
+    hit = [each for each in spreads if each.facts.homogeneous_classes]
+    hit.sort(key=lambda each: -each.facts.homogeneous_rows)
+    if not hit:
+        text = f"No class of the {table.classes:,} holds one value only of "
+        text += f"{listed([each.column.name for each in spreads])}."
+        return Answer(Status.PASS, text + _dominated(spreads, table), _TABLE)
+    text = " ".join(_homogeneous_words(each, table) for each in hit[:3]) + _dominated(hit, table)
+    advice = "Ask for ℓ-diversity or larger classes, or coarsen the column; where the shared "
+    advice += "value is harmless, say so."
+    if limit is None:
+        return Answer(Status.REVIEW, text, _TABLE, advice)
+    over = Fraction(hit[0].facts.homogeneous_rows, table.rows) > limit
+    text += f" The policy allows {percent(limit)} of the rows."
+    return Answer(Status.FAIL if over else Status.PASS, text, _TABLE, advice)
+
+
+def _homogeneous_words(each: _Spread, table: TableFacts) -> str:
+    facts, name = each.facts, each.column.name
+    text = f"In {part(facts.homogeneous_classes, table.classes, 'class', 'classes')}"
+    text += f", {counted(facts.homogeneous_rows, 'row')}, everybody has one value of `{name}`"
+    text += f", most often {value(facts.common)}"
+    if facts.common == each.column.top.value:
+        text += f", which {part(each.column.top.rows, table.rows)} hold in all"
+    return f"{text}: knowing the class is knowing the value."
+
+
+def _dominated(spreads: Sequence[_Spread], table: TableFacts) -> str:
+    worst = max(spreads, key=lambda each: each.facts.dominated_rows)
+    if not worst.facts.dominated_rows:
+        return ""
+    classes = counted(worst.facts.dominated_classes, "class", "classes")
+    return (
+        f" In {classes} more, {part(worst.facts.dominated_rows, table.rows)}, one value of "
+        f"`{worst.column.name}` has nine tenths or more."
+    )
+
+
+def _diversity(case: Case, table: TableFacts) -> Answer:
+    minimum = case.policy.whole("minimum_l") or 0
+    spreads = _spreads(table, Role.SENSITIVE)
+    if not spreads:
+        return _no_sensitive("minimum_l")
+    worst = min(spreads, key=lambda each: each.facts.fewest)
+    text = f"A class holds as few as {counted(worst.facts.fewest, 'value')} of "
+    text += f"`{worst.column.name}`; the policy asks for {minimum:,} or more."
+    status = Status.PASS if worst.facts.fewest >= minimum else Status.FAIL
+    return Answer(status, text, _TABLE, "Ask for ℓ-diversity, larger classes or coarser values.")
+
+
+def _closeness(case: Case, table: TableFacts) -> Answer:
+    limit = case.policy.share("maximum_t") or Fraction(0)
+    spreads = _spreads(table, Role.SENSITIVE)
+    if not spreads:
+        return _no_sensitive("maximum_t")
+    worst = max(spreads, key=lambda each: each.facts.distance)
+    text = f"The values of `{worst.column.name}` in a class are up to "
+    text += f"{float(worst.facts.distance):.4f} from those of all released rows (equal distance); "
+    text += f"the policy allows {number_text(limit)}."
+    status = Status.PASS if worst.facts.distance <= limit else Status.FAIL
+    return Answer(status, text, _TABLE, "Ask for t-closeness, larger classes or coarser values.")
+
+
+def _no_sensitive(key: str) -> Answer:
+    text = f"No published column is called sensitive, so `{key}` of the policy holds nothing."
+    return Answer(Status.REVIEW, text, _TABLE, "Check the roles of the columns.")
+
+
+def _missing(case: Case, table: TableFacts) -> Answer:
+    if not table.missing:
+        text = "No quasi-identifier of a published row is missing."
+        return Answer(Status.PASS, text, _TABLE)
+    columns = [each for each in table.with_role(Role.QUASI_IDENTIFIER) if each.missing]
+    columns.sort(key=lambda each: -each.missing)
+    which = ", ".join(f"`{each.name}` {each.missing:,}" for each in columns[:5])
+    text = f"In {part(table.missing, table.rows)} a quasi-identifier is missing and stands as a "
+    text += f"value of its own ({which})."
+    advice = "Ask whether others know of whom it is missing; if not, such a row may fit anybody."
+    return Answer(Status.REVIEW, text, _TABLE, advice)
+
+
+def _detail(case: Case, table: TableFacts) -> Answer:
+    node = _section(case.facts.release.section("result"), "node")
+    lost = [
+        each
+        for each in table.with_role(Role.QUASI_IDENTIFIER)
+        if each.distinct + (each.missing > 0) == 1 and node.get(each.name) != 0
+    ]
+    if not lost:
+        return Answer(Status.PASS, "Every quasi-identifier still tells rows apart.", _TABLE)
+    names = [each.name for each in lost]
+    shown = listed(sorted({each.top.value for each in lost}))
+    text = f"{listed(names)} {verb(names, 'is', 'are')} at the top of the hierarchy: every row "
+    text += f"shows {shown}, so nothing of it is published."
+    advice = "Drop it, or give its hierarchy levels in between, so that others keep more detail."
+    return Answer(Status.REVIEW, text, _TABLE, advice)
+
+
+def _empty() -> Answer:
+    return Answer(Status.FAIL, "The table has no rows.", _TABLE, "Make a release that keeps some.")
+
+
+def _section(raw: object, key: str = "") -> Mapping[str, object]:
+    if key:
+        raw = raw.get(key) if isinstance(raw, Mapping) else None
+    return raw if isinstance(raw, Mapping) else {}
+
+
+def _whole(raw: object) -> int | None:
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0 else None
+
+
+TABLE_ITEMS = (
+    TableQuestion("smallest-class", "Is the smallest class large enough?", _smallest_class),
+    TableQuestion("uniques", "Is anybody alone in their class?", _uniques),
+    TableQuestion(
+        "average-risk", "Is the average risk low enough?", _average_risk, "maximum_average_risk"
+    ),
+    TableQuestion("table-size", "Is the table large enough?", _rows),
+    TableQuestion("suppression", "Are few enough rows suppressed?", _suppression),
+    TableQuestion(
+        "suppressed-groups", "Does suppression hit some people most?", _who_is_suppressed
+    ),
+    TableQuestion("homogeneous", "Does a class give a value away?", _homogeneous),
+    TableQuestion("diversity", "Are sensitive values diverse enough?", _diversity, "minimum_l"),
+    TableQuestion("closeness", "Are classes close enough to the whole?", _closeness, "maximum_t"),
+    TableQuestion("missing", "Are missing values published as values?", _missing),
+    TableQuestion("detail", "Does every quasi-identifier still say something?", _detail),
+)
+"""Questions about rows and classes, in reading order."""
