@@ -69,6 +69,7 @@ class BarSeries:
 class BarChart:
     """Bars by category. ``hatched`` are indexes of categories that fail the asked threshold;
     ``threshold_before`` is the index of the category left of which a threshold line stands.
+    ``short`` is a word or two that stand for the question where there is little room.
     """
 
     id: str
@@ -83,6 +84,7 @@ class BarChart:
     hatched: frozenset[int] = frozenset()
     threshold_before: int | None = None
     threshold_label: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +107,10 @@ class PointSeries:
 
 @dataclass(frozen=True, eq=False)
 class ScatterChart:
-    """Points in a plane, drawn series after series; ``y_limit`` draws a horizontal limit line."""
+    """Points in a plane, drawn series after series; ``y_limit`` draws a horizontal limit line.
+
+    ``short`` is a word or two that stand for the question where there is little room.
+    """
 
     id: str
     question: str
@@ -116,6 +121,7 @@ class ScatterChart:
     table: ChartTable
     y_limit: float | None = None
     y_limit_label: str = ""
+    short: str = ""
 
 
 Chart: TypeAlias = "BarChart | ScatterChart"

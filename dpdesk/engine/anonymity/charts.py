@@ -52,6 +52,7 @@ def risk_chart(before: RiskSummary, after: RiskSummary | None = None) -> BarChar
     return BarChart(
         id="risk",
         question="How risky is it now?",
+        short="Risk",
         answer=_risk_answer(before, after),
         category_axis=Axis("Rows that share their quasi-identifiers (class size)", "rows"),
         value_axis=Axis("Rows", "% of the original", percent=True, minimum=0.0),
@@ -73,20 +74,17 @@ def _size_series(
 
 def _risk_answer(before: RiskSummary, after: RiskSummary | None) -> str:
     text = (
-        f"In the original, {before.exposed:,} of {rows_text(before.rows)} "
-        f"({share_text(before.exposed_share)}) stand in classes smaller than k = {before.k:,}, "
-        f"{before.uniques:,} of them alone"
+        f"{before.exposed:,} of {rows_text(before.rows)} ({share_text(before.exposed_share)}) are "
+        f"in classes smaller than k = {before.k:,}"
     )
     if after is None:
         return text + "."
     if not after.rows:
         return text + "; the release would have no rows."
     if after.exposed:
-        return text + f"; in the release {after.exposed:,} still do."
-    return (
-        f"{text}; in the release none does: the smallest class has {rows_text(after.smallest)}, "
-        f"so a match is right with a chance of at most {share_text(after.highest)}."
-    )
+        return text + f"; in the release {after.exposed:,}."
+    chance = share_text(after.highest)
+    return f"{text}; in the release none, and a match is right with a chance of at most {chance}."
 
 
 def _risk_table(
@@ -117,6 +115,7 @@ def loss_chart(attributes: Sequence[AttributeUtility], total: float, suppressed:
     return BarChart(
         id="loss",
         question="What did I lose?",
+        short="Loss",
         answer=(
             f"{share_text(total)} of the detail is lost, most in {worst.attribute} "
             f"({share_text(worst.loss)}); {untouched} of {len(attributes)} quasi-identifiers keep "
@@ -153,6 +152,7 @@ def suppression_chart(groups: Sequence[GroupSuppression], overall: float) -> Bar
     return BarChart(
         id="suppression",
         question="Whom does suppression hit most?",
+        short="Suppression",
         answer=(
             f"{share_text(overall)} of all rows are suppressed; of the rows with "
             f"{worst.attribute} = {worst.value or '(empty)'} it is {share_text(worst.share)}, the "
@@ -266,6 +266,7 @@ def node_chart(cloud: NodeCloud, choice: NodeChoice) -> ScatterChart:
     return ScatterChart(
         id="nodes",
         question="Which lattice node?",
+        short="Nodes",
         answer=_node_answer(cloud, choice, len(drawn)),
         x_axis=Axis("Loss", "% of the detail", percent=True, minimum=0.0, maximum=1.0),
         y_axis=Axis("Rows suppressed", "%", percent=True, minimum=0.0, maximum=1.0),

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from dpdesk.core.charts import Chart
 from dpdesk.ui.charts.legend import Legend
 from dpdesk.ui.theme import SPACE, Theme, set_look
+from dpdesk.ui.widgets.elided import ElidedLabel
 
 
 class ChartHead(QWidget):
@@ -24,7 +25,7 @@ class ChartHead(QWidget):
         self._arranged: tuple[bool, bool] | None = None
         self.legend = Legend(theme)
         self.title, self.stale, self.answer = QLabel(), QLabel(), QLabel()
-        self.upright = QLabel()
+        self.upright = ElidedLabel()
         looks = ("section", "caution", "answer", "note")
         labels = (self.title, self.stale, self.answer, self.upright)
         for label, look in zip(labels, looks, strict=True):

@@ -10,15 +10,12 @@ from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
-    QComboBox,
-    QDoubleSpinBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
     QSizePolicy,
     QSlider,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -34,6 +31,8 @@ from dpdesk.core.parameters import (
     ShareParameter,
     plain_number,
 )
+from dpdesk.ui.forms.combo import NarrowCombo
+from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.wheel import leave_wheel
 
@@ -115,7 +114,7 @@ class NumberField(Field):
             self._name(self._slider)
             leave_wheel(self._slider)
             self._slider.setAccessibleName(self.tr("{label}, slider").format(label=parameter.label))
-            self._slider.setMinimumWidth(110)
+            self._slider.setMinimumWidth(90)
             self._slider.valueChanged.connect(self._on_slider)
             row.addWidget(box)
             row.addWidget(self._slider, 1)
@@ -151,7 +150,7 @@ class IntegerField(NumberField):
     """A whole number."""
 
     def __init__(self, parameter: IntegerParameter, *, live: bool) -> None:
-        box = QSpinBox()
+        box = NarrowSpin()
         super().__init__(parameter, box, live=live)
         self._spin = box
         highest = parameter.maximum if parameter.maximum is not None else LARGEST
@@ -162,7 +161,6 @@ class IntegerField(NumberField):
             self._slider.setRange(box.minimum(), min(box.maximum(), SLIDER_REACH))
             self._slider.setPageStep(5)
         box.valueChanged.connect(self._on_box)
-        box.setMinimumWidth(box.fontMetrics().averageCharWidth() * 14)
         self.set_plain(None)
 
     def plain(self) -> object:
@@ -194,7 +192,7 @@ class ShareField(NumberField):
     """
 
     def __init__(self, parameter: ShareParameter, *, live: bool) -> None:
-        box = QDoubleSpinBox()
+        box = NarrowDoubleSpin()
         super().__init__(parameter, box, live=live)
         self._spin = box
         self._exact = Fraction(0)
@@ -207,7 +205,6 @@ class ShareField(NumberField):
             self._slider.setPageStep(SLIDER_STEPS // 20)
             self._slider.setSingleStep(SLIDER_STEPS // 100)
         box.valueChanged.connect(self._on_box)
-        box.setMinimumWidth(box.fontMetrics().averageCharWidth() * 14)
         self.set_plain(None)
 
     def plain(self) -> object:
@@ -249,13 +246,9 @@ class ChoiceField(Field):
     def __init__(self, parameter: ChoiceParameter) -> None:
         super().__init__(parameter)
         self._choices = parameter.choices
-        self._combo = QComboBox()
-        # A long choice is cut short in the closed box rather than making the whole form wide.
-        self._combo.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
-        self._combo.setMinimumContentsLength(12)
+        self._combo = NarrowCombo()
         self._name(self._combo)
+        self._combo.set_help(self._combo.toolTip())
         leave_wheel(self._combo)
         for number, choice in enumerate(parameter.choices):
             self._combo.addItem(choice.label, choice.value)

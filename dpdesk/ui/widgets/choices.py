@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
 
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.flow import FlowBox
+
+_NOTHING: Mapping[str, str] = {}
 
 
 class ChoiceStrip(FlowBox):
@@ -23,6 +25,7 @@ class ChoiceStrip(FlowBox):
         super().__init__(parent, gap=SPACE.xs)
         self.setAccessibleName(name)
         self._buttons: dict[str, QToolButton] = {}
+        self._offered: list[tuple[str, str, str]] = []
         self._group = QButtonGroup(self)
         self._group.buttonClicked.connect(self._on_clicked)
 
@@ -31,16 +34,22 @@ class ChoiceStrip(FlowBox):
         """Id of the choice that is down; empty when there is none."""
         return next((key for key, one in self._buttons.items() if one.isChecked()), "")
 
-    def set_choices(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Offer these (id, words), in order; the present choice stays when it is among them."""
+    def set_choices(
+        self, choices: Sequence[tuple[str, str]], full: Mapping[str, str] = _NOTHING
+    ) -> None:
+        """Offer these (id, words), in order; the present choice stays when it is among them.
+
+        ``full`` has the whole words of choices whose words on the buttons are short.
+        """
         present = self.current
-        known = [(key, button.text()) for key, button in self._buttons.items()]
-        if known == list(choices):
+        offered = [(key, words, full.get(key, words)) for key, words in choices]
+        if offered == self._offered:
             return
+        self._offered = offered
         for key in [key for key in self._buttons if key not in dict(choices)]:
             self._drop(key)
-        for key, words in choices:
-            self._put(key, words)
+        for key, words, whole in offered:
+            self._put(key, words, whole)
         self._buttons = {key: self._buttons[key] for key, _ in choices}
         for button in self._buttons.values():
             self.add(button)
@@ -57,7 +66,7 @@ class ChoiceStrip(FlowBox):
         """The button of a choice; KeyError when there is none."""
         return self._buttons[identifier]
 
-    def _put(self, key: str, words: str) -> None:
+    def _put(self, key: str, words: str, whole: str) -> None:
         button = self._buttons.get(key)
         if button is None:
             button = QToolButton()
@@ -68,8 +77,8 @@ class ChoiceStrip(FlowBox):
             self._group.addButton(button)
             self._buttons[key] = button
         button.setText(words)
-        button.setAccessibleName(self.tr("Show: {what}").format(what=words))
-        button.setToolTip(self.tr("Show: {what}").format(what=words))
+        button.setAccessibleName(self.tr("Show: {what}").format(what=whole))
+        button.setToolTip(self.tr("Show: {what}").format(what=whole))
 
     def _drop(self, key: str) -> None:
         button = self._buttons.pop(key)

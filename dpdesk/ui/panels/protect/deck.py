@@ -34,7 +34,7 @@ class ChartDeck(QWidget):
         self._theme = theme
         self._charts: dict[str, Chart] = {}
         self._views: dict[str, ChartView] = {}
-        self._pages: dict[str, tuple[str, QWidget]] = {}
+        self._pages: dict[str, tuple[tuple[str, str], QWidget]] = {}
         self._behind: set[str] = set()
         self._stale = (False, "")
         self._wide = False
@@ -62,9 +62,9 @@ class ChartDeck(QWidget):
 
     # -- what is shown
 
-    def add_page(self, identifier: str, words: str, widget: QWidget) -> None:
+    def add_page(self, identifier: str, short: str, words: str, widget: QWidget) -> None:
         """A page behind the charts."""
-        self._pages[identifier] = (words, widget)
+        self._pages[identifier] = ((short, words), widget)
         self._stack.addWidget(widget)
         self._arrange()
 
@@ -139,10 +139,15 @@ class ChartDeck(QWidget):
             home = self._beside if key == beside else self._stack
             if home.indexOf(view) < 0:
                 home.addWidget(view)
-        choices = [(key, one.question) for key, one in self._charts.items() if key != beside]
+        offered = {
+            key: (one.short or one.question, one.question)
+            for key, one in self._charts.items()
+            if key != beside
+        }
         if self._charts:
-            choices += [(key, words) for key, (words, _) in self._pages.items()]
-        self._strip.set_choices(choices)
+            offered |= {key: words for key, (words, _) in self._pages.items()}
+        choices = [(key, short) for key, (short, _) in offered.items()]
+        self._strip.set_choices(choices, {key: words for key, (_, words) in offered.items()})
         self._strip.setVisible(bool(choices))
         self._beside.setVisible(bool(beside))
         if beside:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtWidgets import QScrollArea, QStackedWidget, QWidget
 
 from dpdesk.app.types import (
     COMPARE_AT_MOST,
@@ -18,21 +18,22 @@ from dpdesk.app.types import (
 from dpdesk.core.errors import InputError
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.protect import presenter
+from dpdesk.ui.panels.protect.header import ProtectHeader
 from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews
 from dpdesk.ui.panels.protect.result_pane import ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
+from dpdesk.ui.panels.protect.sides import Sides
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import EmptyState, StepHeader, column, splitter
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager
+from dpdesk.ui.widgets import EmptyState, column
 from dpdesk.ui.words import lacking
 from dpdesk.ui.words.lacking import Missing, Situation
 from dpdesk.ui.words.settings import levels_words
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 DIM_AFTER_MS = 200
-LEFT_EMS, LEFT_SHARE, LEFT_AT_MOST = 44, 0.34, 0.45
-COMPACT_EMS = 80
+COMPACT_EMS = 108
 _UNSEEN = {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}
 _DRAW: Changes = frozenset({Aspect.EXPLORATION})
 _SEARCHED = {Aspect.DATA, Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}
@@ -114,12 +115,11 @@ class ProtectPanel(Panel):
         same = presenter.kept_already(self._bench.work, self._bench.candidates)
         if same is not None:
             text = self.tr("These settings are kept already, as candidate {n}: {name}.")
-            text = text.format(n=same.id, name=same.name)
-            self.result.say("info", text, lacking.COMPARE)
+            self._header.say(text.format(n=same.id, name=same.name))
             return
         if len(self._bench.candidates) >= COMPARE_AT_MOST:
             text = self.tr("{n} candidates are kept already. Remove one of them in Compare first.")
-            self.result.say("caution", text.format(n=COMPARE_AT_MOST), lacking.COMPARE)
+            self._header.say(f"△ {text.format(n=COMPARE_AT_MOST)}")
             return
         bench = self._bench
         name = presenter.candidate_name(bench.method, bench.work, bench.candidates)
@@ -171,18 +171,10 @@ class ProtectPanel(Panel):
 
     def _build(self) -> None:
         layout = column(self, margin=SPACE.l, gap=SPACE.m)
-        self._header = StepHeader(4, self.tr("How much protection?"), "")
-        self._keep = QPushButton(self.tr("&Keep as candidate"))
-        self._keep.setAccessibleName(self.tr("Keep as candidate"))
-        self._keep.setToolTip(self.tr("Keep these settings for comparison (Ctrl+B)"))
-        set_look(self._keep, "primary")
-        self._keep.clicked.connect(self.keep)
-        self._release = QPushButton(self.tr("Re&lease…"))
-        self._release.setAccessibleName(self.tr("Go to Review and export to make the release"))
-        self._release.setToolTip(self.tr("Make the release of these settings in the last step"))
-        self._release.clicked.connect(self._on_release)
-        for button in (self._release, self._keep):
-            self._header.add(button)
+        self._header = ProtectHeader()
+        self._header.keepAsked.connect(self.keep)
+        self._header.compareAsked.connect(self._on_compare)
+        self._header.releaseAsked.connect(self._on_release)
         layout.addWidget(self._header)
         self.settings = SettingsPane(self._bench.methods)
         self.settings.methodChosen.connect(self._on_method)
@@ -203,8 +195,10 @@ class ProtectPanel(Panel):
         self._right.addWidget(self._page)
         self._empties = {name: self._made_empty(name) for name in ("data", "attributes")}
         self._empties["hierarchies"] = self._made_empty("hierarchies")
-        self._splitter = splitter("protect", (self.settings, self._right), (0, 1))
-        layout.addWidget(self._splitter, 1)
+        self.sides = Sides(self._theme, self.settings, self._right)
+        self._header.add(self.sides.strip)
+        self._header.add_buttons()
+        layout.addWidget(self.sides, 1)
 
     def _made_empty(self, place: str) -> EmptyState:
         made = EmptyState(self._theme, place, "", "", ((place, lacking.place_words(place)),))
@@ -256,8 +250,7 @@ class ProtectPanel(Panel):
         else:
             self._right.setCurrentWidget(self._page)
             self._show_search()
-        self._show_line()
-        self._release.setEnabled(bench.data is not None and missing is None)
+        self._header.show_data(bench.data, possible=missing is None)
         self._update_buttons()
 
     def _show_search(self) -> None:
@@ -332,16 +325,9 @@ class ProtectPanel(Panel):
         if isinstance(key, str):
             self.settings.show_field_error(key, problem.sentence)
 
-    def _show_line(self) -> None:
-        bench = self._bench
-        if bench.data is None or bench.method is None:
-            self._header.set_line(self.tr("Choose what to reach, then try the settings."))
-            return
-        line = self.tr("{file}, {rows} rows. Nothing is written yet.")
-        self._header.set_line(line.format(file=bench.data.name, rows=f"{bench.data.rows:,}"))
-
     def _update_buttons(self) -> None:
-        self._keep.setEnabled(self.can_keep())
+        kept = len(self._bench.candidates)
+        self._header.show_keeping(possible=self.can_keep(), kept=kept)
         self.statusChanged.emit()
 
     # -- what the workbench and the jobs say
@@ -349,7 +335,7 @@ class ProtectPanel(Panel):
     def noted(self, changes: Changes) -> None:
         """Forget a search of another state; seen or not, know whether the settings reach it."""
         if changes & _OTHER:
-            self.result.news.clear()  # it was said of other settings
+            self._header.forget()  # what was said is of other settings
         if changes & _SEARCHED and not presenter.same_search(self._searched, self._bench.work):
             self._searched = None
         if Aspect.DATA in changes and self._bench.stale and not self._bench.exploring:
@@ -397,8 +383,8 @@ class ProtectPanel(Panel):
         self._keep_job = 0
         if isinstance(outcome, JobDone) and self._bench.candidates:
             kept = self._bench.candidates[-1]
-            text = self.tr("Kept as candidate {n}: {name}.").format(n=kept.id, name=kept.name)
-            self.result.say("ok", text, lacking.COMPARE)
+            text = self.tr("✓ Kept as candidate {n}: {name}.").format(n=kept.id, name=kept.name)
+            self._header.say(text)
         self._update_buttons()
 
     # -- what the user does
@@ -466,11 +452,15 @@ class ProtectPanel(Panel):
         self._bench.hub.cancel(self._bench.explore_job)
 
     @Slot()
+    def _on_compare(self) -> None:
+        self.wantsPanel.emit(lacking.COMPARE)
+
+    @Slot()
     def _on_release(self) -> None:
         self.wantsPanel.emit(lacking.REVIEW)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The settings take about a third at most."""
+        """Leave out what the picture needs the room of."""
         super().resizeEvent(event)
         self._fit()
 
@@ -480,7 +470,3 @@ class ProtectPanel(Panel):
 
     def _fit(self) -> None:
         self.result.set_compact(self.height() < self._theme.theme.ems(COMPACT_EMS))
-        wanted = self._theme.theme.ems(LEFT_EMS)
-        needed = min(self.settings.needed_width, round(self.width() * LEFT_AT_MOST))
-        self.settings.setMinimumWidth(max(needed, min(wanted, round(self.width() * LEFT_SHARE))))
-        self.settings.setMaximumWidth(round(wanted * 1.5))

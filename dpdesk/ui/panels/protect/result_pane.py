@@ -72,20 +72,23 @@ class ResultPane(QWidget):
         self._compact = self._has_figures = False
         layout = column(self, gap=SPACE.s)
         self.strip = SearchStrip(hub)
-        self.news, self.band = MessageBand(theme), MessageBand(theme)
-        for band in (self.news, self.band):
-            band.triggered.connect(self._on_band)
+        self.band = MessageBand(theme)
+        self.band.triggered.connect(self._on_band)
         self._sentence = QLabel()
         self._sentence.setWordWrap(True)
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         set_look(self._sentence, "strong")
-        for widget in (self.strip, self.news, self.band, self._sentence, self._build_notes()):
+        for widget in (self.strip, self.band, self._sentence, self._build_notes()):
             layout.addWidget(widget)
         self._tile_box = FlowBox(gap=SPACE.xs, stretch=True)
         layout.addWidget(self._tile_box)
         self.deck = ChartDeck(theme)
-        self.deck.add_page(GUARANTEE, self.tr("What is guaranteed?"), self._build_guarantee())
-        self.deck.add_page(FIGURES, self.tr("All figures"), self._build_figures())
+        self.deck.add_page(
+            GUARANTEE, self.tr("Guarantee"), self.tr("What is guaranteed?"), self._build_guarantee()
+        )
+        self.deck.add_page(
+            FIGURES, self.tr("Figures"), self.tr("All figures"), self._build_figures()
+        )
         layout.addWidget(self.deck, 1)
         self._marked = QLabel()
         self._marked.setWordWrap(True)
@@ -117,11 +120,6 @@ class ResultPane(QWidget):
         """Say why there is no result, or that it is old; ids as ``asked``, or ``go:`` a panel."""
         self.band.show_message(kind, sentence, actions, dismissible=False)
         self._sentence.hide()
-
-    def say(self, kind: str, sentence: str, place: str = "") -> None:
-        """Tell something that is not about the view, with a button to a panel."""
-        actions = ((f"go:{place}", place_words(place)),) if place else ()
-        self.news.show_message(kind, sentence, actions)
 
     def set_compact(self, compact: bool) -> None:
         """Leave the tiles out where there is little height: the picture comes first.

@@ -15,7 +15,7 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, row
 from dpdesk.ui.words.settings import levels_words
 
-RESERVED = "FEVRHKLPUSC"
+RESERVED = "FEVRHKLPUSCO"
 
 
 class SettingsPane(QScrollArea):
