@@ -29,7 +29,10 @@ class ChartTable:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis with its title and unit; ``percent`` marks values that are shares from 0 to 1."""
+    """An axis with its title and unit; ``percent`` marks values that are shares from 0 to 1.
+
+    On a ``bare`` axis positions have no meaning but their order: it has no numbers.
+    """
 
     title: str
     unit: str = ""
@@ -37,6 +40,7 @@ class Axis:
     log: bool = False
     minimum: float | None = None
     maximum: float | None = None
+    bare: bool = False
 
     @property
     def label(self) -> str:
@@ -69,7 +73,9 @@ class BarSeries:
 class BarChart:
     """Bars by category. ``hatched`` are indexes of categories that fail the asked threshold;
     ``threshold_before`` is the index of the category left of which a threshold line stands.
-    ``short`` is a word or two that stand for the question where there is little room.
+    ``short`` is a word or two that stand for the question where there is little room. With a
+    ``threshold_key``, the line is the parameter of that name and may be dragged; then
+    ``threshold_starts`` holds the smallest value of each category.
     """
 
     id: str
@@ -85,6 +91,8 @@ class BarChart:
     threshold_before: int | None = None
     threshold_label: str = ""
     short: str = ""
+    threshold_key: str = ""
+    threshold_starts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +117,9 @@ class PointSeries:
 class ScatterChart:
     """Points in a plane, drawn series after series; ``y_limit`` draws a horizontal limit line.
 
-    ``short`` is a word or two that stand for the question where there is little room.
+    ``short`` is a word or two that stand for the question where there is little room. With a
+    ``y_limit_key``, the limit is the parameter of that name and may be dragged. ``links`` are pairs
+    of ids of points that are joined by lines.
     """
 
     id: str
@@ -122,6 +132,8 @@ class ScatterChart:
     y_limit: float | None = None
     y_limit_label: str = ""
     short: str = ""
+    y_limit_key: str = ""
+    links: tuple[tuple[int, int], ...] = ()
 
 
 Chart: TypeAlias = "BarChart | ScatterChart"

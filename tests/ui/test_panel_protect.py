@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QPushButton, QScrollArea
 from pytestqt.qtbot import QtBot
 
@@ -169,6 +169,69 @@ def test_the_numbers_are_those_of_a_run(
     qtbot.waitUntil(lambda: len(bench.candidates) == 1 and not bench.hub.busy, timeout=TIMEOUT)
     figures = {figure.key: figure for figure in bench.candidates[0].figures}
     assert any(f"Rows kept: {figures['rows_kept'].value:,.0f}." in text for text in shown)
+
+
+def test_the_line_at_k_can_be_dragged_and_moved_by_keys(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    view = ready.result.deck.view("risk")
+    surface = view.surface
+    assert surface is not None
+    k = bench.work.parameters["k"]
+    assert isinstance(k, int)
+    surface.setFocus()
+    qtbot.keyClick(surface, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    settled(ready, qtbot)
+    assert bench.work.parameters["k"] == k + 1
+    chart = view.chart
+    assert isinstance(chart, BarChart)
+    assert chart.threshold_label == f"k = {k + 1}"
+    place = surface.line_place()
+    assert place is not None
+    qtbot.mousePress(surface.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    far = QPoint(surface.width() - 30, place.y())
+    qtbot.mouseMove(surface.viewport(), far)
+    qtbot.mouseRelease(surface.viewport(), Qt.MouseButton.LeftButton, pos=far)
+    settled(ready, qtbot)
+    dragged = bench.work.parameters["k"]
+    assert isinstance(dragged, int)
+    assert dragged > 20
+    bench.undo()
+    assert bench.work.parameters["k"] in (k, k + 1)
+    settled(ready, qtbot)
+
+
+def test_the_limit_of_suppression_can_be_dragged(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    ready.result.deck.show_page("nodes")
+    surface = ready.result.deck.view("nodes").surface
+    assert surface is not None
+    surface.setFocus()
+    before = float(str(bench.work.parameters.get("max_suppression", 0)))
+    qtbot.keyClick(surface, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
+    settled(ready, qtbot)
+    after = float(str(bench.work.parameters["max_suppression"]))
+    assert after == pytest.approx(before + 0.005)
+
+
+def test_where_it_is_narrow_settings_and_result_stand_one_at_a_time(
+    ready: ProtectPanel, qtbot: QtBot
+) -> None:
+    ready.resize(1200, 760)
+    qtbot.waitUntil(lambda: not ready.sides.narrow)
+    assert ready.settings.isVisible()
+    assert ready.result.isVisible()
+    assert not ready.sides.strip.isVisible()
+    ready.resize(600, 760)
+    qtbot.waitUntil(lambda: ready.sides.narrow)
+    assert ready.result.isVisible()
+    assert not ready.settings.isVisible()
+    qtbot.mouseClick(ready.sides.strip.button("settings"), Qt.MouseButton.LeftButton)
+    assert ready.settings.isVisible()
+    assert not ready.result.isVisible()
+    ready.resize(1200, 760)
+    qtbot.waitUntil(lambda: ready.result.isVisible() and ready.settings.isVisible())
 
 
 def test_enter_on_a_point_takes_it_by_hand_and_search_again_gives_it_back(
@@ -343,15 +406,15 @@ def test_the_same_settings_are_not_kept_twice(
 ) -> None:
     qtbot.mouseClick(button(ready, "Keep as candidate"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(bench.candidates) == 1 and not bench.hub.busy, timeout=TIMEOUT)
-    assert "candidate 1" in ready.result.news.text
+    assert "candidate 1" in ready._header.said
     with qtbot.waitSignal(ready.wantsPanel) as asked:
-        ready.result.news.triggered.emit("go:compare")
+        qtbot.mouseClick(button(ready, "Compare 1"), Qt.MouseButton.LeftButton)
     assert asked.args == ["compare"]
     ready.keep()
-    assert "kept already" in ready.result.news.text
+    assert "kept already" in ready._header.said
     assert not bench.hub.busy
     bench.apply(SetParameters({"k": 9}))
-    assert ready.result.news.text == ""
+    assert ready._header.said == ""
     settled(ready, qtbot)
 
 
@@ -393,11 +456,12 @@ def test_nothing_is_wider_than_the_panel(
 
 
 def test_in_a_low_window_the_picture_comes_before_the_tiles(ready: ProtectPanel) -> None:
+    ready.resize(1200, 900)
     assert ready.result.tiles[0].isVisible()
-    ready.resize(1200, 590)
+    ready.resize(1200, 640)
     assert not ready.result.tiles[0].isVisible()
     assert ready.result.sentence
-    ready.resize(1200, 760)
+    ready.resize(1200, 900)
     assert ready.result.tiles[0].isVisible()
 
 

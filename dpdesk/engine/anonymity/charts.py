@@ -62,6 +62,8 @@ def risk_chart(before: RiskSummary, after: RiskSummary | None = None) -> BarChar
         hatched=frozenset(range(limit)),
         threshold_before=limit,
         threshold_label=f"k = {before.k:,}",
+        threshold_key="k",
+        threshold_starts=tuple(each.lowest for each in before.bins),
     )
 
 
@@ -274,6 +276,7 @@ def node_chart(cloud: NodeCloud, choice: NodeChoice) -> ScatterChart:
         table=table_from(*_node_table(cloud, choice)),
         y_limit=choice.limit,
         y_limit_label=f"at most {share_text(choice.limit)}",
+        y_limit_key="max_suppression",
     )
 
 

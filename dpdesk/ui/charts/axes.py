@@ -65,6 +65,8 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         """Few round positions, whole decades on log axes."""
         if self._categories is not None:
             return list(super().tickValues(low, high, size))
+        if self._axis.bare:
+            return []
         low, high = min(low, high), max(low, high)
         if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
             return []

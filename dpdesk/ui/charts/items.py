@@ -7,7 +7,7 @@ stays regular, text stays upright, whatever the scale of the axes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyqtgraph as pg
@@ -59,7 +59,10 @@ class PixelItem(pg.GraphicsObject):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar from ``low`` to ``high`` across its axis, ``value`` long; ``label`` at its end."""
+    """One bar from ``low`` to ``high`` across its axis, ``value`` long; ``label`` at its end.
+
+    The label stands beyond ``clear`` where another bar ends there.
+    """
 
     low: float
     high: float
@@ -68,6 +71,7 @@ class Bar:
     label: str = ""
     outline: bool = False
     hatched: bool = False
+    clear: float = 0.0
 
 
 class BarsItem(PixelItem):
@@ -103,11 +107,24 @@ class BarsItem(PixelItem):
         painter.setPen(self._text)
         view = transform.mapRect(QRectF(self.viewRect()))
         for bar, place in self._labels(
-            [(bar, self._label_place(bar, rect, view)) for bar, rect in rects]
+            [(bar, self._label_place(bar, rect, view)) for bar, rect in self._folded(transform)]
         ):
             painter.fillRect(place, self._ground)
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
             painter.drawText(place, flags, bar.label)
+
+    def _folded(self, transform: QTransform) -> list[tuple[Bar, QRectF]]:
+        """Bars as their labels see them: before and after in two lines where one is too long."""
+        metrics, room = QFontMetricsF(self._font), abs(transform.m11()) - 6
+        widest = max((metrics.horizontalAdvance(bar.label) for bar in self._bars), default=0.0)
+        fold = not self._lying and widest > room
+        found = []
+        for bar in self._bars:
+            label = bar.label.replace(" → ", " →\n") if fold else bar.label
+            seen = replace(bar, label=label)
+            ends = replace(bar, value=max(bar.value, bar.clear))
+            found.append((seen, self._rect(ends, transform)))
+        return found
 
     def _labels(self, placed: Sequence[tuple[Bar, QRectF]]) -> list[tuple[Bar, QRectF]]:
         """The labels that have room; of very many bars that have none, the longest one's alone.
@@ -160,7 +177,9 @@ class BarsItem(PixelItem):
 
     def _label_place(self, bar: Bar, rect: QRectF, view: QRectF) -> QRectF:
         metrics = QFontMetricsF(self._font)
-        width, height = metrics.horizontalAdvance(bar.label) + 2, metrics.height()
+        lines = bar.label.split("\n")
+        width = max(map(metrics.horizontalAdvance, lines)) + 2
+        height = metrics.height() * len(lines)
         if self._lying:
             height -= 3  # letters are lower than their line: bars may stand close
             return QRectF(rect.right() + 6, rect.center().y() - height / 2, width, height)
@@ -294,6 +313,27 @@ def _shades(colour: QColor) -> NDArray[np.uint32]:
     for part, shift in ((colour.red(), 16), (colour.green(), 8), (colour.blue(), 0)):
         shades |= np.round(alpha * part).astype(np.uint32) << shift
     return shades.astype(np.uint32)
+
+
+class LinksItem(PixelItem):
+    """Thin lines between pairs of places, below the points that they join."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ends: tuple[Floats, Floats, Floats, Floats] = (_NO_FLOATS,) * 4
+        self._colour = QColor()
+
+    def set_links(self, ends: tuple[Floats, Floats, Floats, Floats], colour: str) -> None:
+        """Join places; ``ends`` are x and y of the first and of the second ones."""
+        self._ends, self._colour = ends, QColor(colour)
+        self.update()
+
+    def draw(self, painter: QPainter, transform: QTransform) -> None:
+        """Every line."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+        painter.setPen(QPen(self._colour, 1))
+        for x1, y1, x2, y2 in zip(*(each.tolist() for each in self._ends), strict=True):
+            painter.drawLine(transform.map(QPointF(x1, y1)), transform.map(QPointF(x2, y2)))
 
 
 MARKERS = ("disc", "square", "diamond", "triangle", "cross", "ring")

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from dpdesk.core.charts import Axis, BarChart, Chart, Look, PointSeries, ScatterChart, format_figure
+from dpdesk.core.charts import BarChart, Chart, Look, PointSeries, ScatterChart
 from dpdesk.ui.charts.axes import NumberAxis
-from dpdesk.ui.charts.items import Bar, BarsItem, CloudItem, LineItem, MarkersItem, PixelItem
+from dpdesk.ui.charts.bars import bars_top, layout_bars, thinned
+from dpdesk.ui.charts.items import (
+    Bar,
+    BarsItem,
+    CloudItem,
+    LineItem,
+    LinksItem,
+    MarkersItem,
+    PixelItem,
+)
+from dpdesk.ui.charts.limits import GRAB_PIXELS, LimitHandle
+from dpdesk.ui.charts.scaling import finite, scaled, span
 from dpdesk.ui.theme import Theme, look_colour
 
 CLOUD_FROM = 400
@@ -40,6 +49,7 @@ _DIRECTION = {
 _ORDER = {Qt.Key.Key_PageDown: 1, Qt.Key.Key_PageUp: -1}
 Floats = NDArray[np.float64]
 PixelT = TypeVar("PixelT", bound=PixelItem)
+Place = TypeVar("Place", float, Floats)
 
 
 class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
@@ -47,12 +57,16 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
 
     ``pinned(int)`` a point was clicked or Enter was pressed on it; ``selected(int)`` the marked
     point moved; ``hovered(int)`` the pointer is over a point (-1: none). In a bar chart the same
-    signals carry the index of the category.
+    signals carry the index of the category. ``limitMoved(str, float)`` carries a parameter and the
+    value to which its line was dragged, or moved by Shift and arrows.
     """
 
     pinned = Signal(int)
     selected = Signal(int)
     hovered = Signal(int)
+    limitMoved = Signal(str, float)
+    movable: bool
+    """Whether the limit line may be moved, where the chart names its parameter."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         axes = {side: NumberAxis(side) for side in ("left", "bottom")}
@@ -64,11 +78,14 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         self._theme = theme
         self._chart: Chart | None = None
         self._bars, self._line, self._ring = BarsItem(), LineItem(), MarkersItem()
+        self._links = LinksItem()
         self._clouds: list[CloudItem] = []
         self._markers: list[MarkersItem] = []
         self._points = (np.empty(0), np.empty(0), np.empty(0, np.int64))
         self._chosen: int | None = None
         self._over = -1
+        self._moving = self.movable = False
+        self._waiting: Chart | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setMenuEnabled(False)
@@ -76,7 +93,8 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         self.hideButtons()
         self.plotItem.vb.sigResized.connect(self._on_box)
         self.plotItem.layout.setContentsMargins(4, 8, 16, 4)
-        for depth, item in ((10, self._bars), (20, self._line), (40, self._ring)):
+        depths = ((9, self._links), (10, self._bars), (20, self._line), (40, self._ring))
+        for depth, item in depths:
             item.setZValue(depth)
             self.addItem(item, ignoreBounds=True)
         self.restyle(theme)
@@ -84,7 +102,13 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
     # -- what is shown
 
     def show_chart(self, chart: Chart) -> None:
-        """Draw a chart; the marked point stays when it is still there."""
+        """Draw a chart; the marked point stays when it is still there.
+
+        While a line is dragged over bars, they stay where they are: the next ones wait.
+        """
+        if self._moving and isinstance(chart, BarChart):
+            self._waiting = chart
+            return
         self._chart = chart
         if isinstance(chart, BarChart):
             self._show_bars(chart)
@@ -121,14 +145,12 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         self._grid(left=not lying, bottom=lying)
         count = len(chart.categories)
         self.plotItem.invertY(lying)
-        bars = _layout_bars(chart, theme)
+        bars = layout_bars(chart, theme)
         self._fit_bars(chart, bars)
         colours = (theme.tokens.text, theme.tokens.surface)
         self._bars.set_bars(bars, colours, theme.font("note"), lying=lying)
         position = None if chart.threshold_before is None else chart.threshold_before - 0.5
-        self._line.set_line(
-            position, chart.threshold_label, colours, theme.font("note"), upright=not lying
-        )
+        self._draw_line(position, chart.threshold_label, upright=not lying)
         centres = np.arange(count, dtype=np.float64)
         longest = np.array([max(s.values[i] for s in chart.series) for i in range(count)])
         ends = (longest, centres) if lying else (centres, longest)
@@ -138,6 +160,11 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
             np.arange(count),
         )
 
+    def _draw_line(self, position: float | None, label: str, *, upright: bool) -> None:
+        theme = self._theme
+        colours = (theme.tokens.text, theme.tokens.surface)
+        self._line.set_line(position, label, colours, theme.font("note"), upright=upright)
+
     def _fit_bars(self, chart: BarChart, bars: Sequence[Bar]) -> None:
         """Ranges that leave room for the labels beyond the longest bar."""
         metrics = QFontMetrics(self._theme.font("note"))
@@ -146,10 +173,11 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
             widest = max((metrics.horizontalAdvance(bar.label) for bar in bars), default=0)
             room, length = widest + 16, box.width()
         else:
-            room, length = metrics.height() * 2, box.height()
+            lines = 3 if any(bar.clear for bar in bars) else 2
+            room, length = metrics.height() * lines, box.height()
         share = min(0.5, room / length) if length > 1 else 0.15
         across = (-0.6, len(chart.categories) - 0.4)
-        along = (0.0, _bars_top(chart) / (1 - share))
+        along = (0.0, bars_top(chart) / (1 - share))
         x_range, y_range = (along, across) if chart.horizontal else (across, along)
         self.setXRange(*x_range, padding=0)
         self.setYRange(*y_range, padding=0)
@@ -162,13 +190,12 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         self._axes["bottom"].describe(chart.x_axis)
         self._axes["left"].describe(chart.y_axis)
         self._grid(left=True, bottom=True)
-        series = [_finite(one, chart) for one in chart.series]
-        self.setXRange(*_span([one.x for one in series], chart.x_axis, None), padding=0)
-        limit = _scaled(chart.y_limit, chart.y_axis)
-        self.setYRange(*_span([one.y for one in series], chart.y_axis, limit), padding=0)
+        series = [finite(one, chart) for one in chart.series]
+        self.setXRange(*span([one.x for one in series], chart.x_axis, None), padding=0)
+        limit = scaled(chart.y_limit, chart.y_axis)
+        self.setYRange(*span([one.y for one in series], chart.y_axis, limit), padding=0)
         self._draw_series(series)
-        colours = (theme.tokens.text, theme.tokens.surface)
-        self._line.set_line(limit, chart.y_limit_label, colours, theme.font("note"), upright=False)
+        self._draw_line(limit, chart.y_limit_label, upright=False)
         pickable = [one for one in series if one.ids.size]
         if pickable:
             self._points = (
@@ -178,6 +205,15 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
             )
         else:
             self._points = (np.empty(0), np.empty(0), np.empty(0, np.int64))
+        self._link(chart)
+
+    def _link(self, chart: ScatterChart) -> None:
+        places = {int(one): place for place, one in enumerate(self._points[2].tolist())}
+        pairs = [(places[a], places[b]) for a, b in chart.links if a in places and b in places]
+        first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+        xs, ys = self._points[:2]
+        ends = (xs[first], ys[first], xs[second], ys[second])
+        self._links.set_links(ends, self._theme.tokens.border)
 
     def _draw_series(self, series: Sequence[PointSeries]) -> None:
         clouds = [one for one in series if one.x.size > CLOUD_FROM and not one.stepped]
@@ -205,6 +241,7 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
             )
 
     def _clear_points(self) -> None:
+        self._links.set_links((np.empty(0),) * 4, self._theme.tokens.border)
         _fit(self, self._clouds, 0, CloudItem)
         _fit(self, self._markers, 0, MarkersItem)
 
@@ -251,14 +288,21 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         tokens = self._theme.tokens
         self._ring.set_points(xs, ys, "ring", 20.0, (tokens.accent, tokens.surface, tokens.text))
 
+    @property
+    def _area(self) -> QRectF:
+        """The room inside the axes, in pixels."""
+        area: QRectF = self.plotItem.vb.sceneBoundingRect()
+        return area
+
     def _pixels(self) -> tuple[Floats, Floats]:
-        box = self.plotItem.vb
-        area: QRectF = box.sceneBoundingRect()
+        return self._pixel(self._points[0], self._points[1])
+
+    def _pixel(self, x: Place, y: Place) -> tuple[Place, Place]:
+        area, box = self._area, self.plotItem.vb
         (left, right), (low, high) = box.viewRange()
-        xs = area.left() + (self._points[0] - left) / (right - left) * area.width()
-        share = (self._points[1] - low) / (high - low)
-        ys = area.top() + (share if box.yInverted() else 1 - share) * area.height()
-        return xs, ys
+        share = (y - low) / (high - low)
+        across = area.left() + (x - left) / (right - left) * area.width()
+        return across, area.top() + (share if box.yInverted() else 1 - share) * area.height()
 
     def nearest(self, place: QPointF, reach: float) -> int | None:
         """Id of the point nearest to a place of the widget, None when none is within reach."""
@@ -305,7 +349,10 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk from point to point, Page keys take all in order, Enter pins."""
         key = Qt.Key(event.key())
-        if key in _DIRECTION or key in _ORDER:
+        if key in _DIRECTION and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._step_limit(*_DIRECTION[key])
+            event.accept()
+        elif key in _DIRECTION or key in _ORDER:
             walk = key in _DIRECTION
             found = self.neighbour(*_DIRECTION[key]) if walk else self.in_order(_ORDER[key])
             if found is not None:
@@ -320,8 +367,11 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
             QWidget.keyPressEvent(self, event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click pins the nearest point."""
-        if event.button() is Qt.MouseButton.LeftButton:
+        """A click pins the nearest point, or takes hold of the limit line."""
+        if event.button() is Qt.MouseButton.LeftButton and self._on_limit(event.position()):
+            self._moving = True
+            self.setFocus(Qt.FocusReason.MouseFocusReason)
+        elif event.button() is Qt.MouseButton.LeftButton:
             found = self.nearest(event.position(), PICK_PIXELS)
             if found is not None:
                 self.setFocus(Qt.FocusReason.MouseFocusReason)
@@ -331,13 +381,72 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Nothing is dragged here."""
+        """Let go of the limit line."""
+        if self._moving:
+            self._moving = False
+            shown, self._waiting = self._waiting or self._chart, None
+            if shown is not None:
+                self.show_chart(shown)
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell over which point the pointer is."""
+        """Tell over which point the pointer is; move the limit line."""
+        if self._moving:
+            self._drag_limit(event.position())
+            event.accept()
+            return
+        upright = self._handle.upright
+        shapes = Qt.CursorShape.SplitHCursor, Qt.CursorShape.SplitVCursor
+        over = self._on_limit(event.position())
+        self.setCursor(shapes[not upright] if over else Qt.CursorShape.ArrowCursor)
         self._hover(self.nearest(event.position(), HOVER_PIXELS))
         event.accept()
+
+    # -- the limit line
+
+    @property
+    def _handle(self) -> LimitHandle:
+        return LimitHandle(self._chart if self.movable else None)
+
+    def _on_limit(self, place: QPointF) -> bool:
+        handle = self._handle
+        at = handle.place
+        if not handle.key or at is None or not self._area.contains(place):
+            return False
+        x, y = self._pixel(at, at)
+        apart = abs(place.x() - x) if handle.upright else abs(place.y() - y)
+        return apart <= GRAB_PIXELS
+
+    def line_place(self) -> QPoint | None:
+        """A place on the limit line in pixels, for whoever takes hold of it; None without one."""
+        at, middle = self._handle.place, self._area.center()
+        if at is None:
+            return None
+        x, y = self._pixel(at, at)
+        return (
+            QPoint(round(x), round(middle.y()))
+            if self._handle.upright
+            else QPoint(round(middle.x()), round(y))
+        )
+
+    def _drag_limit(self, place: QPointF) -> None:
+        handle, area = self._handle, self._area
+        (left, right), (low, high) = self.plotItem.vb.viewRange()
+        if handle.upright:
+            at = left + (place.x() - area.left()) / area.width() * (right - left)
+        else:
+            at = high - (place.y() - area.top()) / area.height() * (high - low)
+        value = handle.value_at(at)
+        if handle.upright and isinstance(self._chart, BarChart):
+            at = min(max(at, -0.5), len(self._chart.categories) - 0.5)
+            self._draw_line(at, handle.words(value), upright=True)
+        self.limitMoved.emit(handle.key, value)
+
+    def _step_limit(self, across: float, along: float) -> None:
+        handle = self._handle
+        steps = int(across if handle.upright else -along)
+        if handle.key and steps:
+            self.limitMoved.emit(handle.key, handle.stepped(steps))
 
     def leaveEvent(self, event: QEvent) -> None:
         """The pointer is over nothing."""
@@ -380,96 +489,3 @@ def _fit(surface: PlotSurface, items: list[PixelT], count: int, kind: type[Pixel
     while len(items) < count:
         items.append(kind())
         surface.addItem(items[-1], ignoreBounds=True)
-
-
-def _bars_top(chart: BarChart) -> float:
-    if chart.value_axis.maximum is not None:
-        return chart.value_axis.maximum
-    values = itertools.chain.from_iterable(one.values for one in chart.series)
-    return max((value for value in values if value == value), default=0.0) or 1.0
-
-
-def _layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
-    filled = [one for one in chart.series if not one.outline]
-    group = 0.76
-    inner = group - 0.12 if any(one.outline for one in chart.series) else group
-    width = inner / max(1, len(filled))
-    kind = "share" if chart.value_axis.percent else "number"
-    tokens, bars = theme.tokens, []
-    for one in chart.series:
-        place = 0 if one.outline else filled.index(one)
-        for index, value in enumerate(one.values):
-            low = index - group / 2 if one.outline else index - inner / 2 + place * width
-            failed = index in chart.hatched and not one.outline
-            colour = tokens.fail if failed else look_colour(tokens, one.look)
-            label = "" if one.outline else _bar_label(value, kind)
-            high = low + (group if one.outline else width * 0.94)
-            bars.append(Bar(low, high, value, colour, label, one.outline, failed))
-    return bars
-
-
-def _bar_label(value: float, kind: str) -> str:
-    if kind == "share":
-        return short_percent(value)
-    whole = kind == "number" and float(value).is_integer()
-    return format_figure(value, "count" if whole else kind)
-
-
-def short_percent(share: float) -> str:
-    """A share in three digits at most; the read-out and the table hold the whole of it."""
-    text = f"{share * 100:.1f}"
-    exact = format_figure(share, "share")
-    if 0 < share < 0.01 or (text == "100.0" and share < 1):
-        return exact
-    return f"{text} %".replace(".0 %", " %")
-
-
-def thinned(names: Sequence[str], room: float, width: Callable[[str], int]) -> list[str]:
-    """Every n-th name, whole, where not all of them have room; the others are left out."""
-    widest = max(map(width, names), default=0) + 8
-    step = max(1, math.ceil(widest / max(room, 1.0)))
-    return [name if number % step == 0 else "" for number, name in enumerate(names)]
-
-
-def _finite(one: PointSeries, chart: ScatterChart) -> PointSeries:
-    """The drawable points of a series, as logarithms where the axis asks for it."""
-    x, y = _scaled_array(one.x, chart.x_axis), _scaled_array(one.y, chart.y_axis)
-    good = np.isfinite(x) & np.isfinite(y)
-    whole = bool(good.all())
-    return PointSeries(
-        one.name,
-        x if whole else x[good],
-        y if whole else y[good],
-        one.ids if whole or not one.ids.size else one.ids[good],
-        one.look,
-        one.stepped,
-        one.emphasis,
-        one.labels if whole else tuple(np.array(one.labels)[good]) if one.labels else (),
-    )
-
-
-def _scaled_array(values: Floats, axis: Axis) -> Floats:
-    if not axis.log:
-        return np.asarray(values, np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log10(values)
-
-
-def _scaled(value: float | None, axis: Axis) -> float | None:
-    if value is None or not axis.log:
-        return value
-    return float(np.log10(value)) if value > 0 else None
-
-
-def _span(arrays: Sequence[Floats], axis: Axis, extra: float | None) -> tuple[float, float]:
-    """Ends of an axis: as asked, else those of the data with a little air."""
-    filled = [array for array in arrays if array.size]
-    lows = [float(array.min()) for array in filled] + ([] if extra is None else [extra])
-    highs = [float(array.max()) for array in filled] + ([] if extra is None else [extra])
-    asked_low, asked_high = _scaled(axis.minimum, axis), _scaled(axis.maximum, axis)
-    low = asked_low if asked_low is not None else min(lows, default=0.0)
-    high = asked_high if asked_high is not None else max(highs, default=1.0)
-    if high <= low:
-        low, high = low - 0.5 * (abs(low) or 1), low + 0.5 * (abs(low) or 1)
-    air = (high - low) * 0.03
-    return low - air, high + air

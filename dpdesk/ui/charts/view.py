@@ -7,6 +7,7 @@ Use::
     view.pointPicked.connect(self._on_picked)          # click or Enter: id of the point
     view.pointSelected.connect(...)                    # arrows: id of the marked point
     view.pointHovered.connect(...)                     # id under the pointer, -1 when none
+    view.limitMoved.connect(...)                       # parameter and value of the dragged line
     view.select_point(id); view.set_stale(True); view.toggle_table()
 
 In bar charts the same signals carry the index of the category. The accessible name is the question,
@@ -66,6 +67,7 @@ class ChartView(QWidget):
     pointPicked = Signal(int)
     pointSelected = Signal(int)
     pointHovered = Signal(int)
+    limitMoved = Signal(str, float)
     exported = Signal(str)
     exportFailed = Signal(str)
 
@@ -79,6 +81,7 @@ class ChartView(QWidget):
         self._surface: PlotSurface | None = None
         self._dialog: QFileDialog | None = None
         self._model = ListModel(parent=self)
+        self._movable = False
         self._build()
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
@@ -110,10 +113,17 @@ class ChartView(QWidget):
         surface.setAccessibleDescription(chart.answer)
         self._grid.setAccessibleName(self.tr("Table: {question}").format(question=chart.question))
         surface.show_chart(chart)
+        surface.setToolTip(self._keys(chart))
         failing = self.tr("below the threshold")
         self._head.show_chart(chart, failing, _upright_axis(chart).label)
         self._read_out(surface.chosen)
         self._show_page()
+
+    def let_limit_move(self) -> None:
+        """Let the limit line be dragged, in charts that name its parameter."""
+        self._movable = True
+        if self._surface is not None:
+            self._surface.movable = True
 
     def set_placeholder(self, text: str) -> None:
         """What stands here while there is no chart: the next thing to do."""
@@ -256,14 +266,24 @@ class ChartView(QWidget):
         self._pages.installEventFilter(self._veil)
         return self._pages
 
+    def _keys(self, chart: Chart) -> str:
+        """How to go about in a chart."""
+        words = self.tr("Arrow keys go from point to point, Enter chooses")
+        key = chart.threshold_key if isinstance(chart, BarChart) else chart.y_limit_key
+        if not (key and self._movable):
+            return words
+        more = self.tr("drag the dashed line, or press Shift with arrow keys, to move the limit")
+        return f"{words}; {more}"
+
     def _made_surface(self) -> PlotSurface:
         from dpdesk.ui.charts.surface import PlotSurface
 
         surface = PlotSurface(self._theme.theme)
-        surface.setToolTip(self.tr("Arrow keys go from point to point, Enter chooses"))
+        surface.movable = self._movable
         surface.pinned.connect(self.pointPicked)
         surface.selected.connect(self._on_selected)
         surface.hovered.connect(self._on_hovered)
+        surface.limitMoved.connect(self.limitMoved)
         layout = self._plot_page.layout()
         if layout is not None:
             layout.addWidget(surface)

@@ -23,11 +23,13 @@ class ChartDeck(QWidget):
     Where there is room, the first chart whose points can be picked stands beside the page that is
     chosen. Only what is visible is drawn; the rest follows when it is looked at.
 
-    ``pointPicked(int)`` and ``pointMarked(int)`` come from charts of points only.
+    ``pointPicked(int)`` and ``pointMarked(int)`` come from charts of points only;
+    ``limitMoved(str, float)`` carries the parameter whose line was moved, and its value.
     """
 
     pointPicked = Signal(int)
     pointMarked = Signal(int)
+    limitMoved = Signal(str, float)
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -128,6 +130,8 @@ class ChartDeck(QWidget):
         view = ChartView(self._theme)
         view.pointPicked.connect(self._on_picked)
         view.pointSelected.connect(self._on_marked)
+        view.let_limit_move()
+        view.limitMoved.connect(self.limitMoved)
         view.set_stale(*self._stale)
         self._stack.addWidget(view)
         return view

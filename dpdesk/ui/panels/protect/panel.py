@@ -187,6 +187,7 @@ class ProtectPanel(Panel):
         self.result.strip.cancelAsked.connect(self._on_cancel)
         self.result.deck.pointPicked.connect(self._on_point)
         self.result.deck.pointMarked.connect(self._on_marked)
+        self.result.deck.limitMoved.connect(self._on_limit)
         self._right = QStackedWidget()
         self._page = QScrollArea()
         self._page.setWidgetResizable(True)
@@ -406,6 +407,15 @@ class ProtectPanel(Panel):
         picked = self._picked(point)
         if picked:
             self._bench.apply(SetParameters(dict(picked)))
+
+    @Slot(str, float)
+    def _on_limit(self, key: str, value: float) -> None:
+        method = self._bench.method
+        if method is None or key not in method.live or self._bench.stale:
+            return
+        plain = presenter.nearest_value(method, key, value)
+        if plain is not None and plain != self._bench.work.parameters.get(key):
+            self._bench.apply(SetParameters({key: plain}), merge=True)
 
     @Slot(int)
     def _on_marked(self, point: int) -> None:

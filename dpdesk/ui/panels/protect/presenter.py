@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from dpdesk.app.types import Candidate, Method, WorkState
 from dpdesk.core.charts import Figure
-from dpdesk.core.parameters import LevelsParameter, Parameter
+from dpdesk.core.parameters import (
+    IntegerParameter,
+    LevelsParameter,
+    Parameter,
+    ShareParameter,
+)
 from dpdesk.ui.words.settings import same_value, settings_words
 
 MOST_TILES = 6
@@ -36,6 +41,18 @@ def edits(
         elif not same_value(parameter, wanted, default if known is None else known):
             found[key] = wanted
     return found
+
+
+def nearest_value(method: Method, key: str, value: float) -> object:
+    """The value of a parameter, as a plan writes it, that is nearest to a place in a chart.
+
+    None when the method has no such number.
+    """
+    found = next((one for one in method.parameters if one.key == key), None)
+    if isinstance(found, IntegerParameter):
+        most = found.maximum if found.maximum is not None else max(found.minimum, round(value))
+        return min(max(found.minimum, round(value)), most)
+    return round(min(1.0, max(0.0, value)), 4) if isinstance(found, ShareParameter) else None
 
 
 def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, object]]:

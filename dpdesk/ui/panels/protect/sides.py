@@ -29,7 +29,10 @@ class Sides(QWidget):
         )
         self.strip.choose(RESULT)
         self.strip.chosen.connect(self._show)
-        column(self).addWidget(splitter("protect", (settings, result), (0, 1)))
+        self._moved = False
+        self._parts = splitter("protect", (settings, result), (0, 1))
+        self._parts.splitterMoved.connect(self._on_moved)
+        column(self).addWidget(self._parts)
         theme.changed.connect(self._on_theme)
         self._fit()
 
@@ -54,6 +57,10 @@ class Sides(QWidget):
         self._settings.setVisible(not self._narrow or side == SETTINGS)
         self._result.setVisible(not self._narrow or side == RESULT)
 
+    @Slot()
+    def _on_moved(self) -> None:
+        self._moved = True
+
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
         self._fit()
@@ -66,6 +73,8 @@ class Sides(QWidget):
         least = max(needed, min(wanted, round(self.width() * LEFT_SHARE)))
         self._settings.setMinimumWidth(0 if narrow else least)
         self._settings.setMaximumWidth(self.maximumWidth() if narrow else round(wanted * 1.5))
+        if not (narrow or self._moved):
+            self._parts.setSizes([least, self.width() - least])
         if narrow != self._narrow:
             self._narrow = narrow
             self.strip.setVisible(narrow)

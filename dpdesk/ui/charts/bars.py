@@ -1,0 +1,70 @@
+"""Where the bars of a chart stand, and what is written at their ends."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from dpdesk.core.charts import BarChart, format_figure
+from dpdesk.ui.charts.items import Bar
+from dpdesk.ui.theme import Theme, look_colour
+
+
+def bars_top(chart: BarChart) -> float:
+    """The value at which the axis ends at least."""
+    if chart.value_axis.maximum is not None:
+        return chart.value_axis.maximum
+    values = itertools.chain.from_iterable(one.values for one in chart.series)
+    return max((value for value in values if value == value), default=0.0) or 1.0
+
+
+def layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
+    """All bars of a chart with their labels, in category units."""
+    filled = [one for one in chart.series if not one.outline]
+    group = 0.76
+    inner = group - 0.12 if any(one.outline for one in chart.series) else group
+    width = inner / max(1, len(filled))
+    kind = "share" if chart.value_axis.percent else "number"
+    tokens, bars = theme.tokens, []
+    before = next((one for one in chart.series if one.outline), None) if len(filled) == 1 else None
+    for one in chart.series:
+        place = 0 if one.outline else filled.index(one)
+        for index, value in enumerate(one.values):
+            low = index - group / 2 if one.outline else index - inner / 2 + place * width
+            failed = index in chart.hatched and not one.outline
+            colour = tokens.fail if failed else look_colour(tokens, one.look)
+            high = low + (group if one.outline else width * 0.94)
+            bar = Bar(low, high, value, colour, outline=one.outline, hatched=failed)
+            if before is not None and not one.outline:
+                was = before.values[index]
+                text = f"{_bar_label(was, kind).removesuffix(' %')} → {_bar_label(value, kind)}"
+                bar = replace(bar, label=text, clear=max(was, value))
+            elif not one.outline:
+                bar = replace(bar, label=_bar_label(value, kind))
+            bars.append(bar)
+    return bars
+
+
+def _bar_label(value: float, kind: str) -> str:
+    if kind == "share":
+        return short_percent(value)
+    whole = kind == "number" and float(value).is_integer()
+    return format_figure(value, "count" if whole else kind)
+
+
+def short_percent(share: float) -> str:
+    """A share in three digits at most; the read-out and the table hold the whole of it."""
+    text = f"{share * 100:.1f}"
+    exact = format_figure(share, "share")
+    if 0 < share < 0.01 or (text == "100.0" and share < 1):
+        return exact
+    return f"{text} %".replace(".0 %", " %")
+
+
+def thinned(names: Sequence[str], room: float, width: Callable[[str], int]) -> list[str]:
+    """Every n-th name, whole, where not all of them have room; the others are left out."""
+    widest = max(map(width, names), default=0) + 8
+    step = max(1, math.ceil(widest / max(room, 1.0)))
+    return [name if number % step == 0 else "" for number, name in enumerate(names)]
