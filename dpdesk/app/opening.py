@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.errors import StorageError
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import DataProfile
@@ -54,8 +54,20 @@ def open_path(path: Path) -> OpenedPath:
         from dpdesk.io.planfile import read_plan
 
         return OpenedPath(Opened.PLAN, path, WorkState.from_plan(read_plan(path), path.parent))
+    _refuse_project(path)
     work = WorkState(source=SourceSpec(path.name), base=path.parent)
     return OpenedPath(Opened.DATA, path, work)
+
+
+def _refuse_project(path: Path) -> None:
+    from dpdesk.app.projects import is_project
+
+    if is_project(path):
+        raise InputError(
+            "open.project",
+            f"{path}: found a project, expected a plan or a data file.",
+            hint="Open it as a project; its name should end in `.dpdesk`.",
+        )
 
 
 def _open_folder(path: Path) -> OpenedPath:

@@ -27,6 +27,7 @@ from dpdesk.project.file import (
     write_project,
 )
 from dpdesk.project.file.places import network_share
+from dpdesk.project.file.sources import newest
 from dpdesk.project.history import HistorySnapshot
 from dpdesk.project.work import WorkState
 
@@ -185,6 +186,16 @@ def sources_read(work: WorkState, data: DataStore, token: CancelToken) -> tuple[
             SourceRecord(kind, path, digest, facts.st_size, facts.st_mtime_ns, now, reading)
         )
     return tuple(found)
+
+
+def newest_sources(project: ProjectFile) -> dict[Path, SourceRecord]:
+    """The last record of each file that a project has read."""
+    return newest(project.contents.sources)
+
+
+def facts_of(record: SourceRecord) -> tuple[object, ...]:
+    """What two records of an unchanged file share."""
+    return record.kind, record.sha256, record.size, record.modified, dict(record.reading)
 
 
 def release_made(out: Path, method: str, title: str, moment: int) -> ReleaseRecord:

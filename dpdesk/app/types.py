@@ -20,8 +20,24 @@ from dpdesk.engine.method import (
 )
 from dpdesk.io.reading import Reading, SourcePreview
 from dpdesk.io.store import DataStore
-from dpdesk.project.candidates import COMPARE_AT_MOST, Candidate, CandidateShelf
-from dpdesk.project.history import History, Moment
+from dpdesk.project.audit import AuditNote
+from dpdesk.project.candidates import (
+    COMPARE_AT_MOST,
+    Candidate,
+    CandidateShelf,
+    ShelfSnapshot,
+)
+from dpdesk.project.file import (
+    Fate,
+    Lost,
+    ProjectFile,
+    ProjectUpdate,
+    ReadOnly,
+    ReleaseRecord,
+    SaveState,
+    SourceRecord,
+)
+from dpdesk.project.history import History, HistorySnapshot, Moment
 from dpdesk.project.settings import LoadedSettings, Settings
 from dpdesk.project.work import (
     Command,
@@ -40,6 +56,7 @@ from dpdesk.project.work import (
 __all__ = [
     "COMPARE_AT_MOST",
     "AppContext",
+    "AuditNote",
     "BuilderForm",
     "Candidate",
     "CandidateShelf",
@@ -53,9 +70,12 @@ __all__ = [
     "ExplorationView",
     "Explored",
     "Failure",
+    "Fate",
     "HierarchyChoice",
     "History",
+    "HistorySnapshot",
     "LoadedSettings",
+    "Lost",
     "Method",
     "MethodInput",
     "MethodOutcome",
@@ -64,11 +84,16 @@ __all__ = [
     "Opened",
     "OpenedPath",
     "PreparedRun",
+    "ProjectFile",
+    "ProjectUpdate",
+    "ReadOnly",
     "Reading",
     "ReleaseFacts",
+    "ReleaseRecord",
     "ReleaseSummary",
     "RiskReport",
     "Role",
+    "SaveState",
     "SetHierarchies",
     "SetHierarchy",
     "SetMethod",
@@ -77,7 +102,9 @@ __all__ = [
     "SetSource",
     "SetTitle",
     "Settings",
+    "ShelfSnapshot",
     "SourcePreview",
+    "SourceRecord",
     "ValueCount",
     "VerifyReport",
     "WorkState",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dpdesk.app import exploring, exporting, opening, remembering, verifying
+from dpdesk.app import exploring, exporting, opening, recording, remembering, verifying
 from dpdesk.app.types import (
     AppContext,
     Candidate,
@@ -120,6 +120,7 @@ def _load(
     if token.cancelled:  # nobody will take it over
         data.close()
         token.check()
+    recording.mention(context, "opened", data.path, report, {"sha256": data.sha256})
     return OpenedWork(path, work, data, is_plan)
 
 
@@ -183,9 +184,12 @@ class MakeCandidate:
 
     def __call__(self, token: CancelToken, report: Report) -> Candidate:
         """The candidate."""
-        return exploring.make_candidate(
+        made = exploring.make_candidate(
             self.context, self.data, self.work, token, report, self.name
         )
+        facts = {"source": self.data.sha256, "written": False}
+        recording.mention(self.context, "ran", self.data.path, report, facts)
+        return made
 
 
 @dataclass(frozen=True)
@@ -200,9 +204,12 @@ class WriteRelease:
 
     def __call__(self, token: CancelToken, report: Report) -> CheckedRelease:
         """The release and what checking it showed."""
+        facts = {"source": self.data.sha256, "out": str(self.out.absolute())}
+        recording.enter(self.context, "ran", self.name, facts)
         summary = exploring.release_work(
             self.context, self.data, self.work, self.out, token, report, self.name
         )
+        recording.mention_release(self.context, summary.out, report)
         # The release is there: a cancel now must not hide it, so checking takes a fresh token.
         checked = CheckRelease(self.context, self.out, None)(CancelToken(), report)
         return replace(checked, summary=summary, work=self.work)
@@ -226,6 +233,7 @@ class CheckRelease:
             source=self.source,
             workspace=self.context.workspace,
         )
+        recording.mention(self.context, "viewed", self.path.absolute(), report)
         return CheckedRelease(self.path, _facts(self.path), result, source=self.source)
 
 
@@ -248,6 +256,8 @@ class Export:
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The path that was written."""
+        facts = {"format": self.form, "out": str(self.out.absolute())}
+        recording.enter(self.context, "exported", self.release.absolute(), facts)
         exporting.export_release(
             self.release, self.form, self.out, self.context.workspace, token, report
         )
