@@ -18,6 +18,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.io.textfile import decode, read_bytes
 
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_TWICE = ("Cannot overwrite a value", "Cannot declare")
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -150,6 +151,8 @@ def _parsed(load: Callable[[], object], name: str, language: str, code: str, hin
             reason = reason[: position.start()]
             line, column = position.groups()
             place += f", line {line}, column {column}" if line else ", at the end of the file"
+        if reason.startswith(_TWICE):
+            reason, hint = "a key or table is given twice", ""
         elif "integer string conversion" in reason:
             reason = "a whole number has too many digits"
     except RecursionError:

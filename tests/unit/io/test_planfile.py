@@ -103,7 +103,12 @@ def test_a_byte_order_mark_and_windows_line_ends_do_not_matter(
     [
         ("p.toml", "version = 1\nk = = 2\n", "p.toml, line 2, column 5: this is not valid TOML"),
         ("p.toml", "version = five\n", "p.toml, line 1, column 11: this is not valid TOML"),
-        ("p.toml", "version = 1\nversion = 1\n", "p.toml, line 2"),
+        (
+            "p.toml",
+            "version = 1\nversion = 1\n",
+            "p.toml, line 2, column 12: this is not valid TOML: a key or table is given twice.",
+        ),
+        ("p.toml", "[source]\n[source]\n", "not valid TOML: a key or table is given twice."),
         ("p.toml", "version = [1", "p.toml, at the end of the file: this is not valid TOML"),
         ("p.toml", f"version = {'9' * 5000}", "a whole number has too many digits"),
         ("p.toml", "version = 1e99999999999999999999", "the number 1e99999999999999999999 is out"),
