@@ -80,7 +80,7 @@ def make_ballot(signer: Signer, submission: Event, vote: Vote) -> Ballot:
     commitment = commitment_of(nonce, vote)
     plain = canonical_json({"nonce": nonce, "vote": vote.as_json()})
     size = _padded(len(plain), submission, signer.fingerprint)
-    if size > LARGEST_BALLOT // 2:
+    if size + 64 > LARGEST_BALLOT:
         raise InputError(
             "vote.too-long",
             f"The vote has {len(plain):,} bytes, too many for a signature.",

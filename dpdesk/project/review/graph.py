@@ -20,7 +20,7 @@ from dpdesk.project.review.texts import time_text
 
 FORMAT = 1
 MOST_EVENTS = 2_000
-LARGEST_REVIEW = 64 * 1024 * 1024
+LARGEST_REVIEW = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True)

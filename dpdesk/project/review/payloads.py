@@ -22,7 +22,7 @@ from dpdesk.project.review.votes import (
 
 MOST_REVIEWERS = 64
 MOST_CLOSED = 256
-LARGEST_BALLOT = 8 * 1024 * 1024
+LARGEST_BALLOT = 4 * 1024 * 1024
 COMMON = ("type", "parents", "release", "submission", "signer", "time", "dpdesk")
 
 

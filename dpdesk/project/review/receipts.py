@@ -20,8 +20,10 @@ from dpdesk.project.review.events import Event, Fault, read_event
 from dpdesk.project.review.graph import LARGEST_REVIEW, ReviewGraph, graph_of
 from dpdesk.project.review.homefiles import locked, private_folder, read_small, write_private
 from dpdesk.project.review.payloads import Submission
+from dpdesk.project.review.standing import standings
 from dpdesk.project.review.state import ReviewState
 from dpdesk.project.review.texts import is_hash, parse_time, time_text
+from dpdesk.project.review.trust import TrustList
 
 _MOST_NAMED = 20
 _LARGEST_MARK = 1024 * 1024
@@ -36,13 +38,15 @@ class ReceiptBook:
     seen: Mapping[str, datetime] = field(default_factory=dict)
     problem: str = ""
 
-    def missing(self, graph: ReviewGraph) -> tuple[Event, ...]:
-        """The events that were seen here and are not in a graph."""
-        return tuple(event for event in self.graph.events if event.id not in graph.by_id)
+    def missing(self, graph: ReviewGraph, trust: TrustList) -> tuple[Event, ...]:
+        """The events that were seen here, are signed by trusted keys, and are not in a graph."""
+        standing = standings(self.graph, trust, self.seen)
+        lost = (event for event in self.graph.events if event.id not in graph.by_id)
+        return tuple(event for event in lost if not standing[event.id].code)
 
-    def faults(self, graph: ReviewGraph) -> tuple[Fault, ...]:
+    def faults(self, graph: ReviewGraph, trust: TrustList) -> tuple[Fault, ...]:
         """A fault for each event that is missing in a graph."""
-        lost = self.missing(graph)
+        lost = self.missing(graph, trust)
         reason = "an event that this computer has seen is missing (removed, or this copy is old)"
         found = [
             Fault("receipt.missing", f"{reason}: {event.words}", event.id)

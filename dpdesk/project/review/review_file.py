@@ -190,10 +190,11 @@ class ReviewStore:
             if not copy.state.graph.events:
                 raise InputError("review.empty", f"{place}: {_why_empty(copy)}")
             others.append(copy.state.graph)
-        _one_review([state.graph, *others], copies)
-        graphs = [state.graph, *others, *(book.graph for book in loaded.books)]
-        root = next((graph.root.id for graph in graphs if graph.root), None)
-        graph = joined([each for each in graphs if each.root and each.root.id == root])
+        root = _known_root(loaded)
+        kept = joined([graph for graph in (state.graph,) if root in (None, *_roots(graph))])
+        known = [book.graph for book in loaded.books if book.root == root]
+        _one_review([kept if kept.events else joined(known), *others], copies)
+        graph = joined([kept, *known, *others])
         weighed = evaluate(graph, state.trust, state.now, _seen(loaded.books))
         clean = without(graph, weighed.untrusted)
         after = evaluate(clean, state.trust, state.now, _seen(loaded.books), (), state.latest)
@@ -201,6 +202,9 @@ class ReviewStore:
         lost = {event.id for event in gone}
         left = [fault for fault in (*weighed.faults, *weighed.past) if fault.event in lost]
         left += [fault for each in (state.graph, *others) for fault in each.faults]
+        if state.graph.root and not kept.events:
+            words = f"the file held another review, which began with the {state.graph.root.words}"
+            left.append(Fault("review.other", words, state.graph.root.id))
         added = tuple(e for e in clean.events if e.id not in state.graph.by_id)
         return JoinedReview(after, added, tuple(dict.fromkeys(left)))
 
@@ -233,7 +237,7 @@ class ReviewStore:
         books = tuple(self.receipts.book(root) for root in roots)
         found = [*faults]
         for book in books:
-            found += book.faults(graph)
+            found += book.faults(graph, view.trust)
             if book.problem:
                 found.append(Fault("receipt.damaged", book.problem))
         times = [time for time in (view.latest, *(book.latest() for book in books)) if time]
@@ -309,6 +313,16 @@ def _seen(books: Sequence[ReceiptBook]) -> dict[str, datetime]:
 def _why_empty(copy: LoadedReview) -> str:
     found = copy.state.faults
     return f"{found[0].reason}." if found else "there is no review in it."
+
+
+def _known_root(loaded: LoadedReview) -> str | None:
+    """The first submission of the review that this computer knows; None when it knows none.
+
+    A file with another one, which was never seen here, has taken the place of the right one.
+    """
+    seen = [book.root for book in loaded.books if book.graph.events]
+    own = _roots(loaded.state.graph)
+    return next((root for root in (*own, *seen) if root in seen), None)
 
 
 def _one_review(graphs: Sequence[ReviewGraph], copies: Sequence[Path]) -> None:

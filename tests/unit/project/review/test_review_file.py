@@ -190,6 +190,11 @@ def test_a_fresh_review_in_the_place_of_the_old_one_is_noticed(desk: Desk, folde
     desk.do(folder, AUTHOR, "submit")
     desk.store.receipts.folder = elsewhere
     assert desk.faults(folder) == ["receipt.missing"] * 2
+    fresh = (folder / "internal/review.json").read_bytes()
+    assert desk.join(folder, []) == ("review.other",)
+    assert desk.status(folder) is Status.IN_REVIEW
+    kept = list((elsewhere / "set-aside").iterdir())
+    assert [path.read_bytes() for path in kept] == [fresh]
 
 
 def test_a_fresh_folder_of_the_same_plan_leads_to_a_note(
@@ -308,6 +313,25 @@ def test_what_strangers_signed_is_left_out_and_named(desk: Desk, folder: Path) -
     assert desk.faults(folder) == ["signer.unknown"]
     assert desk.join(folder, []) == ("signer.unknown",)
     assert desk.status(folder) is Status.SUBMITTED
+
+
+def test_what_a_stolen_key_signed_is_not_missed_after_it_was_left_out(
+    desk: Desk, folder: Path
+) -> None:
+    from dpdesk.project.review.trust import RevokedAs
+
+    desk.do(folder, AUTHOR, "submit")
+    desk.do(folder, BEN, "cast")
+    kind = RevokedAs.COMPROMISED
+    trust = TRUST.revoke(BEN.fingerprint, NOON, "stolen on the way", kind)
+    desk.now += timedelta(hours=1)
+    state = desk.store.load(folder, trust, desk.now).state
+    assert [fault.code for fault in state.faults] == ["signer.revoked"]
+    with desk.store.editing(folder, trust, desk.now) as edit:
+        edit.take(desk.store.join(edit.loaded, []))
+        edit.add(making.merge(DORA, edit.state))
+    assert desk.store.load(folder, trust, desk.now).state.faults == ()
+    assert desk.faults(folder) == ["receipt.missing"]
 
 
 def test_receipts_never_hold_what_strangers_signed(desk: Desk, folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,24 +9,28 @@ import pytest
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.project.review import making
-from dpdesk.project.review.ballots import commitment_of
-from dpdesk.project.review.events import Event, sign_event
+from dpdesk.project.review.events import sign_event
 from dpdesk.project.review.keys import Signer
 from dpdesk.project.review.payloads import (
-    Ballot,
     EventType,
-    Payload,
     Release,
     Reveal,
     Start,
-    Submission,
     Supersede,
     Withdraw,
 )
 from dpdesk.project.review.permissions import permissions
-from dpdesk.project.review.state import Status, evaluate
+from dpdesk.project.review.state import Status
 from dpdesk.project.review.trust import RevokedAs
 from dpdesk.project.review.votes import CheckDecision, Decision, Outcome, Vote
+from tests.helpers.review_forging import (
+    SECOND_AUTHOR,
+    SECOND_BEN,
+    begun,
+    codes,
+    envelope,
+    forge,
+)
 from tests.helpers.reviewing import (
     AUTHOR,
     BEN,
@@ -36,47 +39,14 @@ from tests.helpers.reviewing import (
     NOON,
     POLICY,
     STRANGER,
-    TRUST,
     Play,
     approval,
     code,
     refusal,
     released,
-    signer,
     submission,
     trusting,
 )
-
-SECOND_AUTHOR = signer("Anna", 1)
-SECOND_BEN = signer("Ben", 1)
-EVERYBODY = trusting(AUTHOR, SECOND_AUTHOR, BEN, SECOND_BEN, CLARA, DORA)
-
-
-def begun(reviewers: int = 2) -> Play:
-    play = Play(trust=EVERYBODY)
-    play.submit(policy={**POLICY, "reviewers": reviewers})
-    return play
-
-
-def forge(play: Play, who: Signer, payload: Payload, parents: tuple[str, ...] = ()) -> Event:
-    """Add what a program without rules would sign, after all events or after some."""
-    current = play.state.current
-    assert current is not None
-    about = current.submission
-    target = None if isinstance(payload, Submission) else (about.id, about.release)
-    return play.add(sign_event(who, payload, parents or play.graph.heads(), play.now, target))
-
-
-def envelope(play: Play, who: Signer, vote: Vote | None = None) -> tuple[Ballot, str, Vote]:
-    current = play.state.current
-    assert current is not None
-    vote = vote or approval(current.submission, who.fingerprint)
-    nonce = code(f"{who.fingerprint} {len(play.graph.events)}")
-    return Ballot(commitment_of(nonce, vote), "00"), nonce, vote
-
-
-def codes(play: Play) -> list[str]:
-    return [fault.code for fault in play.state.faults]
 
 
 def test_two_approvals_lead_to_a_release() -> None:
@@ -273,6 +243,15 @@ def test_a_revealed_vote_that_breaks_the_rules_does_not_count(number: int) -> No
     assert not play.state.approved
 
 
+def test_a_round_is_not_closed_by_one_whose_ballot_is_outside() -> None:
+    play = begun()
+    ballot, nonce, vote = envelope(play, DORA)
+    ben, clara = play.cast(BEN), play.cast(CLARA)
+    dora = forge(play, DORA, ballot, (play.graph.events[0].id,))
+    forge(play, DORA, Reveal(dora.id, tuple(sorted([ben.id, clara.id])), nonce, vote))
+    assert codes(play) == ["reveal.late"]
+
+
 def test_a_ballot_cannot_be_left_out_when_the_round_is_closed() -> None:
     """Ben and Clara would approve without the vote of Dora, which they know."""
     play = begun()
@@ -452,211 +431,3 @@ def test_replacing_needs_a_release_and_another_one() -> None:
     forge(one, BEN, Supersede(code("next"), "New data."), before)
     forge(one, CLARA, Supersede(code("other"), "Other data."), before)
     assert "supersede.conflict" in codes(one)
-
-
-def test_a_clock_that_went_back_is_named_with_both_times() -> None:
-    play = begun()
-    play.now -= timedelta(minutes=10)
-    forge(play, BEN, Start())
-    play.now = NOON
-    assert codes(play) == ["clock.back"]
-    assert "2026-11-20T12:00:00Z" in play.state.faults[0].reason
-    assert "2026-11-20T11:51:00Z" in play.state.faults[0].reason
-
-
-def test_five_minutes_between_clocks_are_no_fault() -> None:
-    play = begun()
-    play.now = NOON - timedelta(seconds=300)
-    forge(play, BEN, Start())
-    assert codes(play) == []
-    play.now = NOON - timedelta(seconds=301)
-    forge(play, CLARA, Start(), (play.graph.events[0].id,))
-    assert "clock.back" in codes(play)
-
-
-def test_an_event_from_the_future_is_named_until_its_time_comes() -> None:
-    play = begun()
-    play.now += timedelta(hours=2)
-    forge(play, BEN, Start())
-    early = evaluate(play.graph, play.trust, NOON)
-    assert [fault.code for fault in early.faults] == ["clock.ahead"]
-    assert "2026-11-20T12:00:00Z" in early.faults[0].reason
-    assert evaluate(play.graph, play.trust, play.now).ok
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        lambda play: play.cast(BEN),
-        lambda play: play.start(BEN),
-        lambda play: play.merge(BEN),
-        lambda play: play.submit("release 2"),
-        lambda play: play.withdraw(),
-    ],
-)
-def test_nothing_is_signed_while_the_clock_is_behind(action: Callable[[Play], Event]) -> None:
-    play = begun()
-    play.now = NOON - timedelta(seconds=301)
-    with pytest.raises(RefusedError) as caught:
-        action(play)
-    assert "set the clock right" in caught.value.sentence
-    assert "2026-11-20T11:54:59Z" in caught.value.sentence
-    assert "2026-11-20T12:00:00Z" in caught.value.sentence
-
-
-# ---- revoked keys --------------------------------------------------------------------------------
-
-
-def approved() -> Play:
-    play = begun()
-    play.vote({"Ben": Outcome.APPROVE, "Clara": Outcome.APPROVE})
-    return play
-
-
-@pytest.mark.parametrize("kind", list(RevokedAs))
-def test_what_a_key_signs_after_it_was_revoked_does_not_count(kind: RevokedAs) -> None:
-    play = begun()
-    play.trust = play.trust.revoke(BEN.fingerprint, play.now, "lost", kind)
-    forge(play, BEN, envelope(play, BEN)[0])
-    assert codes(play) == ["signer.revoked"]
-    assert "revoked on" in permissions(play.state, BEN.card)[EventType.BALLOT].reason
-
-
-def test_what_others_signed_over_in_time_stands_after_a_theft() -> None:
-    play = approved()
-    play.merge(DORA)
-    play.now += timedelta(days=1)
-    play.trust = play.trust.revoke(BEN.fingerprint, play.now, "stolen", RevokedAs.COMPROMISED)
-    assert play.state.approved
-    assert play.state.notes == ()
-
-
-def test_a_vote_by_a_stolen_key_that_nobody_saw_in_time_does_not_count() -> None:
-    play = begun()
-    play.cast(CLARA)
-    stolen = play.now + timedelta(days=1)
-    play.trust = play.trust.revoke(BEN.fingerprint, stolen, "stolen", RevokedAs.COMPROMISED)
-    event = forge(play, BEN, envelope(play, BEN)[0])  # with a time from before the theft
-    play.now += timedelta(days=2)
-    assert codes(play) == ["signer.compromised"]
-    seen = {event.id: stolen - timedelta(hours=1)}
-    assert evaluate(play.graph, play.trust, play.now, seen).ok
-    too_late = {event.id: stolen}
-    assert not evaluate(play.graph, play.trust, play.now, too_late).ok
-
-
-def test_the_thief_cannot_vouch_for_the_own_time() -> None:
-    play = begun()
-    play.cast(CLARA)
-    forge(play, BEN, envelope(play, BEN)[0])
-    forge(play, SECOND_BEN, Start())  # the same person's other key
-    forge(play, STRANGER, Start())
-    later = play.now + timedelta(days=1)
-    play.trust = play.trust.revoke(BEN.fingerprint, later, "stolen", RevokedAs.COMPROMISED)
-    play.now = later + timedelta(days=1)
-    assert "signer.compromised" in codes(play)
-    play.add(sign_event(DORA, Start(), play.graph.heads(), play.now, target_of(play)))
-    assert "signer.compromised" in codes(play)
-
-
-def target_of(play: Play) -> tuple[str, str]:
-    about = play.graph.events[0]
-    return about.id, about.release
-
-
-def test_votes_of_somebody_who_left_stand_with_a_note() -> None:
-    play = approved()
-    left = play.now + timedelta(days=1)
-    play.now += timedelta(days=2)
-    for who in (BEN, CLARA):
-        play.trust = play.trust.revoke(who.fingerprint, left, "retired", RevokedAs.RETIRED)
-    assert play.state.approved
-    assert {note.code for note in play.state.notes} == {"signer.old-key"}
-
-
-# ---- merging -------------------------------------------------------------------------------------
-
-
-def test_copies_made_independently_come_to_the_same_in_either_order() -> None:
-    play = begun()
-    one, other = play.copy(), play.copy()
-    one.cast(BEN)
-    other.cast(CLARA, Outcome.CHANGES)
-    left, right = one.copy(), other.copy()
-    left.join(other)
-    right.join(one)
-    assert left.graph == right.graph
-    left.reveal(CLARA)
-    left.reveal(BEN)
-    assert left.state.status is Status.CHANGES
-
-
-def test_a_fault_of_the_file_forbids_everything_but_mending() -> None:
-    from dpdesk.project.review.graph import parse_review
-
-    play = begun()
-    play.cast(BEN)
-    damaged = play.graph.to_bytes().replace(b'"note": "Please', b'"note": "Pleese')
-    state = evaluate(parse_review(damaged), play.trust, play.now)
-    assert not state.ok
-    for who in (AUTHOR, BEN, DORA):
-        assert not any(item.allowed for item in permissions(state, who.card).values())
-
-
-def test_without_a_key_nothing_is_allowed_and_the_reason_is_said() -> None:
-    play = begun()
-    for card, words in ((None, "no key"), (STRANGER.card, "not in this computer's list")):
-        found = permissions(play.state, card)
-        assert set(found) == set(EventType)
-        assert all(words in item.reason for item in found.values())
-
-
-def test_each_action_says_why_it_is_not_allowed_yet() -> None:
-    play = Play()
-    found = permissions(play.state, BEN.card)
-    assert found[EventType.SUBMIT].allowed
-    assert "not been submitted" in found[EventType.BALLOT].reason
-    play = begun()
-    play.cast(BEN)
-    ben, dora = permissions(play.state, BEN.card), permissions(play.state, DORA.card)
-    assert ben[EventType.BALLOT].reason == "Your vote is cast; it cannot be changed."
-    assert ben[EventType.RELEASE].reason == "1 more of 2 votes must be cast."
-    assert dora[EventType.REVEAL].reason == "You have cast no vote with this key."
-    assert "Only the author, Anna" in dora[EventType.WITHDRAW].reason
-    play.cast(CLARA)
-    play.reveal(CLARA)
-    found = permissions(play.state, CLARA.card)
-    assert found[EventType.REVEAL].reason == "Your vote is revealed already."
-    assert found[EventType.RELEASE].reason == "Votes must be revealed first: Ben."
-
-
-def test_texts_that_cannot_be_signed_are_named() -> None:
-    from dpdesk.core.errors import InputError
-
-    play = begun()
-    for reason in ("", " \u200b", "a\u202eb", "x" * 20_001):
-        with pytest.raises(InputError) as caught:
-            making.withdraw(AUTHOR, play.state, reason)
-        assert caught.value.code == "review.text"
-    current = play.state.current
-    assert current is not None
-    vote = approval(current.submission, BEN.fingerprint, "a\x07b")
-    with pytest.raises(InputError) as caught:
-        making.cast(BEN, play.state, vote)
-    assert caught.value.code == "review.text"
-    done = approved()
-    done.release(DORA)
-    for replacement in ("", "x", done.graph.events[0].release):
-        with pytest.raises(InputError) as caught:
-            making.supersede(BEN, done.state, replacement, "New data.")
-        assert caught.value.code == "review.replacement"
-
-
-def test_the_list_decides_who_somebody_is_on_this_computer() -> None:
-    """Another computer's list may lack a reviewer; then the review is spoiled there, by name."""
-    play = approved()
-    elsewhere = evaluate(play.graph, trusting(AUTHOR, BEN), play.now)
-    assert not elsewhere.approved
-    assert {fault.code for fault in elsewhere.faults} >= {"signer.unknown"}
-    assert TRUST.entry(CLARA.fingerprint) is not None
-    assert evaluate(play.graph, TRUST, play.now).approved
