@@ -24,12 +24,16 @@ class CheckStatus(Enum):
 
 @dataclass(frozen=True)
 class ClaimCheck:
-    """One claim of a release and what checking it showed; ``path`` is the file concerned."""
+    """One claim of a release and what checking it showed; ``path`` is the file concerned.
+
+    ``label`` says the claim in plain words, where ``claim`` is a key of the manifest.
+    """
 
     claim: str
     status: CheckStatus
     found: str
     path: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True)

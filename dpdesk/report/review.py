@@ -159,4 +159,4 @@ def _raw_text(values: list[str]) -> tuple[str, int]:
 
 
 def _check_line(check: ClaimCheck) -> CheckLine:
-    return CheckLine(*_LOOKS[check.status], check.claim, check.found)
+    return CheckLine(*_LOOKS[check.status], check.label or check.claim, check.found)

@@ -130,7 +130,10 @@ def test_every_status_has_its_own_shape_and_word() -> None:
     assert checks.needs_source(rows)
     verdict = checks.verdict(report, rows)
     assert verdict.kind == "ok"
-    assert verdict.sentence.startswith("3 of 5 checks are confirmed, none failed. Open: 1 for")
+    assert verdict.sentence == (
+        "3 of 5 checks are confirmed, none failed. Could be settled with the source: 1. "
+        "No check of files can show: 1."
+    )
 
 
 def test_a_check_with_the_source_says_so() -> None:
@@ -138,6 +141,14 @@ def test_a_check_with_the_source_says_so() -> None:
     rows = checks.check_rows(facts(), report, Path("people.csv"))
     assert rows[-1].word == "re-checked, with the source at hand"
     assert not checks.needs_source(rows)
+
+
+def test_what_even_the_source_leaves_open_does_not_ask_for_it_again() -> None:
+    report = VerifyReport(True, (CONFIRMED, NEEDS), (), (), True)
+    rows = checks.check_rows(facts(), report, Path("people.csv"))
+    assert rows[-1].mark == "○ needs a new run"
+    assert not checks.needs_source(rows)
+    assert "Only a new run could settle: 1." in checks.verdict(report, rows).sentence
 
 
 def test_failures_stand_first_once_each_and_forbid_the_rest() -> None:
@@ -171,9 +182,15 @@ def test_a_broken_seal_of_a_whole_release_is_a_failure() -> None:
 
 
 def test_keys_of_the_result_get_names_and_symbols_keep_their_case() -> None:
-    assert checks.claim_words("rows_out") == "Rows in the table (rows_out)"
-    assert checks.claim_words("k = 5 over age") == "k = 5 over age"
-    assert checks.claim_words("the sentence") == "The sentence"
+    def said(claim: str, label: str = "") -> str:
+        return checks.claim_words(ClaimCheck(claim, CheckStatus.CONFIRMED, "", label=label))
+
+    assert said("rows_out", "Rows in the table") == "Rows in the table"
+    assert said("rows_out") == "Rows out"
+    assert said("k = 5 over age") == "k = 5 over age"
+    assert said("the sentence") == "The sentence"
+    assert said("values of birth_date") == "Values of birth_date"
+    assert said("about.html says it") == "about.html says it"
 
 
 def test_the_picture_needs_the_evidence_of_both_states() -> None:

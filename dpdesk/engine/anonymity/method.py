@@ -126,9 +126,10 @@ class KAnonymity(Method):
         self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`Method.verify`."""
+        from dpdesk.engine.anonymity.claim_words import in_words
         from dpdesk.engine.anonymity.verification import verify_public
 
-        return verify_public(manifest, published, token)
+        return in_words(verify_public(manifest, published, token), manifest)
 
     def verify_with_source(
         self,
@@ -138,11 +139,13 @@ class KAnonymity(Method):
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`Method.verify_with_source`."""
+        from dpdesk.engine.anonymity.claim_words import in_words
         from dpdesk.engine.anonymity.source_verification import verify_against_source
 
-        return verify_against_source(
+        checks = verify_against_source(
             manifest, published, given.source, given.roles, given.hierarchies, token
         )
+        return in_words(checks, manifest)
 
     def claimed_recoding(
         self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken

@@ -137,6 +137,9 @@ class CheckList(QWidget):
         if check.digest:
             parts = [check.digest[n : n + 8] for n in range(0, len(check.digest), 8)]
             place = self.tr("{file}, SHA-256 {hash}").format(file=place, hash=" ".join(parts))
+        if check.key:
+            text = self.tr("{place} · in the manifest: {key}") if place else "{key}"
+            place = text.format(place=place, key=check.key)
         self._file.setText(place)
 
     @Slot(object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -14,6 +15,7 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.ui.panels.review.presenter import file_failures
 
 translate = QCoreApplication.translate
+_KEY = re.compile(r"[a-z]+(_[a-z]+)+")
 
 
 class State(Enum):
@@ -27,7 +29,10 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class CheckRow:
-    """One line of the checklist; ``path`` and ``digest`` are the file that it is about."""
+    """One line of the checklist; ``path`` and ``digest`` are the file that it is about.
+
+    ``key`` is what the manifest calls the claim, where that is not what people read.
+    """
 
     state: State
     word: str
@@ -36,6 +41,7 @@ class CheckRow:
     path: str = ""
     digest: str = ""
     short: str = ""
+    key: str = ""
 
     @property
     def mark(self) -> str:
@@ -81,17 +87,19 @@ def verdict(report: VerifyReport, rows: tuple[CheckRow, ...]) -> Verdict:
         if problems > 1:
             text += " " + translate("Review", "({n} more)").format(n=problems - 1)
         return Verdict("fail", text)
-    text = translate(
-        "Review",
-        "{confirmed} of {all} checks are confirmed, none failed. Open: {more} for want of the "
-        "source, {never} by nature.",
-    ).format(
-        confirmed=count[State.CONFIRMED],
-        all=len(rows),
-        more=count[State.NEEDS_MORE],
-        never=count[State.NOT_CHECKABLE],
-    )
-    return Verdict("ok" if report.sealed else "caution", text)
+    text = translate("Review", "{confirmed} of {all} checks are confirmed, none failed.")
+    parts = [text.format(confirmed=count[State.CONFIRMED], all=len(rows))]
+    wanting = [row.short for row in rows if row.state is State.NEEDS_MORE]
+    wanted, rest = wanting.count(""), wanting.count(_new_run())
+    if wanted:
+        text = translate("Review", "Could be settled with the source: {n}.")
+        parts.append(text.format(n=wanted))
+    if rest:
+        parts.append(translate("Review", "Only a new run could settle: {n}.").format(n=rest))
+    if count[State.NOT_CHECKABLE]:
+        text = translate("Review", "No check of files can show: {n}.")
+        parts.append(text.format(n=count[State.NOT_CHECKABLE]))
+    return Verdict("ok" if report.sealed else "caution", " ".join(parts))
 
 
 def needs_source(rows: tuple[CheckRow, ...]) -> bool:
@@ -110,10 +118,16 @@ def short_words(state: State) -> str:
     return texts[state]
 
 
+def _new_run() -> str:
+    return translate("Review", "needs a new run")
+
+
 def words(state: State, source: Path | None = None) -> str:
     """A state in words, so that the shape is not alone."""
     if state is State.CONFIRMED and source is not None:
         return translate("Review", "re-checked, with the source at hand")
+    if state is State.NEEDS_MORE and source is not None:
+        return translate("Review", "not settled by the source alone: run the plan again on it")
     texts = {
         State.CONFIRMED: translate("Review", "re-checked from the public files"),
         State.NEEDS_MORE: translate("Review", "needs the source"),
@@ -160,10 +174,12 @@ def _claim_row(facts: ReleaseFacts, check: ClaimCheck, source: Path | None) -> C
     return CheckRow(
         state,
         words(state, source),
-        claim_words(check.claim),
+        claim_words(check),
         check.found,
         f"public/{name}" if name else "",
         _digest(facts, name),
+        short=_new_run() if state is State.NEEDS_MORE and source is not None else "",
+        key=check.claim if check.label else "",
     )
 
 
@@ -173,26 +189,12 @@ def _digest(facts: ReleaseFacts, name: str) -> str:
     return digest if isinstance(digest, str) else ""
 
 
-def claim_words(claim: str) -> str:
-    """A claim for people: keys of the published result get a name, the key stays in brackets."""
-    names = {
-        "rows_out": translate("Review", "Rows in the table"),
-        "rows_suppressed": translate("Review", "Rows left out"),
-        "classes": translate("Review", "Number of classes"),
-        "smallest_class": translate("Review", "Rows in the smallest class"),
-        "node": translate("Review", "Level of each quasi-identifier"),
-        "proven_optimal": translate("Review", "No better levels exist"),
-        "suppression within max_suppression": translate(
-            "Review", "No more rows left out than allowed"
-        ),
-        "metrics, loss": translate("Review", "Detail lost"),
-        "metrics, precision": translate("Review", "Precision"),
-        "metrics, discernibility": translate("Review", "Discernibility"),
-        "metrics, average_class_size": translate("Review", "Average class size"),
-        "metrics, entropy": translate("Review", "Entropy loss"),
-    }
-    known = names.get(claim)
-    if known:
-        return f"{known} ({claim})"
-    starts_with_word = claim[1:2].isalpha()  # "k = 5" begins with a symbol, which stays as it is
-    return claim[:1].upper() + claim[1:] if starts_with_word else claim
+def claim_words(check: ClaimCheck) -> str:
+    """A claim for people: the method's own words, else the claim without the marks of a key."""
+    text = check.label or check.claim
+    if not check.label and _KEY.fullmatch(text):
+        text = text.replace("_", " ")
+    first = text.split(" ", 1)[0]
+    # "k = 5" begins with a symbol and "about.html says" with a file: both stay as they are.
+    starts_with_word = text[1:2].isalpha() and "." not in first
+    return text[:1].upper() + text[1:] if starts_with_word else text
