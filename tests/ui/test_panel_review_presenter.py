@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dpdesk.app.types import Failure, ReleaseFacts, VerifyReport, WorkState
+from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.ui.panels.review import checks, presenter
 from dpdesk.ui.panels.review.checks import State
 from dpdesk.ui.panels.review.files import purpose, size_text
+from dpdesk.ui.panels.review.target import Look
 
 WORK = WorkState(
     source=SourceSpec("people 2024.csv"),
@@ -113,6 +116,35 @@ def test_a_guarantee_is_read_from_the_manifest_and_never_made_up() -> None:
     )
     assert presenter.guarantee_of(facts()) is None
     assert presenter.guarantee_of(facts(guarantee={"claim": 5})) is None
+
+
+@pytest.fixture
+def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which nothing may be written, whoever runs the test."""
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    allowed = os.access
+
+    def access(path: str | Path, mode: int) -> bool:
+        return allowed(path, mode) and Path(path) != closed
+
+    monkeypatch.setattr(os, "access", access)
+    return closed
+
+
+def test_a_folder_that_may_not_be_written_in_is_named(read_only: Path, tmp_path: Path) -> None:
+    problem = presenter.folder_problem(str(read_only / "new" / "release"))
+    assert problem == f"Nothing may be written in {read_only}: choose another place."
+    assert presenter.folder_problem(str(tmp_path / "release")) == ""
+
+
+def test_a_release_is_suggested_where_it_can_be_written(read_only: Path, tmp_path: Path) -> None:
+    look = Look("people-release", (read_only, tmp_path / "nowhere", tmp_path))
+    found = look(CancelToken(), silent)
+    assert found.text == str(tmp_path / "people-release")
+    assert found.problem == ""
+    nothing_else = Look("people-release", (read_only,))(CancelToken(), silent)
+    assert "Nothing may be written" in nothing_else.problem
 
 
 def test_every_status_has_its_own_shape_and_word() -> None:

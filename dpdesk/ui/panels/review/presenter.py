@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -112,6 +113,11 @@ def free_folder(parent: Path, name: str) -> Path:
     return place
 
 
+def may_write(folder: Path) -> bool:
+    """Whether something can be made in this folder, which must exist; looks at the disk."""
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+
+
 def folder_problem(text: str) -> str:
     """Why a release cannot be written to this folder; empty when nothing stands against it.
 
@@ -127,7 +133,7 @@ def folder_problem(text: str) -> str:
             if next(place.iterdir(), None) is not None:
                 text = translate("Review", "{folder} holds files already: name a new folder.")
                 return text.format(folder=place)
-            return ""
+            return _not_writable(place.parent)  # the whole release takes the place of the folder
         if place.exists():
             text = translate("Review", "{folder} is a file: name a new folder.")
             return text.format(folder=place)
@@ -137,7 +143,14 @@ def folder_problem(text: str) -> str:
         return text.format(folder=place, reason=error.strerror or type(error).__name__)
     if not above.is_dir():
         return translate("Review", "{folder} is a file, expected a folder.").format(folder=above)
-    return ""
+    return _not_writable(above)
+
+
+def _not_writable(folder: Path) -> str:
+    if may_write(folder):
+        return ""
+    text = translate("Review", "Nothing may be written in {folder}: choose another place.")
+    return text.format(folder=folder)
 
 
 # ---- after: what the release says

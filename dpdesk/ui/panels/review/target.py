@@ -11,7 +11,12 @@ from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.resources import resource
 from dpdesk.ui.jobs import JobDone
-from dpdesk.ui.panels.review.presenter import folder_problem, free_folder, suggested_name
+from dpdesk.ui.panels.review.presenter import (
+    folder_problem,
+    free_folder,
+    may_write,
+    suggested_name,
+)
 from dpdesk.ui.workbench import Workbench
 
 _CHANNEL = "review.folder"
@@ -27,15 +32,20 @@ class Looked:
 
 @dataclass(frozen=True)
 class Look:
-    """Work for a background thread: look at ``text``, or find a free name below ``parent``."""
+    """Work for a background thread: look at ``text``, or find a free name below one of ``parents``.
+
+    The first parent that exists and may be written to is taken; when there is none, the first.
+    """
 
     text: str
-    parent: Path | None = None
+    parents: tuple[Path, ...] = ()
 
     def __call__(self, token: CancelToken, report: Report) -> Looked:
         """What was found."""
-        if self.parent is not None:
-            return Looked(str(free_folder(self.parent, self.text)), "")
+        if self.parents:
+            place = next((one for one in self.parents if may_write(one)), self.parents[0])
+            folder = str(free_folder(place, self.text))
+            return Looked(folder, folder_problem(folder))
         return Looked(self.text, folder_problem(self.text))
 
 
@@ -70,8 +80,7 @@ class Target(QObject):
             return bench.release_path.parent
         base = bench.plan_path.parent if bench.plan_path is not None else bench.work.base
         if bench.work.source is None or _is_bundled(base):
-            place = QStandardPaths.StandardLocation.DocumentsLocation
-            return Path(QStandardPaths.writableLocation(place) or Path.home())
+            return _own_places()[0]
         return base.absolute()
 
     def forget(self) -> None:
@@ -83,7 +92,8 @@ class Target(QObject):
         if self._typed and parent is None:
             return
         self._typed = parent is not None
-        self._ask(Look(suggested_name(self._bench.work), parent or self.start))
+        places = (self.start, *_own_places()) if parent is None else (parent,)
+        self._ask(Look(suggested_name(self._bench.work), places))
 
     def type(self, text: str) -> None:
         """A person wrote this folder."""
@@ -108,6 +118,13 @@ class Target(QObject):
                 self.suggested.emit(found.text)
             self._problem = found.problem
             self.checked.emit()
+
+
+def _own_places() -> tuple[Path, ...]:
+    """Folders of the person at work: documents, then home."""
+    place = QStandardPaths.StandardLocation.DocumentsLocation
+    documents = Path(QStandardPaths.writableLocation(place) or Path.home())
+    return (documents, Path.home()) if documents.is_dir() else (Path.home(),)
 
 
 def _is_bundled(folder: Path) -> bool:
