@@ -32,52 +32,17 @@ class ProjectActions(QObject):
 
     def declare(self, actions: ActionSet) -> None:
         """Declare the commands."""
-        actions.add(
-            ActionSpec(
-                "file.project-new",
-                self.tr("&New project…"),
-                "file",
-                "Ctrl+Shift+N",
-                self.tr("Keep the work in one file, which saves every change by itself"),
-                "project",
-            ),
-            self.on_new,
-        )
-        actions.add(
-            ActionSpec(
-                "file.project-open",
-                self.tr("Open pro&ject…"),
-                "file",
-                "Ctrl+Shift+O",
-                self.tr("Go on with a project: the work, its history and its candidates"),
-                "project",
-            ),
-            self.on_open,
-        )
-        actions.add(
-            ActionSpec(
-                "file.project-copy",
-                self.tr("Sa&ve project as…"),
-                "file",
-                "",
-                self.tr("Save the whole project under another name, and go on there"),
-                "project",
-            ),
-            self.on_copy,
-            self.is_open,
-        )
-        actions.add(
-            ActionSpec(
-                "file.project-close",
-                self.tr("C&lose project"),
-                "file",
-                "Ctrl+W",
-                self.tr("Close the project; everything in it is saved"),
-                "project",
-            ),
-            self.on_close,
-            self.is_open,
-        )
+        text, tip = self.tr("&New project…"), self.tr("Keep the work in one file that saves itself")
+        actions.add(_spec("new", text, "Ctrl+Shift+N", tip), self.on_new)
+        text = self.tr("Open pro&ject…")
+        tip = self.tr("Go on with a project: the work, its history and its candidates")
+        actions.add(_spec("open", text, "Ctrl+Shift+O", tip), self.on_open)
+        text = self.tr("Sa&ve project as…")
+        tip = self.tr("Save the whole project under another name, and go on there")
+        actions.add(_spec("copy", text, "", tip), self.on_copy, self.is_open)
+        text = self.tr("C&lose project")
+        tip = self.tr("Close the project; everything in it is saved")
+        actions.add(_spec("close", text, "Ctrl+W", tip), self.on_close, self.is_open)
 
     def on_new(self) -> None:
         """Ctrl+Shift+N."""
@@ -94,3 +59,7 @@ class ProjectActions(QObject):
     def on_close(self) -> None:
         """Ctrl+W."""
         self.closeAsked.emit()
+
+
+def _spec(name: str, text: str, keys: str, tip: str) -> ActionSpec:
+    return ActionSpec(f"file.project-{name}", text, "file", keys, tip, "project")

@@ -128,9 +128,9 @@ class ProjectKeeper(QObject):
 
         Raises the StorageError for which saving failed; the file is let go all the same.
         """
-        project, self._project = self._project, None
+        project = self._project
+        self._let_go()
         if project is not None:
-            project.listen(None)
             try:
                 project.flush()
             finally:
@@ -249,6 +249,7 @@ class ProjectKeeper(QObject):
     def _hand_over(self, update: ProjectUpdate) -> None:
         if self._project is not None and self._project.read_only is None:
             self._project.save(update)
+            self._follow_saving()
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
@@ -319,7 +320,11 @@ class ProjectKeeper(QObject):
 
     @Slot(object)
     def _on_told(self, state: object) -> None:
-        if self._project is None or not isinstance(state, SaveState):
+        self._follow_saving()
+
+    def _follow_saving(self) -> None:
+        """The state may be newer than the news of it."""
+        if self._project is None:
             return
         before, self._state = self._state, self._project.state
         if (before.waiting, before.problem) != (self._state.waiting, self._state.problem):
