@@ -74,7 +74,9 @@ def gather(
     """
     from dpdesk.app.verifying import verify_release
 
-    verified = verify_release(path, context.registry, token, report, source, context.workspace)
+    verified = verify_release(
+        path, context.registry, token, report, source, context.workspace, reviewed=True
+    )
     return facts_of(context, path, verified, token, report)
 
 

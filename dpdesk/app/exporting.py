@@ -9,7 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.verifying import read_release, verify_release
+from dpdesk.app.context import AppContext
+from dpdesk.app.review.looking import verify_signed
+from dpdesk.app.verifying import read_release
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted, silent
 from dpdesk.core.parameters import nearest
@@ -63,7 +65,7 @@ def export_release(
             hint="Choose a place outside the release folder.",
         )
     report(StepStarted("Check the release", 1, 2))
-    _check_release(release, token)
+    _check_release(release, workspace, token)
     facts = read_release(release)
     table = PublishedCsv(facts.public / MICRODATA, token)
     report(StepStarted(_STEP, 2, 2))
@@ -92,9 +94,10 @@ def _whole(release: Path) -> Path:
     return release.parent if release.name == PUBLIC and beside.is_dir() else release
 
 
-def _check_release(release: Path, token: CancelToken) -> None:
+def _check_release(release: Path, workspace: Workspace, token: CancelToken) -> None:
     """Raise unless files and claims of the release are all as they should be."""
-    found = verify_release(release, default_registry(), token, silent)
+    context = AppContext(workspace.home, workspace, default_registry())
+    found = verify_signed(context, release, token, silent)
     if found.ok:
         return
     failure = found.failures[0]

@@ -59,9 +59,9 @@ def assess(context: AppContext, target: Path, token: CancelToken, report: Report
 
 def _check_release(context: AppContext, path: Path, token: CancelToken, report: Report) -> None:
     """Figures of a release that says something false would be false comfort."""
-    from dpdesk.app.verifying import verify_release
+    from dpdesk.app.review.looking import verify_signed
 
-    found = verify_release(path, context.registry, token, report)
+    found = verify_signed(context, path, token, report)
     if not found.ok:
         failure = found.failures[0]
         more = f" ({len(found.failures) - 1} more)" if len(found.failures) > 1 else ""

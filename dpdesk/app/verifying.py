@@ -64,19 +64,22 @@ def verify_release(
     report: Report,
     source: Path | None = None,
     workspace: Workspace | None = None,
+    *,
+    reviewed: bool = False,
 ) -> VerifyReport:
     """Recompute everything that ``path`` (a release folder, or its ``public/`` alone) claims.
 
     Whatever is changed, missing, unparsable or unexpected becomes a failure, never an exception.
     With ``source``, its hash is compared with the evidence, and the claims that need it are
-    re-checked in a private ``workspace`` (opened for the purpose when None).
+    re-checked in a private ``workspace`` (opened for the purpose when None). With ``reviewed``
+    there may be a review in the folder, whose signatures the caller checks.
 
     Raises InputError when ``path`` is no folder or ``source`` no file, and Cancelled.
     """
     if source is not None and not source.is_file():
         raise InputError("source.missing", f"{source}: there is no such file.")
     report(StepStarted("Check hashes and seal", 1, 2))
-    found = check_files(path, token)
+    found = check_files(path, token, reviewed=reviewed)
     report(StepStarted(_CLAIMS, 2, 2))
     checker = _Checker(found, registry, token, report)
     claims = checker.claims(source, workspace)

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from dpdesk import __version__
+from dpdesk.cli.review.grammar import add_review
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import nearest
 
-_LATER = ("query", "review", "ledger")
-COMMANDS = ("open", "demo", "inspect", "run", "risk", "verify", "export")
+_LATER = ("query", "ledger")
+COMMANDS = ("open", "demo", "inspect", "run", "risk", "verify", "export", "review")
 FORMATS = ("csv", "parquet", "xlsx")
 DEMO_FOLDER = "demo-release"
 
@@ -73,6 +74,7 @@ def build_parser() -> Parser:
     _add_inspect_and_risk(commands)
     _add_run(commands)
     _add_verify_and_export(commands)
+    add_review(_add(commands, "review", "sign off a release: keys, submission, votes, release"))
     return parser
 
 

@@ -104,9 +104,9 @@ def _risk(context: AppContext, options: Namespace, token: CancelToken, report: R
 
 
 def _verify(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
-    from dpdesk.app.verifying import verify_release
+    from dpdesk.app.review.looking import verify_signed
 
-    found = verify_release(options.release, context.registry, token, report, source=options.source)
+    found = verify_signed(context, options.release, token, report, options.source)
     complaints: tuple[str, ...] = ()
     if not found.ok:
         lines = [f"{failure.path}: {failure.reason}" for failure in found.failures]
@@ -151,6 +151,14 @@ def _demo(context: AppContext, options: Namespace, token: CancelToken, report: R
     return Outcome("\n".join(parts) + "\n", kept=True)
 
 
+def _review(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    from importlib import import_module
+
+    module, _, name = options.handler.partition(".")
+    action: Command = getattr(import_module(f"dpdesk.cli.review.{module}"), name)
+    return action(context, options, token, report)
+
+
 # Which commands are deeds and which are looks: the word of the audit log, and what they are about.
 _DEEDS: Mapping[str, tuple[str, str]] = {
     "run": ("ran", "plan"),
@@ -169,4 +177,5 @@ _COMMANDS: Mapping[str, Command] = {
     "verify": _verify,
     "export": _export,
     "demo": _demo,
+    "review": _review,
 }

@@ -68,6 +68,10 @@ def _work(options: Namespace, progress: ProgressLine) -> Outcome:
     from dpdesk.cli.commands import run_command
     from dpdesk.cli.interrupts import run_cancellable
 
+    if getattr(options, "asks", ()):
+        from dpdesk.cli.review.passphrases import ask_passphrases
+
+        ask_passphrases(options)
     outcome = run_cancellable(lambda token: run_command(options, token, progress))
     return _as_json(outcome) if getattr(options, "json", False) else outcome
 

@@ -27,6 +27,7 @@ from dpdesk.io.release_folder import (
     MANIFEST,
     PUBLIC,
     PUBLIC_FILES,
+    REVIEW,
     SEAL,
     SEALED_INTERNAL,
     commitment,
@@ -87,8 +88,10 @@ def locate(path: Path) -> ReleaseFiles:
     return ReleaseFiles(path, path, None)
 
 
-def check_files(path: Path, token: CancelToken) -> ReleaseFiles:
+def check_files(path: Path, token: CancelToken, *, reviewed: bool = False) -> ReleaseFiles:
     """Check names, kinds, hashes, seal and commitment of a release folder.
+
+    With ``reviewed`` there may be a review, which its own signatures cover and others check.
 
     Raises InputError ``release.missing`` when there is no such folder, and Cancelled.
     """
@@ -100,7 +103,7 @@ def check_files(path: Path, token: CancelToken) -> ReleaseFiles:
     if _is_folder(found.public):
         _check_public(found, token)
     if _is_folder(found.internal):
-        _check_internal(found, token)
+        _check_internal(found, token, reviewed)
     return found
 
 
@@ -189,9 +192,10 @@ def _check_manifest(found: ReleaseFiles, manifest: dict[str, object]) -> dict[st
     return manifest if len(found.failures) == before else None
 
 
-def _check_internal(found: ReleaseFiles, token: CancelToken) -> None:
+def _check_internal(found: ReleaseFiles, token: CancelToken, reviewed: bool) -> None:
     internal = found.root / INTERNAL
-    _names(found, internal, files=SEALED_INTERNAL | {SEAL})
+    review = {REVIEW} if reviewed and os.path.lexists(internal / REVIEW) else set()
+    _names(found, internal, files=SEALED_INTERNAL | {SEAL} | review)
     evidence = _read_object(found, internal / EVIDENCE)
     if evidence is not None:
         found.evidence = evidence

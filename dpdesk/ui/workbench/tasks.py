@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dpdesk.app import exploring, exporting, opening, recording, remembering, verifying
+from dpdesk.app.review import looking
 from dpdesk.app.types import (
     AppContext,
     Candidate,
@@ -225,14 +226,7 @@ class CheckRelease:
 
     def __call__(self, token: CancelToken, report: Report) -> CheckedRelease:
         """What it says and what checking showed."""
-        result = verifying.verify_release(
-            self.path,
-            self.context.registry,
-            token,
-            report,
-            source=self.source,
-            workspace=self.context.workspace,
-        )
+        result = looking.verify_signed(self.context, self.path, token, report, self.source)
         recording.mention(self.context, "viewed", self.path.absolute(), report)
         return CheckedRelease(self.path, _facts(self.path), result, source=self.source)
 

@@ -1,0 +1,297 @@
+"""Signing events in the review of a release folder.
+
+Every function takes an unlocked key, checks that its holder may do this now, and writes the review
+with one more event, whole or not at all; what was done is entered in the audit log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app import signing
+from dpdesk.app.context import AppContext
+from dpdesk.app.review.looking import latest_known, load, review_store, with_files
+from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.jobs import CancelToken, Report
+
+if TYPE_CHECKING:
+    from dpdesk.project.review.checklist import Checklist
+    from dpdesk.project.review.events import Event, Fault
+    from dpdesk.project.review.keys import Signer
+    from dpdesk.project.review.payloads import Submission
+    from dpdesk.project.review.policy import Policy
+    from dpdesk.project.review.review_file import ReviewEdit
+    from dpdesk.project.review.state import ReviewState
+    from dpdesk.project.review.votes import Vote
+
+
+@dataclass(frozen=True)
+class Signed:
+    """What signing came to: where it was written, the event, and the review afterwards."""
+
+    path: Path
+    event: Event
+    state: ReviewState
+    left_out: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What an author says besides the release itself; see :func:`submit`."""
+
+    policy: Path | None = None
+    note: str = ""
+    after: Path | None = None
+    supersedes: Path | None = None
+
+
+def submit(
+    context: AppContext,
+    folder: Path,
+    signer: Signer,
+    wish: Wish,
+    token: CancelToken,
+    report: Report,
+    out: Path | None = None,
+) -> Signed:
+    """Submit a verified release for review, with its checklist.
+
+    ``wish.policy`` is a policy file (None: the one that holds on this computer), ``after`` the
+    folder of the round before, ``supersedes`` a released folder that this one is to replace.
+
+    Raises RefusedError ``review.not-verified`` when the release does not verify, and what making
+    the event raises.
+    """
+    from dpdesk.app.checklists import agency_policy, check_release, read_policy
+    from dpdesk.project.review.making import submit as make
+
+    policy = agency_policy(context.home).policy if wish.policy is None else read_policy(wish.policy)
+    checked = check_release(context, folder, token, report, policy)
+    if not checked.facts.report.ok:
+        first = checked.facts.report.failures[0]
+        raise RefusedError(
+            "review.not-verified",
+            f"{folder}: the release does not verify, so it cannot be submitted: "
+            f"{first.path}: {first.reason}.",
+            hint="Run the plan again.",
+        )
+    bases = () if wish.after is None else (wish.after,)
+    with _editing(context, folder, out, bases) as edit:
+        payload = _payload(context, folder, edit.state, policy, checked.checklist, wish, token)
+        return _add(context, folder, edit, make(signer, edit.state, payload))
+
+
+def start(
+    context: AppContext, folder: Path, signer: Signer, token: CancelToken, out: Path | None = None
+) -> Signed:
+    """Say that the signer's review has begun."""
+    from dpdesk.project.review.making import start as make
+
+    return _sign(context, folder, token, out, lambda state: make(signer, state))
+
+
+def cast(
+    context: AppContext,
+    folder: Path,
+    signer: Signer,
+    vote: Vote,
+    token: CancelToken,
+    out: Path | None = None,
+) -> Signed:
+    """Cast a vote, sealed until enough votes are in. Raises RefusedError ``vote.rules`` too."""
+    from dpdesk.project.review.making import cast as make
+
+    return _sign(context, folder, token, out, lambda state: make(signer, state, vote))
+
+
+def reveal(
+    context: AppContext, folder: Path, signer: Signer, token: CancelToken, out: Path | None = None
+) -> Signed:
+    """Show the signer's vote, once enough votes are in."""
+    from dpdesk.project.review.making import reveal as make
+
+    return _sign(context, folder, token, out, lambda state: make(signer, state))
+
+
+def release(
+    context: AppContext,
+    folder: Path,
+    signer: Signer,
+    note: str,
+    token: CancelToken,
+    out: Path | None = None,
+) -> Signed:
+    """Release what was approved. Final."""
+    from dpdesk.project.review.making import release as make
+
+    return _sign(context, folder, token, out, lambda state: make(signer, state, note))
+
+
+def withdraw(
+    context: AppContext,
+    folder: Path,
+    signer: Signer,
+    reason: str,
+    token: CancelToken,
+    out: Path | None = None,
+) -> Signed:
+    """Take the submission back, as its author; also when files have been changed since."""
+    from dpdesk.project.review.making import withdraw as make
+
+    with _editing(context, folder, out) as edit:
+        return _add(context, folder, edit, make(signer, edit.state, reason))
+
+
+def supersede(
+    context: AppContext,
+    folder: Path,
+    signer: Signer,
+    replacement: Path,
+    reason: str,
+    token: CancelToken,
+    out: Path | None = None,
+) -> Signed:
+    """Say which release folder replaces the one that went out, and why.
+
+    Raises RefusedError ``review.replacement`` when the other folder has no review that released it.
+    """
+    from dpdesk.project.review.binding import manifest_code
+    from dpdesk.project.review.making import supersede as make
+    from dpdesk.project.review.state import Status
+
+    other = with_files(load(context, replacement), replacement, token).state
+    if other.faults or other.status is not Status.RELEASED:
+        raise RefusedError(
+            "review.replacement",
+            f"{replacement}: is {other.status.value if not other.faults else 'not sound'}, "
+            "expected a release that went out itself.",
+            hint="Have it reviewed and released first.",
+        )
+    code = manifest_code(replacement, token)
+    with _editing(context, folder, out) as edit:
+        return _add(context, folder, edit, make(signer, edit.state, code, reason))
+
+
+def merge(
+    context: AppContext,
+    folder: Path,
+    signer: Signer,
+    copies: Sequence[Path],
+    token: CancelToken,
+    out: Path | None = None,
+) -> Signed:
+    """Join copies of the review, and what this computer has seen of it, and sign all heads.
+
+    What does not hold in a copy is left out and told. Raises RefusedError ``review.other`` when a
+    copy belongs to another review.
+    """
+    from dpdesk.project.review.making import merge as make
+
+    with _editing(context, folder, out) as edit:
+        joined = review_store(context).join(edit.loaded, copies)
+        edit.take(joined)
+        signed = _add(context, folder, edit, make(signer, edit.state))
+    return Signed(signed.path, signed.event, signed.state, joined.left_out)
+
+
+@contextmanager
+def _editing(
+    context: AppContext, folder: Path, out: Path | None, bases: Sequence[Path] = ()
+) -> Iterator[ReviewEdit]:
+    trust, now = signing.trust_list(context), signing.now()
+    store = review_store(context)
+    with store.editing(folder, trust, now, latest_known(context), bases, out) as edit:
+        try:
+            yield edit
+        except RefusedError as error:
+            if error.code not in ("review.not-allowed", "vote.rules"):
+                raise
+            sentence = f"{folder}: {error.sentence[:1].lower()}{error.sentence[1:]}"
+            raise RefusedError(
+                error.code, sentence, hint=error.hint, details=error.details
+            ) from error
+
+
+def _sign(
+    context: AppContext,
+    folder: Path,
+    token: CancelToken,
+    out: Path | None,
+    make: Callable[[ReviewState], Event],
+) -> Signed:
+    """Sign about files that are exactly those submitted."""
+    with _editing(context, folder, out) as edit:
+        weighed = with_files(edit.loaded, folder, token).state
+        changed = weighed.faults[len(edit.state.faults) :]
+        if changed:
+            raise RefusedError(
+                "review.files-changed",
+                f"{folder}: {changed[0].reason}.",
+                hint="Nobody can sign this: put the submitted files back, or submit again.",
+            )
+        return _add(context, folder, edit, make(edit.state))
+
+
+def _add(context: AppContext, folder: Path, edit: ReviewEdit, event: Event) -> Signed:
+    _enter(context, folder, event)
+    loaded = edit.add(event)
+    return Signed(loaded.path, event, loaded.state)
+
+
+def _enter(context: AppContext, folder: Path, event: Event) -> None:
+    from dpdesk.app.recording import enter
+
+    details = {
+        "event": event.type.value,
+        "id": event.id,
+        "release": event.release,
+        "person": event.signer.person,
+        "key": event.signer.fingerprint,
+    }
+    enter(context, "decided", folder, details)
+
+
+def _payload(
+    context: AppContext,
+    folder: Path,
+    state: ReviewState,
+    policy: Policy,
+    checklist: Checklist,
+    wish: Wish,
+    token: CancelToken,
+) -> Submission:
+    from dpdesk.project.audit import AuditLog
+    from dpdesk.project.review.binding import bind_release, manifest_code
+    from dpdesk.project.review.payloads import ChecklistItem, Submission
+    from dpdesk.project.review.votes import ItemStatus
+
+    bound = bind_release(folder, token)
+    replaced = None
+    if wish.supersedes is not None:
+        replaced = manifest_code(wish.supersedes, token)
+        if not replaced:
+            raise InputError(
+                "release.missing", f"{wish.supersedes}: has no manifest, expected a release folder."
+            )
+    with AuditLog.open_home(context.home) as log:
+        head = log.head()
+    return Submission(
+        manifest_sha256=bound.manifest_sha256,
+        seal_sha256=bound.seal_sha256,
+        plan_sha256=bound.plan_sha256,
+        commitment=bound.commitment,
+        files=bound.files,
+        policy=policy.as_plain(),
+        checklist={
+            item.id: ChecklistItem(item.question, ItemStatus(item.status.value), item.evidence)
+            for item in checklist.items
+        },
+        note=wish.note,
+        supersedes=replaced,
+        audit_head=head or None,
+        previous=state.current.submission.id if state.current else None,
+    )

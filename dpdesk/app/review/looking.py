@@ -1,0 +1,222 @@
+"""What everybody sees of a release and its review: the claims, the checklist, the signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app import signing
+from dpdesk.app.context import AppContext
+from dpdesk.core.errors import DpdeskError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import Failure, VerifyReport
+from dpdesk.project.review.events import Fault
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from dpdesk.app.checklists import CheckedRelease
+    from dpdesk.project.review.cards import Card
+    from dpdesk.project.review.checklist import Difference, Passage
+    from dpdesk.project.review.payloads import EventType, Submission
+    from dpdesk.project.review.permissions import Permission
+    from dpdesk.project.review.policy import Policy
+    from dpdesk.project.review.review_file import LoadedReview, ReviewStore
+    from dpdesk.project.review.state import ReviewState
+
+REVIEW_FILE = "internal/review.json"
+SIGNED = "The signatures of the review hold"
+_UNKNOWN = "signer.unknown"
+
+
+@dataclass(frozen=True)
+class ReviewPicture:
+    """A release with its review, as this computer sees them.
+
+    ``checked`` holds what verifying showed and the checklist, by the policy of the submission (of
+    this computer where nothing was submitted). ``differences`` are checklist items that stand
+    otherwise here than the submission says. ``notes`` are worth knowing.
+    """
+
+    folder: Path
+    checked: CheckedRelease
+    loaded: LoadedReview
+    differences: tuple[Difference, ...] = ()
+    notes: tuple[Fault, ...] = ()
+
+    @property
+    def state(self) -> ReviewState:
+        """What the review comes to; to be relied on only when nothing spoils it."""
+        return self.loaded.state
+
+    @property
+    def verified(self) -> VerifyReport:
+        """What verifying the files showed, the signatures not included."""
+        return self.checked.facts.report
+
+    def rights(self, card: Card | None) -> Mapping[EventType, Permission]:
+        """What the holder of a key may do now, and why not."""
+        from dpdesk.project.review.permissions import permissions
+
+        return permissions(self.state, card)
+
+
+def look(
+    context: AppContext,
+    folder: Path,
+    token: CancelToken,
+    report: Report,
+    source: Path | None = None,
+    policy: Path | None = None,
+) -> ReviewPicture:
+    """Verify a release, hold it against its policy, and read its review.
+
+    ``policy`` is used as long as nothing was submitted. Whatever is wrong with the folder is told
+    in the picture. Raises InputError when there is no such folder or this computer's own files
+    (trust list, policy) cannot be read, and Cancelled.
+    """
+    from dpdesk.app.checklists import check_release, read_policy
+
+    loaded = with_files(load(context, folder), folder, token)
+    current = loaded.state.current
+    notes = list(loaded.state.notes) + list(review_store(context).related(loaded))
+    used = None if policy is None else read_policy(policy)
+    passage = None
+    if current is not None:
+        used, fault = submitted_policy(current.payload)
+        passage = submitted_passage(current.payload)
+        if fault is not None:
+            loaded = spoiled(loaded, (fault,))
+    checked = check_release(context, folder, token, report, used, passage, source)
+    differences: tuple[Difference, ...] = ()
+    if current is not None:
+        recorded = {
+            key: {"status": item.status.value} for key, item in current.payload.checklist.items()
+        }
+        differences = checked.checklist.differences(recorded)
+    review_store(context).remember(loaded)
+    return ReviewPicture(folder, checked, loaded, differences, tuple(notes))
+
+
+def verify_signed(
+    context: AppContext,
+    path: Path,
+    token: CancelToken,
+    report: Report,
+    source: Path | None = None,
+) -> VerifyReport:
+    """Verify a release from its files, the signatures of its review included when there are any."""
+    from dpdesk.app.verifying import verify_release
+
+    found = verify_release(
+        path, context.registry, token, report, source, context.workspace, reviewed=True
+    )
+    if not (path / "internal").is_dir() or (path / "internal").is_symlink():
+        return found
+    loaded = with_files(load(context, path), path, token)
+    if loaded.data is None and not loaded.state.faults:
+        return found
+    claim, failures, notes = signature_claim(loaded.state)
+    return replace(
+        found,
+        ok=found.ok and not failures,
+        claims=(*found.claims, claim),
+        failures=(*found.failures, *failures),
+        notes=(*found.notes, *notes),
+    )
+
+
+def signature_claim(
+    state: ReviewState,
+) -> tuple[ClaimCheck, tuple[Failure, ...], tuple[str, ...]]:
+    """The review as a claim among those of the release, its failures and notes.
+
+    On a computer that trusts nobody yet, a signature by an unknown key is no failure but cannot be
+    confirmed either.
+    """
+    faults = list(state.faults)
+    if not state.trust.entries:
+        faults = [fault for fault in faults if fault.code != _UNKNOWN]
+    failures = tuple(Failure(REVIEW_FILE, fault.reason) for fault in faults)
+    notes = tuple(f"review: {fault.reason}." for fault in (*state.notes, *state.past))
+    if failures:
+        words = f"{len(faults):,} faults, the first: {faults[0].reason}"
+        words = faults[0].reason if len(faults) == 1 else words
+        return ClaimCheck(SIGNED, CheckStatus.FAILED, words, REVIEW_FILE), failures, notes
+    if state.faults:
+        words = (
+            "they are whole, but this computer's list of trusted keys is empty, so nobody knows "
+        )
+        words += "whose they are"
+        return ClaimCheck(SIGNED, CheckStatus.NOT_CHECKABLE, words, REVIEW_FILE), (), notes
+    words = f"{len(state.graph.events):,} signed events; the release is {state.status.value}"
+    return ClaimCheck(SIGNED, CheckStatus.CONFIRMED, words, REVIEW_FILE), (), notes
+
+
+# ---- shared with signing
+
+
+def review_store(context: AppContext) -> ReviewStore:
+    """Where reviews are read and written."""
+    from dpdesk.project.review.review_file import ReviewStore
+
+    return ReviewStore(context.home, context.workspace)
+
+
+def load(context: AppContext, place: Path) -> LoadedReview:
+    """The review of a folder (or a copy of one) as it stands on this computer now."""
+    trust = signing.trust_list(context)
+    return review_store(context).load(place, trust, signing.now(), latest_known(context))
+
+
+def latest_known(context: AppContext) -> datetime | None:
+    """The newest time in this computer's audit log."""
+    from datetime import datetime
+
+    from dpdesk.project.audit import AuditLog
+
+    with AuditLog.open_home(context.home) as log:
+        entries = log.entries()
+    return datetime.fromisoformat(entries[-1].time) if entries else None
+
+
+def with_files(loaded: LoadedReview, folder: Path, token: CancelToken) -> LoadedReview:
+    """The review with a fault for each file that is not the one submitted."""
+    from dpdesk.project.review.binding import bind_release, binding_faults
+
+    current = loaded.state.current
+    if current is None or not folder.is_dir():
+        return loaded
+    try:
+        found = binding_faults(current.payload, bind_release(folder, token))
+    except DpdeskError as error:
+        if error.exit_code == 130:
+            raise
+        found = (Fault("file.unreadable", error.sentence.rstrip(".")),)
+    return spoiled(loaded, found)
+
+
+def spoiled(loaded: LoadedReview, faults: tuple[Fault, ...]) -> LoadedReview:
+    """The review with more faults."""
+    state = replace(loaded.state, faults=(*loaded.state.faults, *faults))
+    return replace(loaded, state=state)
+
+
+def submitted_policy(submission: Submission) -> tuple[Policy | None, Fault | None]:
+    """The policy that a submission carries; None and a fault when it is none."""
+    from dpdesk.project.review.policy import Policy
+
+    try:
+        return Policy.from_plain(submission.policy, "the policy of the submission"), None
+    except DpdeskError as error:
+        return None, Fault("policy.unreadable", error.sentence.rstrip("."))
+
+
+def submitted_passage(submission: Submission) -> Passage | None:
+    """How the release comes about, as the submission says."""
+    from dpdesk.project.review.checklist import Passage
+
+    return Passage(submission.mode.value)

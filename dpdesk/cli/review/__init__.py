@@ -1,0 +1,1 @@
+"""``dpdesk review``: keys, trust, and the signed review of a release."""

@@ -1,0 +1,50 @@
+"""Passphrases: typed at a terminal without showing, or from a file; never an argument."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from dpdesk.core.errors import InputError, StorageError
+
+_LONGEST = 10_000
+
+
+def ask_passphrases(options: Namespace) -> None:
+    """Fill ``options.passphrase`` and ``options.new_passphrase`` where the command needs them.
+
+    Called in the main thread before the work starts. Raises InputError ``passphrase.missing`` when
+    there is neither a file nor a terminal, ``passphrase.differs`` when a new one was not typed the
+    same twice, StorageError when a file cannot be read.
+    """
+    for name, question, twice in getattr(options, "asks", ()):
+        file: Path | None = getattr(options, f"{name}_file", None)
+        found = _from_file(file) if file is not None else _typed(question, twice)
+        setattr(options, name, found)
+
+
+def _from_file(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            text = stream.read(_LONGEST)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise StorageError(
+            "passphrase.unreadable", f"{path}: the passphrase cannot be read: {reason}."
+        ) from error
+    return text.split("\n", 1)[0].removesuffix("\r")
+
+
+def _typed(question: str, twice: bool) -> str:
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InputError(
+            "passphrase.missing",
+            "There is no terminal to type a passphrase at.",
+            hint="Name a file that holds it with `--passphrase-file`.",
+        )
+    first = getpass.getpass(f"{question}: ")
+    if twice and getpass.getpass("The same again: ") != first:
+        raise InputError("passphrase.differs", "The two passphrases differ; nothing was changed.")
+    return first

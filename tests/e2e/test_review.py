@@ -1,0 +1,360 @@
+"""An author, two reviewers and an attacker, each at a computer of their own, by command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app import signing
+from dpdesk.io.canonical import canonical_json
+from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.signers import AUTHOR, FIRST, OTHER, SECOND, Person, people, write_plan
+
+Three = tuple[Person, Person, Person]
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory: pytest.TempPathFactory) -> Three:
+    """A release that its author has submitted, and two reviewers with a copy each."""
+    author, first, second = people(tmp_path_factory.mktemp("agency"), AUTHOR, FIRST, SECOND)
+    write_plan(author)
+    author.does("run", "plan.toml", "--out", "release")
+    said = author.signs("submit", "--note", "Please look at the illnesses.")
+    assert said.code == 0, said.err
+    for reviewer in (first, second):
+        reviewer.takes(author)
+    return author, first, second
+
+
+@pytest.fixture(scope="module")
+def approved(submitted: Three, tmp_path_factory: pytest.TempPathFactory) -> Three:
+    """The same, voted on independently, merged, revealed and approved."""
+    author, first, second = at_copies(submitted, tmp_path_factory.mktemp("approved"))
+    for reviewer in (first, second):
+        assert reviewer.signs("start").code == 0
+        assert reviewer.votes().code == 0
+    assert author.signs("merge", first.folder, second.review).code == 0
+    for reviewer in (first, second):
+        reviewer.takes(author)
+        assert reviewer.signs("reveal").code == 0
+    said = author.signs("merge", first.folder, second.folder)
+    assert said.code == 0, said.err
+    assert "Status: approved" in said.out
+    for reviewer in (first, second):
+        reviewer.takes(author)
+    return author, first, second
+
+
+@pytest.fixture
+def new(submitted: Three, tmp_path: Path) -> Three:
+    return at_copies(submitted, tmp_path / "desks")
+
+
+@pytest.fixture
+def done(approved: Three, tmp_path: Path) -> Three:
+    return at_copies(approved, tmp_path / "desks")
+
+
+def at_copies(three: Three, folder: Path) -> Three:
+    author, first, second = (person.copied(folder / person.desk.name) for person in three)
+    return author, first, second
+
+
+# ---- the way it should go
+
+
+def test_what_two_reviewers_approved_is_released_and_verifies_everywhere(done: Three) -> None:
+    author, first, second = done
+    said = author.signs("release", "--note", "Out on the web site.")
+    assert said.code == 0, said.err
+    for person in (author, first, second):
+        if person is not author:
+            person.takes(author)
+        assert person.does("verify", "release").out.endswith("Verified.\n")
+        status = person.does("review", "status", "release", "--json").json
+        assert (status["status"], status["ok"]) == ("released", True)
+        assert [vote["outcome"] for vote in votes(status)] == ["approve", "approve"]
+
+
+def test_the_claims_are_recomputed_for_a_reviewer_who_has_the_microdata(done: Three) -> None:
+    author, first, _ = done
+    shutil.copy(author.desk / "people.csv", first.desk)
+    said = first.does("review", "status", "release", "--source", "people.csv")
+    assert "Status: approved" in said.out
+    checked = first.run("review", "checklist", "release", "--source", "people.csv", "--json").json
+    items = {item["id"]: item["status"] for item in entries(checked, "items")}
+    assert "pass" in items.values()
+
+
+def test_nobody_learns_a_vote_before_enough_votes_are_in(new: Three) -> None:
+    author, first, second = new
+    assert first.votes(comment="A word that nobody may read yet").code == 0
+    assert "nobody may read yet" not in first.review.read_text("utf-8")
+    assert "1 more of 2 votes" in first.signs("reveal").last
+    assert second.votes("reject", "No").code == 0
+    lengths = {len(ballot_of(person)["sealed"]) for person in (first, second)}
+    assert len(lengths) == 1
+    author.signs("merge", first.folder, second.folder)
+    status = author.does("review", "status", "release", "--json").json
+    assert [vote["outcome"] for vote in votes(status)] == [None, None]
+
+
+def test_requested_changes_lead_to_another_round_in_the_new_folder(new: Three) -> None:
+    author, first, second = new
+    assert first.votes("changes", "Larger classes, please.").code == 0
+    second.takes(first)
+    assert second.votes().code == 0
+    first.takes(second)
+    assert first.signs("reveal").code == 0
+    second.takes(first)
+    said = second.signs("reveal")
+    assert "Status: changes requested" in said.out
+    author.takes(second)
+    refused = author.signs("release")
+    assert (refused.code, "changes requested" in refused.last) == (1, True)
+
+    write_plan(author, k=10)
+    shutil.move(author.folder, author.desk / "before")
+    author.does("run", "plan.toml", "--out", "release")
+    again = author.signs("submit", "--after", "before")
+    assert again.code == 0, again.err
+    assert "Round 2: 0 of 2 votes" in again.out
+    first.takes(author)
+    first.does("review", "sheet", "release", "--out", "again.toml")
+    proposed = tomllib.loads((first.desk / "again.toml").read_text("utf-8"))
+    carried = {one["comment"] for one in proposed["checks"].values()}
+    assert carried == {"", "Larger classes, please."}  # kept where figures are the same
+    files = {name: one["decision"] for name, one in proposed["files"].items()}
+    assert files["public/manifest.json"] == ""  # other bytes: the decision is void
+    assert files["public/microdata.csv"] == "change"  # the very same bytes: proposed again
+    assert first.does("verify", "release").code == 0
+
+
+def test_a_withdrawn_submission_can_neither_be_voted_on_nor_released(new: Three) -> None:
+    author, first, _ = new
+    assert author.signs("withdraw", "--reason", "The wrong extract.").code == 0
+    first.takes(author)
+    said = first.votes()
+    assert (said.code, "withdrawn" in said.last) == (1, True)
+
+
+# ---- what people may not do
+
+
+def test_the_author_cannot_review_and_nobody_votes_twice(new: Three) -> None:
+    author, first, _ = new
+    assert "author" in author.votes().last
+    assert first.votes().code == 0
+    again = first.votes("reject", "No")
+    assert (again.code, "cannot be changed" in again.last) == (1, True)
+
+
+def test_nothing_is_released_before_it_is_approved(new: Three) -> None:
+    author, first, _ = new
+    first.votes()
+    author.takes(first)
+    said = author.signs("release")
+    assert (said.code, "1 more of 2 votes" in said.last) == (1, True)
+
+
+def test_what_was_released_is_final_but_can_be_superseded(done: Three) -> None:
+    author, _, _ = done
+    assert author.signs("release").code == 0
+    assert "final" in author.signs("withdraw", "--reason", "No").last
+    assert "final" in author.signs("submit").last
+    said = author.signs("supersede", "--by", "release", "--reason", "An error.")
+    assert said.code != 0
+
+
+def test_a_decision_must_be_made_and_explained(new: Three) -> None:
+    _, first, _ = new
+    first.does("review", "sheet", "release", "--out", "sheet.toml")
+    empty = first.signs("vote", "--sheet", "sheet.toml")
+    assert (empty.code, "is not decided" in empty.last, ", line " in empty.last) == (2, True, True)
+    sheet = first.decides("changes", "")
+    silent = first.signs("vote", "--sheet", sheet)
+    assert silent.code == 1
+    assert "comment" in silent.last
+
+
+# ---- bad days
+
+
+def test_a_wrong_passphrase_and_a_missing_key_change_nothing(new: Three) -> None:
+    author, first, _ = new
+    before = first.review.read_bytes()
+    first.secret.write_text("not this one\n", "utf-8")
+    wrong = first.signs("start")
+    assert (wrong.code, "does not open the key" in wrong.last) == (2, True)
+    shutil.rmtree(author.home / "keys")
+    gone = author.signs("withdraw", "--reason", "Gone")
+    assert (gone.code, "no key on this computer" in gone.last) == (2, True)
+    assert first.review.read_bytes() == before
+    assert author.review.read_bytes() == before
+
+
+def test_a_clock_that_has_gone_back_signs_nothing(
+    new: Three, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, first, _ = new
+    before, now = first.review.read_bytes(), signing.now()
+    monkeypatch.setattr(signing, "now", lambda: now - timedelta(days=30))
+    said = first.signs("start")
+    assert (said.code, "clock" in said.last) == (1, True)
+    assert first.review.read_bytes() == before
+
+
+def test_in_a_read_only_folder_the_review_goes_elsewhere_and_is_merged(
+    new: Three, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author, first, _ = new
+    said = first.signs("start", "--out", "mine.json")
+    assert said.code == 0, said.err
+    assert "start" not in first.review.read_text("utf-8")
+    merged = author.signs("merge", first.desk / "mine.json")
+    assert "Status: in review" in merged.out
+
+
+def test_an_event_that_was_removed_is_missed_and_put_back(new: Three) -> None:
+    _, first, _ = new
+    empty = first.review.read_bytes()
+    assert first.votes().code == 0
+    first.review.write_bytes(empty)
+    said = first.run("verify", "release")
+    assert said.code == 1
+    assert "has seen is missing" in said.err
+    assert first.signs("merge").code == 0
+    assert first.run("verify", "release").code == 0
+
+
+# ---- the attacker
+
+
+def change_event(person: Person, type_: str, change: Callable[[dict[str, object]], None]) -> None:
+    raw = json.loads(person.review.read_text("utf-8"))
+    event = next(item for item in raw["events"] if item["body"]["type"] == type_)
+    change(event)
+    person.review.write_bytes(canonical_json(raw))
+
+
+def drop_event(person: Person, type_: str) -> None:
+    raw = json.loads(person.review.read_text("utf-8"))
+    raw["events"] = [item for item in raw["events"] if item["body"]["type"] != type_]
+    person.review.write_bytes(canonical_json(raw))
+
+
+def votes(status: dict[str, object]) -> list[dict[str, object]]:
+    return entries(status, "votes")
+
+
+def entries(found: dict[str, object], key: str) -> list[dict[str, object]]:
+    items = found[key]
+    assert isinstance(items, list)
+    return items
+
+
+def ballot_of(person: Person) -> dict[str, str]:
+    raw = json.loads(person.review.read_text("utf-8"))
+    return next(e["body"] for e in raw["events"] if e["body"]["type"] == "ballot")
+
+
+def edit_table(person: Person) -> None:
+    table = person.folder / "public" / "microdata.csv"
+    table.write_bytes(table.read_bytes().replace(b"flu", b"flv", 1))
+
+
+def edit_and_reseal(person: Person) -> None:
+    """A consistent release over another table: only the signatures know."""
+    edit_table(person)
+    seal_again(person.folder, manifest_of(person.folder))
+
+
+def other_report(person: Person) -> None:
+    report = person.folder / "internal" / "report.html"
+    report.write_text("<html>All is well.</html>", "utf-8")
+    seal_again(person.folder, manifest_of(person.folder))
+
+
+TAMPERS: dict[str, Callable[[Person], None]] = {
+    "table": edit_table,
+    "table, sealed again": edit_and_reseal,
+    "report, sealed again": other_report,
+    "no report": lambda p: (p.folder / "internal" / "report.html").unlink(),
+    "one file more": lambda p: (p.folder / "public" / "more.csv").write_text("a\n") and None,
+    "vote": lambda p: change_event(p, "reveal", lambda e: body(e, "vote").update(comment="x")),
+    "nonce": lambda p: change_event(p, "reveal", lambda e: body(e).update(nonce="0" * 64)),
+    "person": lambda p: change_event(p, "reveal", lambda e: body(e, "signer").update(person="E")),
+    "time": lambda p: change_event(
+        p, "ballot", lambda e: body(e).update(time="2020-01-01T00:00:00Z")
+    ),
+    "parents": lambda p: change_event(p, "ballot", lambda e: body(e).update(parents=[])),
+    "signature": lambda p: change_event(p, "submit", lambda e: e.update(signature="0" * 128)),
+    "id": lambda p: change_event(p, "merge", lambda e: e.update(id="0" * 64)),
+    "policy": lambda p: change_event(p, "submit", lambda e: body(e, "policy").update(reviewers=1)),
+    "no votes": lambda p: drop_event(p, "reveal"),
+    "no ballots": lambda p: drop_event(p, "ballot"),
+    "no submission": lambda p: drop_event(p, "submit"),
+    "no merge": lambda p: drop_event(p, "merge"),
+    "no review": lambda p: p.review.unlink(),
+    "no JSON": lambda p: p.review.write_text("{", "utf-8") and None,
+    "another form": lambda p: p.review.write_bytes(p.review.read_bytes() + b"\n") and None,
+}
+
+
+def body(event: dict[str, object], part: str = "") -> dict[str, object]:
+    found = event["body"]
+    assert isinstance(found, dict)
+    inner = found[part] if part else found
+    assert isinstance(inner, dict)
+    return inner
+
+
+@pytest.mark.parametrize("what", sorted(TAMPERS))
+def test_whatever_is_changed_in_the_folder_a_reviewer_sees_it(done: Three, what: str) -> None:
+    _, first, _ = done
+    TAMPERS[what](first)
+    said = first.run("verify", "release")
+    assert said.code == 1, said.out
+    assert said.last.startswith("release is not verified")
+    status = first.run("review", "status", "release")
+    assert status.code == 1
+    assert first.signs("release").code != 0
+
+
+def test_a_stranger_s_signatures_count_for_nothing(new: Three, tmp_path: Path) -> None:
+    author, first, _ = new
+    (stranger,) = people(tmp_path / "outside", OTHER)
+    stranger.takes(author)
+    for person in (author, first):
+        stranger.does("review", "trust", "add", person.desk / "card.json")
+    assert stranger.votes().code == 0
+    first.takes(stranger)
+    said = first.run("verify", "release")
+    assert said.code == 1
+    assert "not in this computer's list of trusted keys" in said.err
+
+
+def test_a_review_cannot_be_moved_to_another_release(done: Three) -> None:
+    author, first, _ = done
+    write_plan(author, k=10)
+    author.does("run", "plan.toml", "--out", "other")
+    shutil.copy(author.review, author.desk / "other" / "internal" / "review.json")
+    shutil.rmtree(first.folder)
+    shutil.copytree(author.desk / "other", first.folder)
+    said = first.run("verify", "release")
+    assert said.code == 1
+    assert "is not the file submitted" in said.err
+
+
+def test_an_old_copy_of_the_review_does_not_undo_a_withdrawal(new: Three) -> None:
+    author, _, _ = new
+    old = author.review.read_bytes()
+    assert author.signs("withdraw", "--reason", "The wrong extract.").code == 0
+    author.review.write_bytes(old)
+    assert author.run("verify", "release").code == 1
