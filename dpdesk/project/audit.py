@@ -209,6 +209,14 @@ class AuditLog:
         with self._reading():
             return self._last()[1]
 
+    def newest(self) -> AuditEntry | None:
+        """The newest entry; None when there is none. Raises StorageError ``audit.unreadable``."""
+        with self._reading():
+            row = self._connection.execute(
+                f"SELECT {', '.join(_FIELDS)} FROM audit ORDER BY n DESC LIMIT 1"
+            ).fetchone()
+        return None if row is None else AuditEntry(*row)
+
     def verify(self, known: Collection[str] = ()) -> AuditCheck:
         """Check the whole chain; ``known`` are heads that the log had at some time.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import tomllib
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -358,3 +360,29 @@ def test_an_old_copy_of_the_review_does_not_undo_a_withdrawal(new: Three) -> Non
     assert author.signs("withdraw", "--reason", "The wrong extract.").code == 0
     author.review.write_bytes(old)
     assert author.run("verify", "release").code == 1
+
+
+# ---- the audit log
+
+
+def test_what_was_decided_stands_in_the_audit_log_and_its_breaks_are_found(done: Three) -> None:
+    author, first, _ = done
+    said = first.does("review", "audit")
+    assert "decided" in said.out
+    assert first.does("review", "audit", "--out", "log.csv").code == 0
+    lines = (first.desk / "log.csv").read_text("utf-8").splitlines()
+    assert sum(",decided," in line for line in lines) == 3  # start, ballot, reveal
+    assert author.does("review", "audit", "--json").json["ok"] is True
+
+    log = author.home / "audit.sqlite"
+    with closing(sqlite3.connect(log)) as connection:
+        connection.execute("DROP TRIGGER audit_no_change")
+        connection.execute("UPDATE audit SET who = 'somebody else' WHERE n = 1")
+        connection.commit()
+    broken = author.run("review", "audit")
+    assert (broken.code, "broken at entry 1" in broken.last) == (1, True)
+
+    log.unlink()
+    author.does("verify", "release")
+    begun_anew = author.run("review", "audit")
+    assert (begun_anew.code, "missing" in begun_anew.last) == (1, True)

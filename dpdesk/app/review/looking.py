@@ -179,8 +179,8 @@ def latest_known(context: AppContext) -> datetime | None:
     from dpdesk.project.audit import AuditLog
 
     with AuditLog.open_home(context.home) as log:
-        entries = log.entries()
-    return datetime.fromisoformat(entries[-1].time) if entries else None
+        newest = log.newest()
+    return None if newest is None else datetime.fromisoformat(newest.time)
 
 
 def with_files(loaded: LoadedReview, folder: Path, token: CancelToken) -> LoadedReview:

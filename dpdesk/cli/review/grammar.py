@@ -112,6 +112,10 @@ def _add_looking(add: AddParser) -> None:
     checklist.add_argument(
         "--policy", metavar="FILE", type=Path, help="the policy (default: the agency's)"
     )
+    audit = _add(add, "audit", "show and check the audit log of this computer", "rounds.audit")
+    audit.add_argument(
+        "--out", metavar="FILE", type=Path, help="write the whole log to this .csv or .json file"
+    )
     sheet = _add(add, "sheet", "write a decision sheet to fill in for `vote`", "rounds.sheet")
     sheet.add_argument("release", metavar="DIR", type=Path, help="a release folder")
     sheet.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write")

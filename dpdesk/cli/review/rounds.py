@@ -6,11 +6,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dpdesk.app import signing
+from dpdesk.app import auditing, signing
 from dpdesk.app.context import AppContext
 from dpdesk.app.review import acting, looking, sheets
 from dpdesk.cli.outcome import Outcome
-from dpdesk.cli.printing import paragraph
+from dpdesk.cli.printing import columns, one_line, paragraph
 from dpdesk.core.jobs import CancelToken, Report
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpdesk.project.review.events import Fault
     from dpdesk.project.review.state import ReviewState, Round
 
+_SHOWN = 30
 _MARKS = {"pass": "✓", "review": "△", "fail": "✕", "not applicable": "–"}
 
 
@@ -137,6 +138,35 @@ def status(context: AppContext, options: Namespace, token: CancelToken, report: 
         complaints = (*wrong, f"{options.release}: not to be relied on: {wrong[0]}.")
     text = "\n".join(_status_lines(picture)) + "\n"
     return Outcome(text, _status_json(picture, wrong), 1 if wrong else 0, complaints)
+
+
+def audit(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    """The audit log; exit code 1 when its chain is broken."""
+    picture = auditing.look_at_audit(context)
+    check = picture.check
+    rows = [("time", "who", "action", "subject")]
+    rows += [
+        (entry.time, entry.who, entry.action, one_line(entry.subject, 60))
+        for entry in picture.entries[-_SHOWN:]
+    ]
+    lines = [columns(rows), "", f"{len(picture.entries):,} entries; end: {check.head or 'none'}"]
+    lines += [paragraph(f"Note: {note}") for note in check.notes]
+    if options.out is not None:
+        auditing.export_audit(context, options.out)
+        lines.append(f"Written: {options.out}")
+    complaints: tuple[str, ...] = ()
+    if check.fault is not None:
+        place = f"entry {check.fault.n:,}"
+        complaints = (f"The audit log is broken at {place}: {check.fault.reason}.",)
+    plain = {
+        "ok": check.ok,
+        "entries": len(picture.entries),
+        "head": check.head,
+        "fault": None if check.fault is None else check.fault.reason,
+        "notes": list(check.notes),
+    }
+    code = 0 if check.ok else 1
+    return Outcome("\n".join(lines) + "\n", plain, code, complaints, options.out is not None)
 
 
 def _signed(done: Signed, words: str) -> Outcome:
