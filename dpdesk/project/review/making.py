@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dpdesk.core.errors import InputError
-from dpdesk.project.review.ballots import make_ballot, open_ballot
+from dpdesk.project.review.ballots import make_ballot, open_ballot, proposal
+from dpdesk.project.review.cards import Card
 from dpdesk.project.review.events import Event, sign_event
 from dpdesk.project.review.keys import Signer
 from dpdesk.project.review.payloads import (
@@ -19,7 +20,7 @@ from dpdesk.project.review.payloads import (
 )
 from dpdesk.project.review.permissions import own_ballots, require
 from dpdesk.project.review.state import ReviewState
-from dpdesk.project.review.texts import is_hash, says_something, text_fault
+from dpdesk.project.review.texts import fold_person, is_hash, says_something, shown, text_fault
 from dpdesk.project.review.votes import Vote
 
 
@@ -34,7 +35,14 @@ def submit(signer: Signer, state: ReviewState, payload: Submission) -> Event:
     wanted = state.current.submission.id if state.current else None
     if payload.previous != wanted:
         raise ValueError("a submission names the one before it")
-    return sign_event(signer, payload, state.graph.heads(), state.now)
+    try:
+        return sign_event(signer, payload, state.graph.heads(), state.now)
+    except ValueError as error:  # a name in it that cannot be signed, too many files
+        raise InputError(
+            "review.unsignable",
+            f"The release cannot be submitted for review: {shown(str(error), 200)}.",
+            hint="Change what is named, and make the release again.",
+        ) from error
 
 
 def start(signer: Signer, state: ReviewState) -> Event:
@@ -101,6 +109,24 @@ def supersede(
             "Name the release that replaces this one: the SHA-256 of its manifest, 64 digits.",
         )
     return _signed(signer, state, Supersede(replacement, reason))
+
+
+def proposed_vote(state: ReviewState, card: Card) -> Vote:
+    """A vote on the current round to start from: what this person accepted before, unchanged.
+
+    Raises ValueError when nothing was submitted; see :func:`ballots.proposal`.
+    """
+    if state.current is None:
+        raise ValueError("there is nothing to vote on")
+    entry = state.trust.entry(card.fingerprint)
+    person = fold_person(entry.person if entry else card.person)
+    before = [
+        (item.payload, ballot.vote)
+        for item in state.rounds[: state.current.number - 1]
+        for ballot in item.ballots
+        if ballot.vote is not None and ballot.folded == person
+    ]
+    return proposal(state.current.submission, card.fingerprint, before)
 
 
 def _signed(signer: Signer, state: ReviewState, payload: Payload) -> Event:

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from dpdesk.io.canonical import canonical_json
 from dpdesk.project.review.fields import BadFieldError, Fields, canonical_of
+from dpdesk.project.review.texts import signable
 from dpdesk.project.review.votes import (
     MOST_FILES,
     MOST_ITEMS,
@@ -53,6 +54,11 @@ class ChecklistItem:
     question: str
     status: ItemStatus
     evidence: str
+
+    @classmethod
+    def made(cls, question: str, status: ItemStatus, evidence: str) -> ChecklistItem:
+        """An item whose texts can be signed, whatever names of the data are in them."""
+        return cls(signable(question), status, signable(evidence))
 
 
 @dataclass(frozen=True)

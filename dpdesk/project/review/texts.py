@@ -147,6 +147,18 @@ def text_fault(value: object, longest: int = LONGEST_COMMENT, *, lines: bool = T
     return ""
 
 
+def signable(text: str, longest: int = LONGEST_COMMENT) -> str:
+    """A text of the program's own (with names from the data in it) that can be signed and shown.
+
+    What :func:`text_fault` refuses is escaped; what is too long is cut.
+    """
+    plain = "".join(
+        char.encode("unicode_escape", "replace").decode("ascii") if text_fault(char, 1) else char
+        for char in text[:longest]
+    )
+    return plain if len(plain) <= longest and len(text) <= longest else plain[: longest - 1] + "…"
+
+
 def says_something(comment: str) -> bool:
     """Whether a comment holds a letter or a digit: spaces and unseen marks are no reason."""
     return any(char.isalnum() and ord(char) not in _UNSEEN for char in comment)

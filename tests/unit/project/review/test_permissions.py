@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from dpdesk.core.errors import InputError
 from dpdesk.project.review import making
-from dpdesk.project.review.payloads import (
-    EventType,
-)
+from dpdesk.project.review.payloads import ChecklistItem, EventType, Submission
 from dpdesk.project.review.permissions import permissions
 from dpdesk.project.review.state import Status, evaluate
-from dpdesk.project.review.votes import Outcome
+from dpdesk.project.review.votes import Decision, ItemStatus, Outcome
 from tests.helpers.review_forging import (
+    SECOND_BEN,
     approved,
     begun,
 )
@@ -24,6 +24,8 @@ from tests.helpers.reviewing import (
     TRUST,
     Play,
     approval,
+    code,
+    submission,
     trusting,
 )
 
@@ -82,8 +84,6 @@ def test_each_action_says_why_it_is_not_allowed_yet() -> None:
 
 
 def test_texts_that_cannot_be_signed_are_named() -> None:
-    from dpdesk.core.errors import InputError
-
     play = begun()
     for reason in ("", " \u200b", "a\u202eb", "x" * 20_001):
         with pytest.raises(InputError) as caught:
@@ -111,3 +111,41 @@ def test_the_list_decides_who_somebody_is_on_this_computer() -> None:
     assert {fault.code for fault in elsewhere.faults} >= {"signer.unknown"}
     assert TRUST.entry(CLARA.fingerprint) is not None
     assert evaluate(play.graph, TRUST, play.now).approved
+
+
+def test_a_release_with_names_that_cannot_be_signed_is_refused_in_words() -> None:
+    state = Play().state
+    for payload in (
+        submission(files={"public/a\u202eb.csv": code("x")}),
+        submission(files={f"public/{number}.csv": code("x") for number in range(5_001)}),
+        submission(policy={"reviewers": 2, "title": "a\ud800b"}),
+    ):
+        with pytest.raises(InputError) as caught:
+            making.submit(AUTHOR, state, payload)
+        assert caught.value.code == "review.unsignable"
+        assert caught.value.sentence.isprintable()
+
+
+def test_evidence_with_odd_names_of_the_data_can_be_signed() -> None:
+    text = "The column `a\u202eb\x00\ud800` is nearly unique. " + "x" * 30_000
+    item = ChecklistItem.made("Is `\x1b[31m` all right?", ItemStatus.REVIEW, text)
+    play = Play()
+    event = play.submit(checklist={"odd": item})
+    assert isinstance(event.payload, Submission)
+    evidence = event.payload.checklist["odd"].evidence
+    assert evidence.startswith("The column `a\\u202eb\\x00\\ud800` is nearly unique. x")
+    assert len(evidence) == 20_000
+
+
+def test_a_vote_starts_from_what_the_same_person_said_before() -> None:
+    play = begun()
+    play.vote({"Ben": Outcome.APPROVE, "Clara": Outcome.CHANGES})
+    play.submit("release 1")
+    own = making.proposed_vote(play.state, SECOND_BEN.card)
+    assert own.reviewer == SECOND_BEN.fingerprint
+    assert {file.decision for file in own.files.values()} == {Decision.ACCEPT}
+    assert own.outcome is Outcome.CHANGES
+    other = making.proposed_vote(play.state, DORA.card)
+    assert {file.decision for file in other.files.values()} == {Decision.CHANGE}
+    with pytest.raises(ValueError, match="nothing"):
+        making.proposed_vote(Play().state, BEN.card)

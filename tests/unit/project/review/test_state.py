@@ -181,6 +181,21 @@ def test_two_ballots_of_one_person_name_each_other() -> None:
     assert [fault.code for fault in play.state.past] == ["ballot.twice"]
 
 
+def test_a_person_who_votes_twice_is_not_counted_even_when_all_is_revealed() -> None:
+    play = begun()
+    sealed = [envelope(play, who) for who in (BEN, SECOND_BEN, CLARA)]
+    people = (BEN, SECOND_BEN, CLARA)
+    made = [forge(play, who, one[0]) for who, one in zip(people, sealed, strict=True)]
+    closes = tuple(sorted(event.id for event in made))
+    for who, event, (_, nonce, vote) in zip(people, made, sealed, strict=True):
+        forge(play, who, Reveal(event.id, closes, nonce, vote))
+    assert codes(play) == ["ballot.twice"]
+    assert play.state.status is Status.IN_REVIEW
+    forge(play, DORA, Release())
+    assert codes(play) == ["release.early", "ballot.twice"]
+    assert play.state.status is Status.IN_REVIEW
+
+
 def test_a_copied_commitment_is_noticed_and_cannot_be_revealed() -> None:
     play = begun()
     ballot, nonce, vote = envelope(play, BEN)
