@@ -16,23 +16,13 @@ from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseFacts, VerifyReport
 from dpdesk.project.review.item_words import printable
-from dpdesk.project.review.policy import DEVELOP, Policy, Standing
+from dpdesk.project.review.payloads import ChecklistItem, Mode
+from dpdesk.project.review.policy import Policy, Standing
+from dpdesk.project.review.protocol import ProtocolCheck
+from dpdesk.project.review.votes import ItemStatus as Status
 
 MICRODATA_METHODS = ("k-anonymity", "anatomy", "l-diverted")
-
-
-class Status(Enum):
-    """How an item stands; ``REVIEW`` asks a person to judge."""
-
-    PASS = "pass"
-    REVIEW = "review"
-    FAIL = "fail"
-    NOT_APPLICABLE = "not applicable"
-
-    @property
-    def severity(self) -> int:
-        """0 for what stands in nobody's way, 1 for what a person judges, 2 for a failure."""
-        return {Status.REVIEW: 1, Status.FAIL: 2}.get(self, 0)
+_LONGEST_EVIDENCE = 4_000
 
 
 class Basis(Enum):
@@ -65,11 +55,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Difference:
-    """An item that stands otherwise than a submission recorded; None: it has no such item."""
+    """An item that stands otherwise than in a submission; None: there is no such item."""
 
     id: str
-    recorded: str | None
-    found: str | None
+    submitted: Status | None
+    found: Status | None
 
 
 @dataclass(frozen=True)
@@ -90,48 +80,28 @@ class Checklist:
         """How many items stand so."""
         return sum(item.status is status for item in self.items)
 
-    def recorded(self) -> dict[str, dict[str, str]]:
-        """Status and evidence by item id: JSON values, as a submission holds them."""
+    def submitted(self) -> dict[str, ChecklistItem]:
+        """The items as a submission holds them."""
         return {
-            item.id: {"status": item.status.value, "evidence": item.evidence} for item in self.items
+            item.id: ChecklistItem(item.question, item.status, item.evidence) for item in self.items
         }
 
-    def differences(self, recorded: Mapping[str, object]) -> tuple[Difference, ...]:
-        """Items whose status is not the one that a submission recorded, in order of this list."""
-        here = {item.id: item.status.value for item in self.items}
-        there = {str(key): _status(value) for key, value in recorded.items()}
-        ids = [*here, *(key for key in there if key not in here)]
+    def differences(self, submitted: Mapping[str, Status]) -> tuple[Difference, ...]:
+        """Items that stand otherwise than in a submission, in the order of this list."""
+        here = {item.id: item.status for item in self.items}
+        ids = [*here, *(key for key in submitted if key not in here)]
         return tuple(
-            Difference(key, there.get(key), here.get(key))
+            Difference(key, submitted.get(key), here.get(key))
             for key in ids
-            if there.get(key) != here.get(key)
+            if submitted.get(key) is not here.get(key)
         )
-
-
-def _status(value: object) -> str | None:
-    found = value.get("status") if isinstance(value, Mapping) else None
-    return found if isinstance(found, str) else None
-
-
-@dataclass(frozen=True)
-class ProtocolCheck:
-    """What comparing a release with a locked protocol showed.
-
-    ``differences`` are sentences; ``signer`` is empty when the protocol is not signed, and
-    ``signature`` says what its signature is worth here: ``"trusted"``, ``"unknown"`` or ``"bad"``.
-    """
-
-    id: str
-    differences: tuple[str, ...]
-    signer: str = ""
-    signature: str = "unknown"
 
 
 @dataclass(frozen=True)
 class Passage:
     """How the release comes about: which mode, and the protocol that it applies."""
 
-    mode: str = DEVELOP
+    mode: Mode = Mode.DEVELOP
     protocol: ProtocolCheck | None = None
 
 
@@ -263,6 +233,6 @@ def _sign_offs(policy: Policy) -> Sequence[Item]:
 def _item(item_id: str, question: str, answer: Answer) -> Item:
     """An item whose evidence ends with its basis; advice only where the item does not pass."""
     evidence = f"{answer.evidence.strip().removesuffix('.')} ({answer.basis.value})."
-    evidence = printable(f"{evidence} {answer.more}")
+    evidence = printable(f"{evidence} {answer.more}")[:_LONGEST_EVIDENCE]
     advice = answer.advice if answer.status.severity else ""
     return Item(item_id, question, answer.status, evidence, answer.basis, advice)

@@ -7,9 +7,10 @@ from fractions import Fraction
 
 from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
 from dpdesk.core.schema import ColumnType, Role
-from dpdesk.project.review.checklist import Answer, Basis, Case, Status, TableQuestion
+from dpdesk.project.review.checklist import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.item_words import counted, listed, part, percent, value, verb
 from dpdesk.project.review.policy import column_pattern, folded
+from dpdesk.project.review.votes import ItemStatus as Status
 
 FEW_ROWS = 20
 NEARLY_UNIQUE, OFTEN_UNIQUE = Fraction(9, 10), Fraction(1, 20)

@@ -8,9 +8,12 @@ from fractions import Fraction
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import MADE_AGAIN, CheckStatus
-from dpdesk.project.review.checklist import Answer, Basis, Case, Question, Status
+from dpdesk.project.review.checklist import Answer, Basis, Case, Question
 from dpdesk.project.review.item_words import counted, listed
-from dpdesk.project.review.policy import APPLY, Standing
+from dpdesk.project.review.payloads import Mode
+from dpdesk.project.review.policy import Standing
+from dpdesk.project.review.protocol import Signature
+from dpdesk.project.review.votes import ItemStatus as Status
 
 PRIVATE_METHODS = ("dp-cube", "priview")
 _TABLE = "table"
@@ -77,27 +80,29 @@ def _method(case: Case) -> Answer | None:
 def _mode(case: Case) -> Answer:
     mode, protocol = case.passage.mode, case.passage.protocol
     if mode not in case.policy.modes:
-        text = f"The mode is `{mode}`; the policy allows {listed(case.policy.modes)}."
+        allowed = listed([each.value for each in case.policy.modes])
+        text = f"The mode is `{mode.value}`; the policy allows {allowed}."
         return Answer(Status.FAIL, text, Basis.POLICY, "Submit it in an allowed mode.")
-    if mode != APPLY:
+    if mode is not Mode.APPLY:
         text = "A protocol is being developed: every setting is open to review."
         return Answer(Status.PASS, text, Basis.POLICY)
     if protocol is None:
         text = "A locked protocol was to be applied, but it is not at hand."
         return Answer(Status.FAIL, text, Basis.FILES, "Give the file of the protocol.")
     name = f"the locked protocol {protocol.id[:16]}…"
-    if protocol.signature == "bad":
-        text = f"The signature of {name} does not fit its content."
-        return Answer(Status.FAIL, text, Basis.FILES, "Ask its maker for the unchanged file.")
+    if protocol.signature in (Signature.BAD, Signature.REVOKED):
+        text = f"The signature of {name} {protocol.signature.value}."
+        if protocol.signature is Signature.REVOKED:
+            text = f"The signature of {name}, by {protocol.signer}, is {protocol.signature.value}."
+        return Answer(Status.FAIL, text, Basis.FILES, "Ask for a protocol that is signed afresh.")
     if protocol.differences:
         more = len(protocol.differences) - 1
         also = f" ({more:,} more)" if more else ""
         text = f"The release departs from {name}: {protocol.differences[0]}{also}."
         advice = "Apply the protocol as it is, or submit the change as a new protocol."
         return Answer(Status.FAIL, text, Basis.EVIDENCE, advice)
-    signed = f"signed by {protocol.signer}" if protocol.signer else "not signed"
-    text = f"The plan is {name}, {signed}, but for source and title."
-    if protocol.signature != "trusted":
+    text = f"The plan is {name}, signed by {protocol.signer}, but for source and title."
+    if protocol.signature is not Signature.TRUSTED:
         advice = "Check the signer's key, and add it to the trust list if it is right."
         return Answer(Status.REVIEW, f"{text} Its key is not trusted here.", Basis.FILES, advice)
     return Answer(Status.PASS, text, Basis.EVIDENCE)

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from dpdesk.core.disclosure import ColumnFacts, SpreadFacts, TableFacts
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import Role
-from dpdesk.project.review.checklist import Answer, Basis, Case, Status, TableQuestion
+from dpdesk.project.review.checklist import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.item_words import counted, listed, part, percent, share_of, value, verb
+from dpdesk.project.review.votes import ItemStatus as Status
 
 SMALL_K, SMALL_TABLE = 3, 100
 HIGH_SUPPRESSION, HIGH_GROUP, UNEVEN = Fraction(1, 20), Fraction(1, 10), 3

@@ -6,7 +6,6 @@ submission carries the whole policy, so that everybody can see against what it w
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -32,12 +31,12 @@ from dpdesk.core.parameters import (
     unknown_key,
 )
 from dpdesk.core.plain import MAX_DIGITS, freeze, odd_numbers, show
-from dpdesk.io.canonical import canonical_json
+from dpdesk.project.review.payloads import MOST_REVIEWERS, Mode, policy_sha256
+from dpdesk.project.review.texts import text_fault
 
 POLICY_VERSION = 1
-DEVELOP, APPLY = "develop", "apply"
-MODES = (DEVELOP, APPLY)
-MOST_REVIEWERS = 20
+MODES = tuple(Mode)
+MOST_SIGN_OFFS = 100
 _LONGEST = 1_000
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _TABLES = ("limits", "columns", "modes", "sign_offs")
@@ -230,7 +229,7 @@ class Policy:
     forbidden: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     methods: tuple[str, ...] | None = None
-    modes: tuple[str, ...] = MODES
+    modes: tuple[Mode, ...] = MODES
     require_proven_optimal: bool = False
     require_source_verification: bool = False
     sign_offs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -281,7 +280,7 @@ class Policy:
         if any(columns.values()):
             plain["columns"] = {key: names for key, names in columns.items() if names}
         if self.modes != MODES:
-            plain["modes"] = {"allowed": list(self.modes)}
+            plain["modes"] = {"allowed": [mode.value for mode in self.modes]}
         if self.sign_offs:
             plain["sign_offs"] = dict(self.sign_offs)
         return plain
@@ -289,7 +288,7 @@ class Policy:
     @cached_property
     def sha256(self) -> str:
         """SHA-256 (hex) of the canonical JSON of :meth:`as_plain`."""
-        return hashlib.sha256(canonical_json(self.as_plain())).hexdigest()
+        return policy_sha256(self.as_plain())
 
     def whole(self, key: str) -> int | None:
         """A limit that is a whole number; None when it is not set."""
@@ -402,24 +401,30 @@ def _names(columns: Mapping[str, ParameterValue], key: str, where: str) -> tuple
     return names
 
 
-def _modes(value: ParameterValue, where: str) -> tuple[str, ...]:
+def _modes(value: ParameterValue, where: str) -> tuple[Mode, ...]:
     if not isinstance(value, Texts):
         return MODES
-    expected = " and ".join(f"`{mode}`" for mode in MODES)
-    if not value.items or not set(value.items) <= set(MODES):
+    expected = " and ".join(f"`{mode.value}`" for mode in MODES)
+    if not value.items or not set(value.items) <= {mode.value for mode in MODES}:
         found = list(value.items)
         raise _invalid("allowed", found, f"one or both of {expected}", f"{where}, [modes]", "modes")
-    return tuple(mode for mode in MODES if mode in value.items)
+    return tuple(mode for mode in MODES if mode.value in value.items)
 
 
 def _sign_offs(raw: Mapping[str, object], where: str) -> dict[str, str]:
     place = f"{where}, [sign_offs]"
+    if len(raw) > MOST_SIGN_OFFS:
+        found = f"{len(raw):,} questions"
+        raise _invalid("sign_offs", found, f"at most {MOST_SIGN_OFFS}", where)
     for key, question in raw.items():
         if not _ID.fullmatch(key) or len(key) > 40:
             expected = "a short name of small letters, digits and hyphens as its key"
             raise _invalid(key, question, expected, place, "sign_offs")
-        if not isinstance(question, str) or not 0 < len(question.strip()) <= _LONGEST:
-            raise _invalid(key, question, "a question or a sentence", place, "sign_offs")
+        fault = text_fault(question, _LONGEST, lines=False)
+        if fault or not isinstance(question, str) or not question.strip():
+            raise _invalid(
+                key, question, "a question or a sentence on one line", place, "sign_offs"
+            )
     return {key: str(question).strip() for key, question in raw.items()}
 
 

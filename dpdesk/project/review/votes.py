@@ -38,6 +38,11 @@ class ItemStatus(StrEnum):
     FAIL = "fail"
     NOT_APPLICABLE = "not applicable"
 
+    @property
+    def severity(self) -> int:
+        """0 for what stands in nobody's way, 1 for what a person judges, 2 for a failure."""
+        return {ItemStatus.REVIEW: 1, ItemStatus.FAIL: 2}.get(self, 0)
+
 
 @dataclass(frozen=True)
 class CheckDecision:

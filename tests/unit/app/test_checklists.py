@@ -14,9 +14,10 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.jobs import CancelToken, StepProgress, silent
-from dpdesk.project.review.checklist import Basis, Checklist, Status
+from dpdesk.project.review.checklist import Basis, Checklist
 from dpdesk.project.review.policy import BUILT_IN, Policy
 from dpdesk.project.review.table_facts import STEP
+from dpdesk.project.review.votes import ItemStatus as Status
 from tests.helpers import releases as town
 from tests.helpers.forging import manifest_of, places, seal_again
 

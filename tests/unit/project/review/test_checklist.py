@@ -11,16 +11,19 @@ import pytest
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure
-from dpdesk.core.schema import ValueCount
+from dpdesk.core.schema import Role, ValueCount
 from dpdesk.project.review.checklist import (
     Basis,
     Difference,
     Item,
     Passage,
-    ProtocolCheck,
-    Status,
 )
+from dpdesk.project.review.payloads import Mode
 from dpdesk.project.review.policy import Standing
+from dpdesk.project.review.protocol import ProtocolCheck, Signature
+from dpdesk.project.review.texts import text_fault
+from dpdesk.project.review.votes import LONGEST_ITEM
+from dpdesk.project.review.votes import ItemStatus as Status
 from tests.helpers import checked_facts as facts
 from tests.helpers.checked_facts import AGE, EVEN, SECRET, checklist, column, policy, table
 
@@ -288,18 +291,19 @@ def test_only_allowed_methods_pass() -> None:
     assert "`k-anonymity`; the policy allows `anatomy` and `dp-cube`" in found.evidence
 
 
-LOCKED = ProtocolCheck("ab" * 32, (), "Ada Example", "trusted")
+LOCKED = ProtocolCheck("ab" * 32, (), "Ada Example", Signature.TRUSTED)
 
 
 @pytest.mark.parametrize(
     ("passage", "status"),
     [
-        (Passage("develop"), Status.PASS),
-        (Passage("apply", LOCKED), Status.PASS),
-        (Passage("apply"), Status.FAIL),
-        (Passage("apply", replace(LOCKED, differences=("`k` is 3, not 5",))), Status.FAIL),
-        (Passage("apply", replace(LOCKED, signature="bad")), Status.FAIL),
-        (Passage("apply", replace(LOCKED, signature="unknown")), Status.REVIEW),
+        (Passage(Mode.DEVELOP), Status.PASS),
+        (Passage(Mode.APPLY, LOCKED), Status.PASS),
+        (Passage(Mode.APPLY), Status.FAIL),
+        (Passage(Mode.APPLY, replace(LOCKED, differences=("`k` is 3, not 5",))), Status.FAIL),
+        (Passage(Mode.APPLY, replace(LOCKED, signature=Signature.BAD)), Status.FAIL),
+        (Passage(Mode.APPLY, replace(LOCKED, signature=Signature.UNKNOWN)), Status.REVIEW),
+        (Passage(Mode.APPLY, replace(LOCKED, signature=Signature.REVOKED)), Status.FAIL),
     ],
 )
 def test_a_locked_protocol_must_be_applied_as_it_is(passage: Passage, status: Status) -> None:
@@ -308,7 +312,7 @@ def test_a_locked_protocol_must_be_applied_as_it_is(passage: Passage, status: St
 
 def test_a_mode_that_the_policy_does_not_allow_fails() -> None:
     held = policy(modes={"allowed": ["apply"]})
-    assert checklist(table(), held, Passage("develop")).item("mode").status is Status.FAIL
+    assert checklist(table(), held, Passage(Mode.DEVELOP)).item("mode").status is Status.FAIL
 
 
 def test_a_proven_optimum_is_asked_for_where_the_policy_requires_it() -> None:
@@ -373,15 +377,27 @@ def test_sign_offs_are_questions_that_only_a_person_answers() -> None:
     assert each.basis is Basis.PERSON
 
 
-def test_what_a_submission_recorded_is_compared_item_by_item() -> None:
+def test_what_a_submission_holds_is_compared_item_by_item() -> None:
     before = checklist(table(), policy(limits={"minimum_l": 2}))
     after = checklist(table(smallest=4))
-    assert before.differences(before.recorded()) == ()
-    assert after.differences(before.recorded()) == (
-        Difference("smallest-class", "pass", "fail"),
-        Difference("diversity", "pass", None),
+    statuses = {key: each.status for key, each in before.submitted().items()}
+    assert before.differences(statuses) == ()
+    assert after.differences(statuses) == (
+        Difference("smallest-class", Status.PASS, Status.FAIL),
+        Difference("diversity", Status.PASS, None),
     )
-    odd: dict[str, object] = {"verified": 7, "new": {"status": 3}}
-    assert Difference("verified", None, "pass") in after.differences(odd)
+    assert Difference("verified", None, Status.PASS) in after.differences({})
     with pytest.raises(KeyError):
         after.item("diversity")
+
+
+def test_a_submission_can_hold_every_item() -> None:
+    odd = "\u202e\x07 \n\u2028 \ud800"
+    shown = table(AGE, column(f"name {odd}", looks=Role.IDENTIFIER))
+    said = facts.manifest(guarantee={"assumes": [odd * 5_000]}, method=odd)
+    failures = [Failure(odd, odd)]
+    found = checklist(facts.facts(shown, said, failures=failures), policy(methods=["k-anonymity"]))
+    for key, each in found.submitted().items():
+        assert len(key) <= LONGEST_ITEM
+        assert text_fault(each.question, lines=False) == ""
+        assert text_fault(each.evidence, lines=False) == ""

@@ -135,7 +135,7 @@ def test_json_of_the_same_shape_is_the_same_policy(tmp_path: Path) -> None:
         ("version = 1\nlimits = 3", "policy.invalid", "policy.toml, line 2: `limits` is 3, "
          "expected a table `[limits]`."),
         ("version = 1\nreviewers = 0", "parameter.invalid", "policy.toml, line 2: `reviewers` is "
-         "0, expected a whole number from 1 to 20."),
+         "0, expected a whole number from 1 to 64."),
         ("version = 1\nrequire_proven_optimal = 1", "parameter.invalid", "policy.toml, line 2: "
          "`require_proven_optimal` is 1, expected true or false."),
         ("version = 1\n[modes]\nallowed = ['plan']", "policy.invalid", "policy.toml, line 3, "
@@ -146,7 +146,7 @@ def test_json_of_the_same_shape_is_the_same_policy(tmp_path: Path) -> None:
          '[sign_offs]: `The Owner` is "x", expected a short name of small letters, digits and '
          "hyphens as its key."),
         ("version = 1\n[sign_offs]\nowner = ''", "policy.invalid", "policy.toml, line 3, "
-         '[sign_offs]: `owner` is "", expected a question or a sentence.'),
+         '[sign_offs]: `owner` is "", expected a question or a sentence on one line.'),
         ("version = 1\ntitle = open", "policy.syntax", "policy.toml, line 2, column 9: this is not "
          'valid TOML: invalid value; texts stand in quotes, such as title = "Public use files".'),
     ],
@@ -184,7 +184,7 @@ limit_values = st.fixed_dictionaries(
 
 
 @settings(deadline=None)
-@given(limit_values, st.text(max_size=8), st.integers(1, 20))
+@given(limit_values, st.text(max_size=8), st.integers(1, 64))
 def test_a_policy_carried_by_a_submission_is_the_same_policy(
     limits: dict[str, object], title: str, reviewers: int
 ) -> None:

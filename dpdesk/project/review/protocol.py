@@ -1,0 +1,305 @@
+"""Locked protocols: how a release was made, to be made again for other data of the same shape.
+
+A protocol holds roles, hierarchies by value, the protection, the missing codes and the policy, but
+neither source nor title. It comes from a release that was reviewed in the mode "develop"; a release
+in the mode "apply" must have the same plan. It is signed by whoever locked it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+from dpdesk.core.disclosure import TableFacts
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.parameters import nearest
+from dpdesk.core.plain import freeze_table, show, thaw
+from dpdesk.core.plan import SourceSpec
+from dpdesk.core.release import ReleaseFacts
+from dpdesk.core.schema import ColumnType, Role
+from dpdesk.io.canonical import canonical_json
+from dpdesk.project.review.cards import Purpose, fingerprint_of, signature_holds
+from dpdesk.project.review.texts import fold_person, time_text
+from dpdesk.project.review.trust import RevokedAs, TrustList
+from dpdesk.project.work import WorkState
+
+PROTOCOL_KIND = "dpdesk-protocol"
+_NUMBERS = (ColumnType.INTEGER, ColumnType.DECIMAL)
+Rows = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class ProtocolColumn:
+    """A column of the source; ``type`` is None where nobody recorded it (columns left out)."""
+
+    name: str
+    role: Role
+    type: ColumnType | None = None
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What has to be the same in every release that applies it.
+
+    ``columns`` are those of the source, in order; ``hierarchies`` their rows from leaf to top, by
+    column; ``protection`` and ``budget`` are frozen plain values as in a plan. ``release`` is the
+    SHA-256 of the manifest of the release that it was made from.
+    """
+
+    title: str
+    release: str
+    policy_sha256: str
+    columns: tuple[ProtocolColumn, ...]
+    hierarchies: Mapping[str, Rows]
+    missing: tuple[str, ...]
+    decimal: str
+    protection: Mapping[str, object]
+    budget: Mapping[str, object] | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """The protocol as the object that is signed."""
+        return {
+            "format": 1,
+            "kind": PROTOCOL_KIND,
+            "title": self.title,
+            "release": self.release,
+            "policy_sha256": self.policy_sha256,
+            "columns": [
+                {
+                    "name": column.name,
+                    "role": column.role.value,
+                    "type": None if column.type is None else column.type.value,
+                }
+                for column in self.columns
+            ],
+            "hierarchies": {
+                name: [list(row) for row in rows] for name, rows in self.hierarchies.items()
+            },
+            "missing": list(self.missing),
+            "decimal": self.decimal,
+            "protection": thaw(self.protection),
+            "budget": None if self.budget is None else thaw(self.budget),
+        }
+
+    def work(self, source: SourceSpec, base: Path) -> WorkState:
+        """The work that applies the protocol to another source, whose path is below ``base``."""
+        read = SourceSpec(
+            source.path,
+            source.delimiter,
+            source.encoding,
+            source.decimal or (None if self.decimal == "." else self.decimal),
+            source.quote,
+            source.header,
+            self.missing,
+        )
+        hierarchies = {
+            name: Hierarchy.from_rows(name, rows, "the protocol")
+            for name, rows in self.hierarchies.items()
+        }
+        parameters = {key: value for key, value in self.protection.items() if key != "method"}
+        return WorkState(
+            source=read,
+            base=base,
+            roles=MappingProxyType({column.name: column.role for column in self.columns}),
+            hierarchies=MappingProxyType(hierarchies),
+            method=str(self.protection.get("method", "")),
+            parameters=freeze_table(parameters),
+            budget=self.budget,
+        )
+
+
+@dataclass(frozen=True)
+class SignedProtocol:
+    """A protocol with its maker's signature; only a trust list says whose key it is."""
+
+    protocol: Protocol
+    person: str
+    key: str
+    time: datetime
+    dpdesk: str
+    signature: str
+
+    def body(self) -> dict[str, object]:
+        """What is signed."""
+        return {
+            **self.protocol.as_json(),
+            "signer": {
+                "person": self.person,
+                "key": self.key,
+                "fingerprint": fingerprint_of(self.key),
+            },
+            "time": time_text(self.time),
+            "dpdesk": self.dpdesk,
+        }
+
+    @cached_property
+    def id(self) -> str:
+        """SHA-256 (hex) of the canonical bytes of the body: what a submission names."""
+        return hashlib.sha256(canonical_json(self.body())).hexdigest()
+
+
+class Signature(Enum):
+    """What a protocol's signature is worth on this computer."""
+
+    TRUSTED = "by a trusted key"
+    UNKNOWN = "by a key that is not in the trust list"
+    REVOKED = "by a key that was revoked"
+    BAD = "does not fit the content"
+
+
+@dataclass(frozen=True)
+class ProtocolCheck:
+    """What comparing a release with a protocol showed; ``differences`` are parts of sentences."""
+
+    id: str
+    differences: tuple[str, ...]
+    signer: str
+    signature: Signature
+
+
+def check_protocol(
+    signed: SignedProtocol,
+    release: ReleaseFacts,
+    table: TableFacts | None,
+    policy_sha256: str,
+    trust: TrustList,
+) -> ProtocolCheck:
+    """Hold a release against a protocol, and its signature against the trust list.
+
+    Never raises, whatever the evidence holds; what cannot be read is a difference.
+    """
+    found = tuple(differences(signed.protocol, release, table, policy_sha256))
+    return ProtocolCheck(signed.id, found, signed.person, signature_of(signed, trust))
+
+
+def signature_of(signed: SignedProtocol, trust: TrustList) -> Signature:
+    """What the signature is worth: the key's, and the name that the trust list has for it."""
+    body = canonical_json(signed.body())
+    if not signature_holds(signed.key, Purpose.PROTOCOL, body, signed.signature):
+        return Signature.BAD
+    entry = trust.entry(fingerprint_of(signed.key))
+    if entry is None:
+        return Signature.UNKNOWN
+    if fold_person(entry.person) != fold_person(signed.person):
+        return Signature.BAD
+    if entry.revoked is None:
+        return Signature.TRUSTED
+    early = entry.revoked.kind is RevokedAs.RETIRED and signed.time < entry.revoked.time
+    return Signature.TRUSTED if early else Signature.REVOKED
+
+
+def differences(
+    protocol: Protocol, release: ReleaseFacts, table: TableFacts | None, policy_sha256: str
+) -> Iterator[str]:
+    """How the plan in a release's evidence departs from a protocol, but for source and title."""
+    if not release.evidence:
+        yield "the internal part, which holds the plan, is not at hand"
+        return
+    if policy_sha256 != protocol.policy_sha256:
+        yield "the policy is not the one under which the protocol was made"
+    yield from _role_differences(protocol, release.evidence.get("roles"))
+    yield from _hierarchy_differences(protocol, release.internal_section("hierarchies"))
+    yield from _plan_differences(protocol, release)
+    yield from _type_differences(protocol, table)
+
+
+def _role_differences(protocol: Protocol, raw: object) -> Iterator[str]:
+    found = raw if isinstance(raw, Mapping) else {}
+    known = {column.name: column.role.value for column in protocol.columns}
+    for name, role in known.items():
+        if name not in found:
+            near = nearest(name, [str(other) for other in found if other not in known])
+            renamed = f"; is it `{near}` now?" if near else ""
+            yield f"the source has no column `{name}`{renamed}"
+        elif found[name] != role:
+            yield f"`{name}` is {found[name]}, not {role}"
+    for name in found:
+        if name not in known:
+            yield f"the column `{name}` is not in the protocol"
+
+
+def _hierarchy_differences(protocol: Protocol, found: Mapping[str, object]) -> Iterator[str]:
+    for name in sorted({*protocol.hierarchies, *map(str, found)}):
+        if name not in protocol.hierarchies:
+            yield f"`{name}` has a hierarchy, and none in the protocol"
+            continue
+        rows, ours = found.get(name), protocol.hierarchies[name]
+        there = as_rows(rows)
+        if there != ours:
+            yield f"the hierarchy of `{name}` is another{_how_rows_differ(ours, there)}"
+
+
+def _how_rows_differ(ours: Rows, there: Rows | None) -> str:
+    if there is None:
+        return ""
+    known, found = {row[0]: row for row in ours if row}, {row[0]: row for row in there if row}
+    more, fewer = len(found.keys() - known.keys()), len(known.keys() - found.keys())
+    moved = sum(found[leaf] != known[leaf] for leaf in found.keys() & known.keys())
+    parts = [
+        f"{count:,} {what}"
+        for count, what in ((more, "more"), (fewer, "fewer"), (moved, "placed elsewhere"))
+        if count
+    ]
+    return f" (values: {', '.join(parts)})" if parts else " (the same values in another order)"
+
+
+def _plan_differences(protocol: Protocol, release: ReleaseFacts) -> Iterator[str]:
+    plan = release.internal_section("plan")
+    protection = plan.get("protection")
+    found = freeze_table(protection) if isinstance(protection, Mapping) else {}
+    for key in (*protocol.protection, *(key for key in found if key not in protocol.protection)):
+        ours, there = protocol.protection.get(key), found.get(key)
+        if ours is None:
+            yield f"`{key}` is {show(there)}, which the protocol does not give"
+        elif there is None:
+            yield f"`{key}` is not given, where the protocol has {show(ours)}"
+        elif ours != there:
+            yield f"`{key}` is {show(there)}, not {show(ours)}"
+    budget = plan.get("budget")
+    if (freeze_table(budget) if isinstance(budget, Mapping) else None) != protocol.budget:
+        yield "`[budget]` is another"
+    source = plan.get("source")
+    codes = source.get("missing", [""]) if isinstance(source, Mapping) else None
+    if codes != list(protocol.missing):
+        yield f"the missing codes are {_shown(codes)}, not {_shown(list(protocol.missing))}"
+    reading = release.internal_section("source").get("reading")
+    decimal = reading.get("decimal") if isinstance(reading, Mapping) else None
+    if decimal != protocol.decimal:
+        yield f"the decimal mark is {_shown(decimal)}, not {_shown(protocol.decimal)}"
+
+
+def _type_differences(protocol: Protocol, table: TableFacts | None) -> Iterator[str]:
+    known = {column.name: column for column in protocol.columns}
+    for found in table.columns if table is not None else ():
+        column = known.get(found.name)
+        if column is None or column.role is Role.QUASI_IDENTIFIER or column.type is None:
+            continue
+        if not same_type(column.type, found.type):
+            yield f"`{found.name}` holds {found.type.value} values, not {column.type.value}"
+
+
+def same_type(one: ColumnType, other: ColumnType) -> bool:
+    """Whether values of two types may stand in one column: numbers with numbers, empty with all."""
+    return one is other or ColumnType.EMPTY in (one, other) or {one, other} <= set(_NUMBERS)
+
+
+def as_rows(raw: object) -> Rows | None:
+    """A hierarchy's rows from JSON values; None when they are none."""
+    if not isinstance(raw, Sequence) or isinstance(raw, str):
+        return None
+    rows = []
+    for row in raw:
+        if not isinstance(row, list | tuple) or not all(isinstance(item, str) for item in row):
+            return None
+        rows.append(tuple(row))
+    return tuple(rows)
+
+
+def _shown(value: object) -> str:
+    return "not given" if value is None else show(value)
