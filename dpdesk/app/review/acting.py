@@ -266,8 +266,7 @@ def _payload(
 ) -> Submission:
     from dpdesk.project.audit import AuditLog
     from dpdesk.project.review.binding import bind_release, manifest_code
-    from dpdesk.project.review.payloads import ChecklistItem, Submission
-    from dpdesk.project.review.votes import ItemStatus
+    from dpdesk.project.review.payloads import Submission
 
     bound = bind_release(folder, token)
     replaced = None
@@ -286,10 +285,7 @@ def _payload(
         commitment=bound.commitment,
         files=bound.files,
         policy=policy.as_plain(),
-        checklist={
-            item.id: ChecklistItem(item.question, ItemStatus(item.status.value), item.evidence)
-            for item in checklist.items
-        },
+        checklist=checklist.submitted(),
         note=wish.note,
         supersedes=replaced,
         audit_head=head or None,

@@ -93,10 +93,7 @@ def look(
     checked = check_release(context, folder, token, report, used, passage, source)
     differences: tuple[Difference, ...] = ()
     if current is not None:
-        recorded = {
-            key: {"status": item.status.value} for key, item in current.payload.checklist.items()
-        }
-        differences = checked.checklist.differences(recorded)
+        differences = checked.checklist.differences(current.payload.statuses)
     review_store(context).remember(loaded)
     return ReviewPicture(folder, checked, loaded, differences, tuple(notes))
 
@@ -219,4 +216,4 @@ def submitted_passage(submission: Submission) -> Passage | None:
     """How the release comes about, as the submission says."""
     from dpdesk.project.review.checklist import Passage
 
-    return Passage(submission.mode.value)
+    return Passage(submission.mode)

@@ -191,8 +191,8 @@ def _status_lines(picture: ReviewPicture) -> list[str]:
         lines.append(f"  · {event.words}{void}")
     lines += [paragraph(f"Note: {note.reason}.") for note in _notes(picture)]
     for one in picture.differences:
-        recorded, found = one.recorded or "absent", one.found or "absent"
-        lines.append(f"Note: the check {one.id} was {recorded} for the author and is {found} here.")
+        before, found = one.submitted or "absent", one.found or "absent"
+        lines.append(f"Note: the check {one.id} was {before} for the author and is {found} here.")
     return lines
 
 
