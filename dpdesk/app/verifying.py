@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk import __version__
 from dpdesk.app.restating import about_check, plan_fault, setting_checks
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
@@ -228,6 +229,7 @@ class _Checker:
                 checks = method.verify_with_source(manifest, published, given, self._token)
                 if _failed(checks):
                     return checks
+                self._compare_recorded(manifest, checks)
                 recoding = method.claimed_recoding(manifest, given, self._token)
                 if recoding is None:
                     return checks
@@ -239,6 +241,21 @@ class _Checker:
                 Failure(str(source), f"could not be read as the evidence says: {error.sentence}")
             )
             return method.verify(manifest, published, self._token)
+
+    def _compare_recorded(
+        self, manifest: Mapping[str, object], checks: Sequence[ClaimCheck]
+    ) -> None:
+        """The checks in the evidence were made in the same way, by the version that it names."""
+        found = [
+            {"claim": check.claim, "status": check.status.value, "found": check.found}
+            for check in checks
+        ]
+        evidence = self._found.evidence or {}
+        if manifest.get("dpdesk") == __version__ and evidence.get("checks") != found:
+            self._found.fail(
+                self._found.root / INTERNAL / EVIDENCE,
+                "`checks` are not those that checking with the source gives",
+            )
 
     def _made_again(self, recoding: Recoding, data: DataStore, folder: Path) -> ClaimCheck:
         """The table once more from the source, in the private folder, against the published one."""

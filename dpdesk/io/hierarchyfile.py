@@ -84,12 +84,8 @@ def write_hierarchy(
     """
     if delimiter not in DELIMITERS:
         raise ValueError(f"delimiter {delimiter!r} is none of {DELIMITERS}")
-    # What could make the reader choose another delimiter is quoted too: those that it tries
-    # before; and a single column says nothing about its delimiter.
-    tried = DELIMITERS[: DELIMITERS.index(delimiter) + 1]
-    special = {'"', "\r", "\n", "\ufeff", *tried}
-    if hierarchy.height == 0:
-        special.update(DELIMITERS)
+    # What could make the reader choose another delimiter is quoted too.
+    special = {'"', "\r", "\n", "\ufeff", *DELIMITERS}
     lines = (delimiter.join(_quoted(field, special) for field in row) for row in hierarchy.rows())
     write_text(path, "".join(f"{line}\n" for line in lines), "hierarchy", keeper)
 
@@ -103,12 +99,13 @@ def _quoted(field: str, special: set[str]) -> str:
 def _likely_delimiters(text: str) -> list[str]:
     """Delimiters, most likely first: same number of columns (above one) in the first rows.
 
-    A quote that follows another delimiter inside a value speaks for that other delimiter.
+    A quote that follows another delimiter inside a value speaks for that other delimiter, and a
+    last column of nothing but ``*`` for the one that gives it.
     """
 
-    def rank(delimiter: str) -> tuple[bool, bool, bool]:
+    def rank(delimiter: str) -> tuple[bool, bool, bool, bool]:
         widths: set[int] = set()
-        torn = False
+        torn = topped = False
         try:
             reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
             for number, row in enumerate(reader):
@@ -117,9 +114,11 @@ def _likely_delimiters(text: str) -> list[str]:
                 if row:
                     widths.add(len(row))
                     torn = torn or any(_TORN.search(field) for field in row)
+                    topped = row[-1] == "*" and (topped or number == 0)
         except csv.Error:
             widths.add(0)
-        return (len(widths) != 1 or widths <= {0, 1}, torn, max(widths, default=0) <= 1)
+        uneven = len(widths) != 1 or widths <= {0, 1}
+        return (uneven, torn, max(widths, default=0) <= 1, not topped)
 
     return sorted(DELIMITERS, key=rank)
 

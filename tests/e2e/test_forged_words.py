@@ -202,6 +202,18 @@ def test_with_the_source_a_change_in_any_column_is_found(
     )
 
 
+def test_with_the_source_checks_that_were_never_made_are_found(
+    copy: Path, plan: Path, context: AppContext
+) -> None:
+    path = copy / "internal/evidence.json"
+    evidence = json.loads(path.read_text("utf-8"))
+    evidence["checks"][0]["found"] = "counted by somebody"
+    path.write_bytes(canonical(evidence))
+    seal_again(copy, manifest_of(copy))
+    assert check(copy, context).ok
+    assert "`checks` are not those" in reasons(check(copy, context, plan.parent / town.SOURCE))
+
+
 def test_with_the_source_the_genuine_table_is_made_again(
     genuine: Path, plan: Path, context: AppContext
 ) -> None:

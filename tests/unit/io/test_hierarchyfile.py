@@ -56,6 +56,15 @@ def test_labels_that_hold_the_other_delimiter_are_kept(tmp_path: Path) -> None:
     ]
 
 
+def test_a_last_column_of_stars_tells_the_delimiter_of_a_single_row(tmp_path: Path) -> None:
+    for name, text in (("a", "l;m,*\n"), ("b", "l,m;*\n"), ("c", "x;y,z;w,*\n")):
+        path = tmp_path / f"{name}.csv"
+        path.write_text(text, encoding="utf-8")
+        hierarchy = read_hierarchy(path, "x")
+        assert hierarchy.labels[-1] == ("*",)
+        assert hierarchy.leaves == (text[:3],)
+
+
 def test_quotes_after_a_delimiter_tell_it_from_another_one(tmp_path: Path) -> None:
     assert read_hierarchy(save(tmp_path, ',";0"\n'), "x").rows() == [["", ";0"]]
     text = 'a,"x;y",*\nb,"x;y",*\n'
