@@ -284,15 +284,16 @@ def _choice_words(choice: HierarchyChoice | None) -> str:
 
 @dataclass(frozen=True)
 class SetMethod(Command):
-    """Choose a method and start from these parameters."""
+    """Choose a method and start from these parameters; ``what`` says it in words."""
 
     method: str
     parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    what: str = ""
 
     @property
     def label(self) -> str:
         """See :attr:`Command.label`."""
-        return f"Method {self.method}"
+        return self.what or f"Method {self.method}"
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
@@ -301,14 +302,18 @@ class SetMethod(Command):
 
 @dataclass(frozen=True)
 class SetParameters(Command):
-    """Change some keys of the method; None removes a key, so that its default holds."""
+    """Change some keys of the method; None removes a key, so that its default holds.
+
+    ``what`` says the change in the words of a form.
+    """
 
     changes: Mapping[str, object]
+    what: str = ""
 
     @property
     def label(self) -> str:
         """See :attr:`Command.label`."""
-        return ", ".join(
+        return self.what or ", ".join(
             f"{key} by default" if value is None else f"{key} = {_shown(value)}"
             for key, value in self.changes.items()
         )

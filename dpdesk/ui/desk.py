@@ -30,6 +30,7 @@ from dpdesk.ui.shell import Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
+from dpdesk.ui.workbench.states import history_steps
 
 SAMPLE_PLAN = "sample/plans/research-file.toml"
 _SHOWN = 6
@@ -100,6 +101,7 @@ class Desk(QObject):
         window.saveAsAsked.connect(self.save_as)
         window.undoAsked.connect(bench.undo)
         window.redoAsked.connect(bench.redo)
+        window.momentAsked.connect(bench.go_to)
         bench.changed.connect(self._on_changed)
         bench.failed.connect(self._on_failed)
         bench.opened.connect(self._on_opened)
@@ -235,7 +237,8 @@ class Desk(QObject):
         if Aspect.HISTORY in changes:
             history = bench.history
             steps = tuple(moment.label for moment in history.path())[-_SHOWN:]
-            window.set_history(steps, history.undo_label, history.redo_label)
+            states = history_steps(history)
+            window.set_history(steps, history.undo_label, history.redo_label, states)
             window.set_unsaved(history.changed)
             if self._open_when_saved and not history.changed and self._waiting is not None:
                 path, self._waiting, self._open_when_saved = self._waiting, None, False

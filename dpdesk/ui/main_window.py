@@ -6,14 +6,14 @@ to its wishes::
     window = MainWindow(hub, theme, settings, entries)     # entries: PanelEntry, in order
     window.openAsked / openReleaseAsked / saveAsked / saveAsAsked / sampleAsked  (no arguments)
     window.openPathAsked(str)      a recent file, or a file dropped on the window
-    window.undoAsked / redoAsked
+    window.undoAsked / redoAsked / momentAsked(int)   the last is the id of a state to go to
     window.messageTriggered(str)   id of an action in the window's band
 
 and tells it what is so::
 
     window.set_document("census24.csv", confidential=True)
     window.set_facts(StatusFacts(rows_in=45_222, rows_out=44_871, k_before=1, k_after=5))
-    window.set_history(("load", "tag age", "k = 5"), undo="k = 5", redo=None)
+    window.set_history(("load", "tag age", "k: 5 rows"), undo="k: 5 rows", redo=None)
     window.set_unsaved(True);  window.add_recent(path);  window.refresh()
     window.show_message("fail", sentence, actions);  window.show_panel("protect")
     window.actions_.add(ActionSpec(...), self.method, enabled=self.condition)
@@ -27,14 +27,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
     QMainWindow,
     QMenu,
-    QScrollArea,
     QStackedWidget,
     QWidget,
 )
@@ -45,9 +44,10 @@ from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.shell import ActionSet, Panel, PanelEntry
 from dpdesk.ui.shell.area import PanelArea
-from dpdesk.ui.shell.bars import HelpPane, StatusFacts, StatusStrip, Trail
+from dpdesk.ui.shell.bars import HelpArea, HelpPane, StatusFacts, StatusStrip, Trail
 from dpdesk.ui.shell.corner import DocumentCorner
 from dpdesk.ui.shell.focus import FocusKeeper, focus_next_region, focus_region
+from dpdesk.ui.shell.history import HistoryStep
 from dpdesk.ui.shell.layout import geometry_text, layout_text, restore, take_first_size
 from dpdesk.ui.shell.navigation import Navigation
 from dpdesk.ui.shell.palette import CommandPalette
@@ -58,6 +58,7 @@ from dpdesk.ui.shell.standard import (
     declare_standard_actions,
     keys_text,
 )
+from dpdesk.ui.shell.twins import toggle_tables
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import ActivityList, MessageBand, StepHeader, column, splitter
 
@@ -76,6 +77,7 @@ class MainWindow(QMainWindow):
     saveAsAsked = Signal()
     undoAsked = Signal()
     redoAsked = Signal()
+    momentAsked = Signal(int)
     messageTriggered = Signal(str)
     panelChanged = Signal(str)
     shown = Signal()
@@ -162,9 +164,19 @@ class MainWindow(QMainWindow):
         """Show the numbers of the status bar."""
         self._strip.set_facts(facts)
 
-    def set_history(self, steps: Sequence[str], undo: str | None, redo: str | None) -> None:
-        """Show the trail; ``undo`` and ``redo`` name the edits, None when there is none."""
+    def set_history(
+        self,
+        steps: Sequence[str],
+        undo: str | None,
+        redo: str | None,
+        states: Sequence[HistoryStep] = (),
+    ) -> None:
+        """Show the trail; ``undo`` and ``redo`` name the edits, None when there is none.
+
+        ``states`` are all that the work has had, in the order in which to list them.
+        """
         self._trail.set_steps(steps)
+        self._trail.history.set_steps(states)
         self._undo_words = (undo, redo)
         for name, words, template in (
             ("edit.undo", undo, self.tr("Undo: {edit}")),
@@ -239,6 +251,14 @@ class MainWindow(QMainWindow):
         """Ctrl+Shift+Z."""
         self.redoAsked.emit()
 
+    def on_history(self) -> None:
+        """Ctrl+H."""
+        self._trail.history.open()
+
+    def has_history(self) -> bool:
+        """Whether there is a state to go to."""
+        return self._trail.history.isEnabled()
+
     def can_undo(self) -> bool:
         """Whether there is an edit to take back."""
         return self._undo_words[0] is not None
@@ -267,13 +287,7 @@ class MainWindow(QMainWindow):
 
     def on_toggle_table(self) -> None:
         """Ctrl+T: picture or table, of the focused chart or of all in the panel."""
-        from dpdesk.ui.charts import ChartView
-
-        views = [view for view in self.current_panel.findChildren(ChartView) if view.isVisible()]
-        focus = QApplication.focusWidget()
-        inside = [view for view in views if focus is not None and view.isAncestorOf(focus)]
-        for view in inside or views:
-            view.toggle_table()
+        toggle_tables(self.current_panel)
 
     def on_next_region(self) -> None:
         """F6: navigation, message, panel, explanation, activity and trail, in turn."""
@@ -322,12 +336,7 @@ class MainWindow(QMainWindow):
         )
         FocusKeeper(self._stack, self._trail)
         self._help = HelpPane()
-        self._help_area = QScrollArea()
-        self._help_area.setWidgetResizable(True)
-        self._help_area.setWidget(self._help)
-        self._help_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._help_area.setMinimumWidth(self._theme.theme.ems(30))
-        self._help_area.hide()
+        self._help_area = HelpArea(self._help, self._theme)
         middle = QWidget()
         layout = column(middle, gap=0)
         band = QHBoxLayout()
@@ -377,6 +386,7 @@ class MainWindow(QMainWindow):
         self._strip.jobsAsked.connect(self._activity.show_all)
         self._band.triggered.connect(self._on_band)
         self._help.closed.connect(self._close_help)
+        self._trail.history.chosen.connect(self.momentAsked)
         self._hub.idle.connect(self._on_idle)
         for entry in self._entries.values():
             entry.panel.statusChanged.connect(self.refresh)

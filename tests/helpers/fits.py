@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.widgets.elided import ElidedLabel
 
 SLACK = 1
@@ -106,11 +107,10 @@ def _of_button(button: QAbstractButton) -> Iterator[str]:
 
 
 def _of_combo(box: QComboBox) -> Iterator[str]:
+    if isinstance(box, NarrowCombo) and not box.isEditable():
+        return  # it cuts with an ellipsis and tells the whole
     wide = box.fontMetrics().horizontalAdvance(box.currentText())
-    arrow = box.height() // 2
-    if wide + arrow > box.width() and not box.isEditable():
-        yield f"{place(box)} cuts {box.currentText()!r}"
-    if box.isEditable() and wide + arrow > box.width():
+    if wide + box.height() // 2 > box.width():
         yield f"{place(box)} cuts {box.currentText()!r}"
 
 

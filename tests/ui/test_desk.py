@@ -15,6 +15,7 @@ from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.widgets import StepHeader
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.releases import SOURCE, release, write_source
@@ -275,3 +276,75 @@ def test_a_release_is_chosen_by_its_folder_and_leaves_unsaved_work(
     office.quiet(lambda: office.bench.release is not None)
     assert office.bench.release_path == tmp_path / "out"
     assert office.bench.work == kept
+
+
+def test_what_was_undone_stays_within_reach(office: Office, plan: Path) -> None:
+    office.open(plan)
+    office.bench.apply(SetParameters({"k": 7}))
+    office.bench.undo()
+    office.bench.apply(SetParameters({"k": 9}))
+    button = office.window._trail.history
+    assert button.text() == "History (1 aside)"
+    assert [(step.label, step.depth, step.current) for step in button.steps][-2:] == [
+        ("k: 7 rows", 1, False),
+        ("k: 9 rows", 0, True),
+    ]
+    office.qtbot.keyClick(office.window, Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier)
+    menu = button._menu
+    office.qtbot.waitUntil(menu.isVisible)
+    office.qtbot.keyClick(menu, Qt.Key.Key_Up)
+    office.qtbot.keyClick(menu, Qt.Key.Key_Return)
+    assert office.bench.work.parameters["k"] == 7
+    office.quiet()
+
+
+def test_the_trail_speaks_as_the_form_does(office: Office, plan: Path) -> None:
+    office.open(plan)
+    office.bench.apply(SetParameters({"algorithm": "samarati", "max_suppression": "0.02"}))
+    office.bench.apply(SetParameters({"algorithm": None}))
+    assert office.window._trail._text.text().endswith(
+        "Search: Samarati, Suppressed rows at most: 2 % › Search: by default"
+    )
+    office.quiet()
+
+
+def test_a_file_that_cannot_be_read_is_named_and_confidential(
+    office: Office, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n3\n")
+    office.desk.open_text(str(tmp_path / "bad.csv"))
+    office.quiet(lambda: office.bench.open_problem is not None)
+    assert office.window._corner.name == "bad.csv"
+    assert office.window._corner.badge.isVisible()
+
+
+def test_each_step_has_a_question_mark_that_explains_it(office: Office, plan: Path) -> None:
+    office.open(plan)
+    for step in STEPS:
+        office.window.show_panel(step)
+        marks = [
+            header.help
+            for header in office.window.current_panel.findChildren(StepHeader)
+            if header.isVisible()
+        ]
+        assert len(marks) == 1, step
+        marks[0].click()
+        assert office.window._help_area.isVisible()
+        marks[0].click()
+        assert not office.window._help_area.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [("data", "Rows of the file"), ("attributes", "Columns and their roles")],
+)
+def test_the_keys_go_to_the_work_of_a_step(
+    office: Office, plan: Path, step: str, name: str
+) -> None:
+    office.open(plan)
+    office.window.activateWindow()
+    number = Qt.Key(Qt.Key.Key_1.value + STEPS.index(step))
+    office.qtbot.keyClick(office.window, number, Qt.KeyboardModifier.ControlModifier)
+    focus = office.window.focusWidget()
+    assert focus is not None
+    assert focus.accessibleName() == name

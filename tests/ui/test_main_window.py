@@ -203,7 +203,8 @@ def test_a_button_that_goes_grey_leaves_the_focus_in_its_panel(
     panel = window.current_panel
     last = QPushButton("last", panel)
     last.show()
-    (undo, _redo) = window._trail.findChildren(QToolButton)
+    undo = window._trail.findChild(QToolButton, "undo")
+    assert isinstance(undo, QToolButton)
     assert undo.isEnabled()
     QWidget.setTabOrder(last, undo)
     last.setFocus()

@@ -42,7 +42,8 @@ def layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
                 text = f"{_bar_label(was, kind).removesuffix(' %')} → {_bar_label(value, kind)}"
                 bar = replace(bar, label=text, clear=max(was, value))
             elif not one.outline:
-                bar = replace(bar, label=_bar_label(value, kind))
+                brief = whole_percent(value) if kind == "share" else ""
+                bar = replace(bar, label=_bar_label(value, kind), brief=brief)
             bars.append(bar)
     return bars
 
@@ -61,6 +62,20 @@ def short_percent(share: float) -> str:
     if 0 < share < 0.01 or (text == "100.0" and share < 1):
         return exact
     return f"{text} %".replace(".0 %", " %")
+
+
+def whole_percent(share: float) -> str:
+    """A share in whole percents, where there is little room; never a false nought or whole."""
+    text = f"{share * 100:.0f}"
+    if text == "0" and share > 0:
+        return "<1 %"
+    return ">99 %" if text == "100" and share < 1 else f"{text} %"
+
+
+def close_together(names: Sequence[str], slot: float, width: Callable[[str], int]) -> bool:
+    """Whether neighbours would touch if all were written whole, each in the middle of its slot."""
+    wide = [width(name) for name in names]
+    return any((one + other) / 2 + 6 > slot for one, other in itertools.pairwise(wide))
 
 
 def thinned(names: Sequence[str], room: float, width: Callable[[str], int]) -> list[str]:

@@ -61,7 +61,8 @@ class PixelItem(pg.GraphicsObject):  # type: ignore[misc]
 class Bar:
     """One bar from ``low`` to ``high`` across its axis, ``value`` long; ``label`` at its end.
 
-    The label stands beyond ``clear`` where another bar ends there.
+    The label stands beyond ``clear`` where another bar ends there. ``brief`` is a shorter one, for
+    bars that stand close.
     """
 
     low: float
@@ -72,6 +73,7 @@ class Bar:
     outline: bool = False
     hatched: bool = False
     clear: float = 0.0
+    brief: str = ""
 
 
 class BarsItem(PixelItem):
@@ -106,9 +108,7 @@ class BarsItem(PixelItem):
             self._draw_bar(painter, bar, rect)
         painter.setPen(self._text)
         view = transform.mapRect(QRectF(self.viewRect()))
-        for bar, place in self._labels(
-            [(bar, self._label_place(bar, rect, view)) for bar, rect in self._folded(transform)]
-        ):
+        for bar, place in self._labels(self._folded(transform), view):
             painter.fillRect(place, self._ground)
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
             painter.drawText(place, flags, bar.label)
@@ -126,19 +126,22 @@ class BarsItem(PixelItem):
             found.append((seen, self._rect(ends, transform)))
         return found
 
-    def _labels(self, placed: Sequence[tuple[Bar, QRectF]]) -> list[tuple[Bar, QRectF]]:
-        """The labels that have room; of very many bars that have none, the longest one's alone.
+    def _labels(self, ends: Sequence[tuple[Bar, QRectF]], view: QRectF) -> list[tuple[Bar, QRectF]]:
+        """The labels that have room, the brief ones where the long ones have none.
 
-        What is left out is told by the table, and below the plot.
+        Of very many bars that have none, the longest one's alone: what is left out is told by the
+        table, and below the plot.
         """
-        drawn: list[tuple[Bar, QRectF]] = []
-        labelled = [(bar, place) for bar, place in placed if bar.label]
-        for bar, place in labelled:
-            if not any(place.intersects(other) for _, other in drawn):
-                drawn.append((bar, place))
-        if len(drawn) == len(labelled) or len(labelled) <= FEW_LABELS:
+        named = [(bar, rect) for bar, rect in ends if bar.label]
+        placed = [(bar, self._label_place(bar, rect, view)) for bar, rect in named]
+        drawn = _apart(placed)
+        if len(drawn) < len(placed) and all(bar.brief for bar, _ in named):
+            short = [(replace(bar, label=bar.brief), rect) for bar, rect in named]
+            briefly = _apart([(bar, self._label_place(bar, rect, view)) for bar, rect in short])
+            drawn = max(drawn, briefly, key=len)
+        if len(drawn) == len(placed) or len(placed) <= FEW_LABELS:
             return drawn
-        return [max(labelled, key=lambda pair: pair[0].value)]
+        return [max(placed, key=lambda pair: pair[0].value)]
 
     def _rect(self, bar: Bar, transform: QTransform) -> QRectF:
         if self._lying:
@@ -185,6 +188,15 @@ class BarsItem(PixelItem):
             return QRectF(rect.right() + 6, rect.center().y() - height / 2, width, height)
         left = max(view.left(), min(rect.center().x() - width / 2, view.right() - width))
         return QRectF(left, rect.top() - height - 2, width, height)
+
+
+def _apart(placed: Sequence[tuple[Bar, QRectF]]) -> list[tuple[Bar, QRectF]]:
+    """Those whose labels cover none before them."""
+    found: list[tuple[Bar, QRectF]] = []
+    for bar, place in placed:
+        if not any(place.intersects(other) for _, other in found):
+            found.append((bar, place))
+    return found
 
 
 class LineItem(PixelItem):

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from dpdesk.core.charts import BarChart, Chart, Look, PointSeries, ScatterChart
 from dpdesk.ui.charts.axes import NumberAxis
-from dpdesk.ui.charts.bars import bars_top, layout_bars, thinned
+from dpdesk.ui.charts.bars import bars_top, close_together, layout_bars, thinned
 from dpdesk.ui.charts.items import (
     Bar,
     BarsItem,
@@ -253,8 +253,11 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         else:
             wide = self.plotItem.vb.width() if self.plotItem.vb.width() > 1 else self.width() - 90
             room = max(24, int(wide / max(1, len(chart.categories) + 0.2)) - 2)
-        if not chart.horizontal and len(chart.categories) > MANY_BARS:
-            names = thinned(chart.categories, room, metrics.horizontalAdvance)
+        measure = metrics.horizontalAdvance
+        if not chart.horizontal and not close_together(chart.categories, room, measure):
+            names = list(chart.categories)
+        elif not chart.horizontal and len(chart.categories) > MANY_BARS:
+            names = thinned(chart.categories, room, measure)
         else:
             names = [
                 metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)

@@ -35,6 +35,7 @@ from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.words.plan_speech import in_form
 
 LARGEST = 2_147_483_647
 SLIDER_STEPS = 1_000
@@ -77,7 +78,10 @@ class Field(QWidget):
     def _name(self, widget: QWidget) -> None:
         widget.setAccessibleName(self.parameter.label)
         widget.setAccessibleDescription(self.parameter.help)
-        widget.setToolTip(f"{self.parameter.help} ({self.parameter.range_text()})")
+        accepted = range_words(self.parameter)
+        widget.setToolTip(
+            f"{self.parameter.help} ({accepted})" if accepted else self.parameter.help
+        )
 
 
 class _UndoPasses(QObject):
@@ -352,7 +356,7 @@ class TextField(Field):
         super().__init__(parameter)
         self._line = QLineEdit()
         self._name(self._line)
-        self._line.setPlaceholderText(parameter.range_text())
+        self._line.setPlaceholderText(range_words(parameter))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._line)
@@ -398,6 +402,13 @@ def field_for(parameter: Parameter, *, live: bool) -> Field:
     if isinstance(parameter, TextParameter):
         return TextField(parameter)
     return ValueField(parameter)
+
+
+def range_words(parameter: Parameter) -> str:
+    """What a parameter accepts, as it is typed into a field; empty where an editor shows it."""
+    if isinstance(parameter, NestedParameter):
+        return ""
+    return in_form(parameter.range_text())
 
 
 def _start(parameter: Parameter) -> object:

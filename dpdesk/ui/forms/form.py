@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QVB
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import Parameter
-from dpdesk.ui.forms.fields import Field, field_for
+from dpdesk.ui.forms.fields import Field, field_for, range_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.mnemonics import Mnemonics
 from dpdesk.ui.widgets.wording import in_window
@@ -149,7 +149,7 @@ class _Row(QWidget):
         grid.addWidget(label, 0, 0)
         grid.addWidget(self._build_question(parameter), 0, 1, Qt.AlignmentFlag.AlignRight)
         grid.setColumnStretch(0, 1)
-        self._help = QLabel(f"{parameter.help} {_sentence(parameter.range_text())}")
+        self._help = QLabel(f"{parameter.help} {_sentence(range_words(parameter))}")
         self._help.setWordWrap(True)
         self._help.hide()
         set_look(self._help, "note")

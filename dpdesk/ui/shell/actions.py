@@ -43,6 +43,11 @@ class ActionSpec:
         """The text without its mark for a letter."""
         return self.text.replace("&&", "\0").replace("&", "").replace("\0", "&")
 
+    @property
+    def keys(self) -> str:
+        """The shortcut as it stands on a keyboard."""
+        return self.shortcut.replace("Return", "Enter")
+
 
 class ActionSet(QObject):
     """All actions of a window; ``performed(str)`` is emitted after each."""

@@ -7,14 +7,24 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStatusBar, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QStatusBar,
+    QToolButton,
+    QWidget,
+)
 
+from dpdesk.ui.shell.history import HistoryButton
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.layouts import column, row
 from dpdesk.ui.words.counts import rows_words
 
 SHOWN_STEPS = 5
+HELP_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -34,7 +44,7 @@ class StatusFacts:
 
 
 class Trail(QFrame):
-    """The edits so far, newest last, with undo and redo at the right."""
+    """The edits so far, newest last; at the right all states ever, undo and redo."""
 
     def __init__(
         self, theme: ThemeManager, undo: QAction, redo: QAction, parent: QWidget | None = None
@@ -47,6 +57,8 @@ class Trail(QFrame):
         set_look(self._text, "note")
         self._text.setAccessibleName(self.tr("Edits so far"))
         layout.addWidget(self._text, 1)
+        self.history = HistoryButton()
+        layout.addWidget(self.history)
         self._buttons = {"undo": QToolButton(), "redo": QToolButton()}
         for action, (name, button) in zip((undo, redo), self._buttons.items(), strict=True):
             button.setDefaultAction(action)
@@ -167,3 +179,22 @@ class HelpPane(QFrame):
         self._text.setText(text)
         self.setAccessibleName(title)
         self.setAccessibleDescription(text)
+
+
+class HelpArea(QScrollArea):
+    """The place of the explanation: it scrolls, and is hidden until it is asked for."""
+
+    def __init__(self, pane: HelpPane, theme: ThemeManager) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(pane)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+        self.hide()
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        share = round(self.window().width() * HELP_SHARE)
+        self.setMinimumWidth(min(theme.ems(30), max(share, theme.ems(16))))

@@ -143,7 +143,7 @@ class CommandPalette(QFrame):
         self._list.clear()
         for _, _, spec in sorted(found, key=lambda entry: entry[:2]):
             action = self._actions.action(spec.id)
-            item = QTreeWidgetItem([spec.words, spec.shortcut])
+            item = QTreeWidgetItem([spec.words, spec.keys])
             item.setData(0, _ID, spec.id)
             item.setToolTip(0, spec.tip)
             if not action.isEnabled():

@@ -61,6 +61,9 @@ def _declare_edit_and_run(window: MainWindow) -> None:
     add(_spec("edit.undo", text, "Ctrl+Z", tip), window.on_undo, window.can_undo)
     text, tip = translate("Actions", "&Redo"), translate("Actions", "Do the edit again")
     add(_spec("edit.redo", text, "Ctrl+Shift+Z", tip), window.on_redo, window.can_redo)
+    text = translate("Actions", "&History…")
+    tip = translate("Actions", "Go to any state that the work has had, also to what was undone")
+    add(_spec("edit.history", text, "Ctrl+H", tip), window.on_history, window.has_history)
     text = translate("Actions", "&Run this step")
     tip = translate("Actions", "Do the main action of the current step")
     add(_spec("run.run", text, "Ctrl+Return", tip), window.on_run, window.can_run)
@@ -123,8 +126,12 @@ class PanelSteps:
 
 def keys_text(actions: ActionSet) -> str:
     """All actions with keys, one per line."""
-    lines = [f"{spec.shortcut}: {spec.words}" for spec in actions.specs if spec.shortcut]
-    more = translate("Actions", "In charts: arrow keys go from point to point, Enter chooses.")
+    lines = [f"{spec.keys}: {spec.words}" for spec in actions.specs if spec.shortcut]
+    more = translate(
+        "Actions",
+        "Alt with an underlined letter presses that button. In charts, arrow keys go from point to "
+        "point and Enter chooses. F1 tells the keys of a step.",
+    )
     return "\n".join([*lines, "", more])
 
 

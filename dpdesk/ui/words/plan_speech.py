@@ -15,11 +15,30 @@ translate = QCoreApplication.translate
 _UNDER = r"(?: under \[source\])?"
 
 
+_EXAMPLE = re.compile(r"((?:such as|[Ff]or instance) )(\[\[.*?\]\]|\[[^\[\]]*\])")
+_TABLE = re.compile(r" ?For instance groups = \[\{.*?\}\]\.")
+_SETTING = re.compile(r'(For instance )\w+ = "([^"]*)"')
+
+
 def in_form(sentence: str) -> str:
-    """The sentence with controls of the form in the place of keys of a plan."""
+    """The sentence with controls of the form in the place of keys of a plan.
+
+    Examples stand as they are typed into a field, without the brackets of a plan.
+    """
     for pattern, words in _phrases():
         sentence = pattern.sub(words, sentence)
-    return sentence
+    sentence = _SETTING.sub(r"\1\2", _TABLE.sub("", sentence))
+    return _EXAMPLE.sub(_typed, sentence)
+
+
+def _typed(found: re.Match[str]) -> str:
+    start, example = found.groups()
+    if example.startswith("[["):
+        return start + example[2:-2].replace("], [", "; ")
+    if '"' in example:
+        first = example[1:-1].partition(",")[0].strip('"')
+        return start + translate("PlanSpeech", "{value} (one in each line)").format(value=first)
+    return start + example[1:-1]
 
 
 @cache

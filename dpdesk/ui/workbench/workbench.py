@@ -26,6 +26,7 @@ from dpdesk.core.errors import DpdeskError
 from dpdesk.ui.jobs import JobDone, JobFailed
 from dpdesk.ui.jobs.hub import DoneCallback, Work
 from dpdesk.ui.jobs.outcomes import failure
+from dpdesk.ui.words.edits import worded
 from dpdesk.ui.workbench import tasks
 from dpdesk.ui.workbench.changes import Aspect, compare
 from dpdesk.ui.workbench.problems import OpenProblem
@@ -107,7 +108,7 @@ class Workbench(WorkbenchState):
     def apply(self, command: Command, *, merge: bool = False) -> None:
         """Make an undoable change; ``merge`` joins it with the last one of its kind (a slider)."""
         before = self.work
-        self._history.do(command, merge)
+        self._history.do(worded(command, self.method, self.methods), merge)
         self._after_edit(before)
 
     def undo(self) -> None:

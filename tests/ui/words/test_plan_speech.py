@@ -48,3 +48,21 @@ def test_the_beginning_of_a_sentence_stays_one() -> None:
 
 def test_names_and_values_stand_in_quotation_marks() -> None:
     assert in_window("`age` holds `4O`.") == "“age” holds “4O”."
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("expected a list of numbers, such as [5, 10, 20].", "such as 5, 10, 20."),
+        ("numbers for each level, such as [[18, 65], [65]]", "such as 18, 65; 65"),
+        ('a list of texts, such as ["low", "high"]', "such as low (one in each line)"),
+        ("For instance [1, 2, 4].", "For instance 1, 2, 4."),
+        ('For instance format = "dd/mm/yyyy".', "For instance dd/mm/yyyy."),
+    ],
+)
+def test_examples_stand_as_they_are_typed(written: str, typed: str) -> None:
+    assert in_window(written).endswith(typed)
+
+
+def test_brackets_of_values_stay() -> None:
+    assert in_window("found `[18-65]` twice") == "found “[18-65]” twice"

@@ -173,7 +173,9 @@ class AttributesPanel(Panel):
             "\nSensitive columns are what people want kept private. Insensitive ones are released "
             "as they are, so choose that role with care.\n\n"
             "The picture counts how many rows are alike on the quasi-identifiers. A row that is "
-            "alike to no other is unique: whoever knows these facts finds the person."
+            "alike to no other is unique: whoever knows these facts finds the person.\n\n"
+            "Keys in the table: Space confirms a suggestion or goes to the next role; I, Q, S, N, "
+            "W and C, or 1 to 6, set it; with Shift or Ctrl several columns are chosen."
         )
 
     # ---- reactions

@@ -97,7 +97,7 @@ class ReadingForm(QFrame):
         box.setEditable(editable)
         box.setToolTip(tip)
         box.setAccessibleName(label.replace("&", ""))
-        box.setMinimumContentsLength(18)
+        box.setMinimumContentsLength(24)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.addItem(self.tr("detected"), None)
         for words, value in choices:

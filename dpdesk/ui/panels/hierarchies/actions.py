@@ -53,7 +53,7 @@ class HierarchyActions(QObject):
 
     def use(self, attribute: str, choice: HierarchyBuilder | None) -> None:
         """Take a builder, or no hierarchy."""
-        self._workbench.apply(SetHierarchy(attribute, choice))
+        self._workbench.apply(SetHierarchy(attribute, choice, choice_words(choice)))
 
     # -- suggestions
 

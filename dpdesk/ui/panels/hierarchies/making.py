@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QLabel,
     QPushButton,
@@ -21,8 +20,9 @@ from dpdesk.app.types import BuilderForm, HierarchyChoice
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.ui.forms import ParameterForm
+from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.jobs import JobFailed
-from dpdesk.ui.panels.hierarchies.presenter import choice_words
+from dpdesk.ui.panels.hierarchies.presenter import choice_words, problem_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, leave_wheel, row
 from dpdesk.ui.widgets.flow import FlowBox
@@ -61,6 +61,7 @@ class MakingPane(QWidget):
         self._form: ParameterForm | None = None
         self._kind: str | None = None
         self._tree: object = None
+        self._none = True
         area, inside = QScrollArea(), QWidget()
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -80,7 +81,10 @@ class MakingPane(QWidget):
 
     def show_choice(self, choice: HierarchyChoice | None, reason: str = "") -> None:
         """Show what the work has; a draft that was there is gone."""
-        self._now.setText(self.tr("Now: {how}").format(how=choice_words(choice)))
+        now = self.tr("Now: {how}").format(how=choice_words(choice))
+        none = self.tr("No hierarchy yet: a value stays, or becomes * as a whole")
+        self._now.setText(none if choice is None else now)
+        self._none = choice is None
         self._reason.setText(reason)
         self._reason.setVisible(bool(reason))
         kind: str | None = NONE if choice is None else None
@@ -127,13 +131,15 @@ class MakingPane(QWidget):
 
     def show_problem(self, problem: JobFailed | None) -> None:
         """Show why the draft gives no hierarchy, beside the option if it is one."""
-        text = "" if problem is None else f"{problem.sentence} {problem.hint}".strip()
+        form = self._forms.get(self._kind or "")
+        parameters = () if form is None else form.parameters
+        text = "" if problem is None else problem_words(problem, parameters)
         key = "" if problem is None else str(problem.details.get("key", ""))
         if self._form is not None:
-            for parameter in self._forms[self._kind or ""].parameters:
+            for parameter in parameters:
                 shown = text if parameter.key == key else self.errors().get(parameter.key, "")
                 self._form.show_error(parameter.key, shown)
-            if key and any(one.key == key for one in self._forms[self._kind or ""].parameters):
+            if key and any(one.key == key for one in parameters):
                 text = ""
         self._problem.setText(f"✕ {in_window(text)}" if text else "")
         self._problem.setVisible(bool(text))
@@ -154,7 +160,13 @@ class MakingPane(QWidget):
         self._now, self._reason = QLabel(), QLabel()
         set_look(self._now, "strong")
         set_look(self._reason, "note")
-        for label in (self._now, self._reason):
+        self._ways = QLabel(
+            self.tr(
+                "Build one: intervals of numbers, masked codes, groups of values, periods of dates "
+                "or a tree by hand. Or import a file. “Suggest” looks at the values and picks one."
+            )
+        )
+        for label in (self._now, self._ways, self._reason):
             label.setWordWrap(True)
             layout.addWidget(label)
         line = FlowBox()
@@ -181,15 +193,11 @@ class MakingPane(QWidget):
     def _build_kind(self, layout: QVBoxLayout) -> None:
         label = QLabel(self.tr("&Kind"))
         set_look(label, "strong")
-        self.kind = QComboBox()
+        self.kind = NarrowCombo()
         leave_wheel(self.kind)
         self.kind.setAccessibleName(self.tr("Kind of hierarchy"))
-        self.kind.setToolTip(self.tr("How values are put together"))
+        self.kind.set_help(self.tr("How values are put together"))
         self.kind.setPlaceholderText(self.tr("Choose another way…"))
-        self.kind.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
-        self.kind.setMinimumContentsLength(12)
         label.setBuddy(self.kind)
         self.kind.addItem(self.tr("None: value, then *"), NONE)
         for kind, form in self._forms.items():
@@ -236,6 +244,7 @@ class MakingPane(QWidget):
     def _set_kind(self, kind: str | None) -> None:
         with QSignalBlocker(self.kind):
             self.kind.setCurrentIndex(-1 if kind is None else self.kind.findData(kind))
+        self._ways.setVisible(self._none and not kind)
         if kind == self._kind:
             return
         self._kind = kind

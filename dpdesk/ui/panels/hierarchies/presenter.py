@@ -12,8 +12,10 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.app import hierarchies
 from dpdesk.app.types import HierarchyChoice, WorkState
 from dpdesk.core.hierarchy_preview import HierarchyPreview
+from dpdesk.core.parameters import Parameter
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.schema import Role
+from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies.edits import shown
 from dpdesk.ui.panels.hierarchies.tasks import Answer, Look
 from dpdesk.ui.shell import Mark, PanelStatus
@@ -189,6 +191,19 @@ def lacking_sentence(look: Look) -> str:
             "each. Click one to go there.",
         )
     return template.format(n=f"{len(lacking):,}", rows=f"{rows:,}")
+
+
+def problem_words(problem: JobFailed, parameters: Sequence[Parameter]) -> str:
+    """Why options give no hierarchy, in the words of their form and without the place of a plan.
+
+    The place ends with the kind in brackets, as in ``people.csv, hierarchy of `age` (intervals)``.
+    """
+    place, colon, rest = problem.sentence.partition("): ")
+    sentence = rest if colon and "hierarchy of" in place else problem.sentence
+    text = f"{sentence} {problem.hint}".strip()
+    for parameter in parameters:
+        text = text.replace(f"`{parameter.key}`", f"“{parameter.label}”")
+    return text[:1].upper() + text[1:]
 
 
 def as_tree(preview: HierarchyPreview) -> object:

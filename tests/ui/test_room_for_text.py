@@ -1,0 +1,77 @@
+"""Everything written fits: every step, small and large windows, text up to twice its size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.types import AppContext
+from dpdesk.ui.desk import Desk
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.settings import MemorySettings
+from dpdesk.ui.theme import ThemeManager
+from tests.helpers.asking import ScriptedAsker
+from tests.helpers.fits import misfits
+from tests.helpers.releases import write_source
+
+TIMEOUT = 30_000
+STEPS = ("data", "attributes", "hierarchies")
+ROOMS = ((1100, 700, 100), (1366, 768, 125), (1366, 768, 200), (1100, 700, 200))
+
+
+@pytest.fixture
+def desk(
+    qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager, settings: MemorySettings
+) -> Iterator[Desk]:
+    with AppContext.open(tmp_path / "home") as context:
+        made = Desk(context, hub, theme, settings, ScriptedAsker())
+        qtbot.addWidget(made.window)
+        made.window.show()
+        yield made
+        hub.cancel_all()
+        qtbot.waitUntil(lambda: not hub.busy and not made.protect.busy, timeout=TIMEOUT)
+        made.workbench.close()
+
+
+def fits_everywhere(qtbot: QtBot, desk: Desk, theme: ThemeManager, steps: tuple[str, ...]) -> None:
+    """Wait until nothing is cut, in each step and each room; the last findings are told."""
+    hub = desk.workbench.hub
+    for width, height, percent in ROOMS:
+        theme.set_text_size(percent)
+        desk.window.resize(width, height)
+        for step in steps:
+            desk.window.show_panel(step)
+            qtbot.waitUntil(lambda: not hub.busy and not desk.protect.busy, timeout=TIMEOUT)
+
+            def well(room: str = f"{step} at {width}×{height}, {percent} %") -> None:
+                desk.window.grab()
+                assert misfits(desk.window) == [], room
+
+            qtbot.waitUntil(well, timeout=TIMEOUT)
+
+
+def test_nothing_is_cut_before_a_table_is_open(
+    qtbot: QtBot, desk: Desk, theme: ThemeManager
+) -> None:
+    fits_everywhere(qtbot, desk, theme, STEPS)
+
+
+def test_nothing_is_cut_with_a_table_in_work(
+    qtbot: QtBot, desk: Desk, theme: ThemeManager, tmp_path: Path
+) -> None:
+    desk.open_text(str(write_source(tmp_path / "work")))
+    qtbot.waitUntil(lambda: desk.workbench.profile is not None, timeout=TIMEOUT)
+    fits_everywhere(qtbot, desk, theme, STEPS)
+
+
+def test_nothing_is_cut_while_a_file_cannot_be_read(
+    qtbot: QtBot, desk: Desk, theme: ThemeManager, tmp_path: Path
+) -> None:
+    bad = tmp_path / "a-file-with-a-name-that-is-longer-than-most-names-are.csv"
+    bad.write_text("a,b\n1,2\n3\n4,5\n")
+    desk.open_text(str(bad))
+    qtbot.waitUntil(lambda: desk.workbench.open_problem is not None, timeout=TIMEOUT)
+    fits_everywhere(qtbot, desk, theme, ("data",))

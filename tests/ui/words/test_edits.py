@@ -1,0 +1,51 @@
+"""Edits in the words of the form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app.exploring import methods
+from dpdesk.app.types import AppContext, SetMethod, SetParameters, SetTitle
+from dpdesk.ui.words.edits import worded
+
+
+@pytest.fixture
+def app_context(tmp_path: Path) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path / "home") as context:
+        yield context
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"k": 7}, "k: 7 rows"),
+        ({"max_suppression": "0.025"}, "Suppressed rows at most: 2.50 %"),
+        ({"algorithm": "samarati", "k": None}, "Search: Samarati, k: by default"),
+        ({"objective": "average-class-size"}, "Objective: Average class size"),
+        ({"unheard": 3}, "unheard: 3"),
+    ],
+)
+def test_settings_are_named_as_in_the_form(
+    app_context: AppContext, changes: dict[str, object], words: str
+) -> None:
+    known = methods(app_context)
+    command = SetParameters(changes)
+    made = worded(command, known[0], known)
+    assert made.label == words
+    assert made.merge_key == command.merge_key
+    assert isinstance(made, SetParameters)
+    assert made.changes == changes
+
+
+def test_a_method_goes_by_its_title(app_context: AppContext) -> None:
+    known = methods(app_context)
+    made = worded(SetMethod(known[0].id), None, known)
+    assert made.label == f"Method: {known[0].title}"
+
+
+def test_other_edits_stay_as_they_are(app_context: AppContext) -> None:
+    known = methods(app_context)
+    assert worded(SetTitle("People"), known[0], known) == SetTitle("People")
