@@ -54,6 +54,19 @@ def test_five_minutes_between_clocks_are_no_fault() -> None:
     assert "clock.back" in codes(play)
 
 
+def test_the_latest_of_all_events_before_counts_for_the_clock() -> None:
+    play = begun()
+    other = play.copy()
+    one = play.start(BEN)
+    other.now += timedelta(minutes=20)
+    two = other.start(CLARA)
+    play.join(other)
+    play.now = NOON + timedelta(minutes=5)
+    forge(play, DORA, Start(), (one.id, two.id))
+    play.now = other.now
+    assert codes(play) == ["clock.back"]
+
+
 def test_an_event_from_the_future_is_named_until_its_time_comes() -> None:
     play = begun()
     play.now += timedelta(hours=2)
@@ -128,6 +141,19 @@ def test_the_thief_cannot_vouch_for_the_own_time() -> None:
     assert "signer.compromised" in codes(play)
     play.add(sign_event(DORA, Start(), play.graph.heads(), play.now, target_of(play)))
     assert "signer.compromised" in codes(play)
+
+
+def test_a_witness_whose_key_was_revoked_vouches_for_nothing() -> None:
+    play = begun()
+    forge(play, BEN, envelope(play, BEN)[0])
+    play.cast(CLARA)
+    later = play.now + timedelta(days=1)
+    play.now += timedelta(days=2)
+    play.trust = play.trust.revoke(BEN.fingerprint, later, "stolen", RevokedAs.COMPROMISED)
+    assert play.state.ok
+    retired = play.trust.revoke(CLARA.fingerprint, play.now, "left", RevokedAs.RETIRED)
+    found = evaluate(play.graph, retired, play.now)
+    assert [fault.code for fault in found.faults] == ["signer.compromised"]
 
 
 def target_of(play: Play) -> tuple[str, str]:

@@ -1,0 +1,158 @@
+"""Receipts: what this computer has seen cannot be taken out of a review unnoticed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.project.review import making
+from dpdesk.project.review.state import Status
+from dpdesk.project.review.texts import parse_time
+from tests.helpers.review_desk import Desk, make_folder
+from tests.helpers.reviewing import (
+    AUTHOR,
+    BEN,
+    CLARA,
+    DORA,
+    NOON,
+    STRANGER,
+    TRUST,
+    approval,
+)
+
+
+def test_a_removed_event_is_noticed_and_put_back(desk: Desk, folder: Path) -> None:
+    desk.do(folder, AUTHOR, "submit")
+    review = folder / "internal/review.json"
+    before = review.read_bytes()
+    desk.do(folder, BEN, "cast")
+    whole = review.read_bytes()
+    review.write_bytes(before)
+    found = desk.load(folder).state
+    assert [fault.code for fault in found.faults] == ["receipt.missing"]
+    assert "ballot by Ben" in found.faults[0].reason
+    assert desk.join(folder, []) == ()
+    assert desk.status(folder) is Status.IN_REVIEW
+    assert set(events(whole, desk)) < set(events(review.read_bytes(), desk))
+
+
+def events(data: bytes, desk: Desk) -> list[str]:
+    place = desk.space.new_path(".json")
+    place.write_bytes(data)
+    return [event.id for event in desk.load(place).state.graph.events]
+
+
+def test_a_review_file_that_is_taken_away_altogether_is_missed(desk: Desk, folder: Path) -> None:
+    desk.do(folder, AUTHOR, "submit")
+    desk.do(folder, BEN, "start")
+    (folder / "internal/review.json").unlink()
+    assert desk.faults(folder) == ["receipt.missing"] * 2
+    with pytest.raises(RefusedError) as caught:
+        desk.do(folder, AUTHOR, "submit")
+    assert "merge" in caught.value.sentence
+    desk.join(folder, [])
+    assert desk.status(folder) is Status.IN_REVIEW
+
+
+def test_a_fresh_review_in_the_place_of_the_old_one_is_noticed(desk: Desk, folder: Path) -> None:
+    desk.do(folder, AUTHOR, "submit")
+    desk.do(folder, BEN, "cast")
+    (folder / "internal/review.json").unlink()
+    elsewhere = desk.store.receipts.folder
+    desk.store.receipts.folder = desk.space.home / "the author's"
+    desk.do(folder, AUTHOR, "submit")
+    desk.store.receipts.folder = elsewhere
+    assert desk.faults(folder) == ["receipt.missing"] * 2
+    fresh = (folder / "internal/review.json").read_bytes()
+    assert desk.join(folder, []) == ("review.other",)
+    assert desk.status(folder) is Status.IN_REVIEW
+    kept = list((elsewhere / "set-aside").iterdir())
+    assert [path.read_bytes() for path in kept] == [fresh]
+
+
+def test_a_fresh_folder_of_the_same_plan_leads_to_a_note(
+    desk: Desk, folder: Path, tmp_path: Path
+) -> None:
+    desk.do(folder, AUTHOR, "submit")
+    desk.do(folder, AUTHOR, "withdraw")
+    again = make_folder(tmp_path / "again", "release 2")
+    desk.do(again, AUTHOR, "submit")
+    notes = desk.store.related(desk.load(again))
+    assert [note.code for note in notes] == ["review.same-plan"]
+    assert "withdrawn" in notes[0].reason
+
+
+def test_what_strangers_signed_is_left_out_and_named(desk: Desk, folder: Path) -> None:
+    from tests.helpers.reviewing import trusting
+
+    desk.do(folder, AUTHOR, "submit")
+    everybody = trusting(AUTHOR, BEN, CLARA, DORA, STRANGER)
+    with desk.store.editing(folder, everybody, desk.now) as edit:
+        about = edit.state.current
+        assert about is not None
+        vote = approval(about.submission, STRANGER.fingerprint)
+        event = making.cast(STRANGER, edit.state, vote)
+        desk.store.receipts.folder = desk.space.home / "elsewhere"
+        edit.add(event)
+    desk.store.receipts.folder = desk.space.home / "receipts"
+    assert desk.faults(folder) == ["signer.unknown"]
+    assert desk.join(folder, []) == ("signer.unknown",)
+    assert desk.status(folder) is Status.SUBMITTED
+
+
+def test_what_a_stolen_key_signed_is_not_missed_after_it_was_left_out(
+    desk: Desk, folder: Path
+) -> None:
+    from dpdesk.project.review.trust import RevokedAs
+
+    desk.do(folder, AUTHOR, "submit")
+    desk.do(folder, BEN, "cast")
+    kind = RevokedAs.COMPROMISED
+    trust = TRUST.revoke(BEN.fingerprint, NOON, "stolen on the way", kind)
+    desk.now += timedelta(hours=1)
+    state = desk.store.load(folder, trust, desk.now).state
+    assert [fault.code for fault in state.faults] == ["signer.revoked"]
+    with desk.store.editing(folder, trust, desk.now) as edit:
+        edit.take(desk.store.join(edit.loaded, []))
+        edit.add(making.merge(DORA, edit.state))
+    assert desk.store.load(folder, trust, desk.now).state.faults == ()
+    assert desk.faults(folder) == ["receipt.missing"]
+
+
+def test_receipts_never_hold_what_strangers_signed(desk: Desk, folder: Path) -> None:
+    from tests.helpers.reviewing import trusting
+
+    desk.do(folder, AUTHOR, "submit")
+    loaded = desk.store.load(folder, trusting(BEN), desk.now)
+    desk.store.receipts.folder = desk.space.home / "elsewhere"
+    desk.store.remember(loaded)
+    assert not list(desk.store.receipts.folder.glob("*.json"))
+
+
+def test_damaged_receipts_are_named_and_set_aside(desk: Desk, folder: Path) -> None:
+    root = desk.do(folder, AUTHOR, "submit").id
+    book = desk.store.receipts.folder / f"{root}.json"
+    book.write_bytes(book.read_bytes()[:-20])
+    assert desk.faults(folder) == ["receipt.damaged"]
+    desk.store.remember(desk.load(folder))
+    assert desk.status(folder) is Status.SUBMITTED
+    assert len(list(desk.store.receipts.folder.glob("*.damaged-*"))) == 1
+
+
+def test_a_clock_that_went_back_signs_nothing(desk: Desk, folder: Path) -> None:
+    desk.do(folder, AUTHOR, "submit")
+    desk.now = NOON - timedelta(hours=1)
+    with pytest.raises(RefusedError) as caught:
+        desk.do(folder, BEN, "cast")
+    assert "2026-11-20T11:01:00Z" in caught.value.sentence
+    assert "2026-11-20T12:01:00Z" in caught.value.sentence
+    desk.now = NOON + timedelta(hours=1)
+    later = parse_time("2026-11-21T00:00:00Z")
+    with pytest.raises(RefusedError) as caught:
+        desk.do(folder, BEN, "cast", latest=later)
+    assert "2026-11-21T00:00:00Z" in caught.value.sentence
+    desk.now = NOON + timedelta(hours=2)
+    desk.do(folder, BEN, "cast")
