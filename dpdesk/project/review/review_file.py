@@ -22,7 +22,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.io.failures import storage_error
 from dpdesk.io.release_folder import INTERNAL, REVIEW, SEAL
 from dpdesk.io.safewrite import PartialKeeper, remove_partial, sync_folder, write_new
-from dpdesk.project.review.binding import manifest_code
+from dpdesk.project.review.binding import ReleaseBinding, binding_faults, manifest_code
 from dpdesk.project.review.events import Event, Fault
 from dpdesk.project.review.graph import (
     LARGEST_REVIEW,
@@ -123,14 +123,17 @@ class ReviewStore:
         now: datetime,
         latest: datetime | None = None,
         bases: Sequence[Path] = (),
+        binding: ReleaseBinding | None = None,
     ) -> LoadedReview:
         """Read the review of a release folder, or of a copied review file.
 
         Whatever the file holds, its faults are in the state; a folder without the file is a draft.
         ``latest`` is the newest time that the audit log knows; ``bases`` are folders or files whose
-        events come first (the round before, in its own folder). Nothing is written. Raises
-        StorageError, InputError ``release.missing`` when there is no such folder or file, and
-        RefusedError ``review.other`` when a base belongs to another review.
+        events come first (the round before, in its own folder). ``binding`` is what the folder
+        holds now (:func:`binding.bind_release`), to be held against the submission; without it only
+        the manifest is. Nothing is written. Raises StorageError, InputError ``release.missing``
+        when there is no such folder or file, and RefusedError ``review.other`` when a base belongs
+        to another review.
         """
         path, manifest = _review_path(place), ""
         if path != place:
@@ -142,11 +145,15 @@ class ReviewStore:
         if bases:
             parts = [graph, *(self.load(base, trust, now).state.graph for base in bases)]
             _one_review(parts, bases)
-            found = tuple(fault for part in parts for fault in part.faults)
-            graph = replace(joined(parts), faults=found)
+            carried = tuple(fault for part in parts for fault in part.faults)
+            graph = replace(joined(parts), faults=carried)
         view = _View(trust, now, latest)
         loaded = self._weighed(path, graph, data, known, tuple(faults), view)
-        return replace(loaded, damaged=damaged)
+        current = loaded.state.current
+        next_round = bases and current is not None and current.submission.release != manifest
+        found = () if next_round else _of_this_release(loaded.state, manifest, binding)
+        state = replace(loaded.state, faults=(*loaded.state.faults, *found))
+        return replace(loaded, state=state, damaged=damaged)
 
     def remember(self, loaded: LoadedReview) -> None:
         """Note in the receipts what was seen; call it when a person has looked at a review."""
@@ -162,6 +169,7 @@ class ReviewStore:
         latest: datetime | None = None,
         bases: Sequence[Path] = (),
         out: Path | None = None,
+        binding: ReleaseBinding | None = None,
     ) -> Iterator[ReviewEdit]:
         """Be the only one who changes a folder's review: load it, make events, add them.
 
@@ -176,7 +184,7 @@ class ReviewStore:
                         "out.exists", f"{out}: exists and holds no review, expected a new file."
                     )
                 bases = (*bases, out)
-            yield ReviewEdit(self, self.load(folder, trust, now, latest, bases), out)
+            yield ReviewEdit(self, self.load(folder, trust, now, latest, bases, binding), out)
 
     def join(self, loaded: LoadedReview, copies: Sequence[Path]) -> JoinedReview:
         """Join a review with copies of it and with the receipts of this computer; writes nothing.
@@ -313,6 +321,22 @@ def _seen(books: Sequence[ReceiptBook]) -> dict[str, datetime]:
 def _why_empty(copy: LoadedReview) -> str:
     found = copy.state.faults
     return f"{found[0].reason}." if found else "there is no review in it."
+
+
+def _of_this_release(
+    state: ReviewState, manifest: str, binding: ReleaseBinding | None
+) -> tuple[Fault, ...]:
+    """How the folder differs from what was submitted; a fault of the round, not of the file."""
+    if state.current is None or not manifest:
+        return ()
+    number = state.current.number
+    if binding is not None:
+        found = binding_faults(state.current.payload, binding)
+        return tuple(replace(fault, round=number) for fault in found)
+    if manifest == state.current.submission.release:
+        return ()
+    reason = "is the review of another release: this folder's manifest is not the one submitted"
+    return (Fault("review.other-release", reason, "", None, number),)
 
 
 def _known_root(loaded: LoadedReview) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from datetime import datetime
 from pathlib import Path
 
@@ -282,3 +283,32 @@ def test_two_writers_lose_nothing(desk: Desk, folder: Path) -> None:
     with ThreadPoolExecutor(3) as pool:
         made = list(pool.map(begin, [BEN, CLARA, DORA]))
     assert set(made) < set(desk.load(folder).state.graph.by_id)
+
+
+def test_an_approved_review_of_another_release_approves_nothing(
+    desk: Desk, folder: Path, tmp_path: Path
+) -> None:
+    desk.do(folder, AUTHOR, "submit")
+    other = make_folder(tmp_path / "other", "release 2")
+    shutil.copy(folder / "internal/review.json", other / "internal/review.json")
+    assert desk.faults(other) == ["review.other-release"]
+    with pytest.raises(RefusedError):
+        desk.do(other, BEN, "cast")
+    desk.do(other, AUTHOR, "submit")
+    assert desk.status(other) is Status.SUBMITTED
+
+
+def test_nobody_votes_on_files_that_are_not_those_submitted(desk: Desk, folder: Path) -> None:
+    desk.do(folder, AUTHOR, "submit")
+    (folder / "public/microdata.csv").write_text("age\n7\n")
+    binding = bind_release(folder, CancelToken())
+    found = desk.store.load(folder, TRUST, desk.now, binding=binding).state
+    assert [fault.code for fault in found.faults] == ["file.changed"]
+    with pytest.raises(RefusedError) as caught:
+        desk.do(folder, BEN, "cast", binding=binding)
+    assert "public/microdata.csv is not the file submitted" in caught.value.sentence
+    out = folder.with_name("review.json")
+    shutil.copy(folder / "internal/review.json", out)
+    with pytest.raises(RefusedError):
+        desk.do(folder, BEN, "cast", binding=binding, out=out)
+    desk.do(folder, AUTHOR, "withdraw", binding=binding)
