@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.review.protocols import passage
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.release import ReleaseFacts, VerifyReport
@@ -14,15 +15,16 @@ from dpdesk.core.schema import Role
 from dpdesk.project.review.checklist import (
     CheckedFacts,
     Checklist,
-    Passage,
     make_checklist,
 )
+from dpdesk.project.review.payloads import Mode
 from dpdesk.project.review.policy import Policy, standing_of
 from dpdesk.project.review.policy_file import AgencyPolicy, agency_policy, read_policy
 from dpdesk.project.review.table_facts import ValueReading, table_facts
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
+    from dpdesk.project.review.protocol import SignedProtocol
 
 __all__ = [
     "AgencyPolicy",
@@ -48,12 +50,14 @@ def check_release(
     token: CancelToken,
     report: Report,
     policy: Policy | None = None,
-    passage: Passage | None = None,
     source: Path | None = None,
+    mode: Mode = Mode.DEVELOP,
+    protocol: SignedProtocol | None = None,
 ) -> CheckedRelease:
     """Verify a release folder and make its checklist.
 
-    ``policy`` is that of a submission; None takes the one that holds on this computer. Whatever is
+    ``policy`` is that of a submission; None takes the one that holds on this computer. In the mode
+    "apply", ``protocol`` is the one that was locked (None: it is not at hand). Whatever is
     wrong with the folder becomes items that fail. Raises InputError when ``path`` is no folder,
     ``source`` no file or the agency's policy unreadable, and Cancelled.
     """
@@ -61,7 +65,8 @@ def check_release(
     facts = gather(context, path, token, report, source)
     chosen = agency.policy if policy is None else policy
     standing = standing_of(chosen, agency.given)
-    checklist = make_checklist(facts, chosen, standing, passage or Passage())
+    way = passage(context, mode, protocol, facts, chosen)
+    checklist = make_checklist(facts, chosen, standing, way)
     return CheckedRelease(facts, checklist)
 
 

@@ -146,6 +146,26 @@ def test_a_withdrawn_submission_can_neither_be_voted_on_nor_released(new: Three)
     assert (said.code, "withdrawn" in said.last) == (1, True)
 
 
+def test_a_locked_protocol_is_applied_and_any_departure_fails(done: Three) -> None:
+    author, first, _ = done
+    locked = ("review", "protocol", "lock", "release", "--out", "p.json")
+    said = first.does(*locked, "--passphrase-file", first.secret)
+    assert said.code == 0
+    shutil.copy(first.desk / "p.json", author.desk)
+
+    for folder, k, status in (("same", 5, "pass"), ("other", 10, "fail")):
+        write_plan(author, k=k)
+        author.does("run", "plan.toml", "--out", folder)
+        sent = author.run(
+            *("review", "submit", folder, "--protocol", "p.json"),
+            *("--passphrase-file", author.secret),
+        )
+        assert sent.code == 0, sent.err
+        copy = shutil.copytree(author.desk / folder, first.desk / folder)
+        items = entries(first.run("review", "checklist", copy, "--json").json, "items")
+        assert [item["status"] for item in items if item["id"] == "mode"] == [status]
+
+
 # ---- what people may not do
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,7 @@ class Wish:
     """What an author says besides the release itself; see :func:`submit`."""
 
     policy: Path | None = None
+    protocol: Path | None = None
     note: str = ""
     after: Path | None = None
     supersedes: Path | None = None
@@ -60,17 +61,22 @@ def submit(
 ) -> Signed:
     """Submit a verified release for review, with its checklist.
 
-    ``wish.policy`` is a policy file (None: the one that holds on this computer), ``after`` the
+    ``wish.policy`` is a policy file (None: the one that holds on this computer), ``protocol`` the
+    file of a locked protocol that the release applies (None: it develops one), ``after`` the
     folder of the round before, ``supersedes`` a released folder that this one is to replace.
 
     Raises RefusedError ``review.not-verified`` when the release does not verify, and what making
     the event raises.
     """
     from dpdesk.app.checklists import agency_policy, check_release, read_policy
+    from dpdesk.app.review.protocols import take_protocol
     from dpdesk.project.review.making import submit as make
+    from dpdesk.project.review.payloads import Mode
 
     policy = agency_policy(context.home).policy if wish.policy is None else read_policy(wish.policy)
-    checked = check_release(context, folder, token, report, policy)
+    protocol = None if wish.protocol is None else take_protocol(context, wish.protocol)
+    mode = Mode.DEVELOP if protocol is None else Mode.APPLY
+    checked = check_release(context, folder, token, report, policy, None, mode, protocol)
     if not checked.facts.report.ok:
         first = checked.facts.report.failures[0]
         raise RefusedError(
@@ -82,6 +88,8 @@ def submit(
     bases = () if wish.after is None else (wish.after,)
     with _editing(context, folder, out, bases) as edit:
         payload = _payload(context, folder, edit.state, policy, checked.checklist, wish, token)
+        if protocol is not None:
+            payload = replace(payload, mode=mode, protocol_sha256=protocol.id)
         return _add(context, folder, edit, make(signer, edit.state, payload))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from dpdesk.app.checklists import CheckedRelease
     from dpdesk.project.review.cards import Card
-    from dpdesk.project.review.checklist import Difference, Passage
+    from dpdesk.project.review.checklist import Difference
     from dpdesk.project.review.payloads import EventType, Submission
     from dpdesk.project.review.permissions import Permission
     from dpdesk.project.review.policy import Policy
@@ -79,18 +79,21 @@ def look(
     (trust list, policy) cannot be read, and Cancelled.
     """
     from dpdesk.app.checklists import check_release, read_policy
+    from dpdesk.app.review.protocols import known_protocol
+    from dpdesk.project.review.payloads import Mode
 
     loaded = with_files(load(context, folder), folder, token)
     current = loaded.state.current
     notes = list(loaded.state.notes) + list(review_store(context).related(loaded))
     used = None if policy is None else read_policy(policy)
-    passage = None
+    mode, protocol = Mode.DEVELOP, None
     if current is not None:
         used, fault = submitted_policy(current.payload)
-        passage = submitted_passage(current.payload)
+        mode = current.payload.mode
+        protocol = known_protocol(context, current.payload.protocol_sha256)
         if fault is not None:
             loaded = spoiled(loaded, (fault,))
-    checked = check_release(context, folder, token, report, used, passage, source)
+    checked = check_release(context, folder, token, report, used, source, mode, protocol)
     differences: tuple[Difference, ...] = ()
     if current is not None:
         differences = checked.checklist.differences(current.payload.statuses)
@@ -210,10 +213,3 @@ def submitted_policy(submission: Submission) -> tuple[Policy | None, Fault | Non
         return Policy.from_plain(submission.policy, "the policy of the submission"), None
     except DpdeskError as error:
         return None, Fault("policy.unreadable", error.sentence.rstrip("."))
-
-
-def submitted_passage(submission: Submission) -> Passage | None:
-    """How the release comes about, as the submission says."""
-    from dpdesk.project.review.checklist import Passage
-
-    return Passage(submission.mode)

@@ -18,6 +18,7 @@ def add_review(review: argparse.ArgumentParser) -> None:
     actions = review.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
     _add_signing(actions.add_parser)
     _add_looking(actions.add_parser)
+    _add_protocol(actions.add_parser)
     _add_key(actions.add_parser)
     _add_trust(actions.add_parser)
 
@@ -41,6 +42,17 @@ def _signed(add: AddParser, name: str, does: str) -> argparse.ArgumentParser:
     """An action that signs an event in a release folder."""
     parser = _add(add, name, does, f"rounds.{name}")
     parser.add_argument("release", metavar="DIR", type=Path, help="a release folder")
+    _signer(parser)
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help="write the review to this file instead, to be merged (for a read-only folder)",
+    )
+    return parser
+
+
+def _signer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as",
         dest="key",
@@ -48,14 +60,7 @@ def _signed(add: AddParser, name: str, does: str) -> argparse.ArgumentParser:
         help="who signs: a person, or the first digits of a fingerprint (default: the only key)",
     )
     _passphrase(parser)
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        type=Path,
-        help="write the review to this file instead, to be merged (for a read-only folder)",
-    )
     parser.set_defaults(asks=_SIGNS)
-    return parser
 
 
 def _passphrase(parser: argparse.ArgumentParser) -> None:
@@ -120,6 +125,19 @@ def _add_looking(add: AddParser) -> None:
     sheet.add_argument("release", metavar="DIR", type=Path, help="a release folder")
     sheet.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write")
     sheet.add_argument("--as", dest="key", metavar="KEY", help="whose vote it will be")
+
+
+def _add_protocol(add: AddParser) -> None:
+    parser = add("protocol", help="lock the way an approved release was made", allow_abbrev=False)
+    actions = parser.add_subparsers(metavar="WHAT", required=True, dest="what")
+    does = "lock the way an approved release was made, and sign it"
+    lock = _add(actions.add_parser, "lock", does, "rounds.protocol_lock")
+    lock.add_argument("release", metavar="DIR", type=Path, help="an approved release folder")
+    _signer(lock)
+    lock.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write")
+    does = "keep a protocol from a file, to compare releases that apply it"
+    take = _add(actions.add_parser, "take", does, "rounds.protocol_take")
+    take.add_argument("file", metavar="FILE", type=Path, help="a protocol, as `lock` writes it")
 
 
 def _add_key(add: AddParser) -> None:

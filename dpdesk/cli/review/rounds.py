@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app import auditing, signing
 from dpdesk.app.context import AppContext
-from dpdesk.app.review import acting, looking, sheets
+from dpdesk.app.review import acting, looking, protocols, sheets
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, one_line, paragraph
 from dpdesk.core.jobs import CancelToken, Report
@@ -26,7 +26,9 @@ _MARKS = {"pass": "✓", "review": "△", "fail": "✕", "not applicable": "–"
 def submit(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Submit a release."""
     signer = signing.unlock(context, options.key, options.passphrase)
-    wish = acting.Wish(options.policy, options.note, options.after, options.supersedes)
+    wish = acting.Wish(
+        options.policy, options.protocol, options.note, options.after, options.supersedes
+    )
     done = acting.submit(context, options.release, signer, wish, token, report, options.out)
     return _signed(done, "Submitted")
 
@@ -86,6 +88,25 @@ def supersede(
         context, options.release, signer, options.by, options.reason, token, options.out
     )
     return _signed(done, "Superseded")
+
+
+def protocol_lock(
+    context: AppContext, options: Namespace, token: CancelToken, report: Report
+) -> Outcome:
+    """Lock a protocol from an approved release."""
+    signer = signing.unlock(context, options.key, options.passphrase)
+    signed = protocols.lock_protocol(context, options.release, signer, options.out, token, report)
+    text = f"Locked: the protocol {signed.id}\nWritten: {options.out}\n"
+    return Outcome(text, {"protocol": signed.id, "path": str(options.out)}, kept=True)
+
+
+def protocol_take(
+    context: AppContext, options: Namespace, token: CancelToken, report: Report
+) -> Outcome:
+    """Keep a protocol from a file, to compare releases that apply it."""
+    signed = protocols.take_protocol(context, options.file)
+    text = f"Kept: the protocol {signed.id}, signed by {signed.person}.\n"
+    return Outcome(text, {"protocol": signed.id}, kept=True)
 
 
 def sheet(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:

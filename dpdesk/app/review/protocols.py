@@ -1,0 +1,102 @@
+"""Locked protocols: made from what was approved, kept on this computer, applied and compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app import signing
+from dpdesk.app.context import AppContext
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+
+if TYPE_CHECKING:
+    from dpdesk.project.review.checklist import CheckedFacts, Passage
+    from dpdesk.project.review.keys import Signer
+    from dpdesk.project.review.payloads import Mode
+    from dpdesk.project.review.policy import Policy
+    from dpdesk.project.review.protocol import SignedProtocol
+
+_FOLDER = "protocols"
+
+
+def lock_protocol(
+    context: AppContext, folder: Path, signer: Signer, out: Path, token: CancelToken, report: Report
+) -> SignedProtocol:
+    """Lock the way in which an approved release was made, sign it and write it to a new file.
+
+    Raises InputError ``protocol.exists``, RefusedError ``protocol.not-approved`` (the review did
+    not approve it, or it applies a protocol itself), and what reading the release raises.
+    """
+    from dpdesk.app.review.looking import look
+    from dpdesk.project.review.protocol_file import (
+        protocol_of,
+        require_developed,
+        sign_protocol,
+        write_protocol,
+    )
+
+    if out.exists():
+        raise InputError(
+            "protocol.exists", f"{out}: the file is there already.", hint="Name another."
+        )
+    picture = look(context, folder, token, report)
+    release_sha256 = require_developed(picture.state)
+    facts, policy = picture.checked.facts, picture.checked.checklist.policy_sha256
+    protocol = protocol_of(facts.release, facts.table, release_sha256, policy, token)
+    signed = sign_protocol(protocol, signer, signing.now())
+    write_protocol(signed, out, context.workspace)
+    _keep(context, signed)
+    return signed
+
+
+def take_protocol(context: AppContext, path: Path) -> SignedProtocol:
+    """Read a protocol from a file and keep it, so that submissions that name it can be compared.
+
+    Raises what :func:`dpdesk.project.review.protocol_file.read_protocol` raises.
+    """
+    from dpdesk.project.review.protocol_file import read_protocol
+
+    signed = read_protocol(path)
+    _keep(context, signed)
+    return signed
+
+
+def known_protocol(context: AppContext, protocol_id: str | None) -> SignedProtocol | None:
+    """The protocol of this id that is kept on this computer; None when there is none."""
+    from dpdesk.project.review.protocol_file import read_protocol
+
+    if protocol_id is None:
+        return None
+    path = context.home / _FOLDER / f"{protocol_id}.json"
+    if not path.is_file():
+        return None
+    signed = read_protocol(path)
+    return signed if signed.id == protocol_id else None
+
+
+def passage(
+    context: AppContext,
+    mode: Mode,
+    signed: SignedProtocol | None,
+    facts: CheckedFacts,
+    policy: Policy,
+) -> Passage:
+    """How a release comes about: its mode, and how it compares with the protocol."""
+    from dpdesk.project.review.checklist import Passage
+    from dpdesk.project.review.protocol import check_protocol
+
+    if signed is None:
+        return Passage(mode)
+    trust = signing.trust_list(context)
+    check = check_protocol(signed, facts.release, facts.table, policy.sha256, trust)
+    return Passage(mode, check)
+
+
+def _keep(context: AppContext, signed: SignedProtocol) -> None:
+    from dpdesk.project.review.homefiles import private_folder
+    from dpdesk.project.review.protocol_file import write_protocol
+
+    folder = context.home / _FOLDER
+    private_folder(folder)
+    write_protocol(signed, folder / f"{signed.id}.json", context.workspace)
