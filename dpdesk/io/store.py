@@ -46,7 +46,7 @@ class DataStore:
         sha256: str,
         spill: Path,
     ) -> None:
-        self._con = con
+        self._open: DuckDBPyConnection | None = con
         self._columns = {column.name: column for column in columns}
         self._spill = spill
         self.path = path
@@ -159,9 +159,19 @@ class DataStore:
         return write_recoded(self._con, columns, self.rows, recoding, path, token, report)
 
     def close(self) -> None:
-        """Give memory and spill files back."""
-        self._con.close()
+        """Give memory and spill files back; again does nothing."""
+        # Whoever still holds the store must not hold the database: the library complains of any
+        # that is left at the end of the process.
+        con, self._open = self._open, None
+        if con is not None:
+            con.close()
         shutil.rmtree(self._spill, ignore_errors=True)
+
+    @property
+    def _con(self) -> DuckDBPyConnection:
+        if self._open is None:
+            raise RuntimeError("the store is closed")
+        return self._open
 
     def _column(self, name: str) -> Column:
         column = self._columns.get(name)

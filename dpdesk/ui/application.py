@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import shiboken6
 from PySide6.QtCore import QLocale, QObject, Slot
 from PySide6.QtWidgets import QApplication
 
@@ -74,7 +73,6 @@ class Application(QObject):
         try:
             return int(self.qt.exec())
         finally:
-            self.stop()
             self.crash.uninstall()
 
     def show(self, window: MainWindow, begin: Callable[[], object] | None = None) -> None:
@@ -90,15 +88,14 @@ class Application(QObject):
         return self._ready
 
     def stop(self) -> None:
-        """Take the window apart, and give back what :meth:`show` has taken over from Python.
+        """Give back what :meth:`show` has taken over from Python, and collect what is left.
 
-        Left to the end of the interpreter, widgets would be destroyed in any order, some of them
-        after the toolkit itself, which crashes now and then. Call it when the window has closed.
+        Call it when the window has been taken apart and nobody holds its parts any more: whatever
+        waits for the end of the interpreter goes in any order, widgets after the toolkit itself,
+        which crashes now and then.
         """
+        self._window = self._begin = None
         self._keeper.stop()
-        window, self._window = self._window, None
-        if window is not None and shiboken6.isValid(window):
-            shiboken6.delete(window)
         gc.collect()
 
     @Slot(object)

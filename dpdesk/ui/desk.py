@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import shiboken6
 from PySide6.QtCore import QObject, Slot
 
 from dpdesk.app.context import AppContext
@@ -112,6 +113,12 @@ class Desk(QObject):
         self.data.sampleAsked.connect(self.open_sample)
         for panel in self.panels.values():
             panel.wantsPanel.connect(window.show_panel)
+
+    def end(self) -> None:
+        """Close the data and take the window apart, while the toolkit is still there for it."""
+        self.workbench.close()
+        shiboken6.delete(self.window)
+        shiboken6.delete(self)
 
     # ---- wishes of the window
 
@@ -318,14 +325,27 @@ def run_window(path: Path | None) -> int:
     loaded = load_settings(home)
     settings = StoredSettings(loaded.settings, partial(save_settings, home=home))
     application = Application.start(home, settings)
+    try:
+        return _run(application, home, settings, loaded.problem, path)
+    finally:
+        application.stop()
+
+
+def _run(
+    application: Application,
+    home: Path,
+    settings: SettingsStore,
+    problem: str,
+    path: Path | None,
+) -> int:
     with AppContext.open(home) as context:
         asker = DialogAsker()
         desk = Desk(context, application.hub, application.theme, settings, asker, application)
         asker.set_parent(desk.window)
-        if loaded.problem:
-            desk.window.show_message("caution", loaded.problem)
+        if problem:
+            desk.window.show_message("caution", problem)
         begin = None if path is None else partial(desk.open_text, str(path))
         try:
             return application.run(desk.window, begin)
         finally:
-            desk.workbench.close()
+            desk.end()

@@ -137,16 +137,22 @@ def peak_gb() -> float:
 def measure(path: Path, home: Path) -> bool:
     """Open, count, scroll; print a line per phase; whether the limits hold."""
     application = Application.start(home, MemorySettings())
+    try:
+        return in_window(application, path, home)
+    finally:
+        application.stop()
+
+
+def in_window(application: Application, path: Path, home: Path) -> bool:
+    """As :func:`measure`, in a window of this application."""
     with AppContext.open(home) as context:
         desk = Desk(
             context, application.hub, application.theme, MemorySettings(), NoAsker(), application
         )
-        desk.window.show()
-        application._keeper.start()
         run, late = Run(), Lateness()
         bench, hub = desk.workbench, application.hub
-        application._on_shown()
-        run.until(lambda: not hub.busy)
+        application.show(desk.window)
+        run.until(application.is_ready)
         late.begin("reading the file")
         desk.open_text(str(path))
         times = {"reading the file": run.until(lambda: bench.data is not None)}
@@ -161,9 +167,10 @@ def measure(path: Path, home: Path) -> bool:
         times["tagging"] = run.until(lambda: not hub.busy)
         late.begin("")
         print_results(late, times)
-        hub.close()
-        run.until(lambda: not hub.busy)
-        bench.close()
+        desk.window.set_unsaved(False)
+        desk.window.close()
+        run.until(lambda: not hub.busy and not desk.window.isVisible())
+        desk.end()
     ticks = [value for name, values in late.phases.items() if name for value in values]
     return percentile(ticks, 0.99) < P99_MS and peak_gb() < PEAK_GB
 

@@ -1,6 +1,8 @@
 """How late the event loop of the real window is while it works, from its start to an export.
 
-A timer is due every 10 ms; what it comes later is what a person feels. Run
+A timer is due every 10 ms; what it comes later is what a person feels. The last column is the most
+processor time that the main thread itself took between two ticks: what a lateness would be without
+other work on the machine. Run
 ``DPDESK_TEST_DATA=… python -m tests.benchmarks.window_lateness`` from the checkout; it needs no
 display, ends with 1 when a limit is broken (99 of 100 ticks less than 30 ms late, all less than
 60 ms; the start is shown but not judged), and uses the nine quasi-identifiers of ``arx-adult``
@@ -53,15 +55,17 @@ class Lateness(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.late: list[float] = []
-        self._due = 0.0
+        self.own = 0.0
+        self._due = self._worked = 0.0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._on_tick)
 
     def measure(self, act: Callable[[], object], done: Callable[[], bool]) -> list[float]:
-        """Ticks from ``act`` until ``done``."""
+        """Ticks from ``act`` until ``done``; ``own`` is then the most work between two ticks."""
         self.late, self._due = [], time.perf_counter() + TICK_MS / 1_000
+        self.own, self._worked = 0.0, time.thread_time()
         self._timer.start()
         act()
         wait_until(done, 300)
@@ -72,6 +76,8 @@ class Lateness(QObject):
         now = time.perf_counter()
         self.late.append(max(0.0, (now - self._due) * 1_000))
         self._due = now + TICK_MS / 1_000
+        worked = time.thread_time()
+        self.own, self._worked = max(self.own, (worked - self._worked) * 1_000), worked
 
 
 def at(late: list[float], share: float) -> float:
@@ -80,12 +86,12 @@ def at(late: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def report(what: str, late: list[float], seconds: float) -> bool:
+def report(what: str, late: list[float], seconds: float, own: float) -> bool:
     """Print a line; whether the limits hold."""
     p99 = at(late, 0.99)
     print(
         f"{what:<34} {seconds:7.2f} s   p50 {at(late, 0.5):6.1f} ms   p99 {p99:6.1f} ms   "
-        f"max {max(late):6.1f} ms   {len(late):5d} ticks"
+        f"max {max(late):6.1f} ms   {len(late):5d} ticks   own {own:5.1f} ms"
     )
     return p99 < LIMIT_MS and max(late) < MOST_MS
 
@@ -100,14 +106,16 @@ def measured(application: Application, desk: Desk, folder: Path) -> bool:
     bench, window, hub = desk.workbench, desk.window, desk.workbench.hub
     meter = Lateness()
     phases: dict[str, list[float]] = {}
+    own: dict[str, float] = {}
 
     def step(
         phase: str, what: str, act: Callable[[], object], done: Callable[[], bool] = always
     ) -> None:
         began = time.perf_counter()
         late = meter.measure(act, lambda: done() and not hub.busy and not desk.protect.busy)
-        report(f"  {what}", late, time.perf_counter() - began)
+        report(f"  {what}", late, time.perf_counter() - began, meter.own)
         phases.setdefault(phase, []).extend(late)
+        own[phase] = max(own.get(phase, 0.0), meter.own)
 
     show, data = window.show_panel, str(folder / "adult.csv")
     step("starting", "show and get ready", lambda: application.show(window), application.is_ready)
@@ -132,8 +140,23 @@ def measured(application: Application, desk: Desk, folder: Path) -> bool:
         act = partial(bench.export, form, target)
         step("exporting", form, act, target.exists)
     print()
-    good = {phase: report(phase, late, len(late) / 100) for phase, late in phases.items()}
+    good = {
+        phase: report(phase, late, len(late) / 100, own[phase]) for phase, late in phases.items()
+    }
     return all(good[phase] for phase in LIMITED)
+
+
+def judged(application: Application, home: Path, folder: Path) -> bool:
+    """Open the window, measure, close it; whether all keeps the limits."""
+    hub, theme = application.hub, application.theme
+    with AppContext.open(home) as context:
+        desk = Desk(context, hub, theme, MemorySettings(), ScriptedAsker(), application)
+        good = measured(application, desk, folder)
+        desk.window.set_unsaved(False)
+        desk.window.close()
+        wait_until(lambda: not hub.busy and not desk.window.isVisible())
+        desk.end()
+    return good
 
 
 def main() -> int:
@@ -143,15 +166,8 @@ def main() -> int:
         folder, home = Path(name) / "adult", Path(name) / "home"
         shutil.copytree(source, folder)
         application = Application.start(home, MemorySettings())
-        hub, theme = application.hub, application.theme
-        with AppContext.open(home) as context:
-            desk = Desk(context, hub, theme, MemorySettings(), ScriptedAsker(), application)
-            good = measured(application, desk, folder)
-            desk.window.set_unsaved(False)
-            desk.window.close()
-            wait_until(lambda: not hub.busy and not desk.window.isVisible())
-            desk.workbench.close()
-            application.stop()
+        good = judged(application, home, folder)
+        application.stop()
     limits = f"{LIMIT_MS:g} ms for 99 of 100 ticks, {MOST_MS:g} ms for all"
     print("the limits hold" if good else f"a phase broke a limit: {limits}")
     return 0 if good else 1

@@ -30,8 +30,9 @@ class FocusKeeper(QObject):
         if old is None or new is None or not self._elsewhere.isAncestorOf(new):
             return
         lost = not old.isEnabled() or not old.isVisibleTo(self._panels)
-        if lost and self._panels.isAncestorOf(old):
-            focus_region(self._panels)
+        panel = self._panels.currentWidget()
+        if lost and panel is not None and self._panels.isAncestorOf(old):
+            focus_region(panel)
 
 
 def focus_region(region: QWidget) -> bool:

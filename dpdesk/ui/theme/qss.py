@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from dpdesk.ui.theme.tokens import SPACE
@@ -21,6 +22,8 @@ def set_look(widget: QWidget, look: str) -> None:
     if widget.property(_LOOK) == look:
         return
     widget.setProperty(_LOOK, look)
+    if not widget.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+        return  # it will be fitted to the sheet when it is first shown
     style = widget.style()
     style.unpolish(widget)
     style.polish(widget)

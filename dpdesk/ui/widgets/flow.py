@@ -28,11 +28,20 @@ class FlowLayout(QLayout):
         self._items: list[QLayoutItem] = []
         self._gap = gap
         self._stretch = stretch
+        self._heights: dict[int, int] = {}
+        self._hint: QSize | None = None
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
         """See QLayout."""
         self._items.append(item)
+        self.invalidate()
+
+    def invalidate(self) -> None:
+        """Something has changed: forget what was measured."""
+        self._heights.clear()
+        self._hint = None
+        super().invalidate()
 
     def count(self) -> int:
         """See QLayout."""
@@ -59,21 +68,24 @@ class FlowLayout(QLayout):
 
     def heightForWidth(self, width: int) -> int:
         """Height of all lines at this width."""
-        return self._place(QRect(0, 0, width, 0), move=False)
+        if width not in self._heights:
+            self._heights[width] = self._place(QRect(0, 0, width, 0), move=False)
+        return self._heights[width]
 
     def sizeHint(self) -> QSize:
         """All in one line."""
-        shown = self._shown()
-        widths = [item.sizeHint().width() for item in shown]
-        high = max((item.sizeHint().height() for item in shown), default=0)
-        return QSize(sum(widths) + self._gap * max(0, len(widths) - 1), high)
+        if self._hint is None:
+            hints = [item.sizeHint() for item in self._shown()]
+            wide = sum(hint.width() for hint in hints) + self._gap * max(0, len(hints) - 1)
+            self._hint = QSize(wide, max((hint.height() for hint in hints), default=0))
+        return self._hint
 
     def minimumSize(self) -> QSize:
         """The widest single widget."""
-        shown = self._shown()
+        least = [item.minimumSize() for item in self._shown()]
         return QSize(
-            max((item.minimumSize().width() for item in shown), default=0),
-            max((item.minimumSize().height() for item in shown), default=0),
+            max((size.width() for size in least), default=0),
+            max((size.height() for size in least), default=0),
         )
 
     def setGeometry(self, rect: QRect) -> None:

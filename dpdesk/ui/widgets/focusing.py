@@ -15,9 +15,9 @@ def first_focusable(region: QWidget) -> QWidget | None:
     for _ in range(_MOST_WIDGETS):
         if widget is None:
             return None
-        inside = widget is region or region.isAncestorOf(widget)
-        takes = bool(widget.focusPolicy().value & accepts) and widget.isEnabled()
-        if inside and takes and widget.isVisible():
+        # The chain holds all widgets of the window, most of which are on panels that nobody sees.
+        takes = widget.isVisible() and widget.isEnabled() and widget.focusPolicy().value & accepts
+        if takes and (widget is region or region.isAncestorOf(widget)):
             return widget
         widget = widget.nextInFocusChain()
         if widget is region:

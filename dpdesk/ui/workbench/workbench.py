@@ -209,10 +209,11 @@ class Workbench(WorkbenchState):
         )
 
     def close(self) -> None:
-        """Close the data; call when the hub is idle."""
+        """Close the data and let go of all that was made of them; call when the hub is idle."""
         if self._data is not None:
             self._data.close()
-            self._data = None
+        self._data, self._data_of, self._profile, self._explored = None, None, None, None
+        self._shelf = CandidateShelf()
 
     # ---- what comes back from jobs
 
