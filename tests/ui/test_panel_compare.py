@@ -128,11 +128,12 @@ def test_charts_of_a_and_b_stand_on_the_same_axis(three: ComparePanel) -> None:
     assert shown == list(three._views)
 
 
-def test_making_a_the_release_restores_its_work_undoably(
-    three: ComparePanel, bench: Workbench, qtbot: QtBot
+@pytest.mark.parametrize(("pin", "place"), [("A", 0), ("B", 1)])
+def test_releasing_a_candidate_restores_its_work_undoably(
+    three: ComparePanel, bench: Workbench, qtbot: QtBot, pin: str, place: int
 ) -> None:
-    kept, before = bench.candidates[0].work, bench.work
-    make = next(one for one in three.findChildren(QPushButton) if "release" in one.text())
+    kept, before = bench.candidates[place].work, bench.work
+    make = next(one for one in three.findChildren(QPushButton) if one.text() == f"Release &{pin}…")
     with qtbot.waitSignal(three.wantsPanel) as asked:
         qtbot.mouseClick(make, Qt.MouseButton.LeftButton)
     assert asked.args == ["review"]
@@ -150,7 +151,7 @@ def test_a_candidate_can_be_renamed(three: ComparePanel, bench: Workbench, qtbot
     qtbot.keyClick(line, Qt.Key.Key_Return)
     assert bench.candidates[0].name == "for the office"
     three.show_page("table")
-    assert three._model.table.columns[0] == "1 (A)  for the office"
+    assert three._model.table.rows[0].cells[0].text == "for the office"
 
 
 def test_a_removed_candidate_gives_its_pin_away(
@@ -169,9 +170,8 @@ def test_the_table_says_better_by_shape_and_word(three: ComparePanel) -> None:
     three.show_page("table")
     rows = {row.label: row for row in three._model.table.rows}
     words = [cell.words for cell in rows["Loss"].cells]
-    assert words[0].endswith("★ best")
-    assert words[1].endswith("▽ worst")
-    assert words[2].endswith("▲ A better")
+    assert words[2].endswith("★ A")
+    assert rows["Loss"].cells[2].tip == "★ A: A is better here"
     assert rows["Loss"].cells[3].grey
 
 

@@ -134,9 +134,9 @@ def test_best_and_worst(
 
 def test_differences_have_a_sign_a_shape_and_a_word() -> None:
     one, two = ONE.figures, TWO.figures
-    assert presenter.difference(one[0], two[0]) == "+1  ▲ A better"
-    assert presenter.difference(one[1], two[1]) == "−20 points  ▲ A better"
-    assert presenter.difference(one[2], two[2]) == "+20 points  ▼ B better"
+    assert presenter.difference(one[0], two[0]) == "+1 ★ A"
+    assert presenter.difference(one[1], two[1]) == "−20 pts ★ A"
+    assert presenter.difference(one[2], two[2]) == "+20 pts ★ B"
     assert presenter.difference(one[3], two[3]) == "= same"
     assert presenter.difference(one[3], replace(two[3], value=90)) == "+10"
     assert presenter.difference(one[1], replace(two[1], value=float("nan"))) == "–"
@@ -168,7 +168,7 @@ def test_charts_of_both_are_drawn_on_the_same_axes() -> None:
 
 def test_charts_that_only_one_has_are_not_offered() -> None:
     a, b = presenter.entries((ONE, replace(TWO, charts=TWO.charts[1:])), Pins(1, 2))
-    assert presenter.shared_charts(a, b) == (("points", "Where?"),)
+    assert [one.id for one in presenter.shared_charts(a, b)] == ["points"]
     assert presenter.shared_charts(a, None) == ()
 
 
@@ -179,13 +179,29 @@ def lines(table: CompareTable) -> dict[str, list[str]]:
 def test_the_table_puts_the_difference_beside_a_and_b() -> None:
     shown = presenter.entries((OTHER, TWO, ONE), Pins(1, 2))
     table = compare_table(shown, (KAnonymity(),))
-    assert table.columns == ("1 (A)  Name 1", "2 (B)  Name 2", "A − B", "3  Name 3")
+    assert table.columns == ("1 (A)", "2 (B)", "A − B", "3")
     rows = lines(table)
-    assert rows["Loss"] == ["20 %  ★ best", "40 %  ▽ worst", "−20 points  ▲ A better", "10 %"]
+    assert rows["Name"] == ["Name 1", "Name 2", "", "Name 3"]
+    assert rows["Loss"] == ["20 %", "40 %", "−20 pts ★ A", "10 %"]
     assert rows["Rows before"] == ["100", "100", "= same", "100"]
     assert rows["Claim"] == ["Claim 1.", "Claim 2.", "", "Claim 3."]
     grey = [cell.grey for row in table.rows for cell in row.cells[3:]]
     assert all(grey)
+
+
+def test_best_and_worst_are_marked_where_more_than_two_are_compared() -> None:
+    third = candidate(3, 0.3, 0.2, TWO.work)
+    rows = lines(compare_table(presenter.entries((ONE, TWO, third), Pins(1, 2)), (KAnonymity(),)))
+    assert rows["Loss"][:2] == ["20 %  ★ best", "40 %  ▽ worst"]
+
+
+def test_pointing_at_a_candidate_says_its_figures_beside_those_of_a() -> None:
+    third = replace(TWO, id=3, name="Third")
+    shown = presenter.entries((ONE, TWO, third), Pins(1, 2))
+    assert [line[:5] for line in presenter.looked_at(shown, 3)] == ["1 (A)", "3: ro"]
+    first, second = presenter.looked_at(shown, -1, ("loss",))
+    assert first.startswith("1 (A): loss 20 %")
+    assert second.startswith("2 (B): loss 40 %")
 
 
 def test_the_table_shows_only_what_differs_in_the_plans() -> None:
@@ -197,14 +213,14 @@ def test_the_table_shows_only_what_differs_in_the_plans() -> None:
     assert rows["Hierarchy of age"] == ["–", "mask from right", ""]
     assert rows["Level of age"] == ["1", "2", ""]
     assert "Level of sex" not in rows
-    assert "Suppressed rows at most" not in rows
+    assert "Rows suppressed, at most" not in rows
     assert "Method" not in rows
 
 
 def test_candidates_are_named_by_their_settings_each_differently() -> None:
     method, state = KAnonymity(), work(7)
     first = candidate_name(method, state, ())
-    assert first == "k 7 rows · suppressed rows at most 2 %"
+    assert first == "k 7 rows · rows suppressed 2 %"
     taken = replace(ONE, name=first)
     assert candidate_name(method, state, (taken,)) == f"{first} (2)"
     long = SetParameters({"objective": "average-class-size", "levels": {"a" * 40: 1}}).apply(state)

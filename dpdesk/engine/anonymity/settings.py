@@ -57,7 +57,7 @@ _K = IntegerParameter(
 )
 _MAX_SUPPRESSION = ShareParameter(
     key="max_suppression",
-    label="Suppressed rows at most",
+    label="Rows suppressed, at most",
     help="Share of the rows that may be left out so that the others keep more detail.",
     default=Fraction(0),
     suggested=Fraction(2, 100),

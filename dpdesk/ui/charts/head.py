@@ -22,6 +22,7 @@ class ChartHead(QWidget):
     def __init__(self, theme: Theme, tools: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._tools = tools
+        self._heading = ""
         self._arranged: tuple[bool, bool] | None = None
         self.legend = Legend(theme)
         self.title, self.stale, self.answer = QLabel(), QLabel(), QLabel()
@@ -37,7 +38,8 @@ class ChartHead(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(SPACE.xs)
-        self._top, self._keys, self._own = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        self._top, self._keys = QHBoxLayout(), QHBoxLayout()
+        self._own_tools, self._own_key = QHBoxLayout(), QHBoxLayout()
         self._top.setSpacing(SPACE.s)
         self._keys.setSpacing(SPACE.l)
         self._top.addWidget(self.title, 1)
@@ -47,13 +49,14 @@ class ChartHead(QWidget):
         self._keys.addWidget(self._gap, 1)
         layout.addLayout(self._top)
         layout.addWidget(self.answer)
-        layout.addLayout(self._own)
-        layout.addLayout(self._keys)
+        for line in (self._own_tools, self._own_key, self._keys):
+            layout.addLayout(line)
+        self._own_tools.addStretch(1)
         self.arrange()
 
     def show_chart(self, chart: Chart, failing: str, upright: str) -> None:
         """Name a chart and its series; ``upright`` is the title of the axis at the left."""
-        self.title.setText(chart.question)
+        self.title.setText(self._heading or chart.question)
         self.answer.setText(chart.answer.replace(" %", "\u00a0%"))
         self.answer.setVisible(bool(chart.answer))
         self.legend.show_chart(chart, failing)
@@ -67,6 +70,11 @@ class ChartHead(QWidget):
         self.legend.setVisible(drawn and self.legend.useful)
         self.upright.setVisible(drawn)
         self._tools.setVisible(titled)
+        self.arrange()
+
+    def set_heading(self, text: str) -> None:
+        """Write something else than the question above the answer; empty: the question."""
+        self._heading = text
         self.arrange()
 
     def say_stale(self, text: str) -> None:
@@ -92,19 +100,16 @@ class ChartHead(QWidget):
         tools = self._tools.sizeHint().width()
         above = question + stale + tools + 2 * SPACE.s <= self.width()
         key = self.upright.sizeHint().width() + SPACE.l + self.legend.sizeHint().width()
-        beside = above and key <= self.width()
+        beside = key <= self.width()
         if (above, beside) == self._arranged:
             return
         self._arranged = (above, beside)
-        for place, widget in ((self._own, self.legend), (self._top, self._tools)):
-            place.removeWidget(widget)
-            self._keys.removeWidget(widget)
+        for old in (self._own_key, self._keys):
+            old.removeWidget(self.legend)
+        for old in (self._top, self._own_tools):
+            old.removeWidget(self._tools)
         self._gap.setVisible(not beside)
-        if beside:
-            self._keys.addWidget(self.legend, 1, Qt.AlignmentFlag.AlignBottom)
-        else:
-            self._own.addWidget(self.legend)
-        if above:
-            self._top.addWidget(self._tools, 0, Qt.AlignmentFlag.AlignTop)
-        else:
-            self._keys.addWidget(self._tools, 0, Qt.AlignmentFlag.AlignBottom)
+        place = self._keys if beside else self._own_key
+        place.addWidget(self.legend, 1, Qt.AlignmentFlag.AlignBottom)
+        place = self._top if above else self._own_tools
+        place.addWidget(self._tools, 0, Qt.AlignmentFlag.AlignTop)

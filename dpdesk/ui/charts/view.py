@@ -119,6 +119,10 @@ class ChartView(QWidget):
         self._read_out(surface.chosen)
         self._show_page()
 
+    def set_heading(self, text: str) -> None:
+        """Write this above the picture, where the question stands elsewhere already."""
+        self._head.set_heading(text)
+
     def let_limit_move(self) -> None:
         """Let the limit line be dragged, in charts that name its parameter."""
         self._movable = True

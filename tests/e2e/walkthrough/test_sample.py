@@ -102,7 +102,7 @@ def _compare(person: Person) -> None:
     person.click("Show: What differs?")
     person.shoot("compare-table")
     person.click("Pin candidate 1 as A")
-    person.click("Make A the release")
+    person.click("Release A…")
     person.settled()
 
 

@@ -58,6 +58,7 @@ class CandidateCard(QFrame):
             self._name.setCursorPosition(0)
         said = settings_words(method, one.work)
         self._words.setText(said)
+        self._words.setVisible(said != one.name)
         self._words.setToolTip(self.tr("Kept at {time}").format(time=f"{one.when:%H:%M}"))
         self._reason.setText(f"△ {entry.reason}")
         self._reason.setVisible(bool(entry.reason))
@@ -70,9 +71,9 @@ class CandidateCard(QFrame):
 
     def _name_parts(self, name: str, reason: str) -> None:
         self._name.setAccessibleName(self.tr("Name of candidate {n}").format(n=self._id))
-        self._name.setToolTip(self.tr("Type another name, then Enter"))
+        self._name.setToolTip(self.tr("{name}\nType another name, then Enter").format(name=name))
         texts = {
-            "A": self.tr("Pin {name} as A, the one to release"),
+            "A": self.tr("Pin {name} as A, the one that others are compared with"),
             "B": reason or self.tr("Pin {name} as B, the one to compare with A"),
         }
         for pin, button in self._pins.items():

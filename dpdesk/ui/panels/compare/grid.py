@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor, QFont, QResizeEvent
 
 from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.guard import guarded
@@ -12,6 +12,7 @@ from dpdesk.ui.theme import ThemeManager
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
+LABEL_EMS, LABEL_AT_MOST, CELL_EMS, PADDING = 15, 28, 9, 20
 _MIDDLE = Qt.AlignmentFlag.AlignVCenter
 
 
@@ -74,7 +75,7 @@ class CompareModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return row.label if first else ""
         if role == Qt.ItemDataRole.ToolTipRole:
-            return row.help or None
+            return f"{row.label}\n{row.help}".strip() or None
         if role == Qt.ItemDataRole.FontRole and row.heading:
             return self._bold()
         if role == Qt.ItemDataRole.BackgroundRole and row.heading:
@@ -97,9 +98,41 @@ class CompareModel(QAbstractTableModel):
 
 
 class CompareGrid(DataGrid):
-    """A grid without row numbers."""
+    """A grid without row numbers, whose columns share the width that is there.
+
+    What is cut in a cell stands whole in its tooltip.
+    """
 
     def __init__(self, theme: ThemeManager, name: str, model: CompareModel) -> None:
         super().__init__(theme, name)
+        self._compared = model
         self.verticalHeader().hide()
         self.setModel(model)
+
+    def fit_columns(self) -> None:
+        """As wide as figures need; texts take what is left, and sideways only what must."""
+        table = self._compared.table if hasattr(self, "_compared") else None
+        if table is None or not table.columns:
+            return
+        theme, metrics = self._theme.theme, self.fontMetrics()
+
+        def needed(texts: list[str], least: int) -> int:
+            widest = max((metrics.horizontalAdvance(text) for text in texts), default=0)
+            return max(theme.ems(least), round(widest * 1.12) + PADDING)
+
+        labels = [row.label for row in table.rows if not row.heading]
+        widths = [min(needed(labels, LABEL_EMS), theme.ems(LABEL_AT_MOST))]
+        for number, heading in enumerate(table.columns):
+            cells = [row.cells[number] for row in table.rows if row.cells]
+            figures = [cell.words for cell in cells if cell.number]
+            widths.append(needed([*figures, heading], CELL_EMS))
+        room = self.viewport().width() - 1
+        widths[0] = max(theme.ems(LABEL_EMS), min(widths[0], room - sum(widths[1:])))
+        spare = max(0, room - sum(widths)) // len(widths)
+        for column, width in enumerate(widths):
+            self.setColumnWidth(column, width + spare)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width that is there now."""
+        super().resizeEvent(event)
+        self.fit_columns()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QStackedWidget, QWidget
 
 from dpdesk.app.types import COMPARE_AT_MOST, OpenWork
 from dpdesk.core.charts import Figure
 from dpdesk.ui.charts import ChartView
+from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.panels.compare import presenter
 from dpdesk.ui.panels.compare.cards import CandidateCards
 from dpdesk.ui.panels.compare.grid import CompareGrid, CompareModel
@@ -24,15 +24,15 @@ from dpdesk.ui.widgets import (
     column,
     leave_wheel,
     row,
-    splitter,
 )
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.sides import Side, Sides
+from dpdesk.ui.widgets.stack import PageStack
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 POINTS, TABLE, GUARANTEE, CHART = "points", "table", "guarantee", "chart:"
-LEFT_EMS, LEFT_SHARE = 44, 0.34
-LEAST_EMS = 44
+LEAST_EMS, LEFT_SHARE = 36, 0.28
 _SHOWN = {Aspect.CANDIDATES, Aspect.METHOD, Aspect.DATA}
 
 
@@ -74,13 +74,12 @@ class ComparePanel(Panel):
         """Make A the release."""
         self.make_release()
 
-    @Slot()
-    def make_release(self) -> None:
-        """Take over the work of candidate A, undoably, and go on to Review and export."""
-        first = presenter.pinned(self._entries, "A")
-        if first is None:
+    def make_release(self, pin: str = "A") -> None:
+        """Take over the work of candidate A or B, undoably, and go on to Review and export."""
+        chosen = presenter.pinned(self._entries, pin)
+        if chosen is None:
             return
-        self._bench.apply(OpenWork(first.candidate.work, first.candidate.name))
+        self._bench.apply(OpenWork(chosen.candidate.work, chosen.candidate.name))
         self.wantsPanel.emit("review")
 
     def explanation(self) -> str:
@@ -98,7 +97,10 @@ class ComparePanel(Panel):
                 "Candidates of other data or other quasi-identifiers answer another question. They "
                 "are greyed, with the reason."
             ),
-            self.tr("“Make A the release” brings its settings back. Undo takes that back."),
+            self.tr(
+                "“Release A…” and “Release B…” bring the settings of that candidate back and lead "
+                "to the last step. Undo takes that back."
+            ),
         )
         return "\n\n".join(parts)
 
@@ -108,7 +110,7 @@ class ComparePanel(Panel):
     def pages(self) -> tuple[str, ...]:
         """Ids of all that can be looked at now."""
         a, b = presenter.pinned(self._entries, "A"), presenter.pinned(self._entries, "B")
-        charts = tuple(CHART + key for key, _ in presenter.shared_charts(a, b))
+        charts = tuple(CHART + one.id for one in presenter.shared_charts(a, b))
         return (POINTS, TABLE, *charts, GUARANTEE) if self._entries else ()
 
     @property
@@ -126,12 +128,14 @@ class ComparePanel(Panel):
     def _build(self) -> None:
         layout = column(self, margin=SPACE.l, gap=SPACE.m)
         self._header = StepHeader(5, self.tr("Which candidate is better?"), "")
-        self._make = QPushButton(self.tr("&Make A the release"))
-        self._make.setAccessibleName(self.tr("Make A the release"))
-        self._make.setToolTip(self.tr("Take A's settings and go on to Review and export"))
-        set_look(self._make, "primary")
-        self._make.clicked.connect(self.make_release)
-        self._header.add(self._make)
+        self._make = {
+            "A": QPushButton(self.tr("Release &A…")),
+            "B": QPushButton(self.tr("Release &B…")),
+        }
+        for pin, button in self._make.items():
+            button.setProperty("pin", pin)
+            button.clicked.connect(self._on_make)
+        set_look(self._make["A"], "primary")
         layout.addWidget(self._header)
         self._pages = QStackedWidget()
         self._empty = EmptyState(
@@ -146,7 +150,16 @@ class ComparePanel(Panel):
         self.cards.pinAsked.connect(self._on_pin)
         self.cards.renameAsked.connect(self._bench.rename_candidate)
         self.cards.removeAsked.connect(self._bench.remove_candidate)
-        self._content = splitter("compare", (self.cards, self._build_right()), (0, 1))
+        self._content = Sides(
+            self._theme,
+            "compare",
+            Side("cards", self.tr("Candidates"), self.cards),
+            Side("view", self.tr("Comparison"), self._build_right()),
+            share=LEFT_SHARE,
+        )
+        self._header.add(self._content.strip)
+        for pin in ("B", "A"):
+            self._header.add(self._make[pin])
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self._content)
         layout.addWidget(self._pages, 1)
@@ -162,7 +175,7 @@ class ComparePanel(Panel):
         self._strip = ChoiceStrip(self.tr("What to compare"))
         self._strip.chosen.connect(self._on_chosen)
         layout.addWidget(self._strip)
-        self._stack = QStackedWidget()
+        self._stack = PageStack()
         self._stack.addWidget(self._build_points())
         self._model = CompareModel(self._theme, self)
         self._grid = CompareGrid(self._theme, self.tr("All candidates side by side"), self._model)
@@ -191,10 +204,10 @@ class ComparePanel(Panel):
         self._points = QWidget()
         layout = column(self._points, gap=SPACE.s)
         choices = FlowBox()
-        self._x, self._y = QComboBox(), QComboBox()
+        self._x, self._y = NarrowCombo(14), NarrowCombo(14)
         leave_wheel(self._x, self._y)
         for words, box, name in (
-            (self.tr("&Across"), self._x, self.tr("Figure across")),
+            (self.tr("A&cross"), self._x, self.tr("Figure across")),
             (self.tr("U&pwards"), self._y, self.tr("Figure upwards")),
         ):
             pair = QWidget()
@@ -202,19 +215,21 @@ class ComparePanel(Panel):
             label = QLabel(words)
             label.setBuddy(box)
             box.setAccessibleName(name)
-            box.setToolTip(self.tr("Which figure this axis shows"))
+            box.set_help(self.tr("Which figure this axis shows"))
             box.activated.connect(self._on_axis)
-            box.setSizeAdjustPolicy(
-                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-            )
-            box.setMinimumContentsLength(14)
             line.addWidget(label)
             line.addWidget(box)
             choices.add(pair)
         layout.addWidget(choices)
         self._scatter = ChartView(self._theme)
         self._scatter.pointPicked.connect(self._on_point)
+        self._scatter.pointHovered.connect(self._on_looked_at)
+        self._scatter.pointSelected.connect(self._on_looked_at)
         layout.addWidget(self._scatter, 1)
+        self._looked_at = QLabel()
+        self._looked_at.setWordWrap(True)
+        set_look(self._looked_at, "note")
+        layout.addWidget(self._looked_at)
         return self._points
 
     # -- state
@@ -224,13 +239,23 @@ class ComparePanel(Panel):
         self._pins = self._pins.settled(candidates)
         self._entries = presenter.entries(candidates, self._pins)
         self._pages.setCurrentWidget(self._content if candidates else self._empty)
-        self._make.setEnabled(bool(candidates))
-        self._make.setVisible(bool(candidates))
-        line = self.tr("{n} of at most {most} candidates. A would be released; nothing is written.")
+        self._offer_release()
+        line = self.tr("{n} of at most {most} candidates. Nothing of them is written yet.")
         self._header.set_line(line.format(n=len(candidates), most=COMPARE_AT_MOST))
         if candidates:
             self._show_entries()
         self.statusChanged.emit()
+
+    def _offer_release(self) -> None:
+        for pin, button in self._make.items():
+            entry = presenter.pinned(self._entries, pin)
+            button.setVisible(entry is not None)
+            if entry is not None:
+                text = self.tr("Release {pin}: candidate {n}, {name}")
+                text = text.format(pin=pin, n=entry.candidate.id, name=entry.candidate.name)
+                button.setAccessibleName(text)
+                button.setToolTip(self.tr("Go on to Review and export with these settings"))
+        self._content.strip.setVisible(self._content.narrow and bool(self._entries))
 
     def _show_entries(self) -> None:
         shown, methods = self._entries, self._bench.methods
@@ -245,9 +270,16 @@ class ComparePanel(Panel):
         )
         self._assumes.setVisible(bool(assumes))
         self._offer_axes(figures)
-        choices = [(POINTS, self.tr("Which trade-off?")), (TABLE, self.tr("What differs?"))]
-        choices += [(CHART + key, words) for key, words in presenter.shared_charts(a, b)]
-        self._strip.set_choices([*choices, (GUARANTEE, self.tr("What is guaranteed?"))])
+        shared = presenter.shared_charts(a, b)
+        full = {
+            POINTS: self.tr("Which trade-off?"),
+            TABLE: self.tr("What differs?"),
+            GUARANTEE: self.tr("What is guaranteed?"),
+        }
+        full |= {CHART + one.id: one.question for one in shared}
+        choices = [(POINTS, self.tr("Trade-off")), (TABLE, self.tr("Table"))]
+        choices += [(CHART + one.id, one.short or one.question) for one in shared]
+        self._strip.set_choices([*choices, (GUARANTEE, self.tr("Guarantee"))], full)
         self._show_current()
 
     def _offer_axes(self, figures: tuple[Figure, ...]) -> None:
@@ -279,13 +311,17 @@ class ComparePanel(Panel):
             self._stack.setCurrentWidget(self._promises)
         else:
             self._scatter.set_chart(presenter.scatter(self._entries, *self._axes))
+            self._on_looked_at(-1)
             self._stack.setCurrentWidget(self._points)
 
     def _show_charts(self, a: Entry, b: Entry, identifier: str) -> None:
         pair = (presenter.chart_of(a, identifier), presenter.chart_of(b, identifier))
-        for view, chart in zip(self._views, presenter.same_axes(*pair), strict=True):
+        shown = zip(self._views, presenter.same_axes(*pair), "AB", (a, b), strict=True)
+        for view, chart, pin, entry in shown:
+            text = self.tr("{pin}: candidate {n}")
+            view.set_heading(text.format(pin=pin, n=entry.candidate.id))
             view.set_chart(chart)
-        self._charts.set_captions(self._caption("A", a), self._caption("B", b))
+        self._charts.set_question(pair[0].question)
 
     def _show_guarantees(self, a: Entry, b: Entry | None) -> None:
         for card, entry in zip(self._guarantees, (a, b), strict=True):
@@ -301,6 +337,12 @@ class ComparePanel(Panel):
 
     # -- reactions
 
+    @Slot()
+    def _on_make(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.make_release(str(sender.property("pin")))
+
     def catch_up(self, changes: Changes) -> None:
         """Show the candidates as they are now."""
         if changes & _SHOWN:
@@ -311,6 +353,13 @@ class ComparePanel(Panel):
         pins = self._pins
         self._pins = pins.with_a(identifier) if pin == "A" else pins.with_b(identifier)
         self._refresh()
+
+    @Slot(int)
+    def _on_looked_at(self, identifier: int) -> None:
+        """Say the figures of the point under the pointer beside those of A."""
+        self._looked_at.setText(
+            "\n".join(presenter.looked_at(self._entries, identifier, self._axes))
+        )
 
     @Slot(int)
     def _on_point(self, identifier: int) -> None:
@@ -325,17 +374,9 @@ class ComparePanel(Panel):
     def _on_chosen(self, identifier: str) -> None:
         self._show_current()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """The list takes about a third at most."""
-        super().resizeEvent(event)
-        self._fit()
-
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
         self._fit()
 
     def _fit(self) -> None:
         self._stack.setMinimumHeight(self._theme.theme.ems(LEAST_EMS))
-        wanted = self._theme.theme.ems(LEFT_EMS)
-        self.cards.setMinimumWidth(min(wanted, round(self.width() * LEFT_SHARE)))
-        self.cards.setMaximumWidth(round(wanted * 1.5))

@@ -24,6 +24,7 @@ from dpdesk.core.charts import (
 )
 
 AIR = 0.12
+LINE_FIGURES = 4
 translate = QCoreApplication.translate
 
 
@@ -158,13 +159,36 @@ def difference(a: Figure, b: Figure) -> str:
     size = format_figure(abs(apart), a.kind)
     if a.kind == "share":
         size = f"{format_figure(abs(apart), 'share').removesuffix(' %')} "
-        size += translate("Compare", "points")
+        size += translate("Compare", "pts")
     text = f"{'+' if apart > 0 else '−'}{size}"
     if not a.better:
         return text
     a_better = (apart < 0) == (a.better == "lower")
-    words = translate("Compare", "▲ A better") if a_better else translate("Compare", "▼ B better")
-    return f"{text}  {words}"
+    words = translate("Compare", "★ A") if a_better else translate("Compare", "★ B")
+    return f"{text} {words}"
+
+
+def headline_words(entry: Entry, first: Sequence[str] = ()) -> str:
+    """A candidate and its most important figures in one line, those of ``first`` before others."""
+    known = {one.key: one for one in entry.candidate.figures}
+    marked = [key for key, one in known.items() if one.headline] or list(known)
+    keys = [key for key in dict.fromkeys((*first, *marked)) if key in known]
+    words = [f"{known[key].label.lower()} {figure_text(known[key])}" for key in keys[:LINE_FIGURES]]
+    return f"{entry.label}: {', '.join(words)}"
+
+
+def looked_at(
+    shown: Sequence[Entry], identifier: int, first: Sequence[str] = ()
+) -> tuple[str, str]:
+    """Lines for a candidate that is pointed at and for the one it is compared with.
+
+    Nobody points at one (-1): A and B, so that the lines are there before the pointer is.
+    """
+    a, b = pinned(shown, "A"), pinned(shown, "B")
+    found = next((one for one in shown if one.candidate.id == identifier), None)
+    other = found if found is not None and found.pin != "A" else b
+    lines = ["" if one is None else headline_words(one, first) for one in (a, other)]
+    return lines[0], lines[1]
 
 
 def answer(a: Entry | None, b: Entry | None, figures: Sequence[Figure]) -> str:
@@ -270,12 +294,12 @@ def _scatter_answer(x: Figure, y: Figure) -> str:
     return sides.get((x.better, y.better), translate("Compare", "Each point is a candidate."))
 
 
-def shared_charts(a: Entry | None, b: Entry | None) -> tuple[tuple[str, str], ...]:
-    """Id and question of each chart that A and B both have."""
+def shared_charts(a: Entry | None, b: Entry | None) -> tuple[Chart, ...]:
+    """The charts of A that B has as well."""
     if a is None or b is None:
         return ()
     known = {chart.id for chart in b.candidate.charts}
-    return tuple((one.id, one.question) for one in a.candidate.charts if one.id in known)
+    return tuple(one for one in a.candidate.charts if one.id in known)
 
 
 def chart_of(entry: Entry, identifier: str) -> Chart:

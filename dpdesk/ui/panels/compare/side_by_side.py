@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QScrollArea, QSizePolicy, QWidget
 
@@ -29,21 +29,30 @@ class SideBySide(QScrollArea):
         self.setWidgetResizable(True)
         self.setAccessibleName(name)
         self.setToolTip(name)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inner = QWidget()
-        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, inner)
+        lines = column(inner, gap=SPACE.s)
+        self._question = QLabel()
+        self._question.setWordWrap(True)
+        set_look(self._question, "section")
+        self._question.hide()
+        lines.addWidget(self._question)
+        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._layout.setContentsMargins(0, 0, 0, 0)
+        lines.addLayout(self._layout, 1)
         self._layout.setSpacing(SPACE.m)
         self._captions: list[QLabel] = []
         for widget in (first, second):
             box = QWidget()
             box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-            lines = column(box, gap=SPACE.xs)
+            inside = column(box, gap=SPACE.xs)
             caption = QLabel()
             caption.setWordWrap(True)
             set_look(caption, "strong")
+            caption.hide()
             self._captions.append(caption)
-            lines.addWidget(caption)
-            lines.addWidget(widget, 1)
+            inside.addWidget(caption)
+            inside.addWidget(widget, 1)
             self._layout.addWidget(box, 1)
             self._boxes.append(box)
         self.setWidget(inner)
@@ -54,6 +63,12 @@ class SideBySide(QScrollArea):
         """Say what stands where."""
         for caption, text in zip(self._captions, (first, second), strict=True):
             caption.setText(text)
+            caption.setVisible(bool(text))
+
+    def set_question(self, text: str) -> None:
+        """Say above both what they answer."""
+        self._question.setText(text)
+        self._question.setVisible(bool(text))
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:

@@ -64,11 +64,16 @@ class CompareTable:
 def compare_table(shown: Sequence[Entry], methods: Sequence[Method]) -> CompareTable:
     """Everything about all candidates: A, B, A − B (when both are pinned), then the others."""
     shown = sorted(shown, key=_pinned_first)
-    columns = [f"{entry.label}  {entry.candidate.name}" for entry in shown]
+    columns = [entry.label for entry in shown]
     both = pinned(shown, "A") is not None and pinned(shown, "B") is not None
     if both:
         columns.insert(APART, translate("Compare", "A − B"))
+    names = [
+        CompareCell(one.candidate.name, grey=bool(one.reason), tip=one.candidate.name)
+        for one in shown
+    ]
     rows = [
+        CompareRow(translate("Compare", "Name"), _with_gap(names, both=both)),
         CompareRow(translate("Compare", "Figures")),
         *_figure_rows(shown, both=both),
         CompareRow(translate("Compare", "What differs in the plans")),
@@ -90,6 +95,8 @@ def _figure_rows(shown: Sequence[Entry], *, both: bool) -> list[CompareRow]:
             if one is not None and not entry.reason and one.value == one.value
         ]
         best, worst = best_and_worst(values, figure.better)
+        if both and len(values) == APART:
+            best = worst = None  # A − B says it already
         cells = []
         for one, entry in zip(found, shown, strict=True):
             mark = ""
@@ -110,7 +117,12 @@ def _difference_cell(shown: Sequence[Entry], key: str) -> CompareCell:
     other = None if b is None else value_of(b, key)
     if one is None or other is None:
         return CompareCell("–", number=True)
-    return CompareCell(difference(one, other), number=True)
+    words = difference(one, other)
+    tips = {
+        "A": translate("Compare", "★ A: A is better here"),
+        "B": translate("Compare", "★ B: B is better here"),
+    }
+    return CompareCell(words, number=True, tip=tips.get(words[-1], ""))
 
 
 def _plan_rows(

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from dpdesk.core.charts import Chart, ScatterChart
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.stack import PageStack
 
 WIDE_EMS, LEAST_EMS = 110, 38
 
@@ -45,7 +46,7 @@ class ChartDeck(QWidget):
         self._strip = ChoiceStrip(self.tr("What to look at"))
         self._strip.chosen.connect(self._on_chosen)
         layout.addWidget(self._strip)
-        self._beside, self._stack = QStackedWidget(), QStackedWidget()
+        self._beside, self._stack = PageStack(), PageStack()
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setObjectName("protect-charts")
         self._split.setChildrenCollapsible(False)

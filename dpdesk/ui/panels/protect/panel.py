@@ -22,11 +22,11 @@ from dpdesk.ui.panels.protect.header import ProtectHeader
 from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews
 from dpdesk.ui.panels.protect.result_pane import ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
-from dpdesk.ui.panels.protect.sides import Sides
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import EmptyState, column
+from dpdesk.ui.widgets.sides import Side, Sides
 from dpdesk.ui.words import lacking
 from dpdesk.ui.words.lacking import Missing, Situation
 from dpdesk.ui.words.settings import levels_words
@@ -196,7 +196,13 @@ class ProtectPanel(Panel):
         self._right.addWidget(self._page)
         self._empties = {name: self._made_empty(name) for name in ("data", "attributes")}
         self._empties["hierarchies"] = self._made_empty("hierarchies")
-        self.sides = Sides(self._theme, self.settings, self._right)
+        self.sides = Sides(
+            self._theme,
+            "protect",
+            Side("settings", self.tr("Settings"), self.settings),
+            Side("result", self.tr("Result"), self._right),
+            self.settings.least_width,
+        )
         self._header.add(self.sides.strip)
         self._header.add_buttons()
         layout.addWidget(self.sides, 1)

@@ -63,8 +63,7 @@ class SettingsPane(QScrollArea):
         """No wider than it must be: the room belongs to the pictures."""
         return QSize(self.minimumWidth(), super().sizeHint().height())
 
-    @property
-    def needed_width(self) -> int:
+    def least_width(self) -> int:
         """The width below which something would be cut."""
         inner, bar = self.widget(), self.verticalScrollBar().sizeHint().width()
         return bar + (inner.minimumSizeHint().width() if inner is not None else 0)
