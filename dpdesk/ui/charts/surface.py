@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPen, QResizeEvent
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from dpdesk.core.charts import BarChart, Chart, Look, PointSeries, ScatterChart
 from dpdesk.ui.charts.axes import NumberAxis
 from dpdesk.ui.charts.bars import bars_top, close_together, layout_bars, thinned
+from dpdesk.ui.charts.frame import PlotFrame
 from dpdesk.ui.charts.items import (
     Bar,
     BarsItem,
@@ -52,7 +52,7 @@ PixelT = TypeVar("PixelT", bound=PixelItem)
 Place = TypeVar("Place", float, Floats)
 
 
-class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
+class PlotSurface(PlotFrame):
     """Draws one chart at a time.
 
     ``pinned(int)`` a point was clicked or Enter was pressed on it; ``selected(int)`` the marked
@@ -70,11 +70,8 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         axes = {side: NumberAxis(side) for side in ("left", "bottom")}
-        super().__init__(parent, background=None, axisItems=axes)
+        super().__init__(axes, parent)
         self._axes = axes
-        for axis in axes.values():
-            # Below everything: gridlines must not cross what they help to read.
-            axis.setZValue(-1_000)
         self._theme = theme
         self._chart: Chart | None = None
         self._bars, self._line, self._ring = BarsItem(), LineItem(), MarkersItem()
@@ -88,15 +85,11 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         self._waiting: Chart | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setMenuEnabled(False)
-        self.setMouseEnabled(x=False, y=False)
-        self.hideButtons()
         self.plotItem.vb.sigResized.connect(self._on_box)
-        self.plotItem.layout.setContentsMargins(4, 8, 16, 4)
         depths = ((9, self._links), (10, self._bars), (20, self._line), (40, self._ring))
         for depth, item in depths:
             item.setZValue(depth)
-            self.addItem(item, ignoreBounds=True)
+            self.add(item)
         self.restyle(theme)
 
     # -- what is shown
@@ -144,7 +137,6 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         self._axes[numbers].describe(chart.value_axis)
         self._grid(left=not lying, bottom=lying)
         count = len(chart.categories)
-        self.plotItem.invertY(lying)
         bars = layout_bars(chart, theme)
         self._fit_bars(chart, bars)
         colours = (theme.tokens.text, theme.tokens.surface)
@@ -179,21 +171,21 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
         across = (-0.6, len(chart.categories) - 0.4)
         along = (0.0, bars_top(chart) / (1 - share))
         x_range, y_range = (along, across) if chart.horizontal else (across, along)
-        self.setXRange(*x_range, padding=0)
-        self.setYRange(*y_range, padding=0)
+        self.set_ranges(x_range, y_range, downwards=chart.horizontal)
 
     def _show_scatter(self, chart: ScatterChart) -> None:
         theme = self._theme
         self._line.setZValue(20)
         self._bars.set_bars((), (theme.tokens.text,) * 2, theme.font("note"), lying=False)
-        self.plotItem.invertY(False)
         self._axes["bottom"].describe(chart.x_axis)
         self._axes["left"].describe(chart.y_axis)
         self._grid(left=True, bottom=True)
         series = [finite(one, chart) for one in chart.series]
-        self.setXRange(*span([one.x for one in series], chart.x_axis, None), padding=0)
         limit = scaled(chart.y_limit, chart.y_axis)
-        self.setYRange(*span([one.y for one in series], chart.y_axis, limit), padding=0)
+        self.set_ranges(
+            span([one.x for one in series], chart.x_axis, None),
+            span([one.y for one in series], chart.y_axis, limit),
+        )
         self._draw_series(series)
         self._draw_line(limit, chart.y_limit_label, upright=False)
         pickable = [one for one in series if one.ids.size]
@@ -488,7 +480,7 @@ class PlotSurface(pg.PlotWidget):  # type: ignore[misc]
 def _fit(surface: PlotSurface, items: list[PixelT], count: int, kind: type[PixelT]) -> None:
     """Add or remove items until there are ``count``; items are reused between charts."""
     while len(items) > count:
-        surface.removeItem(items.pop())
+        surface.remove(items.pop())
     while len(items) < count:
         items.append(kind())
-        surface.addItem(items[-1], ignoreBounds=True)
+        surface.add(items[-1])

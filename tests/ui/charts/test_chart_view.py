@@ -307,7 +307,7 @@ def test_marks_cover_the_whole_view_after_the_axes_have_moved(
     surface = view.surface
     assert surface is not None
     surface.grab()
-    surface.setYRange(0, 90_000, padding=0)
+    surface.set_ranges((-0.6, 5.4), (0, 90_000))
     surface.grab()
     assert surface._line.boundingRect().height() == pytest.approx(90_000)
 
