@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.project.review import ballots
 from dpdesk.project.review.ballots import (
     commitment_of,
     make_ballot,
@@ -141,6 +142,12 @@ def test_an_envelope_with_another_content_is_named(about: Event) -> None:
         with pytest.raises(InputError) as caught:
             open_ballot(BEN, damaged)
         assert caught.value.code == "ballot.damaged"
+    plain = canonical({"nonce": code("n"), "vote": approval(about, BEN.fingerprint).as_json()})
+    sealed = ballots._sealed(BEN, about.id, ballot.payload.commitment, plain)
+    lying = replace(ballot, submission=about.id, payload=replace(ballot.payload, sealed=sealed))
+    with pytest.raises(InputError) as caught:
+        open_ballot(BEN, lying)
+    assert caught.value.code == "ballot.damaged"
     swapped = replace(ballot, payload=replace(ballot.payload, commitment=code("x")))
     with pytest.raises(InputError) as caught:
         open_ballot(BEN, swapped)

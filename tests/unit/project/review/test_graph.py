@@ -155,8 +155,9 @@ def test_an_event_must_follow_its_own_submission() -> None:
         ((root.id, late.release), (late.id,)),
         ((code("x"), root.release), (root.id,)),
     ):
-        event = sign_event(BEN, Start(), parents, NOON, target)
-        assert codes(graph_of([*play.graph.events, event])) == ["event.form"]
+        for time in (NOON, play.now):
+            event = sign_event(BEN, Start(), parents, time, target)
+            assert codes(graph_of([*play.graph.events, event])) == ["event.form"]
     start = play.start(BEN)
     event = sign_event(CLARA, Start(), (start.id,), NOON, (start.id, late.release))
     assert codes(graph_of([*play.graph.events, event])) == ["event.form"]

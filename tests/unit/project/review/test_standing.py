@@ -101,6 +101,8 @@ def test_nothing_is_signed_while_the_clock_is_behind(action: Callable[[Play], Ev
 def test_what_a_key_signs_after_it_was_revoked_does_not_count(kind: RevokedAs) -> None:
     play = begun()
     play.trust = play.trust.revoke(BEN.fingerprint, play.now, "lost", kind)
+    assert play.state.ok
+    assert "revoked on" in permissions(play.state, BEN.card)[EventType.MERGE].reason
     forge(play, BEN, envelope(play, BEN)[0])
     assert codes(play) == ["signer.revoked"]
     assert "revoked on" in permissions(play.state, BEN.card)[EventType.BALLOT].reason
