@@ -11,6 +11,7 @@ from dpdesk.core.schema import ColumnProfile, DataProfile
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
+    from dpdesk.app.recipes import FitReport
 
 
 def inspect_file(
@@ -25,6 +26,22 @@ def inspect_file(
         return store.profile(token, report)
     finally:
         store.close()
+
+
+def fit_file(
+    context: AppContext, plan: Path, data: Path, token: CancelToken, report: Report
+) -> FitReport:
+    """Say what of a plan does not fit another file; writes nothing.
+
+    Raises InputError and StorageError for a plan or a file that cannot be read, and Cancelled.
+    """
+    from dpdesk.app.recipes import Recipe, examine
+    from dpdesk.io.planfile import read_plan
+
+    read = read_plan(plan)
+    recipe = Recipe.of_plan(read, plan.absolute().parent, plan.name)
+    source, base = SourceSpec(path=str(data.absolute())), data.absolute().parent
+    return examine(context, recipe, source, base, token, report)
 
 
 def profile_as_json(profile: DataProfile) -> dict[str, object]:

@@ -110,6 +110,12 @@ def _add_open_and_demo(commands: _Commands) -> None:
 def _add_inspect_and_risk(commands: _Commands) -> None:
     inspect = _add(commands, "inspect", "describe the columns of a data file and suggest roles")
     inspect.add_argument("data", metavar="DATA", type=Path, help="a CSV, TSV or Parquet file")
+    inspect.add_argument(
+        "--plan",
+        metavar="PLAN",
+        type=Path,
+        help="say what of this plan does not fit the file, and what to do about it",
+    )
     _json(inspect)
     risk = _add(commands, "risk", "tell the risk of a release, or of a plan before and after it")
     risk.add_argument(

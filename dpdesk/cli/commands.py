@@ -83,8 +83,25 @@ def _inspect(
 ) -> Outcome:
     from dpdesk.app.inspecting import inspect_file, profile_as_json
 
+    if options.plan is not None:
+        return _fit(context, options, token, report)
     profile = inspect_file(context, options.data, token, report)
     return Outcome(profile_text(profile), profile_as_json(profile))
+
+
+def _fit(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    from dpdesk.app.inspecting import fit_file, profile_as_json
+    from dpdesk.app.recipes import Weight
+    from dpdesk.cli.printing import fit_text
+
+    found = fit_file(context, options.plan, options.data, token, report)
+    complaints: tuple[str, ...] = ()
+    if not found.fits:
+        blocking = found.of(Weight.BLOCKS)
+        count = f"{len(blocking):,} things, the first: " if len(blocking) > 1 else ""
+        complaints = (f"{options.data} does not fit {options.plan}: {count}{blocking[0].sentence}",)
+    plain = {**profile_as_json(found.profile), "fit": found.as_json()}
+    return Outcome(fit_text(found), plain, 0 if found.fits else 1, complaints)
 
 
 def _risk(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:

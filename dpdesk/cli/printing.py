@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.charts import format_figure
 
 if TYPE_CHECKING:
+    from dpdesk.app.recipes import FitReport
     from dpdesk.core.schema import ColumnProfile, DataProfile
 
 _WIDTH = 96
@@ -63,6 +64,35 @@ def profile_text(profile: DataProfile) -> str:
     ]
     parts += _reading_notes(profile)
     return "\n".join(parts) + "\n"
+
+
+_MARKS = {"does not fit": "✕", "to be looked at": "△", "good to know": "·"}
+
+
+def fit_text(found: FitReport) -> str:
+    """How a plan fits a file: what stands in the way first, each with what to do about it."""
+    name = one_line(found.profile.name, 60)
+    parts = [f"{name} ({_count(found.profile.rows, 'row')}) and the plan {found.recipe}:", ""]
+    for item in found.items:
+        parts.append(paragraph(f"{_MARKS[item.weight]} [{item.weight}] {item.sentence}", 2, 2))
+        if item.advice:
+            parts.append(paragraph(f"→ {item.advice}", 4, 2))
+    if not found.items:
+        parts.append("  Nothing has changed that matters to the plan.")
+    if found.trial is not None:
+        parts += ["", "The plan gives, for this file:", paragraph(found.trial.claim, 2)]
+        parts.append(paragraph(_trial_words(found.trial.result), 2))
+    parts += ["", "It fits." if found.fits else "It does not fit."]
+    return "\n".join(parts) + "\n"
+
+
+def _trial_words(result: Mapping[str, object]) -> str:
+    node, suppressed = result.get("node"), result.get("rows_suppressed")
+    words = f"{suppressed:,} rows suppressed" if isinstance(suppressed, int) else ""
+    if isinstance(node, Mapping):
+        levels = ", ".join(f"{name} {level}" for name, level in node.items())
+        words += f"; levels: {levels}" if words else f"levels: {levels}"
+    return f"{words}." if words else ""
 
 
 def _count(number: int, noun: str) -> str:

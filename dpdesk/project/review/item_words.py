@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpdesk.core.charts import format_figure
-from dpdesk.core.plain import number_text
+from dpdesk.core.plain import number_text, quoted
 
 _MOST_NAMED = 5
-_LONGEST_VALUE = 40
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -34,7 +33,7 @@ def percent(share: Fraction) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence, each between backticks; beyond a handful it says how many more."""
-    shown = [f"`{name}`" for name in names[:_MOST_NAMED]]
+    shown = [quoted(name) for name in names[:_MOST_NAMED]]
     if len(names) > _MOST_NAMED:
         shown.append(f"{len(names) - _MOST_NAMED:,} more")
     if len(shown) < 2:
@@ -44,10 +43,7 @@ def listed(names: Sequence[str]) -> str:
 
 def value(text: str) -> str:
     """A published value in a sentence, on one line and cut when long."""
-    if not text:
-        return "the empty value"
-    flat = printable(text)
-    return f"`{flat if len(flat) <= _LONGEST_VALUE else flat[: _LONGEST_VALUE - 1] + '…'}`"
+    return quoted(text) if text else "the empty value"
 
 
 def verb(names: Sequence[object], one: str, several: str) -> str:

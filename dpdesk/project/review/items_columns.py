@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
+from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.project.review.checklist import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.item_words import counted, listed, part, percent, value, verb
@@ -99,8 +100,8 @@ def _own_values(case: Case, table: TableFacts) -> Answer:
         return Answer(Status.NOT_APPLICABLE, f"{_NO_COLUMN}.", _TABLE)
     limit = case.policy.share("maximum_unique_rows")
     worst = columns[0]
-    text = f"In `{worst.name}` {part(worst.unique, table.rows)} have a value that nobody else has"
-    text += f", among {counted(worst.distinct, 'different value')}"
+    text = f"In {quoted(worst.name)} {part(worst.unique, table.rows)} have a value that nobody "
+    text += f"else has, among {counted(worst.distinct, 'different value')}"
     advice = "Leave the column out, round or band it, or make it a quasi-identifier."
     if limit is not None:
         over = Fraction(worst.unique, table.rows) > limit
@@ -109,7 +110,7 @@ def _own_values(case: Case, table: TableFacts) -> Answer:
     status = max((_uniqueness(each, table.rows) for each in columns), key=lambda s: s.severity)
     if status is Status.FAIL:
         named = [each for each in columns if _uniqueness(each, table.rows) is Status.FAIL]
-        text = f"`{named[0].name}` is released unchanged and has "
+        text = f"{quoted(named[0].name)} is released unchanged and has "
         text += f"{counted(named[0].distinct, 'different value')} in {table.rows:,} rows: whoever "
         text += "knows such a value of a person finds the row."
     return Answer(status, text, _TABLE, advice)
@@ -133,8 +134,10 @@ def _exposed(case: Case, table: TableFacts) -> Answer:
     found.sort(key=lambda pair: -pair[1].exposed)
     (worst, spread), limit = found[0], case.policy.share("maximum_exposed")
     if spread.exposed:
-        text = f"Whoever also knows `{worst.name}` faces groups below {table.k:,}: that is so for "
-        text += f"{part(spread.exposed, table.rows)}, of whom {spread.alone:,} would be alone"
+        text = (
+            f"Whoever also knows {quoted(worst.name)} faces groups below {table.k:,}: that is so "
+        )
+        text += f"for {part(spread.exposed, table.rows)}, of whom {spread.alone:,} would be alone"
         others = [each.name for each, facts in found[1:] if facts.exposed]
         text += f"; less often with {listed(others)}" if others else ""
     else:
@@ -184,7 +187,7 @@ def _extremes(case: Case, table: TableFacts) -> Answer | None:
         text = "No unchanged number is far above all others and rare."
         return Answer(Status.PASS, text, _TABLE)
     name, most = far[0]
-    text = f"The largest value of `{name}`, {value(most.value)}, is more than twice the 99th "
+    text = f"The largest value of {quoted(name)}, {value(most.value)}, is more than twice the 99th "
     text += f"percentile and held by {counted(most.rows, 'row')}"
     others = [other for other, _ in far[1:]]
     text += f"; likewise in {listed(others)}." if others else "."
@@ -203,7 +206,7 @@ def _weights(case: Case, table: TableFacts) -> Answer | None:
 
 
 def _weight_words(column: ColumnFacts, table: TableFacts) -> str:
-    text = f"`{column.name}` is released unchanged, with "
+    text = f"{quoted(column.name)} is released unchanged, with "
     text += f"{counted(column.distinct, 'different value')}; "
     text += f"{part(column.unique, table.rows)} have a weight of their own"
     if column.spread is not None:
@@ -217,8 +220,8 @@ def _groups(case: Case, table: TableFacts) -> Answer | None:
     if not columns:
         return None
     text = " ".join(
-        f"`{each.name}` ties the {table.rows:,} rows to {counted(each.distinct, 'group')}, the "
-        f"largest of {counted(each.top.rows, 'row')}; {counted(each.unique, 'row')} "
+        f"{quoted(each.name)} ties the {table.rows:,} rows to {counted(each.distinct, 'group')}, "
+        f"the largest of {counted(each.top.rows, 'row')}; {counted(each.unique, 'row')} "
         "are alone in theirs."
         for each in columns[:3]
     )

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpdesk.core.disclosure import ColumnFacts, SpreadFacts, TableFacts
-from dpdesk.core.plain import number_text
+from dpdesk.core.plain import number_text, quoted
 from dpdesk.core.schema import Role
 from dpdesk.project.review.checklist import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.item_words import counted, listed, part, percent, share_of, value, verb
@@ -136,7 +136,7 @@ def _who_is_suppressed(case: Case, table: TableFacts) -> Answer:
     overall = Fraction(found.rows, found.whole) if found and found.whole else Fraction(0)
     worst = groups[0]
     text = f"Hit most: {part(worst.suppressed, worst.rows)} with {value(worst.value)} in "
-    text += f"`{worst.attribute}` are suppressed"
+    text += f"{quoted(worst.attribute)} are suppressed"
     advice = "Say so to the users of the data, or generalise so that these people stay in."
     if limit is not None:
         over = [group for group in groups if group.share > limit]
@@ -197,7 +197,7 @@ def _homogeneous(case: Case, table: TableFacts) -> Answer:
 def _homogeneous_words(each: _Spread, table: TableFacts) -> str:
     facts, name = each.facts, each.column.name
     text = f"In {part(facts.homogeneous_classes, table.classes, 'class', 'classes')}"
-    text += f", {counted(facts.homogeneous_rows, 'row')}, everybody has one value of `{name}`"
+    text += f", {counted(facts.homogeneous_rows, 'row')}, everybody has one value of {quoted(name)}"
     text += f", most often {value(facts.common)}"
     if facts.common == each.column.top.value:
         text += f", which {part(each.column.top.rows, table.rows)} hold in all"
@@ -211,7 +211,7 @@ def _dominated(spreads: Sequence[_Spread], table: TableFacts) -> str:
     classes = counted(worst.facts.dominated_classes, "class", "classes")
     return (
         f" In {classes} more, {part(worst.facts.dominated_rows, table.rows)}, one value of "
-        f"`{worst.column.name}` has nine tenths or more."
+        f"{quoted(worst.column.name)} has nine tenths or more."
     )
 
 
@@ -222,7 +222,7 @@ def _diversity(case: Case, table: TableFacts) -> Answer:
         return _no_sensitive("minimum_l")
     worst = min(spreads, key=lambda each: each.facts.fewest)
     text = f"A class holds as few as {counted(worst.facts.fewest, 'value')} of "
-    text += f"`{worst.column.name}`; the policy asks for {minimum:,} or more."
+    text += f"{quoted(worst.column.name)}; the policy asks for {minimum:,} or more."
     status = Status.PASS if worst.facts.fewest >= minimum else Status.FAIL
     return Answer(status, text, _TABLE, "Ask for ℓ-diversity, larger classes or coarser values.")
 
@@ -233,7 +233,7 @@ def _closeness(case: Case, table: TableFacts) -> Answer:
     if not spreads:
         return _no_sensitive("maximum_t")
     worst = max(spreads, key=lambda each: each.facts.distance)
-    text = f"The values of `{worst.column.name}` in a class are up to "
+    text = f"The values of {quoted(worst.column.name)} in a class are up to "
     text += f"{float(worst.facts.distance):.4f} from those of all released rows (equal distance); "
     text += f"the policy allows {number_text(limit)}."
     status = Status.PASS if worst.facts.distance <= limit else Status.FAIL
@@ -251,7 +251,7 @@ def _missing(case: Case, table: TableFacts) -> Answer:
         return Answer(Status.PASS, text, _TABLE)
     columns = [each for each in table.with_role(Role.QUASI_IDENTIFIER) if each.missing]
     columns.sort(key=lambda each: -each.missing)
-    which = ", ".join(f"`{each.name}` {each.missing:,}" for each in columns[:5])
+    which = ", ".join(f"{quoted(each.name)} {each.missing:,}" for each in columns[:5])
     text = f"In {part(table.missing, table.rows)} a quasi-identifier is missing and stands as a "
     text += f"value of its own ({which})."
     advice = "Ask whether others know of whom it is missing; if not, such a row may fit anybody."
