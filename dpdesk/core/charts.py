@@ -31,7 +31,8 @@ class ChartTable:
 class Axis:
     """An axis with its title and unit; ``percent`` marks values that are shares from 0 to 1.
 
-    On a ``bare`` axis positions have no meaning but their order: it has no numbers.
+    On a ``bare`` axis positions have no meaning but their order: it has no numbers. A ``whole``
+    axis counts something: it has no fractions.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Axis:
     minimum: float | None = None
     maximum: float | None = None
     bare: bool = False
+    whole: bool = False
 
     @property
     def label(self) -> str:

@@ -199,7 +199,13 @@ def _value_label(
     value = series.values[index]
     label = scale.label(value)
     begin, width = across
-    if upright:
+    before = [other for other in chart.series if other.outline]
+    if upright and len(before) == 1 and len(chart.series) == len(before) + 1:
+        was = before[0].values[index]
+        label = f"{scale.label(was).removesuffix(' %')} → {label}"
+        if text_width(label) <= width + 16:
+            canvas.text(begin + width / 2, scale(max(was, value)) - 5, label, "middle")
+    elif upright:
         if text_width(label) > width + 10:
             return
         y = scale(value) - 5

@@ -192,6 +192,8 @@ def make_scale(axis: Axis, values: Sequence[float], start: float, end: float) ->
     if high - low < _TINY:
         high = low + 1.0
     step = _nice_step((high - low) / _TICKS)
+    if axis.whole:
+        step = max(1.0, math.ceil(step))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(index * step, 12) for index in range(first, last + 1))
     return Scale(ticks[0], ticks[-1], start, end, ticks, log=False, percent=axis.percent)

@@ -37,7 +37,8 @@ def draw_points(chart: ScatterChart) -> Canvas:
     bottom = top + _PLOT
     x, y = _scales(chart, top, bottom)
     canvas.text(8, top - 14, chart.y_axis.label, fill=MUTED)
-    for tick in y.ticks:
+    _draw_links(canvas, chart, x, y)
+    for tick in () if chart.y_axis.bare else y.ticks:
         canvas.line(x.start, y(tick), _RIGHT, y(tick), GRID)
         canvas.text(x.start - 8, y(tick) + 4, y.tick_label(tick), "end", MUTED)
     for tick in x.ticks:
@@ -60,8 +61,22 @@ def _scales(chart: ScatterChart, top: float, bottom: float) -> tuple[Scale, Scal
     heights = [float(v) for series in chart.series for v in _ends(series.y)] + limit
     widths = [float(v) for series in chart.series for v in _ends(series.x)]
     y = make_scale(chart.y_axis, heights, bottom, top)
-    left = max(text_width(y.tick_label(tick)) for tick in y.ticks) + 20
+    widest = max(text_width(y.tick_label(tick)) for tick in y.ticks)
+    left = 20 if chart.y_axis.bare else widest + 20
     return make_scale(chart.x_axis, widths, left, _RIGHT), y
+
+
+def _draw_links(canvas: Canvas, chart: ScatterChart, x: Scale, y: Scale) -> None:
+    known = {
+        one: (x(across), y(along))
+        for series in chart.series
+        for one, across, along in zip(
+            series.ids.tolist(), series.x.tolist(), series.y.tolist(), strict=False
+        )
+    }
+    for first, second in chart.links:
+        if first in known and second in known:
+            canvas.line(*known[first], *known[second], GRID)
 
 
 def _ends(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[float]:

@@ -234,12 +234,13 @@ def test_where_it_is_narrow_settings_and_result_stand_one_at_a_time(
     qtbot.waitUntil(lambda: ready.result.isVisible() and ready.settings.isVisible())
 
 
+@pytest.mark.parametrize("page", ["nodes", "steps"])
 def test_enter_on_a_point_takes_it_by_hand_and_search_again_gives_it_back(
-    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot, page: str
 ) -> None:
     deck = ready.result.deck
-    deck.show_page("nodes")
-    surface = deck.view("nodes").surface
+    deck.show_page(page)
+    surface = deck.view(page).surface
     assert surface is not None
     surface.setFocus()
     qtbot.keyClick(surface, Qt.Key.Key_PageDown)

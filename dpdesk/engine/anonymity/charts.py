@@ -54,7 +54,7 @@ def risk_chart(before: RiskSummary, after: RiskSummary | None = None) -> BarChar
         question="How risky is it now?",
         short="Risk",
         answer=_risk_answer(before, after),
-        category_axis=Axis("Rows that share their quasi-identifiers (class size)", "rows"),
+        category_axis=Axis("Rows that share their quasi-identifiers", "class size"),
         value_axis=Axis("Rows", "% of the original", percent=True, minimum=0.0),
         categories=tuple(each.label for each in before.bins),
         series=tuple(series),

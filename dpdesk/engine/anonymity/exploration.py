@@ -38,6 +38,7 @@ from dpdesk.engine.anonymity.notes import node_notes
 from dpdesk.engine.anonymity.risk import summarise_risk
 from dpdesk.engine.anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.anonymity.statistics import EvaluatedNodes
+from dpdesk.engine.anonymity.steps_chart import steps_chart
 from dpdesk.engine.hierarchies.alignment import AlignedTable
 from dpdesk.engine.method import ExplorationView, MethodInput
 
@@ -113,7 +114,7 @@ class KAnonymityExploration:
         return ExplorationView(
             feasible=True,
             sentence=_feasible_sentence(found, settings, sure=known.whole or choice.optimal),
-            charts=(risk, self._node_chart(settings.k, known, nodes, choice), *others),
+            charts=(risk, *self._node_charts(settings.k, known, nodes, choice), *others),
             figures=found.figures(),
             guarantee=k_guarantee(settings.k, counted.smallest, counted.suppressed, self._roles),
             notes=node_notes(self._table.attributes, self._table.hierarchies, levels),
@@ -131,7 +132,7 @@ class KAnonymityExploration:
             sentence=short.sentence,
             charts=(
                 risk_chart(summarise_risk(self._table.counts, settings.k)),
-                self._node_chart(settings.k, known, nodes, choice),
+                *self._node_charts(settings.k, known, nodes, choice),
             ),
             figures=(),
             remedy=short.remedy,
@@ -164,14 +165,16 @@ class KAnonymityExploration:
                 self._pool = PooledNodes(problem, walked.best_nodes(), problem.node_count)
             return self._pool
 
-    def _node_chart(
+    def _node_charts(
         self, k: int, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice
-    ) -> Chart:
+    ) -> tuple[Chart, ...]:
         cloud = self._clouds.get(
             (k, known.first_id, nodes.node_count),
             lambda: cloud_of(nodes, k, whole=known.whole, first_id=known.first_id),
         )
-        return node_chart(cloud, choice)
+        steps = steps_chart(self._nodes.problem, cloud, choice)
+        scatter = node_chart(cloud, choice)
+        return (scatter,) if steps is None else (scatter, steps)
 
 
 def _feasible_sentence(found: Assessment, settings: Settings, *, sure: bool) -> str:

@@ -72,7 +72,7 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
             return []
         wanted = max(2, min(MAX_LINES, int(size // self._room)))
         step = nice_step((high - low) / wanted)
-        if self._axis.log:
+        if self._axis.log or self._axis.whole:
             step = max(1.0, round(step))
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         # A tick at the very end of the axis would be lost to rounding.

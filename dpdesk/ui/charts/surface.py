@@ -179,7 +179,7 @@ class PlotSurface(PlotFrame):
         self._bars.set_bars((), (theme.tokens.text,) * 2, theme.font("note"), lying=False)
         self._axes["bottom"].describe(chart.x_axis)
         self._axes["left"].describe(chart.y_axis)
-        self._grid(left=True, bottom=True)
+        self._grid(left=not chart.y_axis.bare, bottom=not chart.x_axis.bare)
         series = [finite(one, chart) for one in chart.series]
         limit = scaled(chart.y_limit, chart.y_axis)
         self.set_ranges(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -90,7 +91,7 @@ def test_bars_show_axes_units_names_threshold_and_values(horizontal: bool) -> No
     shown = texts(render_chart(bars(horizontal=horizontal)))
     for text in ("Class size (rows)", "Rows (%)", "1", "3+", "Original", "Release", "k = 3"):
         assert text in shown
-    assert "90 %" in shown
+    assert ("90 %" if horizontal else "20 → 90 %") in shown
     assert "0 %" in shown
 
 
@@ -222,3 +223,18 @@ def test_gridlines_say_exactly_where_they_stand() -> None:
 )
 def test_numbers_are_written_for_people(value: float, percent: bool, text: str) -> None:
     assert written(value, percent) == text
+
+
+def test_linked_points_are_joined_and_a_bare_axis_has_no_numbers() -> None:
+    series = (PointSeries("n", np.array([0.0, 1.0]), np.array([0.5, 0.5]), np.array([7, 8])),)
+    chart = points(
+        series=series,
+        links=((7, 8), (7, 99)),
+        y_axis=Axis("", bare=True, minimum=0.0, maximum=1.0),
+        y_limit=None,
+    )
+    bare = parsed(render_chart(chart))
+    joined = parsed(render_chart(replace(chart, links=())))
+    lines = f"{NAMESPACE}line"
+    assert len(list(bare.iter(lines))) == len(list(joined.iter(lines))) + 1
+    assert "0.5" not in texts(render_chart(chart))

@@ -203,15 +203,16 @@ class ChartDeck(QWidget):
     def _on_chosen(self, identifier: str) -> None:
         self._show_current()
 
-    def _is_map(self, sender: object) -> bool:
-        return sender is not None and sender is self._views.get(self.map_id)
+    def _has_points(self, sender: object) -> bool:
+        shown = [key for key, view in self._views.items() if view is sender]
+        return any(isinstance(self._charts.get(key), ScatterChart) for key in shown)
 
     @Slot(int)
     def _on_picked(self, number: int) -> None:
-        if self._is_map(self.sender()):
+        if self._has_points(self.sender()):
             self.pointPicked.emit(number)
 
     @Slot(int)
     def _on_marked(self, number: int) -> None:
-        if self._is_map(self.sender()):
+        if self._has_points(self.sender()):
             self.pointMarked.emit(number)
