@@ -16,10 +16,13 @@ from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.review import checks, presenter
 from dpdesk.ui.panels.review.files import FileLists, ListFiles
+from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.panels.review.prepare_page import PreparePage
 from dpdesk.ui.panels.review.preview import Preview
 from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
 from dpdesk.ui.panels.review.scrolling import scrolled
+from dpdesk.ui.panels.review.standing import signed_words, standing_of
+from dpdesk.ui.panels.review.standing_page import StandingPage
 from dpdesk.ui.panels.review.target import Target
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
@@ -28,7 +31,7 @@ from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.words.lacking import Missing, Situation, place_words, what_is_missing
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
-PREPARE, RELEASE = "prepare", "release"
+PREPARE, RELEASE, SIGN = "prepare", "release", "sign"
 OPEN_RELEASE, AGAIN, PROTECT = "open-release", "again", "protect"
 _FILES = "review.files"
 
@@ -46,6 +49,7 @@ class ReviewPanel(Panel):
         super().__init__(parent)
         self._bench, self._theme, self._asker = workbench, theme, asker
         self._preview, self._target = Preview(workbench, self), Target(workbench, self)
+        self.looker = Looker(workbench, self)
         self._jobs: dict[int, str] = {}
         self._shown_release: object = None
         self._data = workbench.data
@@ -56,6 +60,7 @@ class ReviewPanel(Panel):
         self._preview.changed.connect(self._on_preview)
         self._target.suggested.connect(self.prepare.show_folder)
         self._target.checked.connect(self._on_folder_checked)
+        self.looker.changed.connect(self._on_looked)
         self._refresh()
 
     # -- what the window asks
@@ -71,6 +76,8 @@ class ReviewPanel(Panel):
             return PanelStatus(Mark.OPEN, self.tr("nothing written yet") if bench.data else "")
         if not report.ok:
             return PanelStatus(Mark.ATTENTION, self.tr("check failed"))
+        if self._spoiled():
+            return PanelStatus(Mark.ATTENTION, self.tr("review not sound"))
         if self._stale_words():
             return PanelStatus(Mark.STALE, self.tr("work changed since"))
         return PanelStatus(Mark.DONE, self.tr("written and checked"))
@@ -79,13 +86,13 @@ class ReviewPanel(Panel):
         """Whether Ctrl+Enter would write the release, or export it."""
         if self._visible_page == RELEASE:
             return self._can_export()
-        return self._can_write()
+        return self._visible_page == PREPARE and self._can_write()
 
     def run(self) -> None:
         """Do what the primary button does."""
         if self._visible_page == RELEASE:
             self.export("csv")
-        else:
+        elif self._visible_page == PREPARE:
             self.write()
 
     def explanation(self) -> str:
@@ -103,8 +110,9 @@ class ReviewPanel(Panel):
                     "to be settled, – is a property that no check of files can show, ✕ failed."
                 ),
                 self.tr(
-                    "A release that fails its check is not exported. Nobody signs here: a second "
-                    "person's review and signature are not part of this version."
+                    "A release that fails its check, or whose review is not sound, is not "
+                    "exported. The review says who signed what: the author submits, others vote "
+                    "with their own keys, and nobody reads a vote before all are in."
                 ),
             )
         )
@@ -182,10 +190,15 @@ class ReviewPanel(Panel):
         self._stack = QStackedWidget()
         self.prepare = PreparePage(self._theme, self._bench.hub)
         self.release = ReleasePage(self._theme, self._bench.hub)
+        self.standing = StandingPage(self._theme, self._bench.hub)
         self._line.addWidget(self.strip, 1)
         self._line.addWidget(self.release.again)
         self._empty = self._build_empty()
-        self._pages = {PREPARE: scrolled(self.prepare), RELEASE: scrolled(self.release)}
+        self._pages = {
+            PREPARE: scrolled(self.prepare),
+            RELEASE: scrolled(self.release),
+            SIGN: scrolled(self.standing, self.tr("Where the review stands")),
+        }
         for page in (*self._pages.values(), self._empty):
             self._stack.addWidget(page)
         layout.addWidget(self._stack, 1)
@@ -197,6 +210,7 @@ class ReviewPanel(Panel):
         self.release.bandTriggered.connect(self._on_band)
         self.release.exportAsked.connect(self.export)
         self.release.openAsked.connect(self._on_open)
+        self.standing.lookAsked.connect(self.looker.look)
 
     def _build_empty(self) -> EmptyState:
         empty = EmptyState(
@@ -231,7 +245,12 @@ class ReviewPanel(Panel):
 
     def _can_export(self) -> bool:
         report = self._bench.verified
-        return report is not None and report.ok and "export" not in self._jobs.values()
+        sound = report is not None and report.ok and not self._spoiled() and not self.looker.busy
+        return sound and "export" not in self._jobs.values()
+
+    def _spoiled(self) -> bool:
+        picture = self.looker.picture
+        return picture is not None and standing_of(picture).spoiled
 
     def _stale_words(self) -> str:
         if self._bench.release is None:
@@ -253,19 +272,21 @@ class ReviewPanel(Panel):
         pages = [(PREPARE, self.tr("Prepare a release"))] if has_work else []
         if has_release:
             pages.append((RELEASE, self.tr("The release")))
+            pages.append((SIGN, self.tr("Review and sign-off")))
         self.strip.set_choices(pages)
         self.strip.setVisible(len(pages) > 1)
         names = [name for name, _ in pages]
         if self._visible_page not in names:
-            self._visible_page = names[-1] if names else PREPARE
+            self._visible_page = RELEASE if has_release else PREPARE
         self.strip.choose(self._visible_page)
         self.release.again.setVisible(bool(names) and self._visible_page == RELEASE)
         if not names:
             self._stack.setCurrentWidget(self._empty)
             self._header.set_line(self.tr("Nothing has been opened yet."))
-        elif self._visible_page == RELEASE:
-            self._stack.setCurrentWidget(self._pages[RELEASE])
+        elif self._visible_page in (RELEASE, SIGN):
+            self._stack.setCurrentWidget(self._pages[self._visible_page])
             self._show_release()
+            self._show_standing()
         else:
             self._stack.setCurrentWidget(self._pages[PREPARE])
             self._show_prepare()
@@ -280,7 +301,10 @@ class ReviewPanel(Panel):
         report = self._bench.verified
         if report is not None and not report.ok:
             note = self.tr("A release that failed its check is not exported.")
-        self.release.set_can_export(can, excel, note)
+        elif self._spoiled():
+            note = self.tr("A release whose review is not sound is not exported.")
+        signed = signed_words(self.looker.picture)
+        self.release.set_can_export(can, excel, f"{signed} {note}")
         self.statusChanged.emit()
 
     def _why_not(self) -> str:
@@ -360,6 +384,12 @@ class ReviewPanel(Panel):
             quiet=True,
         )
 
+    def _show_standing(self) -> None:
+        facts = self._bench.release
+        self.standing.show_review(
+            self.looker, internal=facts is not None and facts.internal is not None
+        )
+
     def _on_files(self, outcome: JobDone) -> None:
         if isinstance(outcome.value, FileLists):
             lists = outcome.value
@@ -391,8 +421,18 @@ class ReviewPanel(Panel):
 
     def catch_up(self, changes: Changes) -> None:
         """Show the work and the release as they are now."""
+        self.looker.follow()
         self._prepare_for_work()
         self._refresh()
+
+    @Slot()
+    def _on_looked(self) -> None:
+        self._show_standing()
+        picture, report = self.looker.picture, self._bench.verified
+        if picture is not None and self._spoiled() and report is not None and report.ok:
+            sentence = standing_of(picture).sentence
+            self.release.band.show_message("fail", sentence, dismissible=False)
+        self._update_buttons()
 
     @Slot()
     def _on_preview(self) -> None:

@@ -96,13 +96,10 @@ class ReleasePage(Page):
         self.files.show_lists(lists)
 
     def set_can_export(self, can: bool, excel: bool, note: str) -> None:
-        """Enable the formats; ``note`` tells of the limit of Excel sheets, or why there is none."""
+        """Enable the formats; ``note`` says who signed, and what limits there are."""
         for form, button in self._exports.items():
             button.setEnabled(can and (excel or form != "xlsx"))
-        unsigned = self.tr(
-            "Not signed: a second person's review and signature are not part of this version."
-        )
-        self._note.setText(f"{unsigned} {note}")
+        self._note.setText(note)
 
     def set_can_open(self, *, report: bool, about: bool) -> None:
         """Whether there are pages to open."""
