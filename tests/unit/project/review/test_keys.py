@@ -239,6 +239,16 @@ def test_a_card_is_exported_for_others(keys: KeyStore, tmp_path: Path, keeper: W
     assert read_card(tmp_path / "ben.json") == card
 
 
+def test_a_private_part_that_belongs_to_another_key_is_not_used(keys: KeyStore) -> None:
+    card = keys.create("Ben", GOOD)
+    path = keys.folder / f"{card.fingerprint}.json"
+    path.write_bytes(keys._sealed(card, BEN._secret(), checked_passphrase(GOOD)))
+    with pytest.raises(InputError) as caught:
+        keys.unlock(card.fingerprint, GOOD)
+    assert code_of(caught) == "key.damaged"
+    assert "another key" in caught.value.sentence
+
+
 def test_a_file_under_another_name_or_a_link_is_not_used(keys: KeyStore) -> None:
     card = keys.create("Ben", GOOD)
     path = keys.folder / f"{card.fingerprint}.json"
