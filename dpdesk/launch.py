@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dpdesk.cli.main import main as command_line
-from dpdesk.core.errors import StorageError
+from dpdesk.cli import early
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def main() -> int:
     """Run ``dpdesk`` with the arguments of the process; returns its exit code."""
-    return command_line(open_window=open_window)
+    early.listen()  # before the rest is imported
+    from dpdesk.cli.main import main as command_line
+
+    code = command_line(open_window=open_window)
+    if code == early.CANCELLED:  # whoever presses Ctrl+C does not wait for an orderly end
+        early.leave(code)
+    return code
 
 
 def open_window(path: Path | None) -> int:
@@ -20,9 +28,11 @@ def open_window(path: Path | None) -> int:
     system is missing, where the toolkit itself would abort; ``window.libraries`` when a Python
     package is missing.
     """
+    from dpdesk.core.errors import StorageError
     from dpdesk.ui.display import require_display
 
     require_display()
+    early.listen_no_more()
     try:
         from dpdesk.ui.desk import run_window
     except ImportError as error:

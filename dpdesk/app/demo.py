@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -59,34 +58,23 @@ def make_demo(
     RefusedError ``demo.not-verified`` when a release does not stand its check.
     """
     from dpdesk.io.release_folder import check_out
-    from dpdesk.io.safewrite import make_parents, remove_empty, remove_partial, told_of
+    from dpdesk.io.safewrite import put_in_place, remove_partial, told_of
 
     target = check_out(out)
-    made_parents: list[Path] = []
-    partial: Path | None = None
+    with told_of(out, target):
+        partial = context.workspace.partial_beside(target)
     try:
-        with told_of(out, target):
-            made_parents = make_parents(target)
-            partial = context.workspace.partial_beside(target)
         with told_of(out, partial):
             folder = partial / target.name
             folder.mkdir()
             with sample_folder() as sample:
                 releases = _make_all(context, sample_plans(sample), folder, token, report)
             token.check()
-            _put_in_place(folder, target)
-            made_parents = []
+            with context.workspace.placing(target):
+                put_in_place(folder, target)
     finally:
-        if partial is not None:
-            remove_partial(partial, context.workspace)
-        remove_empty(made_parents)
+        remove_partial(partial, context.workspace)
     return tuple(_moved(release, target) for release in releases)
-
-
-def _put_in_place(folder: Path, target: Path) -> None:
-    if target.exists() and os.name == "nt":  # elsewhere a rename takes the place of an empty one
-        target.rmdir()
-    folder.rename(target)
 
 
 def _make_all(

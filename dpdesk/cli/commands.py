@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.context import AppContext
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, guarantee_text, paragraph, profile_text, risk_text
-from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.jobs import CancelToken, Event, Report
 
 if TYPE_CHECKING:
     from dpdesk.core.release import VerifyReport
@@ -17,23 +17,54 @@ if TYPE_CHECKING:
 Command = Callable[[AppContext, Namespace, CancelToken, Report], Outcome]
 
 
-def run_command(options: Namespace, token: CancelToken, report: Report) -> Outcome:
-    """Run the command that ``options`` name, and enter it in the audit log.
+class RunningCommand:
+    """The command that ``options`` name, with a workspace of its own.
 
-    What makes a release or an export is entered before it begins, and not begun otherwise; what
-    only looks is entered afterwards, where that is possible. Raises the errors of its use-case.
+    Calling it runs the command, once; :meth:`abandon` may be called from another thread meanwhile.
     """
-    from dpdesk.app.recording import enter, mention
 
-    with AppContext.open() as context:
-        if options.command in _DEEDS:
-            action, subject = _DEEDS[options.command]
-            enter(context, action, getattr(options, subject).absolute(), _out(options))
-        outcome = _COMMANDS[options.command](context, options, token, report)
-        if options.command in _LOOKS:
-            action, subject = _LOOKS[options.command]
-            mention(context, action, getattr(options, subject).absolute(), report)
-        return outcome
+    def __init__(self, options: Namespace, report: Report) -> None:
+        self._options = options
+        self._report = report
+        self._context: AppContext | None = None
+        self._abandoned = False
+
+    def __call__(self, token: CancelToken) -> Outcome:
+        """Run the command, and enter it in the audit log.
+
+        What makes a release or an export is entered before it begins, and not begun otherwise; what
+        only looks is entered afterwards, where that is possible. Raises the errors of its use-case.
+        """
+        from dpdesk.app.recording import enter, mention
+
+        options = self._options
+        with AppContext.open() as context:
+            self._context = context
+            token.check()
+            if options.command in _DEEDS:
+                action, subject = _DEEDS[options.command]
+                enter(context, action, getattr(options, subject).absolute(), _out(options))
+            outcome = _COMMANDS[options.command](context, options, token, self._tell)
+            if options.command in _LOOKS:
+                action, subject = _LOOKS[options.command]
+                mention(context, action, getattr(options, subject).absolute(), self._tell)
+            return outcome
+
+    def abandon(self) -> bool:
+        """Remove all that the command left so far, for the process ends now.
+
+        False, and nothing is removed, when its result is in its place already, or the command is
+        one that has to end by itself: the caller must wait for it.
+        """
+        if self._options.command not in _STOPPABLE:
+            return False
+        context = self._context
+        self._abandoned = context is None or context.workspace.abandon()
+        return self._abandoned
+
+    def _tell(self, event: Event) -> None:
+        if not self._abandoned:
+            self._report(event)
 
 
 def _out(options: Namespace) -> Mapping[str, object]:
@@ -187,6 +218,9 @@ _LOOKS: Mapping[str, tuple[str, str]] = {
     "risk": ("viewed", "target"),
     "verify": ("viewed", "release"),
 }
+# Those that put what they make in its place through the workspace, see Workspace.placing.
+_STOPPABLE = frozenset(("run", "inspect", "risk", "verify", "export", "demo"))
+
 _COMMANDS: Mapping[str, Command] = {
     "run": _run,
     "inspect": _inspect,

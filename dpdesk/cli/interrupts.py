@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Generic, TypeVar
 
+from dpdesk.cli.early import SIGNALS
 from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken
 
 T = TypeVar("T")
 
-_SIGNALS = tuple(
-    number
-    for number in (
-        getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
-    )
-    if number is not None
-)
+PATIENCE = 0.6  # seconds from a signal until work that has not stopped is left alone
+_TICK = 0.1
 
 
 class _Result(Generic[T]):
@@ -29,12 +26,16 @@ class _Result(Generic[T]):
         self.error: BaseException | None = None
 
 
-def run_cancellable(work: Callable[[CancelToken], T]) -> T:
+def run_cancellable(
+    work: Callable[[CancelToken], T], abandon: Callable[[], bool] = lambda: False
+) -> T:
     """Run ``work`` on its own thread and return its value; a signal cancels its token.
 
     Signal handlers run between two steps of the main thread's Python code, which therefore only
     waits here. Whatever ``work`` raises is raised; after a signal, an error of no known kind counts
-    as cancelled.
+    as cancelled. Work that does not stop soon (a library may be at it) is left alone when
+    ``abandon`` agrees, having removed what the work left: then Cancelled is raised while the
+    thread goes on, and the process is to end at once.
     """
     token = CancelToken()
     result: _Result[T] = _Result()
@@ -45,10 +46,14 @@ def run_cancellable(work: Callable[[CancelToken], T]) -> T:
         except BaseException as error:  # noqa: BLE001 - handed to the main thread
             result.error = error
 
-    thread = threading.Thread(target=body, name="dpdesk-command")
-    with _cancelling(token):
+    thread = threading.Thread(target=body, name="dpdesk-command", daemon=True)
+    with _cancelling(token) as came:
         thread.start()
-        thread.join()
+        while thread.is_alive():
+            thread.join(_TICK)
+            late = came and time.monotonic() - came[0] > PATIENCE and thread.is_alive()
+            if late and abandon():
+                raise Cancelled
     if result.error is not None:
         if token.cancelled and not isinstance(result.error, DpdeskError):
             raise Cancelled from result.error
@@ -57,25 +62,25 @@ def run_cancellable(work: Callable[[CancelToken], T]) -> T:
 
 
 @contextmanager
-def _cancelling(token: CancelToken) -> Iterator[None]:
+def _cancelling(token: CancelToken) -> Iterator[list[float]]:
+    """Cancel the token at a signal; gives the times (monotonic) at which signals came."""
+    came: list[float] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield came
         return
 
-    came: list[int] = []
-
     def cancel(number: int, frame: FrameType | None) -> None:
-        came.append(number)
+        came.append(time.monotonic())
         if len(came) == 1:  # the token's lock is not for a handler that interrupts itself
             token.cancel()
 
     before = {
         number: signal.signal(number, cancel)
-        for number in _SIGNALS
+        for number in SIGNALS
         if signal.getsignal(number) not in (signal.SIG_IGN, None)
     }
     try:
-        yield
+        yield came
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

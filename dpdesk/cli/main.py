@@ -16,10 +16,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from dpdesk.cli import early
 from dpdesk.cli.arguments import parse
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.progress import ProgressLine
 from dpdesk.core.errors import Cancelled, DpdeskError, StorageError
+from dpdesk.core.jobs import CancelToken
 
 OpenWindow = Callable[[Path | None], int]
 
@@ -65,14 +67,33 @@ def _window(path: Path | None, open_window: OpenWindow | None) -> Outcome:
 
 def _work(options: Namespace, progress: ProgressLine) -> Outcome:
     """Run a command on a thread of its own, so that a signal is answered at once."""
-    from dpdesk.cli.commands import run_command
+    from dpdesk.cli.commands import RunningCommand
     from dpdesk.cli.interrupts import run_cancellable
 
     if getattr(options, "asks", ()):
         from dpdesk.cli.review.passphrases import ask_passphrases
 
-        ask_passphrases(options)
-    outcome = run_cancellable(lambda token: run_command(options, token, progress))
+        with early.paused():
+            ask_passphrases(options)
+    running = RunningCommand(options, progress)
+
+    def work(token: CancelToken) -> Outcome:
+        try:
+            outcome = running(token)
+        except BaseException as error:
+            early.settle(getattr(error, "exit_code", 2))
+            raise
+        if outcome.kept:
+            early.settle(outcome.code)
+        return outcome
+
+    def abandon() -> bool:
+        if not running.abandon():
+            return False
+        early.settle(early.CANCELLED)
+        return True
+
+    outcome = run_cancellable(work, abandon)
     return _as_json(outcome) if getattr(options, "json", False) else outcome
 
 

@@ -28,8 +28,7 @@ from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import (
     PartialKeeper,
     hash_file,
-    make_parents,
-    remove_empty,
+    put_in_place,
     remove_partial,
     sync_file,
     sync_folder,
@@ -133,13 +132,11 @@ class ReleaseBuilder:
         self.out = check_out(out)
         self._given = out
         self._keeper = keeper
-        self._made: list[Path] = []
         self._partial: Path | None = None
 
     def __enter__(self) -> ReleaseBuilder:
         try:
             with told_of(self._given, self.out):
-                self._made = make_parents(self.out)
                 self._partial = self._keeper.partial_beside(self.out)
                 self.public.mkdir()
                 self.internal.mkdir(mode=0o700)
@@ -193,15 +190,9 @@ class ReleaseBuilder:
         mode = stat.S_IMODE((target if existed else self.public).stat().st_mode)
         self._settle(created)
         folder.chmod(mode)
-        if existed and os.name == "nt":  # elsewhere a rename takes the place of an empty folder
-            target.rmdir()
-        try:
-            os.rename(folder, target)
-        except OSError:
-            if existed:
-                target.mkdir(exist_ok=True)
-            raise
-        self._partial, self._made = None, []
+        with self._keeper.placing(target):
+            put_in_place(folder, target)
+        self._partial = None
         with contextlib.suppress(OSError):  # the release is there; only a power cut could undo it
             sync_folder(target.parent)
         self._keeper.forget_partial(folder)
@@ -221,8 +212,6 @@ class ReleaseBuilder:
         if self._partial is not None:
             remove_partial(self._partial, self._keeper)
             self._partial = None
-        remove_empty(self._made)
-        self._made = []
 
 
 def _files(folder: Path) -> Iterable[Path]:

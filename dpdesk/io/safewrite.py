@@ -8,7 +8,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -23,11 +23,15 @@ class PartialKeeper(Protocol):
     """Whoever makes hidden folders beside a target and removes them after a crash."""
 
     def partial_beside(self, target: Path) -> Path:
-        """Make an empty 0700 folder beside ``target``."""
+        """Make an empty 0700 folder beside ``target``, and the folders above it."""
         ...
 
     def forget_partial(self, path: Path) -> None:
         """The folder has been renamed or removed."""
+        ...
+
+    def placing(self, target: Path) -> AbstractContextManager[None]:
+        """The block puts what is finished in its place, unless that is no longer wanted."""
         ...
 
 
@@ -97,25 +101,20 @@ def replacing(target: Path, keeper: PartialKeeper) -> Iterator[Path]:
     place = Path(os.path.realpath(target))
     if place.is_dir():
         raise InputError("out.folder", f"{target}: is a folder, expected the name of a file.")
-    made: list[Path] = []
-    partial: Path | None = None
+    with told_of(target, place):
+        partial = keeper.partial_beside(place)
     try:
-        with told_of(target, place):
-            made = make_parents(place)
-            partial = keeper.partial_beside(place)
         with told_of(target, partial):
             fresh = partial / place.name
             yield fresh
             fresh.chmod(_mode_for(place, partial))
             sync_file(fresh)
-            fresh.replace(place)
-            made = []
+            with keeper.placing(place):
+                fresh.replace(place)
         with contextlib.suppress(OSError):  # the file is there; only a power cut could undo it
             sync_folder(place.parent)
     finally:
-        if partial is not None:
-            remove_partial(partial, keeper)
-        remove_empty(made)
+        remove_partial(partial, keeper)
 
 
 @contextmanager
@@ -158,28 +157,17 @@ def _plain_mode(folder: Path) -> int:
     return mode
 
 
-def make_parents(target: Path) -> list[Path]:
-    """Make the folders above ``target`` that are missing; those made, innermost first.
-
-    Raises StorageError when one cannot be made; those made before it are removed again.
-    """
-    missing = [folder for folder in target.parents if not folder.exists()]
-    made: list[Path] = []
-    for folder in reversed(missing):
-        try:
-            folder.mkdir()
-        except OSError as error:
-            remove_empty(made)
-            raise storage_error(error, target, "write") from error
-        made.insert(0, folder)
-    return made
-
-
-def remove_empty(folders: list[Path]) -> None:
-    """Remove folders, innermost first, as far as they are empty."""
-    for folder in folders:
-        with contextlib.suppress(OSError):
-            folder.rmdir()
+def put_in_place(folder: Path, target: Path) -> None:
+    """Rename a finished folder to ``target``, absent or an empty folder. Raises OSError."""
+    existed = target.exists()
+    if existed and os.name == "nt":  # elsewhere a rename takes the place of an empty folder
+        target.rmdir()
+    try:
+        folder.rename(target)
+    except OSError:
+        if existed:
+            target.mkdir(exist_ok=True)
+        raise
 
 
 def remove_partial(partial: Path, keeper: PartialKeeper) -> None:

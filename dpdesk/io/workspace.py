@@ -16,10 +16,12 @@ import shutil
 import threading
 import time
 import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from dpdesk.core.errors import StorageError
+from dpdesk.core.errors import Cancelled, StorageError
 from dpdesk.io import locks
 from dpdesk.io.failures import private_error, storage_error
 
@@ -58,8 +60,9 @@ class Workspace:
         self.folder = folder
         self._lock = lock
         self._guard = threading.Lock()
-        self._partials: set[Path] = set()
+        self._partials: dict[Path, list[Path]] = {}  # with the folders made above each
         self._closed = False
+        self._placed = False
         atexit.register(self.close)
 
     @classmethod
@@ -94,20 +97,25 @@ class Workspace:
     def partial_beside(self, target: Path) -> Path:
         """Make a hidden 0700 folder beside ``target``, journalled for the next start.
 
-        Raises StorageError when the folder that holds ``target`` is missing or not writable, or
-        the journal cannot be written.
+        Missing folders above ``target`` are made too; those that are empty when the partial folder
+        has gone are removed again. Raises StorageError when a folder cannot be made or the journal
+        cannot be written; Cancelled when the workspace is closed.
         """
-        partial = target.absolute().parent / f"{_PARTIAL_PREFIX}{uuid.uuid4().hex}"
+        target = target.absolute()
+        partial = target.parent / f"{_PARTIAL_PREFIX}{uuid.uuid4().hex}"
         with self._guard:
-            self._partials.add(partial)
+            if self._closed:
+                raise Cancelled
+            made = [folder for folder in target.parents if not folder.exists()]
+            self._partials[partial] = made
             try:
                 self._write_journal()
-                partial.mkdir(mode=0o700)
-            except OSError as problem:
-                self._partials.discard(partial)
-                raise storage_error(problem, target, "write") from problem
-            except StorageError:
-                self._partials.discard(partial)
+                for folder in (*reversed(made), partial):
+                    folder.mkdir(mode=0o700 if folder == partial else 0o777, exist_ok=True)
+            except BaseException as problem:
+                self._forget(partial)
+                if isinstance(problem, OSError):
+                    raise storage_error(problem, target, "write") from problem
                 raise
         return partial
 
@@ -117,30 +125,63 @@ class Workspace:
         Its name is never used again, so it does no harm if a full disk keeps it there.
         """
         with self._guard:
-            self._partials.discard(path.absolute())
+            self._forget(path.absolute())
             if not self._closed:
                 with contextlib.suppress(StorageError):
                     self._write_journal()
 
+    def _forget(self, partial: Path) -> None:
+        _remove_empty(self._partials.pop(partial, []))
+
     def close(self) -> None:
         """Remove everything of this process; harmless when called again."""
         with self._guard:
-            if self._closed:
-                return
-            self._closed = True
-            for partial in self._partials:
-                shutil.rmtree(partial, ignore_errors=True)
-            self._lock.close()  # first: Windows removes no open file
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self._remove_all()
         atexit.unregister(self.close)
+
+    @contextmanager
+    def placing(self, target: Path) -> Iterator[None]:
+        """The block puts what is finished in its place ``target``, at once or not at all.
+
+        Raises Cancelled after :meth:`abandon`.
+        """
+        with self._guard:
+            if self._closed:
+                raise Cancelled
+            yield
+            if not any(target.absolute().is_relative_to(partial) for partial in self._partials):
+                self._placed = True
+
+    def abandon(self) -> bool:
+        """Remove everything of this process though its threads may be at work; it ends now.
+
+        False, and nothing is removed, when something finished has been put in its place.
+        """
+        with self._guard:
+            if not self._placed:
+                for folder in (*self._partials, self.folder):
+                    with contextlib.suppress(OSError):  # so that no thread finds its way there
+                        folder.rename(_gone(folder))
+                self._remove_all()
+            return not self._placed
+
+    def _remove_all(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        for partial, made in self._partials.items():
+            _remove_partial(partial, made)
+        self._lock.close()  # first: Windows removes no open file
+        for folder in (self.folder, _gone(self.folder)):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _write_journal(self) -> None:
         journal = self.folder / _JOURNAL
         fresh = self.folder / f"{_JOURNAL}.new"
         try:
             with fresh.open("w", encoding="utf-8", errors="surrogateescape") as out:
-                for partial in sorted(self._partials):
-                    out.write(json.dumps(str(partial)) + "\n")
+                for partial, made in self._partials.items():
+                    out.write(json.dumps([str(partial), *map(str, made)]) + "\n")
                 out.flush()
                 os.fsync(out.fileno())
             fresh.replace(journal)
@@ -175,24 +216,43 @@ def _is_alive(folder: Path) -> bool:
 
 
 def _remove_remains(folder: Path) -> None:
-    """Remove one dead process's folder; only journalled names of our own pattern are touched."""
-    for partial in _journalled(folder / _JOURNAL):
-        if partial.name.startswith(_PARTIAL_PREFIX) and not partial.is_symlink():
-            shutil.rmtree(partial, ignore_errors=True)
+    """Remove one dead process's folder and what its journal names."""
+    for partial, *made in _journalled(folder / _JOURNAL):
+        _remove_partial(partial, made)
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _journalled(journal: Path) -> list[Path]:
+def _remove_partial(partial: Path, made: Sequence[Path]) -> None:
+    """Remove a partial folder, if its name is of our pattern, and empty folders above it."""
+    for folder in (partial, _gone(partial)):
+        if partial.name.startswith(_PARTIAL_PREFIX) and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
+    _remove_empty(made)
+
+
+def _gone(folder: Path) -> Path:
+    """The name under which a folder is removed that threads may still be writing to."""
+    return folder.with_name(f"{folder.name}-gone")
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders, innermost first, as far as they are empty."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _journalled(journal: Path) -> list[list[Path]]:
     try:
         lines = journal.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return []
-    paths: list[Path] = []
+    found: list[list[Path]] = []
     for line in lines:
         try:
             value = json.loads(line)
         except ValueError:
             continue
-        if isinstance(value, str):
-            paths.append(Path(value))
-    return paths
+        if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+            found.append([Path(item) for item in value])
+    return found

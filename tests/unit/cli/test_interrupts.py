@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from dpdesk.cli import interrupts
 from dpdesk.cli.interrupts import run_cancellable
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.jobs import CancelToken
@@ -46,3 +47,44 @@ def test_an_odd_error_after_a_signal_counts_as_cancelled() -> None:
 
     with pytest.raises(Cancelled):
         run_cancellable(work)
+
+
+def test_work_that_does_not_stop_is_left_alone_once_its_traces_are_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(interrupts, "PATIENCE", 0.0)
+    asked: list[bool] = []
+    ended, released = threading.Event(), threading.Event()
+
+    def work(token: CancelToken) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        released.wait(60)
+        ended.set()
+
+    def abandon() -> bool:
+        asked.append(ended.is_set())
+        return len(asked) == 2
+
+    with pytest.raises(Cancelled):
+        run_cancellable(work, abandon)
+    assert asked == [False, False]
+    released.set()
+    assert ended.wait(60)
+
+
+def test_work_that_has_put_its_result_in_place_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(interrupts, "PATIENCE", 0.0)
+    asked = threading.Event()
+
+    def work(token: CancelToken) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert asked.wait(60)
+        return "written"
+
+    def abandon() -> bool:
+        asked.set()
+        return False
+
+    assert run_cancellable(work, abandon) == "written"

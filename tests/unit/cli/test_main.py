@@ -3,24 +3,24 @@ from __future__ import annotations
 import io
 import json
 import sys
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from dpdesk.cli import commands
+from dpdesk.cli.commands import RunningCommand
 from dpdesk.cli.main import main
 from dpdesk.cli.outcome import Outcome
 from dpdesk.core.errors import Cancelled, InputError, RefusedError
+from dpdesk.core.jobs import CancelToken
 
 
 def outcome_of(monkeypatch: pytest.MonkeyPatch, outcome: Outcome | BaseException) -> None:
-    def run(options: Namespace, *rest: object) -> Outcome:
+    def run(command: RunningCommand, token: CancelToken) -> Outcome:
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
-    monkeypatch.setattr(commands, "run_command", run)
+    monkeypatch.setattr(RunningCommand, "__call__", run)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.core.errors import StorageError
+from dpdesk.core.errors import Cancelled, StorageError
 from dpdesk.io.workspace import Workspace
 
 RAW = "raw-value-of-a-person"
@@ -118,6 +118,68 @@ def test_small_files_of_the_home_that_nobody_finished_go_when_they_are_old(tmp_p
         "settings.json",
         "work",
     ]
+
+
+def test_folders_made_above_a_target_go_with_the_partial_unless_something_is_in_them(
+    tmp_path: Path,
+) -> None:
+    workspace = Workspace.open(tmp_path / "home")
+    for used in (False, True):
+        partial = workspace.partial_beside(tmp_path / "a" / "b" / "release")
+        assert partial.parent == tmp_path / "a" / "b"
+        if used:
+            partial.rename(tmp_path / "a" / "b" / "release")
+        else:
+            partial.rmdir()
+        workspace.forget_partial(partial)
+        assert (tmp_path / "a").exists() == used
+    workspace.close()
+    assert (tmp_path / "a" / "b" / "release").exists()
+
+
+def test_folders_that_a_killed_process_made_go_at_the_next_start(tmp_path: Path) -> None:
+    home, out = tmp_path / "home", tmp_path / "a" / "b" / "release"
+    script = """
+import os, signal, sys
+from pathlib import Path
+from dpdesk.io.workspace import Workspace
+(Workspace.open(Path(sys.argv[1])).partial_beside(Path(sys.argv[2])) / "half").touch()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    command = [sys.executable, "-c", script, str(home), str(out)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert out.parent.exists()
+    Workspace.open(home).close()
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
+def test_what_is_abandoned_is_gone_and_nothing_finished_takes_its_place_afterwards(
+    tmp_path: Path,
+) -> None:
+    workspace, target = Workspace.open(tmp_path / "home"), tmp_path / "a" / "release"
+    partial = workspace.partial_beside(target)
+    with (partial / "half").open("w") as still_written:
+        assert workspace.abandon()
+        still_written.write("more")
+    with pytest.raises(Cancelled), workspace.placing(target):
+        target.mkdir()
+    with pytest.raises(Cancelled):
+        workspace.partial_beside(target)
+    assert not workspace.folder.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
+def test_what_is_in_its_place_is_not_abandoned(tmp_path: Path) -> None:
+    workspace, target = Workspace.open(tmp_path / "home"), tmp_path / "release"
+    partial = workspace.partial_beside(target)
+    with workspace.placing(partial / "inner"):  # of no interest: it goes with the partial
+        pass
+    with workspace.placing(target):
+        partial.rename(target)
+    assert not workspace.abandon()
+    assert target.exists()
+    assert workspace.folder.exists()
+    workspace.close()
 
 
 def test_a_full_home_is_named_with_the_way_out_and_nothing_is_left(

@@ -1,0 +1,51 @@
+"""Work that does not answer a signal: the process ends all the same, and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STUCK = """
+import sys, threading
+from dpdesk.cli import commands, interrupts
+interrupts.PATIENCE = 0.0
+def stuck(context, options, token, report):
+    (context.workspace.partial_beside(options.out) / "half.csv").write_text("raw")
+    (context.workspace.folder / "spill").write_text("raw")
+    print("ready", flush=True)
+    threading.Event().wait()
+commands._COMMANDS = {"run": stuck}
+from dpdesk.launch import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_is_stuck_ends_with_one_line_and_leaves_nothing(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    home = tmp_path / "home"
+    command = [sys.executable, "-c", STUCK, "run", "plan.toml", "--out", "made/here/release"]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=os.environ | {"DPDESK_HOME": str(home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        assert (tmp_path / "made" / "here").exists()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "Cancelled; nothing was written.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+    assert [path.name for path in (home / "work").iterdir()] == [".sweep"]
