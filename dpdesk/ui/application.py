@@ -21,10 +21,10 @@ from PySide6.QtCore import QLocale, QObject, Slot
 from PySide6.QtWidgets import QApplication
 
 from dpdesk.app.warming import warm_up
-from dpdesk.ui.charts import load_plots
+from dpdesk.ui.charts import ChartView, load_plots
 from dpdesk.ui.crash import CrashReporter
 from dpdesk.ui.display import require_display
-from dpdesk.ui.jobs import GcKeeper, JobHub, JobOutcome
+from dpdesk.ui.jobs import GcKeeper, JobHub, JobOutcome, SpareTime
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.theme import ThemeManager
@@ -44,7 +44,7 @@ class Application(QObject):
         self.theme = ThemeManager(qt, settings.current.theme, settings.current.text_size)
         self.theme.apply()
         self.hub = JobHub(self)
-        self._keeper = GcKeeper(self)
+        self._keeper, self._spare_time = GcKeeper(self), SpareTime(self)
         self._window: MainWindow | None = None
         self._warming, self._ready = 0, False
         self._begin: Callable[[], object] | None = None
@@ -85,7 +85,7 @@ class Application(QObject):
 
     def is_ready(self) -> bool:
         """Whether all that :meth:`show` gets ready is there."""
-        return self._ready
+        return self._ready and not self._spare_time.busy
 
     def stop(self) -> None:
         """Give back what :meth:`show` has taken over from Python, and collect what is left.
@@ -95,6 +95,7 @@ class Application(QObject):
         which crashes now and then.
         """
         self._window = self._begin = None
+        self._spare_time.stop()
         self._keeper.stop()
         gc.collect()
 
@@ -103,6 +104,9 @@ class Application(QObject):
         if outcome.job == self._warming:
             self._ready = True
             self._keeper.settle()
+            if self._window is not None:
+                views = self._window.findChildren(ChartView)
+                self._spare_time.add([view.prepare for view in views])
 
     @Slot()
     def _on_shown(self) -> None:

@@ -129,6 +129,11 @@ class ChartView(QWidget):
         if self._surface is not None:
             self._surface.movable = True
 
+    def prepare(self) -> None:
+        """Make the plot before there is a chart to show, while there is time for it."""
+        if self._surface is None:
+            self._made_surface()
+
     def set_placeholder(self, text: str) -> None:
         """What stands here while there is no chart: the next thing to do."""
         self._placeholder.setText(text)

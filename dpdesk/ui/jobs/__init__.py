@@ -4,11 +4,13 @@
 ``JobChannel``  one request at a time per channel: a new one supersedes the old
 ``JobState``    what a job says of itself while it runs: step, n of N, time left
 ``GcKeeper``    keeps garbage collection in the main thread
+``SpareTime``   small pieces of work in the main thread, one at a time
 """
 
 from dpdesk.ui.jobs.gc_keeper import GcKeeper
 from dpdesk.ui.jobs.hub import JobChannel, JobHub
 from dpdesk.ui.jobs.outcomes import JobCancelled, JobDone, JobFailed, JobOutcome, JobState
+from dpdesk.ui.jobs.spare_time import SpareTime
 
 __all__ = [
     "GcKeeper",
@@ -19,4 +21,5 @@ __all__ = [
     "JobHub",
     "JobOutcome",
     "JobState",
+    "SpareTime",
 ]

@@ -16,6 +16,7 @@ from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.stack import PageStack
 
 WIDE_EMS, LEAST_EMS = 110, 38
+SPARE = 3
 
 
 class ChartDeck(QWidget):
@@ -61,6 +62,8 @@ class ChartDeck(QWidget):
         layout.addWidget(self._split, 1)
         self._empty = ChartView(theme)
         self._stack.addWidget(self._empty)
+        # A chart is slow to be made when it is asked for; here the whole window is being made.
+        self._spare = [self._made_view() for _ in range(SPARE)]
         theme.changed.connect(self._on_theme)
 
     # -- what is shown
@@ -77,7 +80,9 @@ class ChartDeck(QWidget):
         self._behind = set(self._charts)
         for chart in charts:
             if chart.id not in self._views:
-                self._views[chart.id] = self._made_view()
+                view = self._spare.pop() if self._spare else self._made_view()
+                view.set_stale(*self._stale)
+                self._views[chart.id] = view
         self._arrange()
 
     def set_placeholder(self, text: str) -> None:
@@ -133,7 +138,6 @@ class ChartDeck(QWidget):
         view.pointSelected.connect(self._on_marked)
         view.let_limit_move()
         view.limitMoved.connect(self.limitMoved)
-        view.set_stale(*self._stale)
         self._stack.addWidget(view)
         return view
 

@@ -35,6 +35,7 @@ class SettingsPane(QScrollArea):
         self._method: Method | None = None
         self._work = WorkState()
         self._form: ParameterForm | None = None
+        self._forms: dict[str, ParameterForm] = {}
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -58,6 +59,8 @@ class SettingsPane(QScrollArea):
         self._layout.addWidget(self._build_pause())
         self._layout.addStretch(1)
         self.setWidget(inner)
+        for method in methods[:1]:  # the one that new work begins with
+            self._form_of(method)
 
     def sizeHint(self) -> QSize:
         """No wider than it must be: the room belongs to the pictures."""
@@ -130,19 +133,25 @@ class SettingsPane(QScrollArea):
         return box
 
     def _replace_form(self) -> None:
+        """Show the form of the method; forms of others stay, since they take long to be made."""
         old, self._form = self._form, None
         if old is not None:
-            self._place.removeWidget(old)
             old.hide()
-            old.deleteLater()
-        method = self._method
-        if method is None:
-            return
-        letters = Mnemonics(RESERVED)
-        self._form = ParameterForm(form_parameters(method), method.live, mnemonics=letters)
-        self._form.set_values(self._work.parameters)
-        self._form.valuesChanged.connect(self._on_values)
-        self._place.addWidget(self._form)
+        if self._method is not None:
+            form = self._form_of(self._method)
+            form.set_values(self._work.parameters)
+            form.show()
+            self._form = form
+
+    def _form_of(self, method: Method) -> ParameterForm:
+        if method.id not in self._forms:
+            letters = Mnemonics(RESERVED)
+            form = ParameterForm(form_parameters(method), method.live, mnemonics=letters)
+            form.hide()
+            form.valuesChanged.connect(self._on_values)
+            self._place.addWidget(form)
+            self._forms[method.id] = form
+        return self._forms[method.id]
 
     def _show_by_hand(self, picked: Mapping[str, object]) -> None:
         self._hand.setVisible(bool(picked))
