@@ -79,7 +79,15 @@ def close_together(names: Sequence[str], slot: float, width: Callable[[str], int
 
 
 def thinned(names: Sequence[str], room: float, width: Callable[[str], int]) -> list[str]:
-    """Every n-th name, whole, where not all of them have room; the others are left out."""
-    widest = max(map(width, names), default=0) + 8
-    step = max(1, math.ceil(widest / max(room, 1.0)))
-    return [name if number % step == 0 else "" for number, name in enumerate(names)]
+    """Every n-th name, whole, where not all of them have room; the others are left out.
+
+    ``room`` is the width of one slot. Names at the edges are left out where they would be cut.
+    """
+    widest, slot = max(map(width, names), default=0) + 8, max(room, 1.0)
+    step = max(1, math.ceil(widest / slot))
+    first = max(0, math.ceil((widest / slot - 1) / 2)) if step > 1 else 0
+    last = len(names) - 1 - first
+    return [
+        name if first <= number <= last and (number - first) % step == 0 else ""
+        for number, name in enumerate(names)
+    ]

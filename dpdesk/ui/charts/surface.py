@@ -241,15 +241,16 @@ class PlotSurface(PlotFrame):
         side = "left" if chart.horizontal else "bottom"
         metrics = QFontMetrics(self._theme.font("note"))
         if chart.horizontal:
-            room = max(80, self.width() // 3)
+            room, slot = max(80, self.width() // 3), 0.0
         else:
             wide = self.plotItem.vb.width() if self.plotItem.vb.width() > 1 else self.width() - 90
-            room = max(24, int(wide / max(1, len(chart.categories) + 0.2)) - 2)
+            slot = wide / max(1.0, len(chart.categories) + 0.2)
+            room = max(24, int(slot) - 2)
         measure = metrics.horizontalAdvance
-        if not chart.horizontal and not close_together(chart.categories, room, measure):
+        if not chart.horizontal and not close_together(chart.categories, slot, measure):
             names = list(chart.categories)
         elif not chart.horizontal and len(chart.categories) > MANY_BARS:
-            names = thinned(chart.categories, room, measure)
+            names = thinned(chart.categories, slot, measure)
         else:
             names = [
                 metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Slot
-from PySide6.QtGui import QPaintEvent, Qt
+from PySide6.QtGui import QPaintEvent, QPalette, Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QStyle,
@@ -41,9 +41,12 @@ class NarrowCombo(QComboBox):
         style, part = self.style(), QStyle.SubControl.SC_ComboBoxEditField
         place = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
         mode = Qt.TextElideMode.ElideRight
-        option.currentText = self.fontMetrics().elidedText(
-            self.currentText(), mode, place.width() - 2
-        )
+        invites = self.currentIndex() < 0
+        words = self.placeholderText() if invites else self.currentText()
+        option.currentText = self.fontMetrics().elidedText(words, mode, place.width() - 2)
+        if invites:
+            muted = self.palette().placeholderText()
+            option.palette.setBrush(QPalette.ColorRole.ButtonText, muted)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets.layouts import column
 
-WIDE_EMS, WIDEST, LEAST_EMS = 49, 660, 40
+WIDE_EMS, WIDEST, LEAST_EMS = 48, 480, 40
 CHART_ROWS = 10
 
 

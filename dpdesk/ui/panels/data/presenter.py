@@ -21,6 +21,7 @@ ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-15", "cp1250", "iso8859-2"
 DELIMITERS = (",", ";", "\t", "|", " ")
 _ABOUT_READING = ("csv.", "encoding.", "source.option", "read.")
 _LONGEST_LABEL = 28
+RANGE = " – "
 translate = QCoreApplication.translate
 
 
@@ -194,9 +195,9 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
     if not spread.counts or present <= 0:
         return None
     ordered = spread.ordered
-    heading = (
-        translate("DataPanel", "Values from – to") if ordered else translate("DataPanel", "Value")
-    )
+    heading = translate("DataPanel", "Values from") if ordered else translate("DataPanel", "Value")
+    # A bar reaches to where the next one begins: the whole of it is in the table.
+    names = [label.partition(RANGE)[0] if ordered else label for label in spread.labels]
     return BarChart(
         id=f"column-{column.name}",
         question=translate("DataPanel", "How are the values of {name} spread?").format(
@@ -210,7 +211,7 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
             percent=True,
             minimum=0.0,
         ),
-        categories=tuple(_label(label) for label in spread.labels),
+        categories=tuple(_label(name) for name in names),
         series=(
             BarSeries(
                 translate("DataPanel", "Rows"),
@@ -218,7 +219,11 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
             ),
         ),
         table=table_from(
-            (heading, translate("DataPanel", "Rows"), translate("DataPanel", "Rows (%)")),
+            (
+                translate("DataPanel", "Values"),
+                translate("DataPanel", "Rows"),
+                translate("DataPanel", "Rows (%)"),
+            ),
             [
                 (label, count, round(100 * count / column.rows, 2))
                 for label, count in zip(spread.labels, spread.counts, strict=True)

@@ -79,6 +79,7 @@ class HierarchyTree(QTreeView):
         self._attribute = attribute
         if look is None:
             return
+        self._on_theme(self._theme.theme)
         self._unfold_first(look)
         self._unfold(unfolded, look)
         if current is not None and self.tree.find(*current).isValid():
@@ -184,8 +185,10 @@ class HierarchyTree(QTreeView):
     def _on_theme(self, theme: Theme) -> None:
         self.setIndentation(theme.icon)
         metrics = QFontMetrics(theme.font(bold=True))
+        top = self.tree.index(0, 0)
         for section in (ROWS, BELOW):
-            heading = str(self.tree.headerData(section, Qt.Orientation.Horizontal))
-            width = max(metrics.horizontalAdvance(heading), theme.ems(8)) + 2 * SPACE.m
-            self.header().resizeSection(section, width)
+            heading = self.tree.headerData(section, Qt.Orientation.Horizontal)
+            texts = (str(heading), str(top.siblingAtColumn(section).data() or ""))
+            widest = max(map(metrics.horizontalAdvance, texts))
+            self.header().resizeSection(section, widest + 2 * SPACE.l)
         self.viewport().update()

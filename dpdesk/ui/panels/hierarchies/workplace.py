@@ -13,7 +13,7 @@ from dpdesk.ui.widgets.pages import PageStack
 from dpdesk.ui.widgets.turning import HeightKeeper
 
 TREE, PICTURE, VALUES, MAKING = "tree", "picture", "values", "making"
-WIDE_EMS = 84
+WIDE_EMS = 96
 LEAST_LINES = 9
 
 
