@@ -46,7 +46,7 @@ def main() -> None:
     theme.apply()
     with tempfile.TemporaryDirectory() as name, AppContext.open(Path(name)) as context:
         desk = Desk(context, hub, theme, MemorySettings(), ScriptedAsker())
-        desk.window.resize(1280, 820)
+        desk.window.resize(1366, 820)
         desk.window.show()
         _take(desk, theme)
         hub.close()

@@ -18,6 +18,7 @@ from dpdesk.core.charts import Figure, format_figure
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
 from dpdesk.ui.widgets.beside import BesideLayout
+from dpdesk.ui.widgets.focusing import ASIDE
 from dpdesk.ui.widgets.layouts import column, row
 
 
@@ -58,6 +59,7 @@ class StepHeader(QWidget):
         self.help.setToolTip(self.tr("What is this step for? (F1)"))
         self.help.setAccessibleName(self.tr("Explain this step"))
         self.help.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.help.setProperty(ASIDE, True)
         self.help.clicked.connect(self.explainAsked)
         return self.help
 
@@ -75,6 +77,7 @@ class StepHeader(QWidget):
         """Put a widget at the right end, or below the title where there is little room."""
         place = self._right.count() - 1
         self._right.insertWidget(place, widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        QWidget.setTabOrder(widget, self.help)
 
     def _title_width(self) -> int:
         """The title stays in one line as long as possible."""

@@ -48,7 +48,7 @@ class Workplace(QWidget):
         self._parts.addWidget(self._left)
         self._parts.addWidget(right)
         HeightKeeper(self, (self._left, right))
-        self._parts.setSizes([500, 500])
+        self._parts.setSizes([530, 470])
         column(self).addWidget(self._parts)
         theme.changed.connect(self._on_theme)
         self._arrange(narrow=False)
