@@ -13,14 +13,18 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.release import ReleaseFacts, VerifyReport
 from dpdesk.core.schema import Role
 from dpdesk.project.review.checklist import (
+    Basis,
     CheckedFacts,
     Checklist,
+    Difference,
+    Item,
     make_checklist,
 )
 from dpdesk.project.review.payloads import Mode
 from dpdesk.project.review.policy import Policy, standing_of
 from dpdesk.project.review.policy_file import AgencyPolicy, agency_policy, read_policy
 from dpdesk.project.review.table_facts import ValueReading, table_facts
+from dpdesk.project.review.votes import ItemStatus
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -28,7 +32,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgencyPolicy",
+    "Basis",
+    "CheckedFacts",
     "CheckedRelease",
+    "Checklist",
+    "Difference",
+    "Item",
+    "ItemStatus",
+    "Policy",
     "agency_policy",
     "check_release",
     "gather",

@@ -7,6 +7,7 @@ from dpdesk.app.demo import DemoRelease
 from dpdesk.app.exploring import Explored
 from dpdesk.app.opening import Opened, OpenedPath
 from dpdesk.app.planning import PreparedRun
+from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight
 from dpdesk.app.risk import RiskReport
 from dpdesk.core.builder_form import BuilderForm
 from dpdesk.core.release import Failure, ReleaseFacts, ReleaseSummary, VerifyReport
@@ -71,6 +72,8 @@ __all__ = [
     "Explored",
     "Failure",
     "Fate",
+    "FitItem",
+    "FitReport",
     "HierarchyChoice",
     "History",
     "HistorySnapshot",
@@ -88,6 +91,7 @@ __all__ = [
     "ProjectUpdate",
     "ReadOnly",
     "Reading",
+    "Recipe",
     "ReleaseFacts",
     "ReleaseRecord",
     "ReleaseSummary",
@@ -105,7 +109,9 @@ __all__ = [
     "ShelfSnapshot",
     "SourcePreview",
     "SourceRecord",
+    "Trial",
     "ValueCount",
     "VerifyReport",
+    "Weight",
     "WorkState",
 ]

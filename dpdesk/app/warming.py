@@ -39,6 +39,7 @@ MODULES = (
     "dpdesk.engine.anonymity.source_verification",
     "pyarrow.acero",
     "pyarrow.csv",
+    "dpdesk.engine.disclosure",
     "dpdesk.report.about",
     "dpdesk.report.review",
     "pyarrow.parquet",

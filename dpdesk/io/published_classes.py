@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from dpdesk.io.workspace import Workspace
 
 
-_PIECE = 50_000
-
-
 @dataclass(frozen=True, eq=False)
 class PublishedValues:
     """The different ``texts`` of a column (an Arrow array) and the ``rows`` of each (int64)."""
@@ -192,5 +189,5 @@ def _numbers(cursor: DuckDBPyConnection, statement: str) -> list[NDArray[np.int6
 
 
 def _table(cursor: DuckDBPyConnection, statement: str) -> Any:
-    """The answer as an Arrow table, taken in pieces, so that other threads get their turn."""
-    return cursor.sql(statement).to_arrow_reader(_PIECE).read_all()
+    """The answer as an Arrow table, which is made without keeping others waiting."""
+    return cursor.sql(statement).to_arrow_table()
