@@ -129,7 +129,7 @@ def test_an_opened_project_is_the_whole_work_with_undo_and_data(office: Office, 
     assert office.bench.data.rows == 300
     office.bench.undo()
     assert office.bench.work.title == "one"
-    assert office.noticed == []
+    assert office.noticed == [("ok", "Every change is now saved in study.dpdesk as you make it.")]
 
 
 def test_a_candidate_from_a_project_can_be_compared_and_taken_away(
@@ -189,7 +189,10 @@ def test_a_project_that_somebody_writes_is_for_looking_and_can_be_copied(
     assert office.keeper.read_only is not None
     assert office.keeper.read_only.code == "locked"
     assert not office.keeper.saves
+    assert "Changes stay in this window" in office.noticed[-1][1]
+    assert not office.keeper.edited
     office.bench.apply(SetTitle("in memory"))
+    assert office.keeper.edited
     copy = plan.parent / "copy.dpdesk"
     office.keeper.save_as(copy)
     office.quiet(lambda: office.keeper.path == copy)

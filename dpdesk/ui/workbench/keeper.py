@@ -82,6 +82,16 @@ class ProjectKeeper(QObject):
         """Whether each change is saved in a project."""
         return self._project is not None and self._project.read_only is None
 
+    @property
+    def edited(self) -> bool:
+        """Whether the work has moments that the open project did not have when last saved."""
+        if self._project is None:
+            return False
+        here, there = self._bench.history.moments(), self._project.contents.history.moments
+        return len(here) != len(there) or any(
+            one is not other for one, other in zip(here, there, strict=True)
+        )
+
     # ---- what the window asks
 
     def create(self, path: Path) -> int:
@@ -116,11 +126,14 @@ class ProjectKeeper(QObject):
         work = tasks.SaveAgain(self._project)
         return self._begin(self.tr("Saving {name}"), self._project.path, work, self._on_saved)
 
-    def close(self) -> int:
-        """Save what is left, and let the project and its work go."""
+    def close(self, *, discard: bool = False) -> int:
+        """Save what is left, and let the project and its work go.
+
+        With ``discard`` what cannot be saved is given up.
+        """
         if self._project is None:
             return 0
-        work = tasks.CloseProject(self._project)
+        work = tasks.CloseProject(self._project, discard)
         return self._begin(self.tr("Closing {name}"), self._project.path, work, self._on_closed)
 
     def end(self) -> None:
@@ -160,6 +173,7 @@ class ProjectKeeper(QObject):
             else:
                 self._hand_over(self._whole())
                 self._note_sources()
+            self._tell_that_it_saves(outcome.value)
 
     def _on_opened(self, outcome: JobDone) -> None:
         found = outcome.value
@@ -175,6 +189,14 @@ class ProjectKeeper(QObject):
         if isinstance(outcome.value, ProjectFile):
             self._take(outcome.value)
             self._hand_over(self._whole())
+            self._tell_that_it_saves(outcome.value)
+
+    def _tell_that_it_saves(self, project: ProjectFile) -> None:
+        if project.read_only is None:
+            text = self.tr("Every change is now saved in {name} as you make it.")
+            self.noticed.emit("ok", text.format(name=project.path.name))
+        else:
+            self._tell_what_was_found(project)
 
     def _on_rescued(self, outcome: JobDone) -> None:
         found = outcome.value
@@ -237,9 +259,14 @@ class ProjectKeeper(QObject):
 
     def _tell_what_was_found(self, project: ProjectFile) -> None:
         self._told_of = {one.record.path for one in project.found if one.fate is Fate.CHANGED}
-        if project.notes:
-            bad = any(one.fate in (Fate.CHANGED, Fate.MISSING) for one in project.found)
-            self.noticed.emit("caution" if bad else "info", " ".join(project.notes))
+        bad = any(one.fate in (Fate.CHANGED, Fate.MISSING) for one in project.found)
+        said = list(project.notes)
+        if project.read_only is not None:
+            stays = self.tr("Changes stay in this window until you work on a copy.")
+            said = [project.read_only.sentence, stays, *said]
+        if said:
+            kind = "caution" if bad or project.read_only is not None else "info"
+            self.noticed.emit(kind, " ".join(said))
 
     # ---- handing changes over
 
