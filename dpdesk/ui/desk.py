@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from dpdesk.ui.panels.data import DataPanel
 from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.review import ReviewPanel
+from dpdesk.ui.projects import ENDING, ProjectDesk
 from dpdesk.ui.settings import SettingsStore, StoredSettings
 from dpdesk.ui.shell import Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
@@ -35,7 +37,15 @@ from dpdesk.ui.workbench.states import history_steps
 
 SAMPLE_PLAN = "sample/plans/research-file.toml"
 _SHOWN = 6
-_SAVE_FIRST, _OPEN_ANYWAY = "desk.save-first", "desk.open-anyway"
+_SAVE_FIRST, _OPEN_ANYWAY, _KEEP = "desk.save-first", "desk.open-anyway", "desk.keep"
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """A file that is to be opened in the place of the present work."""
+
+    path: Path
+    is_project: bool
 
 
 class Desk(QObject):
@@ -53,14 +63,16 @@ class Desk(QObject):
         super().__init__(parent)
         self._asker, self._settings = asker, settings
         self._view: ExplorationView | None = None
-        self._waiting: Path | None = None
+        self._waiting: _Wish | None = None
         self._open_when_saved = False
+        self._shown_document = ("", False)
         self.workbench = Workbench(context, hub, self)
         with theme.building():
             self._make_panels(theme)
             self.window = MainWindow(hub, theme, settings, self._entries())
         self.protect.add_actions(self.window.actions_)
         self.data.set_recent(settings.current.recent)
+        self.projects = ProjectDesk(self.workbench, self.window, settings, asker, self)
         self._connect()
 
     def _make_panels(self, theme: ThemeManager) -> None:
@@ -103,6 +115,9 @@ class Desk(QObject):
         window.undoAsked.connect(bench.undo)
         window.redoAsked.connect(bench.redo)
         window.momentAsked.connect(bench.go_to)
+        self.projects.openAsked.connect(self._on_project_chosen)
+        self.projects.keeper.opened.connect(self._on_project_opened)
+        self.projects.keeper.changed.connect(self._show_document)
         bench.changed.connect(self._on_changed)
         bench.failed.connect(self._on_failed)
         bench.opened.connect(self._on_opened)
@@ -124,11 +139,12 @@ class Desk(QObject):
 
     @Slot()
     def ask_open(self) -> None:
-        """Ask for a data file or a plan, and open it."""
+        """Ask for a data file, a plan or a project, and open it."""
+        endings = "*.csv *.tsv *.txt *.parquet *.toml *.json *.dpdesk"
         path = self._asker.open_file(
-            self.tr("Open a data file or a plan"),
+            self.tr("Open a data file, a plan or a project"),
             self._settings.current.last_folder,
-            self.tr("Data and plans (*.csv *.tsv *.txt *.parquet *.toml *.json);;All files (*)"),
+            self.tr("Data, plans and projects ({endings});;All files (*)").format(endings=endings),
         )
         if path is not None:
             self.open_text(str(path))
@@ -152,33 +168,52 @@ class Desk(QObject):
         if chosen.is_dir():
             self.workbench.open_path(chosen)  # a release leaves the work as it is
         else:
-            self._replace_work(chosen)
+            self._replace_work(_Wish(chosen, chosen.suffix.lower() == ENDING))
+
+    @Slot(object)
+    def _on_project_chosen(self, path: object) -> None:
+        if isinstance(path, Path):
+            self._replace_work(_Wish(path, is_project=True))
 
     @Slot()
     def open_sample(self) -> None:
         """Open the plan of the bundled synthetic people."""
         try:
-            self._replace_work(Path(str(resource(SAMPLE_PLAN))))
+            self._replace_work(_Wish(Path(str(resource(SAMPLE_PLAN))), is_project=False))
         except DpdeskError as error:
             self.window.show_error(error)
 
-    def _replace_work(self, path: Path) -> None:
-        """Open a file in the place of the present work; ask when that would lose something."""
-        lost = self._what_is_lost()
-        if not lost:
-            self.workbench.open_path(path)
+    def _replace_work(self, wish: _Wish) -> None:
+        """Open a file in the place of the present work; ask when that would lose something.
+
+        In a project nothing is lost: opening data or a plan is a change like any other.
+        """
+        in_project = self.projects.keeper.path is not None
+        if in_project and wish.is_project and self.projects.unsaved:
+            self.projects.tell_problem()
             return
-        self._waiting = path
+        lost = "" if in_project else self._what_is_lost()
+        if not lost:
+            self._open_now(wish)
+            return
+        self._waiting = wish
         self.window.show_message(
             "caution",
             self.tr("Opening {name} closes the present work: {lost}").format(
-                name=path.name, lost=lost
+                name=wish.path.name, lost=lost
             ),
             (
                 (_SAVE_FIRST, self.tr("Save the plan first")),
+                (_KEEP, self.tr("Keep it in a project…")),
                 (_OPEN_ANYWAY, self.tr("Open without saving")),
             ),
         )
+
+    def _open_now(self, wish: _Wish) -> None:
+        if wish.is_project:
+            self.projects.open(wish.path)
+        else:
+            self.workbench.open_path(wish.path)
 
     def _what_is_lost(self) -> str:
         """What opening another file would lose, as a sentence; empty when nothing."""
@@ -189,24 +224,32 @@ class Desk(QObject):
 
     @Slot(str)
     def _on_answer(self, identifier: str) -> None:
-        path = self._waiting
-        if path is None or identifier not in (_SAVE_FIRST, _OPEN_ANYWAY):
+        if self.projects.answer(identifier):
+            return
+        wish = self._waiting
+        if wish is None or identifier not in (_SAVE_FIRST, _OPEN_ANYWAY, _KEEP):
             return
         if identifier == _SAVE_FIRST:
             self._open_when_saved = self.save()
             if not self._open_when_saved:
-                self._replace_work(path)  # nobody named a file: ask again
+                self._replace_work(wish)  # nobody named a file: ask again
             return
         self._waiting = None
-        self.workbench.open_path(path)
+        if identifier == _KEEP:
+            self.projects.ask_new()
+        else:
+            self._open_now(wish)
 
     @Slot()
     def save(self) -> bool:
         """Save the plan where it was saved before; ask when it has no file yet.
 
-        Returns whether saving has begun.
+        In a project all is saved already, but for what could not be. Returns whether saving has
+        begun.
         """
         path = self.workbench.plan_path
+        if (path is None or self.projects.unsaved) and self.projects.save():
+            return True
         if path is None or self._is_bundled(path):
             return self.save_as()
         self.workbench.save_plan(path)
@@ -236,7 +279,7 @@ class Desk(QObject):
     def _on_changed(self, changes: Changes) -> None:
         bench, window = self.workbench, self.window
         if changes & {Aspect.DATA, Aspect.SOURCE}:
-            window.set_document(self._document(), confidential=self._shows_raw_data())
+            self._show_document()
         if changes & {Aspect.DATA, Aspect.ROLES, Aspect.METHOD, Aspect.EXPLORATION}:
             if bench.explored is None:
                 self._view = None
@@ -246,18 +289,34 @@ class Desk(QObject):
             steps = tuple(moment.label for moment in history.path())[-_SHOWN:]
             states = history_steps(history)
             window.set_history(steps, history.undo_label, history.redo_label, states)
-            window.set_unsaved(history.changed)
+            self._show_unsaved()
             if self._open_when_saved and not history.changed and self._waiting is not None:
-                path, self._waiting, self._open_when_saved = self._waiting, None, False
-                bench.open_path(path)
+                wish, self._waiting, self._open_when_saved = self._waiting, None, False
+                self._open_now(wish)
         window.refresh()
 
+    @Slot()
+    def _show_document(self) -> None:
+        shown = self._document(), self._shows_raw_data()
+        if shown != self._shown_document:  # also asked for whenever something was saved
+            self._shown_document = shown
+            self.window.set_document(shown[0], confidential=shown[1])
+        self._show_unsaved()
+
+    def _show_unsaved(self) -> None:
+        if self.projects.keeper.path is None:
+            self.window.set_unsaved(self.workbench.history.changed)
+        else:
+            sentence = self.projects.unsaved
+            self.window.set_unsaved(bool(sentence), sentence)
+
     def _document(self) -> str:
-        """What is open, or what was to be opened."""
+        """What is open, or what was to be opened; the project before the data."""
         source, problem = self.workbench.work.source, self.workbench.open_problem
+        name = "" if problem is None else problem.path.name
         if source is not None:
-            return Path(source.path).name
-        return "" if problem is None else problem.path.name
+            name = Path(source.path).name
+        return " – ".join(part for part in (self.projects.name, name) if part)
 
     def _shows_raw_data(self) -> bool:
         """Lines of a file that cannot be read are raw data, too."""
@@ -299,8 +358,15 @@ class Desk(QObject):
             self.data.set_recent(self._settings.current.recent)
         if self.workbench.release_path == path:
             self.window.show_panel("review")
+        elif self.projects.name:
+            text = self.tr("{name} is part of the project now; Undo goes back to what was before.")
+            self.window.show_message("info", text.format(name=path.name))
         elif self.window.current_id != "data" and self.workbench.history.undo_label is None:
             self.window.show_panel("data")
+
+    @Slot(object)
+    def _on_project_opened(self, path: object) -> None:
+        self.data.set_recent(self._settings.current.recent)
 
     @Slot(object)
     def _on_released(self, summary: object) -> None:
@@ -315,11 +381,22 @@ class Desk(QObject):
         except DpdeskError:
             return False
 
+    def end(self) -> None:
+        """Let data and project go once the window has closed.
+
+        Raises the StorageError for which the last change could not be saved in the project.
+        """
+        try:
+            self.projects.keeper.end()
+        finally:
+            self.workbench.close()
+
 
 def run_window(path: Path | None) -> int:
     """Open the window, on ``path`` when it is given; returns the exit code when it is closed.
 
-    Raises StorageError without a display or when the private folder cannot be made.
+    Raises StorageError without a display, when the private folder cannot be made, or when the last
+    change could not be saved in the project.
     """
     home = home_folder()
     loaded = load_settings(home)

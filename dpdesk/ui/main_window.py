@@ -32,7 +32,6 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
-    QMainWindow,
     QMenu,
     QStackedWidget,
     QWidget,
@@ -51,6 +50,7 @@ from dpdesk.ui.shell.history import HistoryStep
 from dpdesk.ui.shell.layout import geometry_text, layout_text, restore, take_first_size
 from dpdesk.ui.shell.navigation import Navigation
 from dpdesk.ui.shell.palette import CommandPalette
+from dpdesk.ui.shell.projects import ProjectActions
 from dpdesk.ui.shell.standard import (
     PanelSteps,
     ViewMenus,
@@ -59,6 +59,7 @@ from dpdesk.ui.shell.standard import (
     keys_text,
 )
 from dpdesk.ui.shell.twins import toggle_tables
+from dpdesk.ui.shell.wishes import WishfulWindow
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import ActivityList, MessageBand, StepHeader, column, splitter
 
@@ -66,20 +67,9 @@ _CLOSE_SAVE, _CLOSE_DISCARD = "window.close-save", "window.close-discard"
 RECENT_AT_MOST = 10
 
 
-class MainWindow(QMainWindow):
+class MainWindow(WishfulWindow):
     """See the module. ``shown()`` is emitted once, after the first paint has been asked for."""
 
-    openAsked = Signal()
-    openReleaseAsked = Signal()
-    openPathAsked = Signal(str)
-    sampleAsked = Signal()
-    saveAsked = Signal()
-    saveAsAsked = Signal()
-    undoAsked = Signal()
-    redoAsked = Signal()
-    momentAsked = Signal(int)
-    messageTriggered = Signal(str)
-    panelChanged = Signal(str)
     shown = Signal()
 
     def __init__(
@@ -94,13 +84,14 @@ class MainWindow(QMainWindow):
         self._hub, self._theme, self._settings = hub, theme, settings
         self._entries = {entry.id: entry for entry in entries}
         self._undo_words: tuple[str | None, str | None] = (None, None)
-        self._unsaved = False
+        self._unsaved, self._would_lose = False, ""
         self._document = ""
         self._asks_to_close = False
         self._closing = False
         self._was_shown = False
         self._running: tuple[int, ...] = ()
         self.actions_ = ActionSet(self)
+        self.project_actions = ProjectActions(self)
         declare_standard_actions(self)
         self._steps = PanelSteps(self, tuple(entry.title for entry in entries))
         declare_panel_actions(self, self._steps)
@@ -185,10 +176,14 @@ class MainWindow(QMainWindow):
             self.actions_.action(name).setToolTip(template.format(edit=words or "–"))
         self.refresh()
 
-    def set_unsaved(self, unsaved: bool) -> None:
-        """Say whether closing now would lose work."""
-        self._unsaved = unsaved
+    def set_unsaved(self, unsaved: bool, sentence: str = "") -> None:
+        """Say whether closing now would lose work, and what it would lose."""
+        self._unsaved, self._would_lose = unsaved, sentence
         self._title()
+
+    def set_saving(self, words: str, explanation: str) -> None:
+        """Say how saving by itself goes; nothing where nothing is saved by itself."""
+        self._strip.set_saving(words, explanation)
 
     def add_recent(self, path: Path) -> None:
         """Put a file first among the recent ones."""
@@ -222,34 +217,6 @@ class MainWindow(QMainWindow):
         self.actions_.refresh()
 
     # -- standard actions (declared in shell/standard.py)
-
-    def on_open(self) -> None:
-        """Ctrl+O."""
-        self.openAsked.emit()
-
-    def on_open_release(self) -> None:
-        """Open the folder of a release."""
-        self.openReleaseAsked.emit()
-
-    def on_sample(self) -> None:
-        """Open what comes with the program."""
-        self.sampleAsked.emit()
-
-    def on_save(self) -> None:
-        """Ctrl+S."""
-        self.saveAsked.emit()
-
-    def on_save_as(self) -> None:
-        """Ctrl+Shift+S."""
-        self.saveAsAsked.emit()
-
-    def on_undo(self) -> None:
-        """Ctrl+Z."""
-        self.undoAsked.emit()
-
-    def on_redo(self) -> None:
-        """Ctrl+Shift+Z."""
-        self.redoAsked.emit()
 
     def on_history(self) -> None:
         """Ctrl+H."""
@@ -453,7 +420,7 @@ class MainWindow(QMainWindow):
             self._asks_to_close = True
             self.show_message(
                 "caution",
-                self.tr("The plan has changes that are not saved."),
+                self._would_lose or self.tr("The plan has changes that are not saved."),
                 (
                     (_CLOSE_SAVE, self.tr("Save")),
                     (_CLOSE_DISCARD, self.tr("Close without saving")),

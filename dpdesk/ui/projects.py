@@ -42,7 +42,7 @@ class ProjectDesk(QObject):
         self.keeper = ProjectKeeper(bench, self)
         self._damaged: Path | None = None
         self._told: DpdeskError | None = None
-        self._patience = QTimer(self)
+        self._patience = QTimer(window)  # it ends with the window that it would tell
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE_MS)
         self._patience.timeout.connect(self._show_saving)
@@ -113,7 +113,7 @@ class ProjectDesk(QObject):
     def ask_new(self) -> None:
         """Ask for a place, and keep the work there from now on."""
         if self.unsaved:
-            self._show_problem()
+            self.tell_problem()
             return
         source = self._bench.work.source
         empty = source is None or self.keeper.path is not None
@@ -143,7 +143,7 @@ class ProjectDesk(QObject):
         if path is not None:
             self.keeper.save_as(path)
         elif self.keeper.read_only is not None or self.unsaved:
-            self._show_problem()  # the question stays until it is answered
+            self.tell_problem()  # the question stays until it is answered
 
     def _ask_rescue(self) -> None:
         damaged = self._damaged
@@ -158,7 +158,7 @@ class ProjectDesk(QObject):
     def close(self) -> None:
         """Close the project."""
         if self.unsaved:
-            self._show_problem()
+            self.tell_problem()
         else:
             self.keeper.close()
 
@@ -186,7 +186,7 @@ class ProjectDesk(QObject):
         window.project_actions.set_open(keeper.path is not None)
         problem = keeper.state.problem
         if problem is not None and problem is not self._told:
-            self._show_problem()
+            self.tell_problem()
         elif problem is None and self._told is not None:
             window.show_message("ok", self.tr("Everything is saved again."))
         self._told = problem
@@ -219,7 +219,7 @@ class ProjectDesk(QObject):
             tip += self.tr("; the last one at {time}").format(time=f"{when.astimezone():%H:%M:%S}")
         return self.tr("✓ Saved"), tip
 
-    def _show_problem(self) -> None:
+    def tell_problem(self) -> None:
         """Say why the project cannot be saved, and what can be done."""
         keeper = self.keeper
         copy = (COPY, self.tr("Work on a copy…"))
@@ -249,7 +249,7 @@ class ProjectDesk(QObject):
         if isinstance(failure, JobFailed) and self.keeper.state.problem is None:
             self._window.show_error(failure)
         elif self.keeper.state.problem is not None:
-            self._show_problem()
+            self.tell_problem()
 
     @Slot(object, object)
     def _on_damaged(self, path: object, failure: object) -> None:

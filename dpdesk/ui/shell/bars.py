@@ -95,7 +95,7 @@ class StatusStrip(QStatusBar):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizeGripEnabled(False)
-        self._labels = {name: QLabel() for name in ("rows", "k", "budget")}
+        self._labels = {name: QLabel() for name in ("rows", "k", "budget", "saving")}
         for label in self._labels.values():
             self.addWidget(label)
         self._jobs = QPushButton()
@@ -104,6 +104,7 @@ class StatusStrip(QStatusBar):
         self._jobs.clicked.connect(self.jobsAsked)
         self.addPermanentWidget(self._jobs)
         self.set_facts(StatusFacts())
+        self.set_saving("", "")
         self.set_jobs(0)
 
     def set_facts(self, facts: StatusFacts) -> None:
@@ -123,6 +124,10 @@ class StatusStrip(QStatusBar):
             self.tr("Rows in the smallest group, as read → as it would be released"),
         )
         self._show("budget", facts.budget, self.tr("Privacy budget spent of what may be spent"))
+
+    def set_saving(self, words: str, explanation: str) -> None:
+        """Show how saving by itself goes; empty where nothing is saved by itself."""
+        self._show("saving", words, explanation)
 
     def set_jobs(self, count: int) -> None:
         """Show how many jobs are running."""

@@ -44,6 +44,7 @@ def _declare_file(window: MainWindow) -> None:
     text = translate("Actions", "Open the sa&mple")
     tip = translate("Actions", "Open the synthetic people that come with DPDesk")
     add(_spec("file.sample", text, "", tip, "open"), window.on_sample)
+    window.project_actions.declare(window.actions_)
     text = translate("Actions", "&Save plan")
     tip = translate("Actions", "Save roles, hierarchies and settings as a plan")
     add(_spec("file.save", text, "Ctrl+S", tip, "save"), window.on_save)
@@ -236,7 +237,8 @@ class ViewMenus(QObject):
         submenu.setEnabled(bool(recent))
         submenu.triggered.connect(self._on_recent)
         actions = menu.actions()
-        menu.insertMenu(actions[3] if len(actions) > 3 else actions[-1], submenu)
+        rule = next((action for action in actions if action.isSeparator()), actions[-1])
+        menu.insertMenu(rule, submenu)
 
     @Slot(QAction)
     def _on_recent(self, action: QAction) -> None:

@@ -1,0 +1,50 @@
+"""What a window wishes of whoever built it: signals, and the actions that send them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QMainWindow
+
+
+class WishfulWindow(QMainWindow):
+    """A window that tells its wishes; see :class:`~dpdesk.ui.main_window.MainWindow`."""
+
+    openAsked = Signal()
+    openReleaseAsked = Signal()
+    openPathAsked = Signal(str)
+    sampleAsked = Signal()
+    saveAsked = Signal()
+    saveAsAsked = Signal()
+    undoAsked = Signal()
+    redoAsked = Signal()
+    momentAsked = Signal(int)
+    messageTriggered = Signal(str)
+    panelChanged = Signal(str)
+
+    def on_open(self) -> None:
+        """Ctrl+O."""
+        self.openAsked.emit()
+
+    def on_open_release(self) -> None:
+        """Open the folder of a release."""
+        self.openReleaseAsked.emit()
+
+    def on_sample(self) -> None:
+        """Open what comes with the program."""
+        self.sampleAsked.emit()
+
+    def on_save(self) -> None:
+        """Ctrl+S."""
+        self.saveAsked.emit()
+
+    def on_save_as(self) -> None:
+        """Ctrl+Shift+S."""
+        self.saveAsAsked.emit()
+
+    def on_undo(self) -> None:
+        """Ctrl+Z."""
+        self.undoAsked.emit()
+
+    def on_redo(self) -> None:
+        """Ctrl+Shift+Z."""
+        self.redoAsked.emit()
