@@ -95,7 +95,9 @@ def _json(parser: Parser) -> None:
 
 
 def _add_open_and_demo(commands: _Commands) -> None:
-    opening = _add(commands, "open", "open the window on a plan, a data file or a release")
+    opening = _add(
+        commands, "open", "open the window on a project, a plan, a data file or a release"
+    )
     opening.add_argument("path", metavar="PATH", type=Path, nargs="?", help="what to open")
     demo = _add(commands, "demo", "make and verify real releases from the bundled sample")
     demo.add_argument(

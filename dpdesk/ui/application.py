@@ -118,5 +118,5 @@ class Application(QObject):
         if self._window is not None and self.crash.last_crash:
             self._window.show_message(
                 "caution",
-                self.tr("DPDesk ended unexpectedly last time. Saved plans are whole."),
+                self.tr("DPDesk ended unexpectedly last time. Plans and projects are whole."),
             )

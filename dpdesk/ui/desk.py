@@ -124,6 +124,7 @@ class Desk(QObject):
         bench.released.connect(self._on_released)
         self.protect.viewed.connect(self._on_viewed)
         self.data.openAsked.connect(self.ask_open)
+        self.data.projectAsked.connect(self.projects.ask_open)
         self.data.openPathAsked.connect(self.open_text)
         self.data.sampleAsked.connect(self.open_sample)
         for panel in self.panels.values():

@@ -174,6 +174,14 @@ def test_a_project_is_opened_by_menu_by_name_and_again(office: Office, plan: Pat
     assert office.bench.work.title == "kept"
 
 
+def test_the_start_screen_offers_projects(office: Office, plan: Path) -> None:
+    path = office.other.write(plan.parent / "study.dpdesk")
+    office.asker.answer = path
+    office.qtbot.mouseClick(office.desk.data.start.zone.project_button, Qt.MouseButton.LeftButton)
+    office.quiet(lambda: office.keeper.path == path)
+    assert office.asker.asked[-1][0] == "Open a project"
+
+
 def test_opening_data_in_a_project_says_that_undo_goes_back(office: Office, plan: Path) -> None:
     office.open(plan)
     office.begin(plan.parent / "study.dpdesk")

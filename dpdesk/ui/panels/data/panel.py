@@ -37,9 +37,14 @@ _FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.SOURCE}
 
 
 class DataPanel(Panel):
-    """Step 1. ``openAsked()`` asks for a file chooser, ``openPathAsked(str)`` names a path."""
+    """Step 1.
+
+    ``openAsked()`` and ``projectAsked()`` ask for a file chooser, ``openPathAsked(str)`` names a
+    path.
+    """
 
     openAsked = Signal()
+    projectAsked = Signal()
     openPathAsked = Signal(str)
     sampleAsked = Signal()
 
@@ -80,6 +85,7 @@ class DataPanel(Panel):
 
     def _connect(self) -> None:
         self.start.openAsked.connect(self.openAsked)
+        self.start.projectAsked.connect(self.projectAsked)
         self.start.openPathAsked.connect(self.openPathAsked)
         self.start.sampleAsked.connect(self.sampleAsked)
         self.loading.cancelAsked.connect(self._workbench.cancel_load)

@@ -19,12 +19,13 @@ HALF_EMS = 30
 
 
 class DropZone(QFrame):
-    """Takes a file that is dropped on it, and offers the two ways to open one.
+    """Takes a file that is dropped on it, and offers the ways to open one.
 
-    ``openAsked()``, ``sampleAsked()``, ``pathDropped(str)``.
+    ``openAsked()``, ``projectAsked()``, ``sampleAsked()``, ``pathDropped(str)``.
     """
 
     openAsked = Signal()
+    projectAsked = Signal()
     sampleAsked = Signal()
     pathDropped = Signal(str)
 
@@ -40,7 +41,7 @@ class DropZone(QFrame):
         self._formats = QLabel(
             self.tr(
                 "CSV, TSV and other text tables (.csv, .tsv, .txt), Parquet (.parquet), a plan "
-                "(.toml, .json) or a release folder."
+                "(.toml, .json), a project (.dpdesk) or a release folder."
             )
         )
         set_look(self._formats, "note")
@@ -51,8 +52,13 @@ class DropZone(QFrame):
             layout.addWidget(label)
         self.open_button = QPushButton(self.tr("&Open a file…"))
         set_look(self.open_button, "primary")
-        self.open_button.setToolTip(self.tr("Choose a table, a plan or a release (Ctrl+O)"))
+        self.open_button.setToolTip(self.tr("Choose a table, a plan or a project (Ctrl+O)"))
         self.open_button.clicked.connect(self.openAsked)
+        self.project_button = QPushButton(self.tr("Open a pro&ject…"))
+        self.project_button.setToolTip(
+            self.tr("Go on with a project, which keeps a work with its history (Ctrl+Shift+O)")
+        )
+        self.project_button.clicked.connect(self.projectAsked)
         self.sample_button = QPushButton(self.tr("Open the &sample"))
         self.sample_button.setToolTip(
             self.tr("Open 20,502 invented people that come with DPDesk, to try every step")
@@ -60,6 +66,7 @@ class DropZone(QFrame):
         self.sample_button.clicked.connect(self.sampleAsked)
         buttons = FlowBox(centred=True)
         buttons.add(self.open_button)
+        buttons.add(self.project_button)
         buttons.add(self.sample_button)
         layout.addWidget(buttons)
         layout.addStretch(1)
@@ -137,6 +144,7 @@ class StartPage(QWidget):
     """What a person sees who has never seen the program."""
 
     openAsked = Signal()
+    projectAsked = Signal()
     openPathAsked = Signal(str)
     sampleAsked = Signal()
 
@@ -166,6 +174,7 @@ class StartPage(QWidget):
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
         self.zone.openAsked.connect(self.openAsked)
+        self.zone.projectAsked.connect(self.projectAsked)
         self.zone.sampleAsked.connect(self.sampleAsked)
         self.zone.pathDropped.connect(self.openPathAsked)
         self.recent.chosen.connect(self.openPathAsked)
