@@ -118,6 +118,7 @@ class Desk(QObject):
         self.projects.openAsked.connect(self._on_project_chosen)
         self.projects.keeper.opened.connect(self._on_project_opened)
         self.projects.keeper.changed.connect(self._show_document)
+        self.projects.keeper.closed.connect(self._on_project_closed)
         bench.changed.connect(self._on_changed)
         bench.failed.connect(self._on_failed)
         bench.opened.connect(self._on_opened)
@@ -368,6 +369,10 @@ class Desk(QObject):
     @Slot(object)
     def _on_project_opened(self, path: object) -> None:
         self.data.set_recent(self._settings.current.recent)
+
+    @Slot()
+    def _on_project_closed(self) -> None:
+        self.window.show_panel("data")
 
     @Slot(object)
     def _on_released(self, summary: object) -> None:

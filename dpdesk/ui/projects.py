@@ -64,8 +64,8 @@ class ProjectDesk(QObject):
 
     @property
     def name(self) -> str:
-        """The name of the open project; empty when there is none."""
-        return "" if self.keeper.path is None else self.keeper.path.name
+        """The name of the open project without its ending; empty when there is none."""
+        return "" if self.keeper.path is None else self.keeper.path.stem
 
     @property
     def unsaved(self) -> str:

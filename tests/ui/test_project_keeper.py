@@ -257,7 +257,7 @@ def test_a_damaged_project_is_told_and_its_rest_becomes_a_new_one(
     office.keeper.rescue(path, plan.parent / "saved")
     office.quiet(lambda: office.keeper.path == plan.parent / "saved.dpdesk")
     assert office.noticed[-1][0] == "caution"
-    assert "4 of at least 5 moments" in office.noticed[-1][1]
+    assert "4 of at least 5 states" in office.noticed[-1][1]
     assert office.bench.work.title == "3"
 
 

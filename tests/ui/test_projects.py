@@ -127,7 +127,7 @@ def test_a_new_project_takes_the_work_and_says_that_it_saves(office: Office, pla
     assert office.saving == ""
     office.begin(path)
     assert office.asker.asked[-1] == ("New project", str(plan.parent / "zq-raw-register.dpdesk"))
-    assert office.window.windowTitle() == f"study.dpdesk – {SOURCE} – DPDesk"
+    assert office.window.windowTitle() == f"study – {SOURCE} – DPDesk"
     assert "Every change is now saved in study.dpdesk" in office.band
     assert office.saving == "✓ Saved"
     assert str(path) in office.window._strip._labels["saving"].toolTip()
@@ -157,14 +157,16 @@ def test_a_project_is_opened_by_menu_by_name_and_again(office: Office, plan: Pat
     office.open(plan)
     office.begin(path)
     office.bench.apply(SetTitle("kept"))
+    office.window.show_panel("protect")
     office.leave()
+    assert office.window.current_id == "data"
     assert office.window.windowTitle() == "DPDesk"
     assert office.saving == ""
     office.asker.answer = path
     office.window.actions_.trigger("file.project-open")
     office.quiet(lambda: office.bench.profile is not None)
     assert office.bench.work.title == "kept"
-    assert office.window.windowTitle().startswith("study.dpdesk – ")
+    assert office.window.windowTitle().startswith("study – ")
     office.desk.open_text(str(path))
     office.quiet()
     assert "is open already" in office.band
@@ -218,7 +220,7 @@ def test_a_project_that_somebody_writes_says_who_and_offers_a_copy(
     path = office.other.new(plan.parent / "study.dpdesk").path
     office.desk.open_text(str(path))
     office.quiet(lambda: office.keeper.path == path)
-    assert "open for writing" in office.band
+    assert "is working in it" in office.band
     assert "until you work on a copy" in office.band
     assert office.saving == "△ Read only"
     office.bench.apply(SetTitle("in memory"))
@@ -240,7 +242,7 @@ def test_a_copy_is_offered_again_until_it_is_made(office: Office, plan: Path) ->
     office.desk.open_text(str(path))
     office.quiet(lambda: office.keeper.path == path)
     office.press("Work on a copy…")
-    assert "open for writing" in office.band
+    assert "is working in it" in office.band
     office.asker.answer = plan.parent / "copy.dpdesk"
     office.press("Work on a copy…")
     office.quiet(lambda: office.keeper.saves)
@@ -318,7 +320,7 @@ def test_ctrl_s_in_a_project_says_that_all_is_saved(office: Office, plan: Path) 
     office.open(plan.parent / SOURCE)
     office.begin(plan.parent / "study.dpdesk")
     office.window.actions_.trigger("file.save")
-    assert "Everything is saved in study.dpdesk" in office.band
+    assert "Everything is saved in study," in office.band
     assert len(office.asker.asked) == 1
 
 
@@ -334,7 +336,7 @@ def test_a_damaged_project_offers_what_can_be_read(office: Office, plan: Path) -
         connection.commit()
     office.desk.open_text(str(path))
     office.quiet(lambda: "damaged" in office.band)
-    assert "4 of at least 5 moments" in office.band
+    assert "4 of at least 5 states" in office.band
     office.asker.answer = plan.parent / "saved.dpdesk"
     office.press("Save what can be read…")
     office.quiet(lambda: office.keeper.path == plan.parent / "saved.dpdesk")
@@ -344,7 +346,7 @@ def test_a_damaged_project_offers_what_can_be_read(office: Office, plan: Path) -
 
 def test_a_project_of_nothing_at_all_is_an_empty_one(office: Office, tmp_path: Path) -> None:
     office.begin(tmp_path / "empty.dpdesk")
-    assert office.window.windowTitle() == "empty.dpdesk – DPDesk"
+    assert office.window.windowTitle() == "empty – DPDesk"
     office.leave()
     office.desk.open_text(str(tmp_path / "empty.dpdesk"))
     office.quiet(lambda: office.keeper.path is not None)

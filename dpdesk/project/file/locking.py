@@ -39,14 +39,14 @@ class LockHolder:
 
     @property
     def sentence(self) -> str:
-        """The holder in words, as the rest of a sentence."""
+        """The holder in words: who, where, and since when."""
         who = self.who or "somebody"
         where = f" on {self.host}" if self.host else ""
         try:
             moment = datetime.fromisoformat(self.since).astimezone()
         except ValueError:
             return f"{who}{where}"
-        return f"{who}{where} since {moment:%Y-%m-%d %H:%M}"
+        return f"{who}{where} (since {moment:%Y-%m-%d %H:%M})"
 
 
 class WriterLock:

@@ -87,7 +87,7 @@ def open_file(path: Path, way: Way) -> Opened:
     except OSError as error:
         return _open_reading(path, way, _no_lock(path, error))
     if isinstance(lock, LockHolder):
-        sentence = f"{path.name} is open for writing: {lock.sentence}."
+        sentence = f"{path.name} can only be looked at here: {lock.sentence} is working in it."
         return _open_reading(path, way, ReadOnly("locked", sentence, lock))
     try:
         return _open_writing(path, way, lock)
@@ -295,7 +295,7 @@ def damaged(path: Path, lost: Lost | None) -> StorageError:
     return StorageError(
         "project.damaged",
         f"{path}: the project file is damaged; {lost.moments:,} of at least {lost.moments_of:,} "
-        f"moments of its history and {lost.candidates:,} candidates can still be read.",
+        f"states of its history and {lost.candidates:,} candidates can still be read.",
         hint="Save what can be read as a new project, or go back to a backup.",
         details={
             "moments": lost.moments,

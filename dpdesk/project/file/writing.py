@@ -74,7 +74,7 @@ def _locked(path: Path) -> WriterLock | None:
     if isinstance(lock, LockHolder):
         raise StorageError(
             "project.locked",
-            f"{path}: the project is open for writing: {lock.sentence}.",
+            f"{path}: {lock.sentence} is working in this project.",
             hint="Choose another name.",
         )
     return lock

@@ -204,7 +204,7 @@ class ProjectKeeper(QObject):
             self._take(found.project)
             self._show_contents(found.project)
             text = self.tr(
-                "{moments} of at least {all} moments of the history were saved in {name}; the "
+                "{moments} of at least {all} states of the history were saved in {name}; the "
                 "damaged file is as it was."
             )
             lost = found.lost

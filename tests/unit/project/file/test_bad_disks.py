@@ -254,7 +254,7 @@ def test_what_was_rescued_is_a_project_again(desk: Desk, tmp_path: Path) -> None
     with pytest.raises(StorageError, match="of at least") as error:
         desk.open(path)
     count = len(made.moments())
-    assert f"{count - 3} of at least {count} moments" in error.value.sentence
+    assert f"{count - 3} of at least {count} states" in error.value.sentence
     contents, lost = rescue(path, way(desk))
     space = desk.workspace
     out = tmp_path / "saved.dpdesk"
