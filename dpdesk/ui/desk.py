@@ -131,11 +131,26 @@ class Desk(QObject):
         for panel in self.panels.values():
             panel.wantsPanel.connect(window.show_panel)
 
+    def let_go(self) -> None:
+        """Let the project and the data go.
+
+        Raises the StorageError for which the last change could not be saved in the project.
+        """
+        try:
+            self.projects.keeper.end()
+        finally:
+            self.workbench.close()
+
     def end(self) -> None:
-        """Close the data and take the window apart, while the toolkit is still there for it."""
-        self.workbench.close()
-        shiboken6.delete(self.window)
-        shiboken6.delete(self)
+        """Let all go and take the window apart, while the toolkit is still there for it.
+
+        Raises what :meth:`let_go` raises.
+        """
+        try:
+            self.let_go()
+        finally:
+            shiboken6.delete(self.window)
+            shiboken6.delete(self)
 
     # ---- wishes of the window
 
@@ -386,16 +401,6 @@ class Desk(QObject):
             return path.is_relative_to(Path(str(resource("sample"))))
         except DpdeskError:
             return False
-
-    def end(self) -> None:
-        """Let data and project go once the window has closed.
-
-        Raises the StorageError for which the last change could not be saved in the project.
-        """
-        try:
-            self.projects.keeper.end()
-        finally:
-            self.workbench.close()
 
 
 def run_window(path: Path | None) -> int:

@@ -112,7 +112,7 @@ def office(
         hub.cancel_all()
         made.quiet()
         with suppress(StorageError):  # what could not be saved is not this test's business
-            made.desk.end()
+            made.desk.let_go()
     other.close()
 
 
@@ -146,7 +146,7 @@ def test_in_a_project_nothing_is_unsaved_and_closing_asks_nothing(
     event = QCloseEvent()
     office.window.closeEvent(event)
     assert event.isAccepted()
-    office.desk.end()
+    office.desk.let_go()
     found = office.other.open(plan.parent / "study.dpdesk")
     assert found.read_only is None
     assert found.contents.history.moments[-1].state.title == "changed"
@@ -312,7 +312,7 @@ def test_the_last_change_that_cannot_be_saved_is_an_error_at_the_end(
     path.unlink()
     office.bench.apply(SetTitle("lost"))
     with pytest.raises(StorageError) as error:
-        office.desk.end()
+        office.desk.let_go()
     assert error.value.code == "project.moved"
 
 

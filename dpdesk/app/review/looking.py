@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
-from dpdesk.core.errors import DpdeskError
+from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, VerifyReport
@@ -173,13 +173,19 @@ def load(context: AppContext, place: Path) -> LoadedReview:
 
 
 def latest_known(context: AppContext) -> datetime | None:
-    """The newest time in this computer's audit log."""
+    """The newest time in this computer's audit log; None when it cannot be read.
+
+    Looking goes on without it; whatever needs an entry in the log is refused there.
+    """
     from datetime import datetime
 
     from dpdesk.project.audit import AuditLog
 
-    with AuditLog.open_home(context.home) as log:
-        newest = log.newest()
+    try:
+        with AuditLog.open_home(context.home) as log:
+            newest = log.newest()
+    except StorageError:
+        return None
     return None if newest is None else datetime.fromisoformat(newest.time)
 
 
