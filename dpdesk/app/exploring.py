@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 from dpdesk.app.planning import PreparedRun, prepare
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import parse_parameters
-from dpdesk.engine.method import Exploration, ExplorationView, Method
+from dpdesk.engine.method import (
+    Detail,
+    DetailedExploration,
+    Exploration,
+    ExplorationView,
+    Method,
+)
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.work import WorkState
 
@@ -46,6 +52,14 @@ class Explored:
     def pick(self, point: int) -> Mapping[str, object]:
         """The plan keys that select a point of a scatter."""
         return self.exploration.pick(point)
+
+    def detail(self, parameters: Mapping[str, object], chart: str, place: int) -> Detail | None:
+        """What lies behind a bar of a chart of the view; None when nothing does."""
+        if not isinstance(self.exploration, DetailedExploration):
+            return None
+        where = f"{THE_WORK}, [protection]"
+        given = parse_parameters(self.method.parameters, parameters, where)
+        return self.exploration.detail(given, chart, place)
 
     def stands_for(self, work: WorkState) -> bool:
         """Whether only parameters or the title of the work have changed since."""

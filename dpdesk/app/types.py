@@ -13,6 +13,8 @@ from dpdesk.core.builder_form import BuilderForm
 from dpdesk.core.release import Failure, ReleaseFacts, ReleaseSummary, VerifyReport
 from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
 from dpdesk.engine.method import (
+    Detail,
+    DetailPart,
     Exploration,
     ExplorationView,
     Method,
@@ -67,6 +69,8 @@ __all__ = [
     "DataProfile",
     "DataStore",
     "DemoRelease",
+    "Detail",
+    "DetailPart",
     "Exploration",
     "ExplorationView",
     "Explored",

@@ -77,7 +77,8 @@ class BarChart:
     ``threshold_before`` is the index of the category left of which a threshold line stands.
     ``short`` is a word or two that stand for the question where there is little room. With a
     ``threshold_key``, the line is the parameter of that name and may be dragged; then
-    ``threshold_starts`` holds the smallest value of each category.
+    ``threshold_starts`` holds the smallest value of each category. ``opens`` says what is behind
+    a bar, where there is something to be looked at.
     """
 
     id: str
@@ -95,6 +96,7 @@ class BarChart:
     short: str = ""
     threshold_key: str = ""
     threshold_starts: tuple[int, ...] = ()
+    opens: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
-from dpdesk.core.charts import Chart, Figure
+from dpdesk.core.charts import Chart, ChartTable, Figure
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
@@ -84,6 +84,35 @@ class Exploration(Protocol):
 
     def pick(self, point: int) -> Mapping[str, object]:
         """Plan keys (plain values) that select the point with this id in a scatter of a view."""
+        ...
+
+
+@dataclass(frozen=True)
+class DetailPart:
+    """One view of a detail: a chart or a table, with a note below (what is left out)."""
+
+    name: str
+    content: Chart | ChartTable
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What lies behind one bar of a chart: a question, its answer, and parts to look at."""
+
+    title: str
+    sentence: str
+    parts: tuple[DetailPart, ...]
+
+
+@runtime_checkable
+class DetailedExploration(Protocol):
+    """An :class:`Exploration` that also tells what lies behind the bars of its charts."""
+
+    def detail(
+        self, parameters: Mapping[str, ParameterValue], chart: str, place: int
+    ) -> Detail | None:
+        """What is behind a bar (by its index) of a chart of the view; None when nothing is."""
         ...
 
 

@@ -64,6 +64,7 @@ def risk_chart(before: RiskSummary, after: RiskSummary | None = None) -> BarChar
         threshold_label=f"k = {before.k:,}",
         threshold_key="k",
         threshold_starts=tuple(each.lowest for each in before.bins),
+        opens="Click a bar to see its rows.",
     )
 
 
@@ -143,6 +144,7 @@ def loss_chart(attributes: Sequence[AttributeUtility], total: float, suppressed:
             ],
         ),
         horizontal=True,
+        opens="Click a bar to see the values before and after.",
     )
 
 
@@ -178,6 +180,7 @@ def suppression_chart(groups: Sequence[GroupSuppression], overall: float) -> Bar
             ],
         ),
         horizontal=True,
+        opens="Click a bar to see the suppressed rows.",
     )
 
 

@@ -23,6 +23,7 @@ from dpdesk.engine.anonymity.choosing import (
     node_by_hand,
     table_too_small,
 )
+from dpdesk.engine.anonymity.details import attribute_detail, size_detail, suppressed_detail
 from dpdesk.engine.anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.anonymity.guarantee import k_guarantee
 from dpdesk.engine.anonymity.known_nodes import (
@@ -40,7 +41,7 @@ from dpdesk.engine.anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.anonymity.statistics import EvaluatedNodes
 from dpdesk.engine.anonymity.steps_chart import steps_chart
 from dpdesk.engine.hierarchies.alignment import AlignedTable
-from dpdesk.engine.method import ExplorationView, MethodInput
+from dpdesk.engine.method import Detail, ExplorationView, MethodInput
 
 _KEPT_VIEWS = 64
 
@@ -70,6 +71,34 @@ class KAnonymityExploration:
         too_small = table_too_small(settings, self._table.rows, self._source)
         if too_small is not None:
             return self._without_nodes(settings, too_small.sentence)
+        known, nodes, choice = self._chosen(settings)
+        found = self._found(settings, nodes, choice)
+        if found is None:
+            return self._infeasible(settings, known, nodes, choice)
+        return self._feasible(settings, known, nodes, choice, found)
+
+    def detail(
+        self, parameters: Mapping[str, ParameterValue], chart: str, place: int
+    ) -> Detail | None:
+        """See :class:`~dpdesk.engine.method.DetailedExploration`."""
+        settings = Settings.from_parameters(parameters)
+        found: Assessment | None = None
+        if table_too_small(settings, self._table.rows, self._source) is None:
+            _, nodes, choice = self._chosen(settings)
+            found = self._found(settings, nodes, choice)
+        try:
+            if chart == "risk":
+                return size_detail(self._counted, settings.k, place, found)
+            if chart == "loss" and found is not None:
+                return attribute_detail(self._counted, found, place)
+            if chart == "suppression" and found is not None:
+                return suppressed_detail(self._counted, found, place)
+        except IndexError:
+            return None
+        return None
+
+    def _chosen(self, settings: Settings) -> tuple[KnownNodes, EvaluatedNodes, NodeChoice]:
+        """The nodes that are known at k, and which of them the settings choose."""
         levels = node_by_hand(
             settings, self._table.attributes, self._table.hierarchies, self._where
         )
@@ -84,9 +113,19 @@ class KAnonymityExploration:
         choice = NodeChoice(
             feasible, float(settings.max_suppression), chosen, optimal, settings.objective
         )
-        if chosen is None or not feasible[chosen]:
-            return self._infeasible(settings, known, nodes, choice)
-        return self._feasible(settings, known, nodes, choice)
+        return known, nodes, choice
+
+    def _found(
+        self, settings: Settings, nodes: EvaluatedNodes, choice: NodeChoice
+    ) -> Assessment | None:
+        """What the chosen node would give; None when there is none that is feasible."""
+        if choice.chosen is None or not choice.feasible[choice.chosen]:
+            return None
+        levels = tuple(int(level) for level in nodes.levels[choice.chosen])
+        return self._assessments.get(
+            (levels, settings.k),
+            lambda: assess(self._counted, evaluate_node(self._nodes.problem, levels, settings.k)),
+        )
 
     def pick(self, point: int) -> Mapping[str, object]:
         """The levels of a node of the scatter; InputError for an id that no point has."""
@@ -102,13 +141,14 @@ class KAnonymityExploration:
         return {"levels": dict(zip(self._table.attributes, levels, strict=True))}
 
     def _feasible(
-        self, settings: Settings, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice
+        self,
+        settings: Settings,
+        known: KnownNodes,
+        nodes: EvaluatedNodes,
+        choice: NodeChoice,
+        found: Assessment,
     ) -> ExplorationView:
-        levels = tuple(int(level) for level in nodes.levels[choice.chosen])
-        found = self._assessments.get(
-            (levels, settings.k),
-            lambda: assess(self._counted, evaluate_node(self._nodes.problem, levels, settings.k)),
-        )
+        levels = found.classes.levels
         counted = found.statistics
         risk, *others = found.charts()
         return ExplorationView(
