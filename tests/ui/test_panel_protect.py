@@ -215,6 +215,47 @@ def test_the_limit_of_suppression_can_be_dragged(
     assert after == pytest.approx(before + 0.005)
 
 
+def test_a_bar_opens_to_its_rows_and_leads_back(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    deck = ready.result.deck
+    deck.show_page("risk")
+    surface = deck.view("risk").surface
+    assert surface is not None
+    surface.setFocus()
+    qtbot.keyClick(surface, Qt.Key.Key_PageDown)
+    qtbot.keyClick(surface, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: deck.detail.isVisible(), timeout=TIMEOUT)
+    chart = deck.view("risk").chart
+    assert isinstance(chart, BarChart)
+    model = deck.detail.grid.model()
+    rows = [int(str(model.index(at, 0).data()).replace(",", "")) for at in range(model.rowCount())]
+    assert sum(rows) == chart.table.rows[0][1]
+    qtbot.waitUntil(deck.detail.back.hasFocus)
+    qtbot.keyClick(deck.detail.back, Qt.Key.Key_Backspace)
+    assert deck.view("risk").isVisible()
+    qtbot.waitUntil(surface.hasFocus)
+
+
+def test_an_attribute_opens_to_its_values_until_the_settings_change(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    deck = ready.result.deck
+    deck.show_page("loss")
+    surface = deck.view("loss").surface
+    assert surface is not None
+    surface.setFocus()
+    qtbot.keyClick(surface, Qt.Key.Key_PageDown)
+    qtbot.keyClick(surface, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: deck.detail.isVisible(), timeout=TIMEOUT)
+    assert isinstance(deck.detail.chart.chart, BarChart)
+    qtbot.mouseClick(deck.detail.strip.button("1"), Qt.MouseButton.LeftButton)
+    assert deck.detail.grid.isVisible()
+    bench.apply(SetParameters({"k": 9}))
+    settled(ready, qtbot)
+    assert deck.view("loss").isVisible()
+
+
 def test_where_it_is_narrow_settings_and_result_stand_one_at_a_time(
     ready: ProtectPanel, qtbot: QtBot
 ) -> None:

@@ -27,6 +27,7 @@ from dpdesk.engine.anonymity.risk import bin_edges, histogram
 from dpdesk.engine.method import Detail, DetailPart
 
 MOST_LINES = 1_000
+EMPTY = "(empty)"
 MOST_VALUES = 24
 _RAW_SHOWN = 6
 _SORTED = 20
@@ -85,7 +86,10 @@ def _classes_part(
     first = places[np.argsort(sizes[places], kind="stable")[: _SORTED * MOST_LINES]]
     shown = first[np.lexsort((*codes[first].T[::-1], sizes[first]))[:MOST_LINES]]
     lines: list[list[Cell]] = [
-        [int(size), *(names[code] for names, code in zip(labels, row, strict=True))]
+        [
+            int(size),
+            *(names[code] or EMPTY for names, code in zip(labels, row, strict=True)),
+        ]
         for row, size in zip(codes[shown].tolist(), sizes[shown].tolist(), strict=True)
     ]
     note = ""
@@ -132,7 +136,7 @@ def _distribution(
         most = np.argsort(-before, kind="stable")[: MOST_VALUES - 1]
         shown = np.sort(most)
     rest = np.setdiff1d(np.arange(len(names)), shown)
-    categories = [names[place] or "(empty)" for place in shown.tolist()]
+    categories = [names[place] or EMPTY for place in shown.tolist()]
     pairs = [_shares(rows, shown, rest) for rows in (before, after)]
     if len(rest):
         categories.append(f"{len(rest):,} other values")
@@ -180,7 +184,7 @@ def _values(
     lines: list[list[Cell]] = []
     for place in range(min(len(names), MOST_LINES)):
         covered = order[ends[place] : ends[place + 1]]
-        raw = [leaves[leaf] or "(empty)" for leaf in covered[:_RAW_SHOWN].tolist()]
+        raw = [leaves[leaf] or EMPTY for leaf in covered[:_RAW_SHOWN].tolist()]
         more = ", …" if len(covered) > _RAW_SHOWN else ""
         lines.append(
             [

@@ -124,7 +124,7 @@ class ChartView(QWidget):
         self._head.set_heading(text)
 
     def let_limit_move(self) -> None:
-        """Let the limit line be dragged, in charts that name its parameter."""
+        """Let the limit line be dragged, and tell what a click on a mark does."""
         self._movable = True
         if self._surface is not None:
             self._surface.movable = True
@@ -340,20 +340,28 @@ class ChartView(QWidget):
         """Write the coordinates of a point in words, so that no mark must be estimated by eye."""
         chart, surface = self._chart, self._surface
         if chart is None or surface is None or number is None:
-            self._readout.setText(" ")
+            self._readout.setText(self._hint_of(chart))
             return
         if isinstance(chart, BarChart):
-            self._readout.setText(_category_words(chart, number) or " ")
+            self._readout.setText(_category_words(chart, number) or self._hint_of(chart))
             return
         place = surface.position_of(number)
         if place is None:
-            self._readout.setText(" ")
+            self._readout.setText(self._hint_of(chart))
             return
         texts = [
             f"{axis.title} {_written(10**value if axis.log else value, axis)}"
             for axis, value in zip((chart.x_axis, chart.y_axis), place, strict=True)
         ]
         self._readout.setText(" · ".join(texts))
+
+    def _hint_of(self, chart: Chart | None) -> str:
+        """What can be done here, where that can be done."""
+        if not self._movable or chart is None:
+            return " "
+        if isinstance(chart, BarChart):
+            return chart.opens or " "
+        return self.tr("Click a point, or walk by arrow keys and press Enter, to choose it.")
 
     @Slot(QAction)
     def _on_export(self, action: QAction) -> None:

@@ -8,8 +8,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from dpdesk.app.types import Detail
 from dpdesk.core.charts import Chart, ScatterChart
 from dpdesk.ui.charts import ChartView
+from dpdesk.ui.panels.protect.detail_page import DetailPage
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
@@ -26,12 +28,14 @@ class ChartDeck(QWidget):
     chosen. Only what is visible is drawn; the rest follows when it is looked at.
 
     ``pointPicked(int)`` and ``pointMarked(int)`` come from charts of points only;
-    ``limitMoved(str, float)`` carries the parameter whose line was moved, and its value.
+    ``limitMoved(str, float)`` carries the parameter whose line was moved, and its value;
+    ``barPicked(str, int)`` the chart and the place of a bar behind which there is something.
     """
 
     pointPicked = Signal(int)
     pointMarked = Signal(int)
     limitMoved = Signal(str, float)
+    barPicked = Signal(str, int)
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +66,10 @@ class ChartDeck(QWidget):
         layout.addWidget(self._split, 1)
         self._empty = ChartView(theme)
         self._stack.addWidget(self._empty)
+        self.detail = DetailPage(theme)
+        self.detail.backAsked.connect(self._on_back)
+        self._stack.addWidget(self.detail)
+        self._opened: Chart | None = None
         # A chart is slow to be made when it is asked for; here the whole window is being made.
         self._spare = [self._made_view() for _ in range(SPARE)]
         theme.changed.connect(self._on_theme)
@@ -84,6 +92,16 @@ class ChartDeck(QWidget):
                 view.set_stale(*self._stale)
                 self._views[chart.id] = view
         self._arrange()
+
+    def show_detail(self, chart_id: str, detail: Detail) -> None:
+        """Show what is behind a bar, in the place of its chart, until that changes."""
+        chart = self._charts.get(chart_id)
+        if chart is None or self._strip.current != chart_id:
+            return
+        self._opened = chart
+        self.detail.show_detail(detail)
+        self._show_current()
+        self.detail.back.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_placeholder(self, text: str) -> None:
         """What stands here while there are no charts."""
@@ -166,7 +184,10 @@ class ChartDeck(QWidget):
 
     def _show_current(self) -> None:
         key = self._strip.current
-        if key in self._charts:
+        if self._opened is not None and self._charts.get(key) is self._opened:
+            self._stack.setCurrentWidget(self.detail)
+        elif key in self._charts:
+            self._opened = None
             self._draw(key)
             self._stack.setCurrentWidget(self._views[key])
         elif key in self._pages:
@@ -205,18 +226,30 @@ class ChartDeck(QWidget):
 
     @Slot(str)
     def _on_chosen(self, identifier: str) -> None:
+        self._opened = None
         self._show_current()
 
-    def _has_points(self, sender: object) -> bool:
+    @Slot()
+    def _on_back(self) -> None:
+        opened, self._opened = self._opened, None
+        self._show_current()
+        surface = None if opened is None else self._views[opened.id].surface
+        if surface is not None:
+            surface.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _chart_of(self, sender: object) -> Chart | None:
         shown = [key for key, view in self._views.items() if view is sender]
-        return any(isinstance(self._charts.get(key), ScatterChart) for key in shown)
+        return self._charts.get(shown[0]) if shown else None
 
     @Slot(int)
     def _on_picked(self, number: int) -> None:
-        if self._has_points(self.sender()):
+        chart = self._chart_of(self.sender())
+        if isinstance(chart, ScatterChart):
             self.pointPicked.emit(number)
+        elif chart is not None and chart.opens:
+            self.barPicked.emit(chart.id, number)
 
     @Slot(int)
     def _on_marked(self, number: int) -> None:
-        if self._has_points(self.sender()):
+        if isinstance(self._chart_of(self.sender()), ScatterChart):
             self.pointMarked.emit(number)

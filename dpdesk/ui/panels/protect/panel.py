@@ -18,6 +18,7 @@ from dpdesk.app.types import (
 from dpdesk.core.errors import InputError
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.protect import presenter
+from dpdesk.ui.panels.protect.details import Details
 from dpdesk.ui.panels.protect.header import ProtectHeader
 from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews
 from dpdesk.ui.panels.protect.result_pane import ResultPane
@@ -156,7 +157,9 @@ class ProtectPanel(Panel):
             self.tr(
                 "Each point of the chart of all combinations is a possible release: further left "
                 "keeps more detail, further down suppresses fewer rows. Arrow keys walk from point "
-                "to point, Enter or a click takes one by hand."
+                "to point, Enter or a click takes one by hand. A click on a bar, or Enter, shows "
+                "the rows or values behind it. The dashed lines at k and at the limit of "
+                "suppression can be dragged, or moved by Shift and arrow keys."
             ),
             self.tr(
                 "Keep what looks good as a candidate (Ctrl+B) and compare candidates in the next "
@@ -188,6 +191,7 @@ class ProtectPanel(Panel):
         self.result.deck.pointPicked.connect(self._on_point)
         self.result.deck.pointMarked.connect(self._on_marked)
         self.result.deck.limitMoved.connect(self._on_limit)
+        self._details = Details(self._bench, self.result.deck, self)
         self._right = QStackedWidget()
         self._page = QScrollArea()
         self._page.setWidgetResizable(True)

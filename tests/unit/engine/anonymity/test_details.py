@@ -13,6 +13,7 @@ import dpdesk.engine.anonymity.details as module
 from dpdesk.core.charts import BarChart, ChartTable
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
+from dpdesk.engine.anonymity.details import EMPTY
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.anonymity.settings import PARAMETERS
 from dpdesk.engine.method import Detail, DetailedExploration, ExplorationView
@@ -67,7 +68,7 @@ def test_the_bars_of_the_risk_chart_open_to_all_rows_of_the_original(
         lines = table_of(detail(table, "risk", place, **raw)).rows
         assert list(lines) == sorted(lines, key=lambda line: int(str(line[0])))
         for size, *values in lines:
-            key = tuple(str(value) for value in values)
+            key = tuple("" if value == EMPTY else str(value) for value in values)
             assert counted[key] == size
             seen[key] += int(str(size))
         assert sum(int(str(line[0])) for line in lines) == int(str(bars.table.rows[place][1]))
