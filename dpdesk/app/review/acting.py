@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
-from dpdesk.app.review.looking import latest_known, load, review_store, with_files
+from dpdesk.app.review.looking import bound_files, latest_known, load, review_store
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 
@@ -86,7 +86,7 @@ def submit(
             hint="Run the plan again.",
         )
     bases = () if wish.after is None else (wish.after,)
-    with _editing(context, folder, out, bases) as edit:
+    with _editing(context, folder, token, out, bases) as edit:
         payload = _payload(context, folder, edit.state, policy, checked.checklist, wish, token)
         if protocol is not None:
             payload = replace(payload, mode=mode, protocol_sha256=protocol.id)
@@ -150,7 +150,7 @@ def withdraw(
     """Take the submission back, as its author; also when files have been changed since."""
     from dpdesk.project.review.making import withdraw as make
 
-    with _editing(context, folder, out) as edit:
+    with _editing(context, folder, token, out) as edit:
         return _add(context, folder, edit, make(signer, edit.state, reason))
 
 
@@ -171,7 +171,7 @@ def supersede(
     from dpdesk.project.review.making import supersede as make
     from dpdesk.project.review.state import Status
 
-    other = with_files(load(context, replacement), replacement, token).state
+    other = load(context, replacement, token).state
     if other.faults or other.status is not Status.RELEASED:
         raise RefusedError(
             "review.replacement",
@@ -180,7 +180,7 @@ def supersede(
             hint="Have it reviewed and released first.",
         )
     code = manifest_code(replacement, token)
-    with _editing(context, folder, out) as edit:
+    with _editing(context, folder, token, out) as edit:
         return _add(context, folder, edit, make(signer, edit.state, code, reason))
 
 
@@ -199,7 +199,7 @@ def merge(
     """
     from dpdesk.project.review.making import merge as make
 
-    with _editing(context, folder, out) as edit:
+    with _editing(context, folder, token, out) as edit:
         joined = review_store(context).join(edit.loaded, copies)
         edit.take(joined)
         signed = _add(context, folder, edit, make(signer, edit.state))
@@ -208,11 +208,16 @@ def merge(
 
 @contextmanager
 def _editing(
-    context: AppContext, folder: Path, out: Path | None, bases: Sequence[Path] = ()
+    context: AppContext,
+    folder: Path,
+    token: CancelToken,
+    out: Path | None,
+    bases: Sequence[Path] = (),
 ) -> Iterator[ReviewEdit]:
     trust, now = signing.trust_list(context), signing.now()
     store = review_store(context)
-    with store.editing(folder, trust, now, latest_known(context), bases, out) as edit:
+    latest, binding = latest_known(context), bound_files(folder, token)
+    with store.editing(folder, trust, now, latest, bases, out, binding) as edit:
         try:
             yield edit
         except RefusedError as error:
@@ -232,15 +237,7 @@ def _sign(
     make: Callable[[ReviewState], Event],
 ) -> Signed:
     """Sign about files that are exactly those submitted."""
-    with _editing(context, folder, out) as edit:
-        weighed = with_files(edit.loaded, folder, token).state
-        changed = weighed.faults[len(edit.state.faults) :]
-        if changed:
-            raise RefusedError(
-                "review.files-changed",
-                f"{folder}: {changed[0].reason}.",
-                hint="Nobody can sign this: put the submitted files back, or submit again.",
-            )
+    with _editing(context, folder, token, out) as edit:
         return _add(context, folder, edit, make(edit.state))
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dpdesk.app.checklists import CheckedRelease
+    from dpdesk.project.review.binding import ReleaseBinding
     from dpdesk.project.review.cards import Card
     from dpdesk.project.review.checklist import Difference
     from dpdesk.project.review.payloads import EventType, Submission
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 REVIEW_FILE = "internal/review.json"
 SIGNED = "The signatures of the review hold"
 _UNKNOWN = "signer.unknown"
+_PARTS = ("public", "internal")
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def look(
     from dpdesk.app.review.protocols import known_protocol
     from dpdesk.project.review.payloads import Mode
 
-    loaded = with_files(load(context, folder), folder, token)
+    loaded = load(context, folder, token)
     current = loaded.state.current
     notes = list(loaded.state.notes) + list(review_store(context).related(loaded))
     used = None if policy is None else read_policy(policy)
@@ -114,9 +116,14 @@ def verify_signed(
     found = verify_release(
         path, context.registry, token, report, source, context.workspace, reviewed=True
     )
-    if not (path / "internal").is_dir() or (path / "internal").is_symlink():
+    if any((path / part).is_symlink() or not (path / part).is_dir() for part in _PARTS):
         return found
-    loaded = with_files(load(context, path), path, token)
+    try:
+        loaded = load(context, path, token)
+    except StorageError:
+        if not found.ok:
+            return found
+        raise
     if loaded.data is None and not loaded.state.faults:
         return found
     claim, failures, notes = signature_claim(loaded.state)
@@ -166,10 +173,26 @@ def review_store(context: AppContext) -> ReviewStore:
     return ReviewStore(context.home, context.workspace)
 
 
-def load(context: AppContext, place: Path) -> LoadedReview:
-    """The review of a folder (or a copy of one) as it stands on this computer now."""
-    trust = signing.trust_list(context)
-    return review_store(context).load(place, trust, signing.now(), latest_known(context))
+def load(context: AppContext, place: Path, token: CancelToken) -> LoadedReview:
+    """The review of a folder (or a copied review file) as it stands on this computer now.
+
+    Files of the folder that are not those submitted are faults of the current round. Raises
+    StorageError, InputError ``release.missing`` or ``trust.damaged``, and Cancelled.
+    """
+    return review_store(context).load(
+        place,
+        signing.trust_list(context),
+        signing.now(),
+        latest_known(context),
+        binding=bound_files(place, token),
+    )
+
+
+def bound_files(place: Path, token: CancelToken) -> ReleaseBinding | None:
+    """What a folder holds now; None for a copied review file."""
+    from dpdesk.project.review.binding import bind_release
+
+    return bind_release(place, token) if place.is_dir() else None
 
 
 def latest_known(context: AppContext) -> datetime | None:
@@ -187,22 +210,6 @@ def latest_known(context: AppContext) -> datetime | None:
     except StorageError:
         return None
     return None if newest is None else datetime.fromisoformat(newest.time)
-
-
-def with_files(loaded: LoadedReview, folder: Path, token: CancelToken) -> LoadedReview:
-    """The review with a fault for each file that is not the one submitted."""
-    from dpdesk.project.review.binding import bind_release, binding_faults
-
-    current = loaded.state.current
-    if current is None or not folder.is_dir():
-        return loaded
-    try:
-        found = binding_faults(current.payload, bind_release(folder, token))
-    except DpdeskError as error:
-        if error.exit_code == 130:
-            raise
-        found = (Fault("file.unreadable", error.sentence.rstrip(".")),)
-    return spoiled(loaded, found)
 
 
 def spoiled(loaded: LoadedReview, faults: tuple[Fault, ...]) -> LoadedReview:

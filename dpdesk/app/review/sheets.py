@@ -14,6 +14,7 @@ from dpdesk.app import signing
 from dpdesk.app.context import AppContext
 from dpdesk.app.review.looking import load
 from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
 
 if TYPE_CHECKING:
     from dpdesk.project.review.events import Event
@@ -31,22 +32,25 @@ accepted, where a file is not accepted, and unless the whole is approved.
 The outcome is approve, changes or reject; approving takes accepting everything."""
 
 
-def write_sheet(context: AppContext, folder: Path, key: str | None, out: Path) -> Path:
+def write_sheet(
+    context: AppContext, folder: Path, key: str | None, out: Path, token: CancelToken
+) -> Path:
     """Write a sheet for the current submission, to be filled by the holder of a key.
 
     Raises InputError ``sheet.exists`` when the file is there, ``review.none`` when nothing was
     submitted, StorageError.
     """
     from dpdesk.io.textfile import write_text
+    from dpdesk.project.review.making import proposed_vote
 
     if out.exists():
         raise InputError(
             "sheet.exists", f"{out}: the file is there already.", hint="Name another, or remove it."
         )
     card = signing.find_key(context, key)
-    state = load(context, folder).state
+    state = load(context, folder, token).state
     submission, _ = _current(state, folder)
-    vote = proposed(state, card.fingerprint)
+    vote = proposed_vote(state, card)
     write_text(out, _sheet_text(submission, vote), _CODE, context.workspace)
     return out
 
@@ -82,23 +86,6 @@ def read_sheet(path: Path, state: ReviewState, reviewer: str) -> Vote:
     reader.nothing_else("files", payload.files)
     outcome = Outcome(reader.choice(("outcome",), _OUTCOMES))
     return Vote(submission.id, reviewer, outcome, checks, files, reader.text(("comment",)))
-
-
-def proposed(state: ReviewState, reviewer: str) -> Vote:
-    """The vote to start from: what this reviewer decided before on the same bytes and figures."""
-    from dpdesk.project.review.ballots import proposal
-
-    current = state.current
-    if current is None:
-        raise ValueError("nothing was submitted")
-    before = [
-        (item.payload, ballot.vote)
-        for item in state.rounds
-        if item.number < current.number
-        for ballot in item.ballots
-        if ballot.vote is not None and ballot.event.signer.fingerprint == reviewer
-    ]
-    return proposal(current.submission, reviewer, before)
 
 
 def _current(state: ReviewState, where: Path) -> tuple[Event, Submission]:

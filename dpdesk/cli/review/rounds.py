@@ -43,7 +43,7 @@ def start(context: AppContext, options: Namespace, token: CancelToken, report: R
 def vote(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Cast a vote."""
     signer = signing.unlock(context, options.key, options.passphrase)
-    state = looking.load(context, options.release).state
+    state = looking.load(context, options.release, token).state
     filled = sheets.read_sheet(options.sheet, state, signer.fingerprint)
     done = acting.cast(context, options.release, signer, filled, token, options.out)
     return _signed(done, "Vote cast, sealed until enough votes are in")
@@ -111,7 +111,7 @@ def protocol_take(
 
 def sheet(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Write a decision sheet."""
-    out = sheets.write_sheet(context, options.release, options.key, options.out)
+    out = sheets.write_sheet(context, options.release, options.key, options.out, token)
     text = f"Written: {out}\nFill it in, then: dpdesk review vote {options.release} --sheet {out}\n"
     return Outcome(text, {"sheet": str(out)}, kept=True)
 
