@@ -86,6 +86,16 @@ def trust_list(context: AppContext) -> TrustList:
     return TrustStore(context.home).load()
 
 
+def look_at_card(path: Path) -> Card:
+    """Whose key a card holds, before it is trusted.
+
+    Raises InputError ``card.unreadable``, ``card.key`` or ``card.signature``.
+    """
+    from dpdesk.project.review.cards import read_card
+
+    return read_card(path)
+
+
 def trust_card(context: AppContext, path: Path, fingerprint: str | None = None) -> TrustEntry:
     """Add the key of a card to the list.
 

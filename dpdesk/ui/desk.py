@@ -27,9 +27,10 @@ from dpdesk.ui.panels.data import DataPanel
 from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.review import ReviewPanel
+from dpdesk.ui.people import PeopleWindow
 from dpdesk.ui.projects import ENDING, ProjectDesk
 from dpdesk.ui.settings import SettingsStore, StoredSettings
-from dpdesk.ui.shell import Panel, PanelEntry
+from dpdesk.ui.shell import ActionSpec, Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
@@ -61,7 +62,8 @@ class Desk(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._asker, self._settings = asker, settings
+        self._asker, self._settings, self._theme = asker, settings, theme
+        self._people: PeopleWindow | None = None
         self._view: ExplorationView | None = None
         self._waiting: _Wish | None = None
         self._open_when_saved = False
@@ -71,6 +73,7 @@ class Desk(QObject):
             self._make_panels(theme)
             self.window = MainWindow(hub, theme, settings, self._entries())
         self.protect.add_actions(self.window.actions_)
+        self._add_actions()
         self.data.set_recent(settings.current.recent)
         self.projects = ProjectDesk(self.workbench, self.window, settings, asker, self)
         self._connect()
@@ -152,7 +155,29 @@ class Desk(QObject):
             shiboken6.delete(self.window)
             shiboken6.delete(self)
 
+    def _add_actions(self) -> None:
+        text, tip = self.tr("People and &keys…"), self.tr("Your keys, and whose signatures count")
+        spec = ActionSpec("edit.people", text, "edit", "Ctrl+Shift+K", tip, "people")
+        self.window.actions_.add(spec, self.show_people)
+        self.review.standing.peopleAsked.connect(self.show_people)
+
     # ---- wishes of the window
+
+    @Slot()
+    def show_people(self) -> None:
+        """Show the window about people and keys; it is made when it is first wanted."""
+        if self._people is None:
+            bench = self.workbench
+            self._people = PeopleWindow(
+                bench.context, bench.hub, self._theme, self._asker, self.window
+            )
+            self._people.changed.connect(self.review.looker.look)
+        self._people.present()
+
+    @property
+    def people(self) -> PeopleWindow | None:
+        """The window about people and keys; None while nobody has wanted it."""
+        return self._people
 
     @Slot()
     def ask_open(self) -> None:

@@ -348,3 +348,17 @@ def test_the_keys_go_to_the_work_of_a_step(
     focus = office.window.focusWidget()
     assert focus is not None
     assert focus.accessibleName() == name
+
+
+def test_people_and_keys_open_by_keyboard_beside_the_window(office: Office) -> None:
+    office.qtbot.keyClick(
+        office.window,
+        Qt.Key.Key_K,
+        Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+    )
+    office.quiet(lambda: office.desk.people is not None)
+    people = office.desk.people
+    assert people is not None
+    assert people.isVisible()
+    assert not people.isModal()
+    assert office.window.isEnabled()

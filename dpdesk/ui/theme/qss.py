@@ -68,6 +68,7 @@ QToolTip {{ background: {t.surface}; color: {t.text}; border: 1px solid {t.borde
 
 def _buttons(theme: Theme) -> str:
     t, height = theme.tokens, theme.target - 2
+    dot = theme.icon * 4 // 5 // 2 * 2
     return f"""
 QPushButton, QToolButton {{ background: {t.surface}; border: 1px solid {t.border};
   border-radius: 4px; padding: 0 {SPACE.m}px; min-height: {height}px; }}
@@ -104,6 +105,11 @@ QToolButton::menu-indicator {{ image: none; width: 0; }}
 QCheckBox, QRadioButton {{ spacing: {SPACE.s}px; min-height: {height}px; }}
 QCheckBox:focus, QRadioButton:focus {{ outline: 2px solid {t.accent}; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {t.disabled}; }}
+QRadioButton::indicator {{ width: {dot}px; height: {dot}px; border-radius: {dot // 2 + 1}px;
+  border: 1px solid {t.border}; background: {t.surface}; }}
+QRadioButton::indicator:checked {{ width: {dot - 8}px; height: {dot - 8}px;
+  border: 5px solid {t.accent}; }}
+QRadioButton::indicator:disabled {{ border-color: {t.hairline}; }}
 """
 
 

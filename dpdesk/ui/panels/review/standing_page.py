@@ -16,9 +16,10 @@ from dpdesk.ui.widgets.flow import FlowBox
 
 
 class StandingPage(QWidget):
-    """``lookAsked()`` wishes that the folder is read again."""
+    """``lookAsked()`` wishes that the folder is read again, ``peopleAsked()`` people and keys."""
 
     lookAsked = Signal()
+    peopleAsked = Signal()
 
     def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,6 +37,11 @@ class StandingPage(QWidget):
         self._again.setToolTip(self.tr("Read the release folder and its review again"))
         self._again.clicked.connect(self._on_again)
         self.bar.add(self._again)
+        people = QPushButton(self.tr("People and &keys…"))
+        people.setAccessibleName(self.tr("People and keys…"))
+        people.setToolTip(self.tr("Your own keys, and whose signatures count (Ctrl+Shift+K)"))
+        people.clicked.connect(self.peopleAsked)
+        self.bar.add(people)
         layout.addWidget(self.bar)
         for card in (self.faults, self.votes, self.notes, self.events):
             card.hide()

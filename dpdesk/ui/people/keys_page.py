@@ -1,0 +1,112 @@
+"""The own keys: make one, see them, give out cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
+
+from dpdesk.app.review.values import StoredKey
+from dpdesk.ui.people.parts import Lines, Problem, button, labelled, note, secret_field
+from dpdesk.ui.people.words import fingerprint_words, key_row, new_key_problem, rule_words
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import column
+
+
+class KeysPage(QWidget):
+    """``makeAsked(person, passphrase)``, ``cardAsked(fingerprint, person)``."""
+
+    makeAsked = Signal(str, str)
+    cardAsked = Signal(str, str)
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._keys: tuple[StoredKey, ...] = ()
+        layout = column(self, gap=SPACE.m)
+        tip = self.tr("Arrow keys choose a key; its whole fingerprint stands below")
+        self.grid = Lines(theme, self.tr("Keys on this computer"), tip)
+        self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
+        layout.addWidget(self.grid)
+        self._whole = note()
+        layout.addWidget(self._whole)
+        tip = self.tr("Write the public part of the chosen key to a file that others can trust")
+        self.card = button(self.tr("Write the &card…"), tip)
+        self.card.clicked.connect(self._on_card)
+        layout.addWidget(self.card, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addWidget(self._build_form())
+        layout.addStretch(1)
+
+    def show_keys(self, keys: Sequence[StoredKey]) -> None:
+        """List these keys, the first one chosen."""
+        self._keys = tuple(keys)
+        heads = (self.tr("Person"), self.tr("Fingerprint, first digits"), self.tr("Made"))
+        self.grid.lines.set_table(heads, [key_row(key) for key in keys])
+        if keys:
+            self.grid.selectRow(0)
+        self._on_chosen()
+
+    def clear_form(self) -> None:
+        """Forget what was written into the form."""
+        self.person.clear()
+        self.forget()
+        self.problem.say("")
+
+    def forget(self) -> None:
+        """Forget the passphrases."""
+        self.first.clear()
+        self.again.clear()
+
+    def _build_form(self) -> QFrame:
+        frame = QFrame()
+        set_look(frame, "card")
+        layout = column(frame, margin=SPACE.l, gap=SPACE.s)
+        layout.addWidget(note(self.tr("Make a key"), "section"))
+        self.person, self.first, self.again = QLineEdit(), secret_field(), secret_field()
+        tip = self.tr("First and last name, as others know the holder")
+        labelled(layout, self.tr("&Name of the holder"), self.person, tip)
+        labelled(layout, self.tr("&Passphrase"), self.first, rule_words())
+        labelled(
+            layout, self.tr("Passphrase a&gain"), self.again, self.tr("The same passphrase again")
+        )
+        layout.addWidget(note(rule_words()))
+        self.problem = Problem()
+        layout.addWidget(self.problem)
+        self.make = button(
+            self.tr("&Make the key"), self.tr("Make a signing key on this computer"), "primary"
+        )
+        self.make.clicked.connect(self._on_make)
+        self.again.returnPressed.connect(self._on_make)
+        layout.addWidget(self.make, 0, Qt.AlignmentFlag.AlignLeft)
+        return frame
+
+    @Slot()
+    def _on_make(self) -> None:
+        person, first = self.person.text(), self.first.text()
+        wrong = new_key_problem(person, first, self.again.text())
+        self.problem.say(wrong)
+        if not wrong:
+            self.forget()
+            self.makeAsked.emit(person, first)
+
+    @Slot()
+    def _on_chosen(self) -> None:
+        key = self._chosen()
+        card = None if key is None else key.card
+        self.card.setEnabled(card is not None)
+        if card is not None:
+            self._whole.setText(fingerprint_words(card))
+        elif key is not None:
+            self._whole.setText(key.problem)
+        else:
+            self._whole.setText(self.tr("There is no key on this computer yet."))
+
+    def _chosen(self) -> StoredKey | None:
+        place = self.grid.chosen
+        return self._keys[place] if 0 <= place < len(self._keys) else None
+
+    @Slot()
+    def _on_card(self) -> None:
+        key = self._chosen()
+        if key is not None and key.card is not None:
+            self.cardAsked.emit(key.card.fingerprint, key.card.person)

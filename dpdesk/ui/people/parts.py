@@ -1,0 +1,94 @@
+"""Small parts of the forms about people and keys."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from dpdesk.ui.models import DataGrid, ListModel
+from dpdesk.ui.theme import ThemeManager, set_look
+from dpdesk.ui.widgets.wording import in_window
+
+
+class Lines(DataGrid):
+    """A table of which one whole line is chosen."""
+
+    def __init__(self, theme: ThemeManager, name: str, tip: str) -> None:
+        super().__init__(theme, name)
+        self.lines = ListModel(parent=self)
+        self.setToolTip(tip)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setModel(self.lines)
+        self.verticalHeader().hide()
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.horizontalHeader().setStretchLastSection(True)
+
+    @property
+    def chosen(self) -> int:
+        """The chosen line; -1 when there is none."""
+        rows = self.selectionModel().selectedRows()
+        return rows[0].row() if rows else -1
+
+
+def labelled(layout: QVBoxLayout, words: str, field: QWidget, tip: str) -> QWidget:
+    """Put a field below its label; both have the same name."""
+    label = QLabel(words)
+    label.setWordWrap(True)
+    label.setBuddy(field)
+    field.setAccessibleName(words.replace("&", ""))
+    field.setToolTip(tip)
+    layout.addWidget(label)
+    layout.addWidget(field)
+    return field
+
+
+def secret_field() -> QLineEdit:
+    """A field that shows dots."""
+    field = QLineEdit()
+    field.setEchoMode(QLineEdit.EchoMode.Password)
+    return field
+
+
+def note(text: str = "", look: str = "note") -> QLabel:
+    """A wrapped line of text."""
+    label = QLabel(text)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    set_look(label, look)
+    return label
+
+
+def button(text: str, tip: str, look: str = "") -> QPushButton:
+    """A button with a name and a tip."""
+    made = QPushButton(text)
+    made.setAccessibleName(text.replace("&", ""))
+    made.setToolTip(tip)
+    set_look(made, look)
+    return made
+
+
+class Problem(QLabel):
+    """One sentence about what is wrong, with shape and colour; hidden when nothing is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        set_look(self, "fail")
+        self.hide()
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence; empty: nothing."""
+        self.setText(f"✕ {in_window(sentence)}" if sentence else "")
+        self.setAccessibleName(sentence)
+        self.setVisible(bool(sentence))

@@ -1,0 +1,128 @@
+"""What is done to keys and to the list of trusted keys, as work for a background thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dpdesk.app import signing
+from dpdesk.app.review.values import Card, StoredKey, TrustEntry, TrustList
+from dpdesk.app.types import AppContext
+from dpdesk.core.jobs import CancelToken, Report
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The own keys and the trusted ones."""
+
+    keys: tuple[StoredKey, ...]
+    trust: TrustList
+
+
+@dataclass(frozen=True)
+class ListPeople:
+    """Read both lists."""
+
+    context: AppContext
+
+    def __call__(self, token: CancelToken, report: Report) -> Listed:
+        """What there is."""
+        return Listed(signing.own_keys(self.context), signing.trust_list(self.context))
+
+
+@dataclass(frozen=True)
+class MakeKey:
+    """Make a key; the passphrase is that of the new key."""
+
+    context: AppContext
+    person: str
+    passphrase: str = field(repr=False)
+
+    def __call__(self, token: CancelToken, report: Report) -> Card:
+        """The card of the new key."""
+        return signing.make_key(self.context, self.person, self.passphrase)
+
+
+@dataclass(frozen=True)
+class WriteCard:
+    """Write the card of an own key; a file that is there is not replaced."""
+
+    context: AppContext
+    fingerprint: str
+    out: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> Path:
+        """The file that was written."""
+        signing.write_card(self.context, self.fingerprint, self.out)
+        return self.out
+
+
+@dataclass(frozen=True)
+class FoundCard:
+    """A card and the file that holds it."""
+
+    path: Path
+    card: Card
+
+
+@dataclass(frozen=True)
+class ReadCard:
+    """Look at a card before it is trusted."""
+
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> FoundCard:
+        """The card."""
+        return FoundCard(self.path, signing.look_at_card(self.path))
+
+
+@dataclass(frozen=True)
+class TrustCard:
+    """Trust the key of a card; ``digits`` are those that its holder read out, empty: none."""
+
+    context: AppContext
+    path: Path
+    digits: str
+
+    def __call__(self, token: CancelToken, report: Report) -> TrustEntry:
+        """The new entry."""
+        return signing.trust_card(self.context, self.path, self.digits or None)
+
+
+@dataclass(frozen=True)
+class Revoke:
+    """Let a key count no more; ``retired`` keeps what it signed before."""
+
+    context: AppContext
+    fingerprint: str
+    reason: str
+    retired: bool
+
+    def __call__(self, token: CancelToken, report: Report) -> TrustEntry:
+        """The entry as it is now."""
+        return signing.revoke_key(self.context, self.fingerprint, self.reason, retired=self.retired)
+
+
+@dataclass(frozen=True)
+class ImportTrust:
+    """Join the agency's list with this computer's."""
+
+    context: AppContext
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> TrustList:
+        """The joined list."""
+        return signing.import_trust(self.context, self.path)
+
+
+@dataclass(frozen=True)
+class ExportTrust:
+    """Write this computer's list to a file."""
+
+    context: AppContext
+    out: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> Path:
+        """The file that was written."""
+        signing.export_trust(self.context, self.out)
+        return self.out

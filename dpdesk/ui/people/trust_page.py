@@ -1,0 +1,209 @@
+"""Whose signatures count on this computer: add cards, revoke keys, pass the list on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QRadioButton, QWidget
+
+from dpdesk.app.review.values import Card, TrustEntry, TrustList
+from dpdesk.ui.people.parts import Lines, Problem, button, labelled, note
+from dpdesk.ui.people.words import digits_problem, fingerprint_words, trust_row
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.flow import FlowBox
+
+ADD, REVOKE, IMPORT, EXPORT = "add", "revoke", "import", "export"
+
+
+class TrustPage(QWidget):
+    """``asked(str)`` with ADD, IMPORT or EXPORT; ``trustAsked(path, digits)``;
+    ``revokeAsked(fingerprint, reason, retired)``.
+    """
+
+    asked = Signal(str)
+    trustAsked = Signal(object, str)
+    revokeAsked = Signal(str, str, bool)
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._entries: tuple[TrustEntry, ...] = ()
+        self._path: Path | None = None
+        layout = column(self, gap=SPACE.m)
+        tip = self.tr("Arrow keys choose a key; its whole fingerprint stands below")
+        self.grid = Lines(theme, self.tr("Trusted keys"), tip)
+        self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
+        layout.addWidget(self.grid)
+        self._whole = note()
+        layout.addWidget(self._whole)
+        layout.addWidget(self._build_bar())
+        self.problem = Problem()
+        layout.addWidget(self.problem)
+        self.card_form, self.revoke_form = self._build_card(), self._build_revoke()
+        for form in (self.card_form, self.revoke_form):
+            form.hide()
+            layout.addWidget(form)
+        layout.addStretch(1)
+
+    def show_trust(self, trust: TrustList) -> None:
+        """List these keys."""
+        self._entries = trust.entries
+        heads = (
+            self.tr("Person"),
+            self.tr("Fingerprint, first digits"),
+            self.tr("Added"),
+            self.tr("Counts"),
+        )
+        self.grid.lines.set_table(heads, [trust_row(one) for one in trust.entries])
+        if trust.entries and self.grid.chosen < 0:
+            self.grid.selectRow(0)
+        self._on_chosen()
+
+    def show_card(self, path: Path, card: Card) -> None:
+        """Ask whether the key of this card shall be trusted."""
+        self._path = path
+        self.problem.say("")
+        self._card_text.setText(fingerprint_words(card))
+        self.digits.clear()
+        self._open(self.card_form)
+        self.digits.setFocus()
+
+    def close_forms(self) -> None:
+        """Nothing is asked any more."""
+        self.problem.say("")
+        self._open(None)
+
+    def _open(self, form: QFrame | None) -> None:
+        for one in (self.card_form, self.revoke_form):
+            one.setVisible(one is form)
+        set_look(self._buttons[ADD], "" if form is not None else "primary")
+
+    def _build_bar(self) -> FlowBox:
+        bar = FlowBox(gap=SPACE.s)
+        texts = {
+            ADD: (self.tr("&Add a card…"), self.tr("Trust the key of somebody's card")),
+            REVOKE: (self.tr("&Revoke…"), self.tr("Let the chosen key count no more")),
+            IMPORT: (
+                self.tr("&Import a list…"),
+                self.tr("Join the agency's list with the one of this computer"),
+            ),
+            EXPORT: (self.tr("E&xport the list…"), self.tr("Write this list for other computers")),
+        }
+        self._buttons = {key: button(text, tip) for key, (text, tip) in texts.items()}
+        set_look(self._buttons[ADD], "primary")
+        for key, one in self._buttons.items():
+            one.setProperty("does", key)
+            one.clicked.connect(self._on_button)
+            bar.add(one)
+        return bar
+
+    def _build_card(self) -> QFrame:
+        frame = QFrame()
+        set_look(frame, "card")
+        layout = column(frame, margin=SPACE.l, gap=SPACE.s)
+        self._card_text = note("", "strong")
+        layout.addWidget(self._card_text)
+        text = self.tr(
+            "Call the holder at a number that you know, and let the digits be read to you: a card "
+            "that came by post or mail may be somebody else's."
+        )
+        layout.addWidget(note(text))
+        self.digits = QLineEdit()
+        words = self.tr("&Digits that the holder read out (20 or more; may stay empty)")
+        labelled(layout, words, self.digits, self.tr("They are compared with those of the card"))
+        self.card_problem = Problem()
+        layout.addWidget(self.card_problem)
+        bar = FlowBox(gap=SPACE.s)
+        tip = self.tr("Signatures by this key count on this computer from now on")
+        trust = button(self.tr("&Trust this key"), tip, "primary")
+        trust.clicked.connect(self._on_trust)
+        self.digits.returnPressed.connect(self._on_trust)
+        bar.add(trust)
+        bar.add(self._leave_button())
+        layout.addWidget(bar)
+        return frame
+
+    def _build_revoke(self) -> QFrame:
+        frame = QFrame()
+        set_look(frame, "card")
+        layout = column(frame, margin=SPACE.l, gap=SPACE.s)
+        self._revoke_text = note("", "strong")
+        layout.addWidget(self._revoke_text)
+        self._kinds = QButtonGroup(frame)
+        self.retired = QRadioButton(self.tr("R&etired: what it signed before stands"))
+        self.stolen = QRadioButton(self.tr("C&ompromised: others may have it"))
+        for kind in (self.retired, self.stolen):
+            kind.setAccessibleName(kind.text().replace("&", ""))
+            kind.setToolTip(kind.text().replace("&", ""))
+            self._kinds.addButton(kind)
+            layout.addWidget(kind)
+        self.reason = QLineEdit()
+        labelled(layout, self.tr("Reaso&n"), self.reason, self.tr("It stands in the list"))
+        self.revoke_problem = Problem()
+        layout.addWidget(self.revoke_problem)
+        bar = FlowBox(gap=SPACE.s)
+        tip = self.tr("This cannot be taken back; the holder can make another key")
+        revoke = button(self.tr("Revo&ke this key"), tip, "primary")
+        revoke.clicked.connect(self._on_revoke)
+        bar.add(revoke)
+        bar.add(self._leave_button())
+        layout.addWidget(bar)
+        return frame
+
+    def _leave_button(self) -> QWidget:
+        leave = button(self.tr("Leave it"), self.tr("Change nothing"))
+        leave.clicked.connect(self.close_forms)
+        return leave
+
+    def _chosen(self) -> TrustEntry | None:
+        place = self.grid.chosen
+        return self._entries[place] if 0 <= place < len(self._entries) else None
+
+    @Slot()
+    def _on_chosen(self) -> None:
+        entry = self._chosen()
+        self.revoke_form.hide()
+        self._buttons[REVOKE].setEnabled(entry is not None)
+        self._buttons[EXPORT].setEnabled(bool(self._entries))
+        empty = self.tr("This computer trusts no keys yet: add cards, or import the agency's list.")
+        self._whole.setText(empty if entry is None else fingerprint_words(entry))
+
+    @Slot()
+    def _on_button(self) -> None:
+        sender = self.sender()
+        wish = "" if sender is None else str(sender.property("does"))
+        if wish != REVOKE:
+            self.asked.emit(wish)
+            return
+        entry = self._chosen()
+        if entry is not None:
+            self._revoke_text.setText(fingerprint_words(entry))
+            self._kinds.setExclusive(False)
+            for kind in (self.retired, self.stolen):
+                kind.setChecked(False)
+            self._kinds.setExclusive(True)
+            self.reason.clear()
+            self.revoke_problem.say("")
+            self._open(self.revoke_form)
+            self.retired.setFocus()
+
+    @Slot()
+    def _on_trust(self) -> None:
+        wrong = digits_problem(self.digits.text())
+        self.card_problem.say(wrong)
+        if not wrong and self._path is not None:
+            self.trustAsked.emit(self._path, self.digits.text().strip())
+
+    @Slot()
+    def _on_revoke(self) -> None:
+        entry = self._chosen()
+        wrong = ""
+        if not (self.retired.isChecked() or self.stolen.isChecked()):
+            wrong = self.tr("Say whether the key is retired or compromised.")
+        elif not self.reason.text().strip():
+            wrong = self.tr("Give a reason: it stands in the list for everybody.")
+        self.revoke_problem.say(wrong)
+        if not wrong and entry is not None:
+            retired = self.retired.isChecked()
+            self.revokeAsked.emit(entry.fingerprint, self.reason.text().strip(), retired)

@@ -1,0 +1,220 @@
+"""The window about people and keys; it stands beside the main window and blocks nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+from dpdesk.app.types import AppContext
+from dpdesk.ui.files import FileAsker
+from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
+from dpdesk.ui.people import tasks
+from dpdesk.ui.people.keys_page import KeysPage
+from dpdesk.ui.people.trust_page import ADD, EXPORT, IMPORT, TrustPage
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.pages import PageStack
+
+KEYS, TRUST = "keys", "trust"
+
+
+class PeopleWindow(QWidget):
+    """``changed()`` when keys or trusted keys are others than before."""
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        context: AppContext,
+        hub: JobHub,
+        theme: ThemeManager,
+        asker: FileAsker,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self._context, self._hub, self._asker = context, hub, asker
+        self._theme = theme
+        set_look(self, "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setWindowTitle(self.tr("People and keys – DPDesk"))
+        self.setAccessibleName(self.tr("People and keys"))
+        self._build(theme)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def present(self) -> None:
+        """Show the window in front, with what is true now."""
+        self.refresh()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def refresh(self) -> None:
+        """Read both lists again."""
+        self._hub.latest("people.list").query(
+            self.tr("Reading keys"),
+            tasks.ListPeople(self._context),
+            done=self._on_listed,
+            failed=self._on_failed,
+            quiet=True,
+        )
+
+    def turn(self, page: str) -> None:
+        """Show KEYS or TRUST."""
+        self.strip.choose(page)
+        self._on_page(page)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape closes the window."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+            return
+        super().keyPressEvent(event)
+
+    def _build(self, theme: ThemeManager) -> None:
+        layout = column(self, margin=SPACE.l, gap=SPACE.m)
+        self.strip = ChoiceStrip(self.tr("Own keys, or trusted people"))
+        self.strip.set_choices(((KEYS, self.tr("My keys")), (TRUST, self.tr("Trusted people"))))
+        self.strip.chosen.connect(self._on_page)
+        layout.addWidget(self.strip)
+        self.band = MessageBand(theme)
+        layout.addWidget(self.band)
+        self.keys, self.trust = KeysPage(theme), TrustPage(theme)
+        self._pages = PageStack()
+        for page in (self.keys, self.trust):
+            self._pages.addWidget(page)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(self._pages)
+        layout.addWidget(area, 1)
+        self.keys.makeAsked.connect(self._on_make)
+        self.keys.cardAsked.connect(self._on_card)
+        self.trust.asked.connect(self._on_asked)
+        self.trust.trustAsked.connect(self._on_trust)
+        self.trust.revokeAsked.connect(self._on_revoke)
+
+    # -- wishes
+
+    @Slot(str)
+    def _on_page(self, page: str) -> None:
+        self._pages.setCurrentWidget(self.keys if page == KEYS else self.trust)
+
+    @Slot(str, str)
+    def _on_make(self, person: str, passphrase: str) -> None:
+        self.keys.make.setEnabled(False)
+        self._hub.mutate(
+            self.tr("Making a key"),
+            tasks.MakeKey(self._context, person, passphrase),
+            done=self._on_made,
+            failed=self._on_not_made,
+        )
+
+    @Slot(str, str)
+    def _on_card(self, fingerprint: str, person: str) -> None:
+        name = "-".join(person.lower().split()) + "-card.json"
+        title = self.tr("Write the card")
+        path = self._asker.save_file(title, name, self.tr("Cards (*.json)"))
+        if path is not None:
+            work = tasks.WriteCard(self._context, fingerprint, path)
+            self._hub.mutate(title, work, done=self._on_written, failed=self._on_failed)
+
+    @Slot(str)
+    def _on_asked(self, wish: str) -> None:
+        does = {ADD: self._add, IMPORT: self._import, EXPORT: self._export}
+        does[wish](self.tr("JSON files (*.json);;All files (*)"))
+
+    def _add(self, files: str) -> None:
+        path = self._asker.open_file(self.tr("The card of a key"), "", files)
+        if path is not None:
+            title, work = self.tr("Reading the card"), tasks.ReadCard(path)
+            self._hub.query(title, work, done=self._on_read, failed=self._on_trust_failed)
+
+    def _import(self, files: str) -> None:
+        title = self.tr("Import a list of trusted keys")
+        path = self._asker.open_file(title, "", files)
+        if path is not None:
+            self._change(title, tasks.ImportTrust(self._context, path))
+
+    def _export(self, files: str) -> None:
+        title = self.tr("Export the list of trusted keys")
+        path = self._asker.save_file(title, "trusted-keys.json", files)
+        if path is not None:
+            work = tasks.ExportTrust(self._context, path)
+            self._hub.mutate(title, work, done=self._on_written, failed=self._on_trust_failed)
+
+    @Slot(object, str)
+    def _on_trust(self, path: Path, digits: str) -> None:
+        work = tasks.TrustCard(self._context, path, digits)
+        self._hub.mutate(
+            self.tr("Trusting a key"), work, done=self._on_changed, failed=self._on_card_failed
+        )
+
+    @Slot(str, str, bool)
+    def _on_revoke(self, fingerprint: str, reason: str, retired: bool) -> None:
+        work = tasks.Revoke(self._context, fingerprint, reason, retired)
+        self._change(self.tr("Revoking a key"), work)
+
+    def _change(self, title: str, work: tasks.ImportTrust | tasks.Revoke) -> None:
+        self._hub.mutate(title, work, done=self._on_changed, failed=self._on_trust_failed)
+
+    # -- what comes back
+
+    def _on_listed(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, tasks.Listed):
+            self.keys.show_keys(outcome.value.keys)
+            self.trust.show_trust(outcome.value.trust)
+
+    def _on_made(self, outcome: JobDone) -> None:
+        self.keys.make.setEnabled(True)
+        self.keys.clear_form()
+        text = self.tr(
+            "The key is made. Write its card and give it to the others; on this computer, too, it "
+            "counts only when it is among the trusted people."
+        )
+        self.band.show_message("ok", text)
+        self._tell()
+
+    def _on_not_made(self, outcome: JobFailed) -> None:
+        self.keys.make.setEnabled(True)
+        self.keys.problem.say(_words(outcome))
+        self.keys.first.setFocus()
+
+    def _on_written(self, outcome: JobDone) -> None:
+        self.band.show_message("ok", self.tr("Written: {path}").format(path=outcome.value))
+
+    def _on_read(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, tasks.FoundCard):
+            self.trust.show_card(outcome.value.path, outcome.value.card)
+
+    def _on_changed(self, outcome: JobDone) -> None:
+        self.trust.close_forms()
+        self._tell()
+
+    def _tell(self) -> None:
+        self.refresh()
+        self.changed.emit()
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self.band.show_error(outcome)
+
+    def _on_trust_failed(self, outcome: JobFailed) -> None:
+        self.trust.problem.say(_words(outcome))
+
+    def _on_card_failed(self, outcome: JobFailed) -> None:
+        self.trust.card_problem.say(_words(outcome))
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self.setMinimumSize(theme.ems(30), theme.row * 12)
+        screen = self.screen().availableSize()
+        wide, high = theme.ems(84), theme.row * 26
+        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))
+
+
+def _words(outcome: JobFailed) -> str:
+    return f"{outcome.sentence} {outcome.hint}".strip()

@@ -1,0 +1,179 @@
+"""The window about people and keys, on real key files and lists."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app import signing
+from dpdesk.app.types import AppContext
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.people import PeopleWindow
+from dpdesk.ui.people.window import TRUST
+from dpdesk.ui.theme import ThemeManager
+from tests.helpers.a11y import findings
+from tests.helpers.asking import ScriptedAsker
+from tests.helpers.reviewing import BEN, CLARA
+
+TIMEOUT = 30_000
+GOOD = "four words without sense"
+
+
+class Room:
+    """The window, and somebody at it."""
+
+    def __init__(self, qtbot: QtBot, context: AppContext, hub: JobHub, theme: ThemeManager) -> None:
+        self.qtbot, self.hub, self.context = qtbot, hub, context
+        self.asker = ScriptedAsker()
+        self.window = PeopleWindow(context, hub, theme, self.asker)
+        qtbot.addWidget(self.window)
+        self.window.present()
+        self.quiet()
+
+    def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
+        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy, timeout=TIMEOUT)
+
+    def click(self, name: str, answer: Path | None = None) -> None:
+        self.asker.answer = answer
+        found = [
+            one
+            for one in self.window.findChildren(QPushButton)
+            if one.accessibleName() == name and one.isVisible()
+        ]
+        assert len(found) == 1, f"{len(found)} buttons are called {name}"
+        assert found[0].isEnabled()
+        found[0].click()
+        self.quiet()
+
+    def type(self, field: QLineEdit, text: str) -> None:
+        field.setFocus()
+        self.qtbot.keyClicks(field, text)
+
+
+@pytest.fixture
+def room(qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager) -> Iterator[Room]:
+    with AppContext.open(tmp_path / "home") as context:
+        made = Room(qtbot, context, hub, theme)
+        yield made
+        made.quiet()
+
+
+def card_of(tmp_path: Path, name: str = "ben") -> Path:
+    path = tmp_path / f"{name}.json"
+    path.write_bytes((BEN if name == "ben" else CLARA).card.to_bytes())
+    return path
+
+
+def trusting(room: Room, tmp_path: Path) -> None:
+    room.window.turn(TRUST)
+    room.click("Add a card…", card_of(tmp_path))
+    room.click("Trust this key")
+
+
+def test_a_key_is_made_by_keyboard_and_its_card_written(room: Room, tmp_path: Path) -> None:
+    page = room.window.keys
+    told: list[bool] = []
+    room.window.changed.connect(lambda: told.append(True))
+    assert findings(room.window) == []
+    room.type(page.person, "Anna Weber")
+    room.type(page.first, GOOD)
+    room.type(page.again, GOOD)
+    room.qtbot.keyClick(page.again, Qt.Key.Key_Return)
+    assert page.first.text() == page.again.text() == ""
+    room.quiet(lambda: page.grid.lines.rowCount() == 1)
+    assert told == [True]
+    assert room.window.band.kind == "ok"
+    room.click("Write the card…", tmp_path / "anna.json")
+    assert signing.look_at_card(tmp_path / "anna.json").person == "Anna Weber"
+    assert signing.unlock(room.context, None, GOOD).person == "Anna Weber"
+
+
+def test_what_a_new_key_lacks_is_said_in_the_form_and_nothing_is_made(room: Room) -> None:
+    page = room.window.keys
+    room.type(page.person, "Anna Weber")
+    room.type(page.first, GOOD)
+    room.click("Make the key")
+    assert "differ" in page.problem.text()
+    page.forget()
+    for field in (page.first, page.again):
+        room.type(field, "aaaaaaaaaaaaaaaa")
+    room.click("Make the key")
+    room.quiet(lambda: "repeats" in page.problem.text())
+    assert signing.own_keys(room.context) == ()
+
+
+def test_a_card_is_trusted_when_the_digits_read_out_are_those_of_the_card(
+    room: Room, tmp_path: Path
+) -> None:
+    page = room.window.trust
+    room.window.turn(TRUST)
+    room.click("Add a card…", card_of(tmp_path))
+    assert page.card_form.isVisible()
+    assert findings(room.window) == []
+    room.type(page.digits, CLARA.fingerprint[:20])
+    room.click("Trust this key")
+    assert "not the one given" in page.card_problem.text()
+    assert signing.trust_list(room.context).entries == ()
+    page.digits.clear()
+    room.type(page.digits, BEN.fingerprint[:20].upper())
+    room.click("Trust this key")
+    room.quiet(lambda: page.grid.lines.rowCount() == 1)
+    assert not page.card_form.isVisible()
+    assert signing.trust_list(room.context).persons() == ("Ben",)
+
+
+def test_a_file_that_is_no_card_is_refused_in_one_sentence(room: Room, tmp_path: Path) -> None:
+    path = tmp_path / "no-card.json"
+    path.write_text("{}", "utf-8")
+    room.window.turn(TRUST)
+    room.click("Add a card…", path)
+    assert room.window.trust.problem.text().startswith("✕ ")
+    assert not room.window.trust.card_form.isVisible()
+
+
+def test_revoking_takes_a_kind_and_a_reason(room: Room, tmp_path: Path) -> None:
+    trusting(room, tmp_path)
+    page = room.window.trust
+    room.quiet(lambda: page.grid.lines.rowCount() == 1)
+    room.click("Revoke…")
+    assert not page.retired.isChecked()
+    assert not page.stolen.isChecked()
+    assert findings(room.window) == []
+    room.click("Revoke this key")
+    assert "retired or compromised" in page.revoke_problem.text()
+    page.stolen.click()
+    room.click("Revoke this key")
+    assert "reason" in page.revoke_problem.text()
+    room.type(page.reason, "The notebook was stolen.")
+    room.click("Revoke this key")
+    entry = signing.trust_list(room.context).entries[0]
+    assert entry.revoked is not None
+    assert (entry.revoked.kind.value, entry.revoked.reason) == (
+        "compromised",
+        "The notebook was stolen.",
+    )
+    room.quiet(lambda: "compromised" in str(page.grid.lines.row(0)[-1]))
+
+
+def test_the_list_is_exported_and_joined_again(room: Room, tmp_path: Path) -> None:
+    trusting(room, tmp_path)
+    room.quiet(lambda: room.window.trust.grid.lines.rowCount() == 1)
+    out = tmp_path / "list.json"
+    room.click("Export the list…", out)
+    assert json.loads(out.read_text("utf-8"))
+    (room.context.home / "trust.json").unlink()
+    room.click("Import a list…", out)
+    assert signing.trust_list(room.context).persons() == ("Ben",)
+    room.click("Import a list…", card_of(tmp_path, "clara"))
+    assert room.window.trust.problem.isVisible()
+
+
+def test_escape_closes_the_window(room: Room) -> None:
+    room.qtbot.keyClick(room.window, Qt.Key.Key_Escape)
+    assert not room.window.isVisible()
