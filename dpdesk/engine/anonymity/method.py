@@ -358,6 +358,7 @@ def _charts(
 ) -> tuple[Chart, ...]:
     from dpdesk.engine.anonymity.charts import NodeChoice, node_chart
     from dpdesk.engine.anonymity.known_nodes import cloud_of
+    from dpdesk.engine.anonymity.steps_chart import steps_chart
 
     risk, *others = judged.charts()
     if walked is None or found.node is None:
@@ -371,7 +372,9 @@ def _charts(
         optimal=optimal,
         objective=settings.objective,
     )
-    return (risk, node_chart(cloud_of(walked, settings.k, whole=True), choice), *others)
+    cloud = cloud_of(walked, settings.k, whole=True)
+    steps = steps_chart(problem.lattice, cloud, choice)
+    return (risk, node_chart(cloud, choice), *([] if steps is None else [steps]), *others)
 
 
 def _known_nodes(
