@@ -115,7 +115,7 @@ def _write(person: Person, tmp_path: Path) -> Path:
     person.shoot("review-prepare")
     person.click("Write the release")
     person.settled(lambda: person.desk.workbench.release is not None)
-    person.reads("none failed", "People of the sample, released", "Not signed")
+    person.reads("none failed", "People of the sample, released", "Nobody has signed off")
     person.shoot("review-release")
     person.click("Show: Which files")
     person.reads("public/ is what leaves", "internal/ stays with you", "microdata.csv")
