@@ -416,7 +416,8 @@ class Desk(QObject):
 
     @Slot(object)
     def _on_released(self, summary: object) -> None:
-        if isinstance(summary, ReleaseSummary):
+        # The last step says it itself.
+        if isinstance(summary, ReleaseSummary) and self.window.current_id != "review":
             text = self.tr("The release is in {folder}.").format(folder=str(summary.out))
             self.window.show_message("ok", text)
 

@@ -77,7 +77,7 @@ class Assessment:
             ),
             Figure(
                 "suppressed_share",
-                "Rows suppressed, share",
+                "Share suppressed",
                 self.suppressed_share,
                 "share",
                 better="lower",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from dpdesk.core.charts import Chart
 from dpdesk.ui.charts.legend import Legend
@@ -17,11 +17,16 @@ from dpdesk.ui.widgets.elided import ElidedLabel
 
 
 class ChartHead(QWidget):
-    """Above the plot; ``tools`` are the switch and the button that saves."""
+    """Above the plot; ``tools`` are the switch and the button ``save``, which may be without its
+    word. Where it is too low for everything, the answer is left to the tooltip of the question.
+    """
 
-    def __init__(self, theme: Theme, tools: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, tools: QWidget, save: QToolButton, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._tools = tools
+        self._tools, self._save = tools, save
+        self._low = self._titled = False
         self._heading = ""
         self._arranged: tuple[bool, bool] | None = None
         self.legend = Legend(theme)
@@ -58,19 +63,38 @@ class ChartHead(QWidget):
         """Name a chart and its series; ``upright`` is the title of the axis at the left."""
         self.title.setText(self._heading or chart.question)
         self.answer.setText(chart.answer.replace(" %", "\u00a0%"))
-        self.answer.setVisible(bool(chart.answer))
+        self.title.setToolTip(chart.answer)
+        self._show_answer()
         self.legend.show_chart(chart, failing)
         self.upright.setText(upright)
         self.arrange()
 
     def show_parts(self, *, titled: bool, drawn: bool) -> None:
         """Show the words while there is a chart, the key while its picture is in front."""
+        self._titled = titled
         self.title.setVisible(titled)
-        self.answer.setVisible(titled and bool(self.answer.text()))
+        self._show_answer()
         self.legend.setVisible(drawn and self.legend.useful)
         self.upright.setVisible(drawn)
         self._tools.setVisible(titled)
         self.arrange()
+
+    def set_low(self, *, low: bool) -> None:
+        """Leave the answer out, or no longer."""
+        if low != self._low:
+            self._low = low
+            self._show_answer()
+
+    def whole_height(self, width: int) -> int:
+        """The height with everything in it, whatever is left out now."""
+        layout = self.layout()
+        known = 0 if layout is None else layout.minimumHeightForWidth(width)
+        if self.answer.isHidden() and self.answer.text():
+            known += self.answer.heightForWidth(width) + SPACE.xs
+        return known
+
+    def _show_answer(self) -> None:
+        self.answer.setVisible(self._titled and not self._low and bool(self.answer.text()))
 
     def set_heading(self, text: str) -> None:
         """Write something else than the question above the answer; empty: the question."""
@@ -97,8 +121,15 @@ class ChartHead(QWidget):
         """Put tools and key where there is room for them."""
         question = self.title.fontMetrics().horizontalAdvance(self.title.text())
         stale = self.stale.sizeHint().width() + SPACE.s if self.stale.text() else 0
-        tools = self._tools.sizeHint().width()
-        above = question + stale + tools + 2 * SPACE.s <= self.width()
+        room = self.width() - question - stale - 2 * SPACE.s
+        styles = Qt.ToolButtonStyle
+        for style in (styles.ToolButtonTextBesideIcon, styles.ToolButtonIconOnly):
+            self._save.setToolButtonStyle(style)
+            above = self._tools.sizeHint().width() <= room
+            if above:
+                break
+        else:
+            self._save.setToolButtonStyle(styles.ToolButtonTextBesideIcon)
         key = self.upright.sizeHint().width() + SPACE.l + self.legend.sizeHint().width()
         beside = key <= self.width()
         if (above, beside) == self._arranged:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
@@ -192,7 +192,7 @@ class ChartView(QWidget):
         inner = QVBoxLayout(self._sheet)
         inner.setContentsMargins(SPACE.l, SPACE.m, SPACE.l, SPACE.m)
         inner.setSpacing(SPACE.xs)
-        self._head = ChartHead(self._theme.theme, self._build_tools())
+        self._head = ChartHead(self._theme.theme, self._build_tools(), self._export)
         inner.addWidget(self._head)
         inner.addWidget(self._build_pages(), 1)
         self._readout = ElidedLabel()
@@ -302,6 +302,21 @@ class ChartView(QWidget):
 
     # -- reactions
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where it is low, the picture comes before the words about it."""
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        inner = self._sheet.layout()
+        if inner is None or self._chart is None:
+            return
+        margins = inner.contentsMargins()
+        width = self.width() - margins.left() - margins.right()
+        others = self._pages.minimumHeight() + self._readout.sizeHint().height()
+        spare = margins.top() + margins.bottom() + 2 * inner.spacing()
+        self._head.set_low(low=self._head.whole_height(width) + others + spare > self.height())
+
     @Slot()
     def _show_page(self) -> None:
         chart, table = self._chart, self.shows_table
@@ -314,6 +329,7 @@ class ChartView(QWidget):
             self._model.set_table(chart.table.columns, chart.table.rows)
         self._pages.setCurrentWidget(self._grid if table else self._plot_page)
         self._veil.raise_()
+        self._fit_height()
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -248,6 +249,18 @@ def test_tools_and_key_stand_beside_the_words_where_there_is_room(
     qtbot.waitUntil(lambda: head.height() > high)
     right = max(one.geometry().right() for one in (view._tools, head.legend, head.upright))
     assert right <= head.width()
+
+
+def test_where_it_is_low_the_picture_comes_before_its_answer(view: ChartView, qtbot: QtBot) -> None:
+    answer = "A long answer that needs several lines. " * 5
+    view.set_chart(replace(size_chart(), answer=answer))
+    view.resize(340, 600)
+    qtbot.waitUntil(view._head.answer.isVisible)
+    view.resize(340, 310)
+    qtbot.waitUntil(lambda: not view._head.answer.isVisible())
+    assert view._head.title.toolTip() == answer
+    view.resize(340, 600)
+    qtbot.waitUntil(view._head.answer.isVisible)
 
 
 def test_a_chart_that_cannot_be_written_says_where(view: ChartView, tmp_path: Path) -> None:

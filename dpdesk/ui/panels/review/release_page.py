@@ -194,14 +194,26 @@ class ReleasePage(Page):
 
     def _add_opens(self, line: FlowBox) -> None:
         texts = {
-            "report": (self.tr("Open re&port"), self.tr("For the reviewer; confidential")),
-            "about": (self.tr("Open &user page"), self.tr("What users of the data read")),
-            "folder": (self.tr("&Open folder"), self.tr("Show the release folder")),
+            "report": (
+                self.tr("Re&port"),
+                self.tr("Open report"),
+                self.tr("Open the report for the reviewer; confidential"),
+            ),
+            "about": (
+                self.tr("&User page"),
+                self.tr("Open user page"),
+                self.tr("Open what users of the data read"),
+            ),
+            "folder": (
+                self.tr("F&older"),
+                self.tr("Open folder"),
+                self.tr("Show the release folder"),
+            ),
         }
-        for key, (text, tip) in texts.items():
+        for key, (text, name, tip) in texts.items():
             button = QPushButton(text)
             button.setProperty("opens", key)
-            button.setAccessibleName(text.replace("&", ""))
+            button.setAccessibleName(name)
             button.setToolTip(tip)
             button.clicked.connect(self._on_open)
             line.add(button)
