@@ -123,7 +123,7 @@ def test_it_searches_by_itself_and_answers(ready: ProtectPanel) -> None:
     assert {chart.id for chart in ready.result.deck.charts} >= {"risk", "nodes", "loss"}
     assert [tile.accessibleName().partition(":")[0] for tile in ready.result.tiles] == [
         "Rows kept",
-        "Rows suppressed, share",
+        "Share suppressed",
         "Smallest class",
         "Average risk",
         "Loss",
