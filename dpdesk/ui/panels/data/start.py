@@ -187,6 +187,7 @@ class StartPage(QWidget):
     def _steps(self) -> QFrame:
         title = QLabel(self.tr("The way to a release, in six steps"))
         set_look(title, "section")
+        title.setWordWrap(True)
         holder = QWidget()
         grid = QGridLayout(holder)
         grid.setContentsMargins(0, 0, 0, 0)
