@@ -1,12 +1,14 @@
 """The accessibility sweep that every panel test runs over its window.
 
 ``findings(window)`` lists what a person without mouse or sight would stumble over: focusable
-widgets without a name or tooltip, or out of Tab's reach; letters given twice.
+widgets without a name or tooltip, or out of Tab's reach; what screen readers are told nothing of;
+pictures and buttons without words; letters given twice.
 """
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -41,8 +43,36 @@ def findings(root: QWidget) -> list[str]:
             found.append(f"{_place(widget)} has no tooltip")
         if widget not in reachable:
             found.append(f"{_place(widget)} cannot be reached by Tab")
+        found.extend(_untold(widget))
+    found.extend(_wordless(root))
     found.extend(_double_letters(root))
     return found
+
+
+def _untold(widget: QWidget) -> list[str]:
+    """What the bridge to screen readers lacks: a name, and a description (or the tooltip)."""
+    told = QAccessible.queryAccessibleInterface(widget)
+    if told is None:
+        return [f"{_place(widget)} is unknown to screen readers"]
+    lacking = []
+    if not (told.text(QAccessible.Text.Name) or _name(widget)):
+        lacking.append("name")
+    if not told.text(QAccessible.Text.Description) and not isinstance(widget, QTabBar):
+        lacking.append("description")
+    return [f"{_place(widget)} tells screen readers no {what}" for what in lacking]
+
+
+def _wordless(root: QWidget) -> list[str]:
+    """Buttons that show only a picture, and are called nothing."""
+    return [
+        f"{_place(button)} shows no words and has no name"
+        for button in root.findChildren(QAbstractButton)
+        if button.isVisibleTo(root)
+        and not button.text()
+        and not button.accessibleName()
+        and not _internal(button)
+        and not isinstance(button.parent(), QAbstractScrollArea)
+    ]
 
 
 def _tab_order(root: QWidget) -> set[QWidget]:

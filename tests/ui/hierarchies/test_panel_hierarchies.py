@@ -261,7 +261,7 @@ def test_a_missing_value_is_no_fault_and_not_blank(qtbot: QtBot, panel: Hierarch
     panel.attributes.choose("age")
     settle(qtbot, panel)
     assert not panel.tree_pane.lacking.isVisible()
-    assert panel.tree_pane.tree.tree.find(0, "").data() == "empty field · missing"
+    assert panel.tree_pane.tree.tree.find(0, "").data() == "missing (empty)"
 
 
 def test_choosing_a_bar_goes_to_its_value(qtbot: QtBot, panel: HierarchiesPanel) -> None:

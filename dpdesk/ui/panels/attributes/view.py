@@ -209,9 +209,9 @@ class AttributeGrid(DataGrid):
         self.roleAsked.emit(Role(str(action.data())))
 
     def choose_rows(self, first: int) -> None:
-        """Choose one row."""
-        model = self.model()
+        """Choose one row, whatever keys are held: with Ctrl, views would take a choice back."""
+        model, chosen = self.model(), self.selectionModel()
         if model is not None and 0 <= first < model.rowCount():
+            flags = QItemSelectionModel.SelectionFlag
             index: Index = model.index(first, 0)
-            self.setCurrentIndex(index)
-            self.selectRow(first)
+            chosen.setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)

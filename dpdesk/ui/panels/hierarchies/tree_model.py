@@ -276,9 +276,11 @@ class HierarchyModel(QAbstractItemModel):
             return f"{self._rows(level, code):,}"
         if column == BELOW:
             return f"{self._below(level, code):,}" if level else ""
-        name = shown(self.label(level, code))
+        label = self.label(level, code)
+        name = shown(label)
         if self._is_missing(level, code):
-            return self.tr("{name} · missing").format(name=name)
+            words = self.tr("{name} · missing") if label else self.tr("missing (empty)")
+            return words.format(name=name)
         return f"! {name}" if self._lacks(level, code) else name
 
     def _is_missing(self, level: int, code: int) -> bool:
