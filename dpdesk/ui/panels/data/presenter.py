@@ -195,7 +195,8 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
     if not spread.counts or present <= 0:
         return None
     ordered = spread.ordered
-    heading = translate("DataPanel", "Values from") if ordered else translate("DataPanel", "Value")
+    ranges = ordered and any(RANGE in label for label in spread.labels)
+    heading = translate("DataPanel", "Values from") if ranges else translate("DataPanel", "Value")
     # A bar reaches to where the next one begins: the whole of it is in the table.
     names = [label.partition(RANGE)[0] if ordered else label for label in spread.labels]
     return BarChart(
