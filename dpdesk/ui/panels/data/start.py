@@ -170,6 +170,7 @@ class StartPage(QWidget):
         self._halves = (left, self._steps())
         parts = TurningSplitter("start", self._halves, (1, 1))
         set_look(parts, "plain")
+        parts.setSizes([1_000, 1_000])
         layout.addWidget(parts, 1)
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
@@ -186,6 +187,7 @@ class StartPage(QWidget):
 
     def _steps(self) -> QFrame:
         title = QLabel(self.tr("The way to a release, in six steps"))
+        title.setWordWrap(True)
         set_look(title, "section")
         title.setWordWrap(True)
         holder = QWidget()
