@@ -15,8 +15,10 @@ from dpdesk.engine.anonymity.anytime import anytime_search
 from dpdesk.engine.anonymity.bounded import bounded_search
 from dpdesk.engine.anonymity.bounds import Bounds
 from dpdesk.engine.anonymity.counting import node_counter
+from dpdesk.engine.anonymity.effort import most_held
 from dpdesk.engine.anonymity.lattice import LatticeProblem
 from dpdesk.engine.anonymity.metrics import OBJECTIVES, evaluate_node
+from dpdesk.engine.anonymity.packing import PackedLattice
 from dpdesk.engine.anonymity.samarati import PREFERENCES, samarati
 from dpdesk.engine.anonymity.search import minimal_nodes, optimal_search, walk_lattice
 from dpdesk.engine.anonymity.statistics import LatticeStatistics
@@ -155,6 +157,26 @@ def test_results_do_not_depend_on_the_number_of_threads(table: LatticeTable, thr
     for k in KS:
         for name in OBJECTIVES:
             assert (alone.objective(name, k) == shared.objective(name, k)).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(lattice_tables(most_attributes=4))
+def test_a_thread_never_holds_more_groups_than_it_is_given_memory_for(table: LatticeTable) -> None:
+    problem = table.problem
+    order = PackedLattice.of(problem, CancelToken()).order
+    groups = walked(problem).classes(1)
+
+    def heaviest(node: tuple[int, ...], position: int) -> int:
+        """Groups of the tables along the heaviest path that raises this position or later ones."""
+        onwards = [0]
+        for place in range(position, len(order)):
+            attribute = order[place]
+            if node[attribute] < problem.heights[attribute]:
+                raised = (*node[:attribute], node[attribute] + 1, *node[attribute + 1 :])
+                onwards.append(heaviest(raised, place))
+        return int(groups[problem.index(node)]) + max(onwards)
+
+    assert heaviest((0,) * len(order), 0) <= most_held(problem, order)
 
 
 @settings(deadline=None, max_examples=40)

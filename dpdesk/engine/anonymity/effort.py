@@ -5,7 +5,10 @@ A run and an exploration ask :func:`worth_walking`, so the window and the comman
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dpdesk.engine.anonymity.lattice import MAX_WALK_NODES, LatticeProblem
 
@@ -27,12 +30,34 @@ def walk_work(problem: LatticeProblem) -> float:
     """
     if problem.node_count > MAX_WALK_NODES:
         return float("inf")
-    tuples = float(len(problem.counts))
-    combinations = np.ones(1)
-    for hierarchy in problem.hierarchies:
-        values = np.array([len(labels) for labels in hierarchy.labels], np.float64)
-        combinations = np.multiply.outer(combinations, values).reshape(-1)
-    return float(np.minimum(combinations, tuples).sum())
+    return float(_most_groups(problem, range(len(problem.hierarchies))).sum())
+
+
+def most_held(problem: LatticeProblem, order: Sequence[int]) -> float:
+    """An upper bound on the groups that one thread of a walk holds at a time.
+
+    It holds the tables along a path that raises one attribute by one level at a time, attributes in
+    ``order`` (the walk order): the heaviest such path from the raw node counts. Milliseconds for a
+    million nodes.
+    """
+    groups = _most_groups(problem, order)
+    held = groups.copy()
+    for position in reversed(range(len(order))):
+        here, below = np.moveaxis(held, position, 0), np.moveaxis(groups, position, 0)
+        for level in reversed(range(len(here) - 1)):
+            here[level] = np.maximum(here[level], below[level] + here[level + 1])
+    return float(held.reshape(-1)[0])
+
+
+def _most_groups(problem: LatticeProblem, order: Sequence[int]) -> NDArray[np.float64]:
+    """Per node, at most so many groups; one axis of levels per attribute, in ``order``."""
+    combinations = np.ones(())
+    for attribute in order:
+        labels = problem.hierarchies[attribute].labels
+        values = np.array([len(each) for each in labels], np.float64)
+        combinations = np.multiply.outer(combinations, values)
+    most: NDArray[np.float64] = np.minimum(combinations, float(len(problem.counts)))
+    return most
 
 
 def worth_walking(problem: LatticeProblem) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
+from dpdesk.engine.anonymity.effort import most_held
 from dpdesk.engine.anonymity.lattice import MAX_WALK_NODES, Ints, LatticeProblem, Node
 from dpdesk.engine.anonymity.metrics import NodeStatistics, evaluate_node
 from dpdesk.engine.anonymity.packing import Flag, PackedLattice
@@ -116,9 +117,10 @@ def walk_lattice(
 
 
 def _threads(packed: PackedLattice) -> int:
-    """Threads for a walk: each holds up to one table per step of a path to the top."""
-    worst = packed.base.nbytes * (packed.depth + 1)
-    return max(1, min(os.cpu_count() or 1, _THREAD_MEMORY // max(worst, 1)))
+    """Threads for a walk: as many as there is memory for the tables along a path of each."""
+    a_group = packed.base.itemsize * packed.base.shape[1]
+    worst = a_group * most_held(packed.problem, packed.order)
+    return max(1, min(os.cpu_count() or 1, int(_THREAD_MEMORY // max(worst, 1))))
 
 
 class _Walk:

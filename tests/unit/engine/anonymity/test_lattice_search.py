@@ -12,10 +12,10 @@ import pytest
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, Note, StepProgress, silent
-from dpdesk.engine.anonymity import effort, lattice, packing
+from dpdesk.engine.anonymity import effort, lattice, packing, search
 from dpdesk.engine.anonymity.anytime import anytime_search, node_budget
 from dpdesk.engine.anonymity.bounded import MAX_BOUNDED_NODES, bounded_search
-from dpdesk.engine.anonymity.effort import walk_work, worth_walking
+from dpdesk.engine.anonymity.effort import most_held, walk_work, worth_walking
 from dpdesk.engine.anonymity.lattice import LatticeProblem, generalised_classes
 from dpdesk.engine.anonymity.metrics import OBJECTIVES, LogSum, evaluate_node
 from dpdesk.engine.anonymity.packing import PackedLattice
@@ -414,3 +414,14 @@ def test_measures_carry_the_names_of_the_manifest(course: LatticeProblem) -> Non
         "precision": float(1 - (Fraction(1) + Fraction(2, 9)) / 2),
         "entropy": pytest.approx(found.entropy),
     }
+
+
+def test_a_walk_takes_as_many_threads_as_there_is_memory_for_their_tables(
+    course: LatticeProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = PackedLattice.of(course, CancelToken())
+    a_thread = most_held(course, packed.order) * packed.base.itemsize * packed.base.shape[1]
+    monkeypatch.setattr(search.os, "cpu_count", lambda: 4)
+    for share, threads in ((0.5, 1), (1.0, 1), (2.5, 2), (100.0, 4)):
+        monkeypatch.setattr(search, "_THREAD_MEMORY", share * a_thread)
+        assert search._threads(packed) == threads
