@@ -8,6 +8,7 @@ from dpdesk.project.review.cards import Card
 from dpdesk.project.review.checklist import Difference, Item
 from dpdesk.project.review.events import Event, Fault
 from dpdesk.project.review.keys import SHORTEST_PASSPHRASE, StoredKey
+from dpdesk.project.review.making import proposed_vote
 from dpdesk.project.review.payloads import (
     ChecklistItem,
     EventType,
@@ -64,5 +65,6 @@ __all__ = [
     "Wish",
     "Withdraw",
     "fingerprint_text",
+    "proposed_vote",
     "vote_problems",
 ]

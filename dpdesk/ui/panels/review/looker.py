@@ -84,7 +84,8 @@ class Looker(QObject):
         facts = self._bench.release
         if facts is not self._of:
             self._of = facts
-            self._seen = None
+            if self._seen is not None and self._seen.picture.folder != self._bench.release_path:
+                self._seen = None
             self.look()
 
     def look(self) -> None:

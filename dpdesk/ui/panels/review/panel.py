@@ -21,8 +21,8 @@ from dpdesk.ui.panels.review.prepare_page import PreparePage
 from dpdesk.ui.panels.review.preview import Preview
 from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
 from dpdesk.ui.panels.review.scrolling import scrolled
+from dpdesk.ui.panels.review.sign_page import SignPage
 from dpdesk.ui.panels.review.standing import signed_words, standing_of
-from dpdesk.ui.panels.review.standing_page import StandingPage
 from dpdesk.ui.panels.review.target import Target
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
@@ -61,6 +61,7 @@ class ReviewPanel(Panel):
         self._target.suggested.connect(self.prepare.show_folder)
         self._target.checked.connect(self._on_folder_checked)
         self.looker.changed.connect(self._on_looked)
+        self.sign.signed.connect(self.messageRaised)
         self._refresh()
 
     # -- what the window asks
@@ -190,14 +191,15 @@ class ReviewPanel(Panel):
         self._stack = QStackedWidget()
         self.prepare = PreparePage(self._theme, self._bench.hub)
         self.release = ReleasePage(self._theme, self._bench.hub)
-        self.standing = StandingPage(self._theme, self._bench.hub)
+        self.sign = SignPage(self._bench, self._theme, self._asker, self.looker)
+        self.standing = self.sign.standing
         self._line.addWidget(self.strip, 1)
         self._line.addWidget(self.release.again)
         self._empty = self._build_empty()
         self._pages = {
             PREPARE: scrolled(self.prepare),
             RELEASE: scrolled(self.release),
-            SIGN: scrolled(self.standing, self.tr("Where the review stands")),
+            SIGN: scrolled(self.sign, self.tr("Where the review stands")),
         }
         for page in (*self._pages.values(), self._empty):
             self._stack.addWidget(page)
@@ -229,19 +231,19 @@ class ReviewPanel(Panel):
     # -- state
 
     def _missing(self) -> Missing | None:
-        bench = self._bench
-        columns = bench.data.columns if bench.data is not None else ()
-        now = Situation(bench.data is not None, bench.loading, columns, bench.work, bench.method)
-        return what_is_missing(now)
-
-    def _writing(self) -> bool:
-        return "write" in self._jobs.values()
+        bench, data = self._bench, self._bench.data
+        columns = data.columns if data is not None else ()
+        return what_is_missing(
+            Situation(data is not None, bench.loading, columns, bench.work, bench.method)
+        )
 
     def _can_write(self) -> bool:
         bench = self._bench
         ready = bench.data is not None and bench.method is not None and self._missing() is None
         possible = self._preview.problem is None and not self._target.problem
-        return ready and possible and not self._writing() and bool(self.prepare.folder)
+        return (
+            ready and possible and "write" not in self._jobs.values() and bool(self.prepare.folder)
+        )
 
     def _can_export(self) -> bool:
         report = self._bench.verified
@@ -377,18 +379,13 @@ class ReviewPanel(Panel):
         self.release.show_checks(rows)
         self.release.show_guarantee(presenter.guarantee_of(facts))
         self.release.show_picture(presenter.risk_picture(facts))
-        bench.hub.latest(_FILES).query(
-            self.tr("Listing files"),
-            ListFiles(bench.release_path, facts),
-            done=self._on_files,
-            quiet=True,
-        )
+        title, work = self.tr("Listing files"), ListFiles(bench.release_path, facts)
+        bench.hub.latest(_FILES).query(title, work, done=self._on_files, quiet=True)
 
     def _show_standing(self) -> None:
         facts = self._bench.release
-        self.standing.show_review(
-            self.looker, internal=facts is not None and facts.internal is not None
-        )
+        internal = facts is not None and facts.internal is not None
+        self.standing.show_review(self.looker, internal=internal)
 
     def _on_files(self, outcome: JobDone) -> None:
         if isinstance(outcome.value, FileLists):
@@ -416,7 +413,7 @@ class ReviewPanel(Panel):
             self._preview.forget()
         shown = self._shown_release
         new = bench.release is not None and (bench.release, bench.verified) != shown
-        if Aspect.RELEASE in changes and new:
+        if Aspect.RELEASE in changes and new and self._visible_page != SIGN:
             self._visible_page = RELEASE
 
     def catch_up(self, changes: Changes) -> None:

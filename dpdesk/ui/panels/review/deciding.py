@@ -1,0 +1,196 @@
+"""What a reviewer has decided so far: each check and each file of a submission, and what it lacks.
+
+Nothing is decided beforehand but what the same reviewer decided on the very same bytes and figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from PySide6.QtCore import QCoreApplication
+
+from dpdesk.app.review.values import (
+    CheckDecision,
+    Decision,
+    FileDecision,
+    Item,
+    ItemStatus,
+    Outcome,
+    Submission,
+    Vote,
+    vote_problems,
+)
+
+translate = QCoreApplication.translate
+_SHAPES = {
+    ItemStatus.PASS: "✓",
+    ItemStatus.REVIEW: "△",
+    ItemStatus.FAIL: "✕",
+    ItemStatus.NOT_APPLICABLE: "–",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One thing to decide. ``key`` is a check's id or, with ``sha256``, a file's path."""
+
+    key: str
+    question: str
+    mark: str
+    evidence: str
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was decided about a point; None: nothing yet."""
+
+    decision: Decision | None = None
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A vote in the making; ``choices`` are by the points' keys."""
+
+    submission: str
+    payload: Submission
+    reviewer: str
+    points: tuple[Point, ...]
+    choices: Mapping[str, Choice]
+
+    def decided(self, key: str, choice: Choice) -> Draft:
+        """The draft with one more decision, or another one."""
+        return replace(self, choices={**self.choices, key: choice})
+
+    def problem(self, key: str) -> str:
+        """What a decision lacks, as a sentence; empty when it is complete or not taken yet."""
+        if self.choices[key].decision is None:
+            return ""
+        reason = self._lacking.get(key, "")
+        return _problem_words(self.choices[key], reason) if reason else ""
+
+    @cached_property
+    def _lacking(self) -> Mapping[str, str]:
+        """The rules that the decisions break, by the points' keys."""
+        found = vote_problems(self._vote(Outcome.CHANGES, "x"), *self._rules())
+        return {one.item or one.path: one.reason for one in found}
+
+    @property
+    def done(self) -> int:
+        """How many points are decided completely."""
+        return sum(one.key not in self._lacking for one in self.points)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is decided."""
+        return self.done == len(self.points)
+
+    def words(self) -> str:
+        """How far it is."""
+        text = translate("Review", "{n} of {m} decided")
+        return text.format(n=self.done, m=len(self.points))
+
+    def vote(self, outcome: Outcome, comment: str) -> Vote:
+        """The vote; :attr:`complete` must hold."""
+        return self._vote(outcome, comment)
+
+    def whole_problem(self, outcome: Outcome | None, comment: str) -> str:
+        """What the outcome lacks, as a sentence; empty when it can be signed."""
+        if outcome is None:
+            return translate("Review", "Say what you think of the whole: nothing is chosen yet.")
+        for one in vote_problems(self._vote(outcome, comment), *self._rules()):
+            return _whole_words(outcome) if not one.item and not one.path else one.reason
+        return ""
+
+    def _rules(self) -> tuple[Mapping[str, ItemStatus], Mapping[str, str]]:
+        return self.payload.statuses, self.payload.files
+
+    def _vote(self, outcome: Outcome, comment: str) -> Vote:
+        checks, files = {}, {}
+        for point in self.points:
+            choice = self.choices[point.key]
+            if choice.decision is None:
+                continue
+            if point.sha256:
+                files[point.key] = FileDecision(point.sha256, choice.decision, choice.comment)
+            else:
+                checks[point.key] = CheckDecision(choice.decision, choice.comment)
+        return Vote(self.submission, self.reviewer, outcome, checks, files, comment)
+
+
+def begin(submission: str, payload: Submission, proposal: Vote, items: tuple[Item, ...]) -> Draft:
+    """A draft with what the reviewer decided before; ``items`` are the checks as they are here."""
+    here = {item.id: item for item in items}
+    listed = [one.id for one in items if one.id in payload.checklist]
+    listed += [key for key in payload.checklist if key not in here]
+    checks = [(key, payload.checklist[key]) for key in listed]
+    points = [
+        Point(key, one.question, _mark(one.status), _evidence(one.evidence, here.get(key)))
+        for key, one in checks
+    ]
+    points += [
+        Point(path, path, translate("Review", "file"), _file_evidence(code), code)
+        for path, code in payload.files.items()
+    ]
+    made: dict[str, CheckDecision | FileDecision] = {**proposal.checks, **proposal.files}
+    choices = {}
+    for point in points:
+        before = made[point.key]
+        open_ = before.decision is Decision.CHANGE and not before.comment
+        choices[point.key] = Choice() if open_ else Choice(before.decision, before.comment)
+    return Draft(submission, payload, proposal.reviewer, tuple(points), choices)
+
+
+def choice_words(choice: Choice) -> str:
+    """A decision with its shape, for the list."""
+    texts = {
+        None: translate("Review", "○ open"),
+        Decision.ACCEPT: translate("Review", "✓ accept"),
+        Decision.CHANGE: translate("Review", "△ change"),
+        Decision.REJECT: translate("Review", "✕ reject"),
+    }
+    return texts[choice.decision]
+
+
+def _mark(status: ItemStatus) -> str:
+    texts = {
+        ItemStatus.PASS: translate("Review", "pass"),
+        ItemStatus.REVIEW: translate("Review", "review"),
+        ItemStatus.FAIL: translate("Review", "fail"),
+        ItemStatus.NOT_APPLICABLE: translate("Review", "not applicable"),
+    }
+    return f"{_SHAPES[status]} {texts[status]}"
+
+
+def _evidence(submitted: str, here: Item | None) -> str:
+    author = translate("Review", "As the author's program found it: {text}").format(text=submitted)
+    if here is None:
+        return author + "\n" + translate("Review", "This computer knows no such check.")
+    found = translate("Review", "On this computer: {mark}. {text}")
+    lines = [found.format(mark=_mark(here.status), text=here.evidence)]
+    if here.advice and here.status in (ItemStatus.REVIEW, ItemStatus.FAIL):
+        lines.append(here.advice)
+    return "\n".join(lines if here.evidence == submitted else [*lines, author])
+
+
+def _file_evidence(code: str) -> str:
+    parts = " ".join(code[n : n + 8] for n in range(0, len(code), 8))
+    text = translate("Review", "The decision holds for exactly these bytes: SHA-256 {code}")
+    return text.format(code=parts)
+
+
+def _problem_words(choice: Choice, reason: str) -> str:
+    if "comment" not in reason:
+        return translate("Review", "This cannot be signed: it {reason}.").format(reason=reason)
+    if choice.decision is Decision.ACCEPT:
+        return translate("Review", "It failed: say in the comment why you accept it all the same.")
+    return translate("Review", "Say in the comment why you do not accept it.")
+
+
+def _whole_words(outcome: Outcome) -> str:
+    if outcome is Outcome.APPROVE:
+        return translate("Review", "Approving takes accepting everything: something is not.")
+    return translate("Review", "Say in the comment why you do not approve.")

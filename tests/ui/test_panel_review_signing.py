@@ -1,0 +1,249 @@
+"""A review played in the window: author and two reviewers, each with a home and a copy."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.review.values import Decision, EventType, Outcome, Status
+from dpdesk.app.types import AppContext
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.review import ReviewPanel
+from dpdesk.ui.panels.review.panel import SIGN
+from dpdesk.ui.panels.review.sign_dialog import SignDialog
+from dpdesk.ui.panels.review.sign_page import DECIDE
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
+from tests.helpers.a11y import findings
+from tests.helpers.asking import ScriptedAsker
+from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, people, write_plan
+
+TIMEOUT = 30_000
+Three = tuple[Person, Person, Person]
+
+
+class Room:
+    """The panel at somebody's computer, on that person's copy of the release."""
+
+    def __init__(
+        self,
+        qtbot: QtBot,
+        context: AppContext,
+        hub: JobHub,
+        theme: ThemeManager,
+        person: Person,
+    ) -> None:
+        self.qtbot, self.hub, self.person = qtbot, hub, person
+        self.bench = Workbench(context, hub)
+        self.panel = ReviewPanel(self.bench, theme, ScriptedAsker())
+        self.page = self.panel.sign
+        self.panel.resize(1100, 700)
+        self.panel.show()
+        self.bench.open_path(person.folder)
+        self.quiet(lambda: self.panel.looker.picture is not None)
+        self.panel.strip.button(SIGN).click()
+
+    def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
+        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy, timeout=TIMEOUT)
+
+    @property
+    def status(self) -> Status:
+        picture = self.panel.looker.picture
+        assert picture is not None
+        return picture.state.status
+
+    @property
+    def primary(self) -> list[str]:
+        return [
+            one.accessibleName()
+            for one in self.panel.findChildren(QPushButton)
+            if one.property("look") == "primary" and one.isVisible()
+        ]
+
+    def dialog(self, action: EventType) -> SignDialog:
+        self.page.buttons[action].click()
+        assert self.page.dialog is not None
+        return self.page.dialog
+
+    def sign(self, dialog: SignDialog) -> None:
+        self.qtbot.keyClicks(dialog.passphrase, self.passphrase)
+        dialog.sign.click()
+        assert dialog.passphrase.text() == ""
+        self.quiet(lambda: self.page.dialog is None)
+
+    @property
+    def passphrase(self) -> str:
+        return f"a passphrase of {self.person.name}"
+
+    def decide_all(self, comment: str = "Seen.") -> None:
+        self.page.strip.button(DECIDE).click()
+        draft = self.page.draft
+        assert draft is not None
+        for point in draft.points:
+            self.page.decide.choose(point.key)
+            self.page.decide.buttons[Decision.ACCEPT].click()
+            self.page.decide.comment.setPlainText(comment)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Three:
+    author, first, second = people(tmp_path_factory.mktemp("agency"), AUTHOR, FIRST, SECOND)
+    write_plan(author)
+    author.does("run", "plan.toml", "--out", "release")
+    for other in (first, second):
+        other.takes(author)
+    return author, first, second
+
+
+@pytest.fixture
+def three(made: Three, tmp_path: Path) -> Three:
+    author, first, second = (one.copied(tmp_path / one.desk.name) for one in made)
+    return author, first, second
+
+
+@pytest.fixture
+def at(qtbot: QtBot, hub: JobHub, theme: ThemeManager) -> Iterator[Callable[[Person], Room]]:
+    rooms: list[tuple[AppContext, Room]] = []
+
+    def enter(person: Person) -> Room:
+        leave()
+        context = AppContext.open(person.home)
+        room = Room(qtbot, context, hub, theme, person)
+        rooms.append((context, room))
+        return room
+
+    def leave() -> None:
+        while rooms:
+            context, room = rooms.pop()
+            room.quiet()
+            room.bench.close()
+            room.panel.hide()
+            room.panel.deleteLater()
+            context.close()
+
+    yield enter
+    leave()
+
+
+def submit(at: Callable[[Person], Room], three: Three) -> None:
+    room = at(three[0])
+    dialog = room.dialog(EventType.SUBMIT)
+    dialog.text.setPlainText("Please look at the illnesses.")
+    room.sign(dialog)
+    room.quiet(lambda: room.status is Status.SUBMITTED)
+
+
+def take(person: Person, other: Person) -> None:
+    shutil.rmtree(person.folder)
+    shutil.copytree(other.folder, person.folder)
+
+
+def vote(at: Callable[[Person], Room], person: Person) -> None:
+    room = at(person)
+    room.decide_all()
+    dialog = room.dialog(EventType.BALLOT)
+    dialog.outcomes[Outcome.APPROVE].click()
+    room.sign(dialog)
+    room.quiet(lambda: room.status is Status.IN_REVIEW)
+
+
+def test_a_whole_review_is_played_from_submission_to_release(
+    at: Callable[[Person], Room], three: Three
+) -> None:
+    author, first, second = three
+    submit(at, three)
+    for reviewer in (first, second):
+        take(reviewer, author)
+        vote(at, reviewer)
+    room = at(author)
+    dialog = room.dialog(EventType.MERGE)
+    for key, reviewer in (("copy-1", first), ("copy-2", second)):
+        dialog.paths[key].line.setText(str(reviewer.folder))
+    room.sign(dialog)
+    room.quiet(lambda: "Ben Stone: sealed" in room.page.standing.votes.text)
+    for reviewer, source in ((first, author), (second, first)):
+        take(reviewer, source)
+        room = at(reviewer)
+        assert room.primary == ["Reveal the vote"]
+        room.sign(room.dialog(EventType.REVEAL))
+    room.quiet(lambda: room.status is Status.APPROVED)
+    take(author, second)
+    room = at(author)
+    assert room.primary == ["Release"]
+    dialog = room.dialog(EventType.RELEASE)
+    assert "This is final" in dialog.sign.toolTip()
+    room.sign(dialog)
+    room.quiet(lambda: room.status is Status.RELEASED)
+    assert room.primary == []
+    assert author.does("verify", "release").out.endswith("Verified.\n")
+
+
+def test_a_wrong_passphrase_is_told_in_the_dialog_and_nothing_is_signed(
+    at: Callable[[Person], Room], three: Three
+) -> None:
+    room = at(three[0])
+    assert room.primary == ["Submit for review"]
+    dialog = room.dialog(EventType.SUBMIT)
+    assert findings(dialog) == []
+    dialog.sign.click()
+    assert "Write the passphrase" in dialog.problem.text()
+    room.qtbot.keyClicks(dialog.passphrase, "another passphrase")
+    dialog.sign.click()
+    room.quiet(lambda: "passphrase" in dialog.problem.text() and dialog.sign.isEnabled())
+    assert dialog.isVisible()
+    assert not three[0].review.exists()
+    dialog.reject()
+
+
+def test_the_author_may_withdraw_with_a_reason_but_not_review(
+    at: Callable[[Person], Room], three: Three
+) -> None:
+    submit(at, three)
+    room = at(three[0])
+    assert not room.page.buttons[EventType.BALLOT].isEnabled()
+    assert "author cannot review" in room.page.buttons[EventType.BALLOT].toolTip()
+    assert room.page.draft is None
+    assert findings(room.panel) == []
+    dialog = room.dialog(EventType.WITHDRAW)
+    room.qtbot.keyClicks(dialog.passphrase, room.passphrase)
+    dialog.sign.click()
+    assert "Give a reason" in dialog.problem.text()
+    dialog.passphrase.clear()
+    dialog.text.setPlainText("A column is wrong.")
+    room.sign(dialog)
+    room.quiet(lambda: room.status is Status.WITHDRAWN)
+
+
+def test_a_reviewer_sees_what_is_decided_and_signs_only_when_all_is(
+    at: Callable[[Person], Room], three: Three
+) -> None:
+    submit(at, three)
+    take(three[1], three[0])
+    room = at(three[1])
+    assert room.primary == ["Begin the review"]
+    room.sign(room.dialog(EventType.START))
+    room.quiet(lambda: room.status is Status.IN_REVIEW)
+    page = room.page
+    page.strip.button(DECIDE).click()
+    assert not any(button.isChecked() for button in page.decide.buttons.values())
+    assert page.decide.progress.text().startswith("0 of ")
+    assert not page.buttons[EventType.BALLOT].isEnabled()
+    assert findings(room.panel) == []
+    assert page.draft is not None
+    page.decide.choose(page.draft.points[-1].key)
+    page.decide.buttons[Decision.REJECT].click()
+    assert "why you do not accept it" in page.decide.problem.text()
+    room.decide_all()
+    assert page.draft.complete
+    assert room.primary == ["Sign the vote"]
+    dialog = room.dialog(EventType.BALLOT)
+    assert not any(button.isChecked() for button in dialog.outcomes.values())
+    assert findings(dialog) == []
+    dialog.sign.click()
+    assert "nothing is chosen" in dialog.problem.text()
+    dialog.reject()
