@@ -17,7 +17,7 @@ from dpdesk.engine.anonymity.lattice import LatticeProblem
 
 MOST_NODES = 300
 _AIR = 0.35
-_ROOM = 1.1  # steps, for the names beside the last ones
+_ROOM = 1.3  # steps, for the names beside the last ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def _chart(cloud: NodeCloud, choice: NodeChoice, drawn: _Drawn, answer: str) -> 
             "Generalisation",
             "steps in all",
             whole=True,
-            minimum=float(steps.min()) - _AIR,
+            minimum=float(steps.min()) - (_AIR / 3 if near else _AIR),
             maximum=float(steps.max()) + (_ROOM if near else _AIR),
         ),
         y_axis=Axis("", bare=True, minimum=-0.02, maximum=1.02),
@@ -182,7 +182,7 @@ def _names(cloud: NodeCloud, chosen: int, places: NDArray[np.int64]) -> tuple[st
         changed = np.flatnonzero(cloud.levels[place] != base)
         names.append(
             ", ".join(
-                f"{cloud.attributes[at]} {int(base[at])} → {int(cloud.levels[place][at])}"
+                f"{cloud.attributes[at]} → {int(cloud.levels[place][at])}"
                 for at in changed.tolist()
             )
         )

@@ -74,7 +74,9 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         step = nice_step((high - low) / wanted)
         if self._axis.log or self._axis.whole:
             step = max(1.0, round(step))
-        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        # Room above the longest bar is no reason to write more than the whole.
+        top = min(high, 1.0) if self._axis.percent and not self._axis.log else high
+        first, last = math.ceil(low / step - 1e-9), math.floor(top / step + 1e-9)
         # A tick at the very end of the axis would be lost to rounding.
         edge = (high - low) * 1e-9
         ticks = (number * step for number in range(first, last + 1))

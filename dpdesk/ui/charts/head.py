@@ -62,7 +62,8 @@ class ChartHead(QWidget):
     def show_chart(self, chart: Chart, failing: str, upright: str) -> None:
         """Name a chart and its series; ``upright`` is the title of the axis at the left."""
         self.title.setText(self._heading or chart.question)
-        self.answer.setText(chart.answer.replace(" %", "\u00a0%"))
+        glued = chart.answer.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
+        self.answer.setText(glued)
         self.title.setToolTip(chart.answer)
         self._show_answer()
         self.legend.show_chart(chart, failing)

@@ -229,7 +229,7 @@ class PlotSurface(PlotFrame):
                 (colour, tokens.surface, tokens.text),
                 stepped=one.stepped,
                 labels=one.labels,
-                font=theme.font("note", bold=True),
+                font=theme.font("note", bold=one.emphasis),
             )
 
     def _clear_points(self) -> None:

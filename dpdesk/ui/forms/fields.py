@@ -118,7 +118,7 @@ class NumberField(Field):
             self._name(self._slider)
             leave_wheel(self._slider)
             self._slider.setAccessibleName(self.tr("{label}, slider").format(label=parameter.label))
-            self._slider.setMinimumWidth(90)
+            self._slider.setMinimumWidth(70)
             self._slider.valueChanged.connect(self._on_slider)
             row.addWidget(box)
             row.addWidget(self._slider, 1)

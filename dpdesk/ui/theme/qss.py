@@ -71,7 +71,7 @@ def _buttons(theme: Theme) -> str:
     dot = theme.icon * 4 // 5 // 2 * 2
     return f"""
 QPushButton, QToolButton {{ background: {t.surface}; border: 1px solid {t.border};
-  border-radius: 4px; padding: 0 {SPACE.m}px; min-height: {height}px; }}
+  border-radius: 4px; padding: 0 {SPACE.m}px; min-height: {height}px; outline: 0; }}
 QToolButton {{ padding: 0 {SPACE.s}px; }}
 QPushButton:hover, QToolButton:hover {{ background: {t.hover}; border-color: {t.accent}; }}
 QPushButton:pressed, QToolButton:pressed {{ background: {t.selection}; }}
@@ -97,8 +97,10 @@ QToolButton[look="segment-first"] {{ border-top-right-radius: 0; border-bottom-r
 QToolButton[look="segment-last"] {{ border-top-left-radius: 0; border-bottom-left-radius: 0;
   border-left: none; }}
 QToolButton[look="segment-last"]:focus {{ border: 2px solid {t.accent}; }}
-QToolButton[look="choice"] {{ font-size: {_points(theme, "note")}; }}
-QToolButton[look="choice"]:checked {{ font-weight: 400; border: 2px solid {t.accent}; }}
+QToolButton[look="choice"] {{ font-size: {_points(theme, "note")}; padding: 0 {SPACE.xs}px; }}
+QToolButton[look="choice"]:focus {{ padding: 0 {SPACE.xs - 1}px; }}
+QToolButton[look="choice"]:checked {{ font-weight: 400; border: 2px solid {t.accent};
+  padding: 0 {SPACE.xs - 1}px; }}
 QPushButton[look="tight"] {{ padding: 0 6px; }}
 QPushButton[look="tight"]:focus {{ padding: 0 5px; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}

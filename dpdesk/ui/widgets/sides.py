@@ -14,7 +14,7 @@ from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import column, splitter
 
 NARROW_EMS = 92
-LEFT_EMS, LEFT_SHARE, LEFT_AT_MOST = 44, 0.34, 0.45
+LEFT_EMS, LEFT_SHARE, LEFT_AT_MOST = 44, 0.315, 0.45
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QFont, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QResizeEvent
 
 from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.guard import guarded
-from dpdesk.ui.panels.compare.table import CompareTable
+from dpdesk.ui.panels.compare.table import APART, CompareTable
 from dpdesk.ui.theme import ThemeManager
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
-LABEL_EMS, LABEL_AT_MOST, CELL_EMS, PADDING = 15, 28, 9, 20
+LABEL_EMS, LABEL_AT_MOST, CELL_EMS, PADDING = 12, 28, 9, 28
 _MIDDLE = Qt.AlignmentFlag.AlignVCenter
 
 
@@ -57,7 +57,8 @@ class CompareModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return cell.words
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{row.label}, {self._table.columns[index.column() - 1]}: {cell.words}"
+            said = f"{row.label}, {self._table.columns[index.column() - 1]}: {cell.text}"
+            return f"{said}. {cell.tip}" if cell.tip else said
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if cell.number else Qt.AlignmentFlag.AlignLeft
             return side | _MIDDLE
@@ -114,11 +115,12 @@ class CompareGrid(DataGrid):
         table = self._compared.table if hasattr(self, "_compared") else None
         if table is None or not table.columns:
             return
-        theme, metrics = self._theme.theme, self.fontMetrics()
+        theme = self._theme.theme
+        metrics = QFontMetrics(theme.font(bold=True))  # marked figures are bold
 
         def needed(texts: list[str], least: int) -> int:
             widest = max((metrics.horizontalAdvance(text) for text in texts), default=0)
-            return max(theme.ems(least), round(widest * 1.12) + PADDING)
+            return max(theme.ems(least), widest + PADDING)
 
         labels = [row.label for row in table.rows if not row.heading]
         widths = [min(needed(labels, LABEL_EMS), theme.ems(LABEL_AT_MOST))]
@@ -127,7 +129,9 @@ class CompareGrid(DataGrid):
             figures = [cell.words for cell in cells if cell.number]
             widths.append(needed([*figures, heading], CELL_EMS))
         room = self.viewport().width() - 1
-        widths[0] = max(theme.ems(LABEL_EMS), min(widths[0], room - sum(widths[1:])))
+        left = room - sum(widths[1 : APART + 2])  # A, B and A − B should be in sight
+        if left >= theme.ems(LABEL_EMS):  # else it scrolls sideways anyway
+            widths[0] = min(widths[0], left)
         spare = max(0, room - sum(widths)) // len(widths)
         for column, width in enumerate(widths):
             self.setColumnWidth(column, width + spare)

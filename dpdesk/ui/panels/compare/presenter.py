@@ -132,12 +132,11 @@ def default_axes(figures: Sequence[Figure]) -> tuple[str, str]:
     return x, risk or next((key for key in keys if key != x), x)
 
 
-def best_and_worst(values: Sequence[float], better: str) -> tuple[float | None, float | None]:
-    """The best and the worst of some values; None when all are equal or nothing is better."""
+def best_of(values: Sequence[float], better: str) -> float | None:
+    """The best of some values; None when all are equal or nothing is better."""
     if better not in ("lower", "higher") or len(set(values)) < 2:
-        return None, None
-    low, high = min(values), max(values)
-    return (low, high) if better == "lower" else (high, low)
+        return None
+    return min(values) if better == "lower" else max(values)
 
 
 def figure_text(figure: Figure) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import HierarchyChoice, Method, WorkState
+from dpdesk.core.charts import Figure
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.ui.panels.compare.presenter import (
     Entry,
-    best_and_worst,
+    best_of,
     difference,
     figure_text,
     pinned,
@@ -20,6 +21,7 @@ from dpdesk.ui.panels.compare.presenter import (
 from dpdesk.ui.words.settings import value_words
 
 APART = 2
+STAR = "★"
 translate = QCoreApplication.translate
 
 
@@ -36,7 +38,7 @@ class CompareCell:
     @property
     def words(self) -> str:
         """Text and mark as they are written."""
-        return f"{self.text}  {self.mark}" if self.mark else self.text
+        return f"{self.mark} {self.text}" if self.mark else self.text
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def compare_table(shown: Sequence[Entry], methods: Sequence[Method]) -> CompareT
     ]
     rows = [
         CompareRow(translate("Compare", "Name"), _with_gap(names, both=both)),
-        CompareRow(translate("Compare", "Figures")),
+        CompareRow(translate("Compare", "Figures (★ best of all)")),
         *_figure_rows(shown, both=both),
         CompareRow(translate("Compare", "What differs in the plans")),
         *_plan_rows(shown, methods, both=both),
@@ -94,21 +96,28 @@ def _figure_rows(shown: Sequence[Entry], *, both: bool) -> list[CompareRow]:
             for one, entry in zip(found, shown, strict=True)
             if one is not None and not entry.reason and one.value == one.value
         ]
-        best, worst = best_and_worst(values, figure.better)
+        best = best_of(values, figure.better)
         if both and len(values) == APART:
-            best = worst = None  # A − B says it already
+            best = None  # A − B says it already
         cells = []
         for one, entry in zip(found, shown, strict=True):
             mark = ""
-            if one is not None and not entry.reason and one.value in (best, worst):
-                good, bad = translate("Compare", "★ best"), translate("Compare", "▽ worst")
-                mark = good if one.value == best else bad
-            text = "–" if one is None else figure_text(one)
-            cells.append(CompareCell(text, mark, bool(entry.reason), True, entry.reason))
+            if one is not None and not entry.reason and one.value == best:
+                mark = STAR
+            text = "–" if one is None else figure_text(_unsaid(one))
+            best_words = translate("Compare", "Best of all candidates that can be compared")
+            tip = entry.reason or (best_words if mark else "")
+            cells.append(CompareCell(text, mark, bool(entry.reason), True, tip))
         if both:
             cells.insert(APART, _difference_cell(shown, figure.key))
         rows.append(CompareRow(figure.label, tuple(cells), figure.help))
     return rows
+
+
+def _unsaid(figure: Figure) -> Figure:
+    """A figure without a unit that its label says already."""
+    known = figure.unit in figure.label.lower().split()
+    return replace(figure, unit="") if known else figure
 
 
 def _difference_cell(shown: Sequence[Entry], key: str) -> CompareCell:
