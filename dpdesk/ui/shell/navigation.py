@@ -49,6 +49,7 @@ class Navigation(QListWidget):
         self._delegate = _StepDelegate(theme.theme, self)
         self.setItemDelegate(self._delegate)
         self._ids = [entry.id for entry in entries]
+        self._known: dict[str, PanelStatus] = {}
         for number, entry in enumerate(entries, start=1):
             item = QListWidgetItem(f"{number}  {entry.title}")
             item.setData(_ENTRY, (number, entry.title, entry.icon))
@@ -60,7 +61,10 @@ class Navigation(QListWidget):
         self._on_theme(theme.theme)
 
     def set_status(self, identifier: str, status: PanelStatus) -> None:
-        """Show mark and words of a panel."""
+        """Show mark and words of a panel; the same ones again cost nothing."""
+        if self._known.get(identifier) == status:
+            return
+        self._known[identifier] = status
         item = self.item(self._ids.index(identifier))
         item.setData(_STATUS, status)
         number, title, _ = item.data(_ENTRY)

@@ -47,12 +47,13 @@ class AttributeList(QListWidget):
         names = [entry.attribute for entry in entries]
         same = names == [entry.attribute for entry in self._entries]
         same = same and [e.optional for e in entries] == [e.optional for e in self._entries]
-        chosen = self.attribute
+        chosen, known = self.attribute, self._entries if same else ()
         self._entries = tuple(entries)
         if not same:
             self._rebuild(chosen)
         for entry in self._entries:
-            self._fill(entry)
+            if entry not in known:
+                self._fill(entry)
 
     def choose(self, attribute: str) -> None:
         """Choose an attribute by name."""

@@ -127,9 +127,10 @@ class PicturePane(QWidget):
         theme.changed.connect(self._on_theme)
 
     def show_look(self, look: Look | None, level: int) -> None:
-        """Show a level of a hierarchy."""
-        self._look, self._level = look, level
-        self._draw()
+        """Show a level of a hierarchy; the same again is not drawn again."""
+        if look is not self._look or level != self._level:
+            self._look, self._level = look, level
+            self._draw()
 
     def set_stale(self, stale: bool) -> None:
         """Dim the picture while another one is on its way, or none can be made."""
