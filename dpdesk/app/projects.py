@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from dpdesk.project.candidates import ShelfSnapshot
 from dpdesk.project.file import (
     DATA,
     SUFFIX,
+    DecisionRecord,
     Lost,
     ProjectFile,
     ProjectUpdate,
@@ -34,6 +36,7 @@ from dpdesk.project.work import WorkState
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.io.store import DataStore
+    from dpdesk.project.review.events import Event
 
 _HEADER = b"SQLite format 3\x00"
 _APPLICATION_AT = 68
@@ -203,6 +206,25 @@ def release_made(out: Path, method: str, title: str, moment: int) -> ReleaseReco
     manifest = out / "public" / "manifest.json"
     now = datetime.now(UTC).replace(microsecond=0)
     return ReleaseRecord(out.absolute(), _digest(manifest), now, method, title, moment)
+
+
+def new_decisions(project: ProjectFile, events: Iterable[Event]) -> tuple[DecisionRecord, ...]:
+    """What a project notes of the events of a review: those of its own releases, each once."""
+    contents = project.contents
+    own = {release.manifest_sha256 for release in contents.releases}
+    known = {decision.id for decision in contents.decisions}
+    return tuple(
+        DecisionRecord(
+            event.id,
+            event.release,
+            event.type.value,
+            event.signer.person,
+            event.time,
+            event.as_json(),
+        )
+        for event in events
+        if event.release in own and event.id not in known
+    )
 
 
 def _digest(path: Path) -> str:

@@ -122,6 +122,7 @@ class Desk(QObject):
         self.projects.keeper.opened.connect(self._on_project_opened)
         self.projects.keeper.changed.connect(self._show_document)
         self.projects.keeper.closed.connect(self._on_project_closed)
+        self.review.looker.changed.connect(self._on_review_seen)
         bench.changed.connect(self._on_changed)
         bench.failed.connect(self._on_failed)
         bench.opened.connect(self._on_opened)
@@ -409,6 +410,12 @@ class Desk(QObject):
     @Slot(object)
     def _on_project_opened(self, path: object) -> None:
         self.data.set_recent(self._settings.current.recent)
+
+    @Slot()
+    def _on_review_seen(self) -> None:
+        picture = self.review.looker.picture
+        if picture is not None:
+            self.projects.keeper.note_review(picture)
 
     @Slot()
     def _on_project_closed(self) -> None:

@@ -55,6 +55,7 @@ class ProjectDesk(QObject):
         actions.copyAsked.connect(self.ask_copy)
         actions.closeAsked.connect(self.close)
         keeper.changed.connect(self._on_changed)
+        keeper.saving.connect(self._on_saving)
         keeper.opened.connect(self._on_opened)
         keeper.noticed.connect(self._on_noticed)
         keeper.failed.connect(self._on_failed)
@@ -191,10 +192,16 @@ class ProjectDesk(QObject):
             window.show_message("ok", self.tr("Everything is saved again."))
         self._told = problem
         if keeper.state.waiting and problem is None:
-            self._patience.start()  # most changes are saved before anybody could read it
+            self._on_saving()
         else:
             self._show_saving()
         window.refresh()
+
+    @Slot()
+    def _on_saving(self) -> None:
+        # Most changes are saved before anybody could read that they are being saved.
+        if not self._patience.isActive():
+            self._patience.start()
 
     @Slot()
     def _show_saving(self) -> None:

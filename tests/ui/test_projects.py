@@ -19,7 +19,7 @@ from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
-from tests.helpers import projects
+from tests.helpers import projects, signers
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.releases import SOURCE, write_source
@@ -86,9 +86,9 @@ class Office:
     def band(self) -> str:
         return self.window._band.text
 
-    @property
-    def saving(self) -> str:
-        return self.window._strip.texts["saving"]
+    def says(self, words: str) -> None:
+        """Wait until the status bar says this of saving."""
+        self.qtbot.waitUntil(lambda: self.window._strip.texts["saving"] == words)
 
 
 def _forget(window: object) -> None:
@@ -124,12 +124,12 @@ def plan(tmp_path: Path) -> Path:
 def test_a_new_project_takes_the_work_and_says_that_it_saves(office: Office, plan: Path) -> None:
     path = plan.parent / "study.dpdesk"
     office.open(plan)
-    assert office.saving == ""
+    office.says("")
     office.begin(path)
     assert office.asker.asked[-1] == ("New project", str(plan.parent / "zq-raw-register.dpdesk"))
     assert office.window.windowTitle() == f"study – {SOURCE} – DPDesk"
     assert "Every change is now saved in study.dpdesk" in office.band
-    assert office.saving == "✓ Saved"
+    office.says("✓ Saved")
     assert str(path) in office.window._strip._labels["saving"].toolTip()
     assert office.settings.current.recent[0] == str(path)
     assert findings(office.window) == []
@@ -161,7 +161,7 @@ def test_a_project_is_opened_by_menu_by_name_and_again(office: Office, plan: Pat
     office.leave()
     assert office.window.current_id == "data"
     assert office.window.windowTitle() == "DPDesk"
-    assert office.saving == ""
+    office.says("")
     office.asker.answer = path
     office.window.actions_.trigger("file.project-open")
     office.quiet(lambda: office.bench.profile is not None)
@@ -222,7 +222,7 @@ def test_a_project_that_somebody_writes_says_who_and_offers_a_copy(
     office.quiet(lambda: office.keeper.path == path)
     assert "is working in it" in office.band
     assert "until you work on a copy" in office.band
-    assert office.saving == "△ Read only"
+    office.says("△ Read only")
     office.bench.apply(SetTitle("in memory"))
     assert office.window.windowTitle().startswith("●")
     event = QCloseEvent()
@@ -232,7 +232,7 @@ def test_a_project_that_somebody_writes_says_who_and_offers_a_copy(
     office.asker.answer = plan.parent / "copy.dpdesk"
     office.press("Save")
     office.quiet(lambda: office.keeper.path == plan.parent / "copy.dpdesk")
-    assert office.saving == "✓ Saved"
+    office.says("✓ Saved")
     assert not office.window.windowTitle().startswith("●")
     assert office.bench.work.title == "in memory"
 
@@ -271,7 +271,7 @@ def test_saving_that_fails_is_told_at_once_and_tried_again(office: Office, plan:
     office.bench.apply(SetTitle("late"))
     office.quiet(lambda: office.keeper.state.problem is not None)
     office.qtbot.waitUntil(lambda: "moved, renamed or replaced" in office.band)
-    assert office.saving == "✕ Not saved"
+    office.says("✕ Not saved")
     assert office.window.windowTitle().startswith("●")
     for trigger in ("file.project-close", "file.project-new"):
         office.window.actions_.trigger(trigger)
@@ -281,7 +281,7 @@ def test_saving_that_fails_is_told_at_once_and_tried_again(office: Office, plan:
     office.press("Try again")
     office.quiet(lambda: office.keeper.state.problem is None)
     office.qtbot.waitUntil(lambda: office.band == "Everything is saved again.")
-    assert office.saving == "✓ Saved"
+    office.says("✓ Saved")
 
 
 def test_a_project_that_cannot_be_saved_is_closed_only_when_told_so(
@@ -342,6 +342,31 @@ def test_a_damaged_project_offers_what_can_be_read(office: Office, plan: Path) -
     office.quiet(lambda: office.keeper.path == plan.parent / "saved.dpdesk")
     assert "were saved in saved.dpdesk" in office.band
     assert office.bench.work.title == "3"
+
+
+def test_what_was_signed_of_a_release_is_kept_in_its_project(
+    office: Office, plan: Path, tmp_path: Path
+) -> None:
+    path, out = plan.parent / "study.dpdesk", tmp_path / "out"
+    office.open(plan)
+    office.begin(path)
+    office.window.show_panel("review")
+    office.bench.write_release(out)
+    office.quiet(lambda: office.desk.review.looker.picture is not None)
+    (author,) = signers.people(tmp_path / "people", signers.AUTHOR)
+    author.does("review", "submit", out, "--passphrase-file", author.secret)
+    for _ in range(2):
+        office.bench.verify_again()
+        office.quiet()
+        office.desk.review.looker.look()
+        office.quiet(lambda: office.desk.review.looker.picture is not None)
+    office.leave()
+    found = office.other.open(path, read_only=True).contents
+    (decision,) = found.decisions
+    assert (decision.type, decision.who) == ("submit", signers.AUTHOR)
+    assert decision.release == found.releases[0].manifest_sha256
+    assert decision.content["id"] == decision.id
+    assert [entry.action for entry in found.audit].count("decided") == 1
 
 
 def test_a_project_of_nothing_at_all_is_an_empty_one(office: Office, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import shiboken6
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from dpdesk.app import projects
+from dpdesk.app.review.values import ReviewPicture
 from dpdesk.app.types import (
     AuditNote,
     CandidateShelf,
@@ -34,7 +36,8 @@ SOURCES = "project.sources"
 class ProjectKeeper(QObject):
     """One per window; lives in the main thread.
 
-    ``changed()`` after another project is open, or saving has come to another state;
+    ``changed()`` after another project is open, or saving fails or goes again; ``saving()`` when
+    something has to be saved or all is saved, which is at every change of the work;
     ``opened(Path)`` when a project was made or opened; ``failed(JobFailed)`` for a band;
     ``damaged(Path, JobFailed)`` when a project could not be opened for that reason;
     ``noticed(str, str)`` a kind of message and a sentence on what was found;
@@ -42,6 +45,7 @@ class ProjectKeeper(QObject):
     """
 
     changed = Signal()
+    saving = Signal()
     opened = Signal(object)
     failed = Signal(object)
     damaged = Signal(object, object)
@@ -338,6 +342,20 @@ class ProjectKeeper(QObject):
             note = AuditNote("released", str(made.path), facts)
             self._hand_over(ProjectUpdate(releases=(made,), notes=(note,)))
 
+    def note_review(self, picture: ReviewPicture) -> None:
+        """Note what was seen of the review of one of the project's own releases."""
+        if self._project is None or not self.saves:
+            return
+        fresh = projects.new_decisions(self._project, picture.state.graph.events)
+        if fresh:
+            notes = tuple(
+                AuditNote(
+                    "decided", one.release, {"event": one.id, "type": one.type, "by": one.who}
+                )
+                for one in fresh
+            )
+            self._hand_over(ProjectUpdate(decisions=fresh, notes=notes))
+
     # ---- how saving goes
 
     def _tell(self, state: SaveState) -> None:
@@ -354,5 +372,7 @@ class ProjectKeeper(QObject):
         if self._project is None:
             return
         before, self._state = self._state, self._project.state
-        if (before.waiting, before.problem) != (self._state.waiting, self._state.problem):
+        if before.problem is not self._state.problem:
             self.changed.emit()
+        if before.waiting != self._state.waiting:
+            self.saving.emit()
