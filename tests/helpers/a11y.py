@@ -55,9 +55,9 @@ def _untold(widget: QWidget) -> list[str]:
     if told is None:
         return [f"{_place(widget)} is unknown to screen readers"]
     lacking = []
-    if not (told.text(QAccessible.Text.Name) or _name(widget)):
+    if not told.text(QAccessible.Text.Name) and widget.accessibleName():
         lacking.append("name")
-    if not told.text(QAccessible.Text.Description) and not isinstance(widget, QTabBar):
+    if not told.text(QAccessible.Text.Description) and widget.toolTip():
         lacking.append("description")
     return [f"{_place(widget)} tells screen readers no {what}" for what in lacking]
 

@@ -80,6 +80,7 @@ class ChartView(QWidget):
         self._chart: Chart | None = None
         self._surface: PlotSurface | None = None
         self._dialog: QFileDialog | None = None
+        self._keeps_answer = False
         self._model = ListModel(parent=self)
         self._movable = False
         self._build()
@@ -133,6 +134,11 @@ class ChartView(QWidget):
         """Make the plot before there is a chart to show, while there is time for it."""
         if self._surface is None:
             self._made_surface()
+
+    def keep_answer(self) -> None:
+        """Never leave the answer out for want of height: something around this scrolls."""
+        self._keeps_answer = True
+        self._head.set_low(low=False)
 
     def set_placeholder(self, text: str) -> None:
         """What stands here while there is no chart: the next thing to do."""
@@ -309,7 +315,7 @@ class ChartView(QWidget):
 
     def _fit_height(self) -> None:
         inner = self._sheet.layout()
-        if inner is None or self._chart is None:
+        if inner is None or self._chart is None or self._keeps_answer:
             return
         margins = inner.contentsMargins()
         width = self.width() - margins.left() - margins.right()

@@ -25,6 +25,7 @@ class RiskPicture(QWidget):
         layout = column(self, gap=SPACE.xs)
         self.band = MessageBand(theme)
         self.chart = ChartView(theme)
+        self.chart.keep_answer()
         self._assumption = QLabel(
             self.tr(
                 "Assumes someone who knows these columns of a person, knows that the person is in "

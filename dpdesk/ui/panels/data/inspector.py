@@ -26,6 +26,7 @@ class ColumnInspector(SideArea):
         self._name = ElidedLabel()
         set_look(self._name, "section")
         self.chart = ChartView(theme)
+        self.chart.keep_answer()
         self.add(self._name)
         self.add(self.chart, tall=True)
         for widget in (self._build_suggestion(), self._build_facts()):
