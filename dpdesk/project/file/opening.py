@@ -244,7 +244,7 @@ def _check_header(path: Path) -> None:
     if not head:
         raise _not_a_project(path, "an empty file")
     if head != HEADER:
-        raise _not_a_project(path, "a file of another kind")
+        raise _not_a_project(path, "a file of another kind, or one that is damaged from its start")
 
 
 def _check_marks(connection: sqlite3.Connection, path: Path) -> None:

@@ -186,6 +186,9 @@ class ProjectFile:
         if update is None:
             return
         problem, left = self._write(self._demand_store(), update)
+        if problem is not None:  # it is kept: what it was raised from must not be
+            problem.with_traceback(None)
+            problem.__cause__ = problem.__context__ = None
         with self._guard:
             if left is not None:
                 self._pending = left if self._pending is None else left.then(self._pending)

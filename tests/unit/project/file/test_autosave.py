@@ -176,6 +176,21 @@ def test_moments_are_never_lost_silently(desk: Desk, tmp_path: Path) -> None:
     project.close(discard=True)
 
 
+def test_a_problem_holds_on_to_nothing(desk: Desk, tmp_path: Path) -> None:
+    made = History(WorkState())
+    project = desk.new(tmp_path / "a.dpdesk", made)
+    project.path.rename(tmp_path / "away")
+    project.save(ProjectUpdate(notes=(AuditNote("ran", "x"),)))
+    with pytest.raises(StorageError):
+        project.flush()
+    (tmp_path / "away").rename(project.path)
+    problem = project.state.problem
+    assert problem is not None
+    assert (problem.__cause__, problem.__context__) == (None, None)
+    project.close()
+    assert [entry.action for entry in desk.open(project.path).contents.audit] == ["ran"]
+
+
 def test_closing_saves_what_is_left(desk: Desk, tmp_path: Path) -> None:
     made = History(WorkState())
     project = desk.new(tmp_path / "a.dpdesk", made)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.core.errors import Cancelled, StorageError
+from dpdesk.core.errors import Cancelled, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.project.file import (
     DATA,
@@ -243,6 +243,16 @@ def test_a_project_with_any_one_page_destroyed_says_so_and_gives_what_is_left(
                 rescue(path, way(desk))
         assert sorted(os.listdir(tmp_path)) == ["a.dpdesk", "whole.dpdesk"]
     assert most > count // 2
+
+
+def test_a_file_without_its_beginning_is_refused_and_left_alone(desk: Desk, tmp_path: Path) -> None:
+    path = desk.write(tmp_path / "a.dpdesk", long_history())
+    damage(path, 0)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="damaged from its start") as error:
+        desk.open(path)
+    assert error.value.code == "project.not-a-project"
+    assert path.read_bytes() == before
 
 
 def test_what_was_rescued_is_a_project_again(desk: Desk, tmp_path: Path) -> None:
