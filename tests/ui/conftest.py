@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from dpdesk.app.context import AppContext
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
+from tests.helpers.people_plan import close_bench, two_methods
 
 
 @pytest.fixture
@@ -39,3 +43,18 @@ def theme(qapp: QApplication) -> Iterator[ThemeManager]:
     qapp.setStyleSheet(style)
     qapp.setPalette(palette)
     qapp.setFont(font)
+
+
+@pytest.fixture
+def context(private_home: Path) -> Iterator[AppContext]:
+    """The program's services, with a second method beside the real one."""
+    with two_methods(private_home) as opened:
+        yield opened
+
+
+@pytest.fixture
+def bench(context: AppContext, hub: JobHub, qtbot: QtBot) -> Iterator[Workbench]:
+    """A workbench that is closed, and its jobs waited for, at the end."""
+    made = Workbench(context, hub)
+    yield made
+    close_bench(made, hub, qtbot)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,32 +11,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.context import AppContext
 from dpdesk.app.types import SetParameters, SetRoles
 from dpdesk.core.charts import BarChart
 from dpdesk.core.schema import Role
 from dpdesk.ui.charts import ChartView
-from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.compare import ComparePanel
 from dpdesk.ui.panels.compare.presenter import Pins
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
-from tests.helpers.people_plan import TIMEOUT, close_bench, open_plan, two_methods, write_people
-
-
-@pytest.fixture
-def context(private_home: Path) -> Iterator[AppContext]:
-    with two_methods(private_home) as opened:
-        yield opened
-
-
-@pytest.fixture
-def bench(context: AppContext, hub: JobHub, qtbot: QtBot) -> Iterator[Workbench]:
-    made = Workbench(context, hub)
-    yield made
-    close_bench(made, hub, qtbot)
+from tests.helpers.people_plan import TIMEOUT, open_plan, write_people
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QPushButton, QScrollArea
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.context import AppContext
 from dpdesk.app.types import SetParameters, SetRoles
 from dpdesk.core.charts import BarChart, ScatterChart
 from dpdesk.core.jobs import Note
 from dpdesk.core.schema import Role
 from dpdesk.ui.forms.fields import IntegerField, NumberField
-from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
@@ -28,24 +25,9 @@ from tests.helpers.a11y import findings
 from tests.helpers.people_plan import (
     TIMEOUT,
     Patient,
-    close_bench,
     open_plan,
-    two_methods,
     write_people,
 )
-
-
-@pytest.fixture
-def context(private_home: Path) -> Iterator[AppContext]:
-    with two_methods(private_home) as opened:
-        yield opened
-
-
-@pytest.fixture
-def bench(context: AppContext, hub: JobHub, qtbot: QtBot) -> Iterator[Workbench]:
-    made = Workbench(context, hub)
-    yield made
-    close_bench(made, hub, qtbot)
 
 
 @pytest.fixture

@@ -68,7 +68,6 @@ QToolTip {{ background: {t.surface}; color: {t.text}; border: 1px solid {t.borde
 
 def _buttons(theme: Theme) -> str:
     t, height = theme.tokens, theme.target - 2
-    dot = theme.icon * 4 // 5 // 2 * 2
     return f"""
 QPushButton, QToolButton {{ background: {t.surface}; border: 1px solid {t.border};
   border-radius: 4px; padding: 0 {SPACE.m}px; min-height: {height}px; outline: 0; }}
@@ -104,6 +103,14 @@ QToolButton[look="choice"]:checked {{ font-weight: 400; border: 2px solid {t.acc
 QPushButton[look="tight"] {{ padding: 0 6px; }}
 QPushButton[look="tight"]:focus {{ padding: 0 5px; }}
 QToolButton::menu-indicator {{ image: none; width: 0; }}
+{_boxes(theme)}"""
+
+
+def _boxes(theme: Theme) -> str:
+    """Boxes to tick and to choose by."""
+    t, height = theme.tokens, theme.target - 2
+    dot = theme.icon * 4 // 5 // 2 * 2
+    return f"""
 QCheckBox, QRadioButton {{ spacing: {SPACE.s}px; min-height: {height}px; }}
 QCheckBox:focus, QRadioButton:focus {{ outline: 2px solid {t.accent}; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {t.disabled}; }}

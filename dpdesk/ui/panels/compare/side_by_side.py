@@ -43,21 +43,25 @@ class SideBySide(QScrollArea):
         self._layout.setSpacing(SPACE.m)
         self._captions: list[QLabel] = []
         for widget in (first, second):
-            box = QWidget()
-            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-            inside = column(box, gap=SPACE.xs)
-            caption = QLabel()
-            caption.setWordWrap(True)
-            set_look(caption, "strong")
-            caption.hide()
-            self._captions.append(caption)
-            inside.addWidget(caption)
-            inside.addWidget(widget, 1)
-            self._layout.addWidget(box, 1)
-            self._boxes.append(box)
+            self._add(widget)
         self.setWidget(inner)
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
+
+    def _add(self, widget: QWidget) -> None:
+        """Put a widget into a box of its own, below its caption."""
+        box = QWidget()
+        box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        inside = column(box, gap=SPACE.xs)
+        caption = QLabel()
+        caption.setWordWrap(True)
+        set_look(caption, "strong")
+        caption.hide()
+        self._captions.append(caption)
+        inside.addWidget(caption)
+        inside.addWidget(widget, 1)
+        self._layout.addWidget(box, 1)
+        self._boxes.append(box)
 
     def set_captions(self, first: str, second: str) -> None:
         """Say what stands where."""

@@ -206,12 +206,7 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
         ),
         answer=_spread_answer(spread, present, column.distinct),
         category_axis=Axis(heading),
-        value_axis=Axis(
-            translate("DataPanel", "Rows"),
-            "%",
-            percent=True,
-            minimum=0.0,
-        ),
+        value_axis=Axis(translate("DataPanel", "Rows"), "%", percent=True, minimum=0.0),
         categories=tuple(_label(name) for name in names),
         series=(
             BarSeries(

@@ -50,6 +50,12 @@ class DropZone(QFrame):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(label is not self._icon)
             layout.addWidget(label)
+        layout.addWidget(self._buttons())
+        layout.addStretch(1)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def _buttons(self) -> FlowBox:
         self.open_button = QPushButton(self.tr("&Open a file…"))
         set_look(self.open_button, "primary")
         self.open_button.setToolTip(self.tr("Choose a table, a plan or a project (Ctrl+O)"))
@@ -68,10 +74,7 @@ class DropZone(QFrame):
         buttons.add(self.open_button)
         buttons.add(self.project_button)
         buttons.add(self.sample_button)
-        layout.addWidget(buttons)
-        layout.addStretch(1)
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        return buttons
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Local files are welcome."""

@@ -174,7 +174,7 @@ limit_values = st.fixed_dictionaries(
     optional={
         "minimum_k": st.integers(2, 10**6),
         "maximum_suppression": st.decimals(0, 1, places=6),
-        "maximum_t": st.floats(0, 1),
+        "maximum_t": st.floats(0, 1, allow_subnormal=False).filter(lambda t: not 0 < t < 1e-250),
         "maximum_epsilon": st.decimals("0.0001", 100, places=4),
         "dominance": st.fixed_dictionaries(
             {"n": st.integers(1, 9), "k": st.decimals(2, 100, places=3)}
