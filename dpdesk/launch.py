@@ -16,8 +16,7 @@ def main() -> int:
     from dpdesk.cli.main import main as command_line
 
     code = command_line(open_window=open_window)
-    if code == early.CANCELLED:  # whoever presses Ctrl+C does not wait for an orderly end
-        early.leave(code)
+    early.leave(code)  # at once: while Python takes itself apart, a signal would change the code
     return code
 
 

@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from typing import NoReturn
 
 SIGNALS = tuple(
     number
@@ -62,8 +61,10 @@ def settle(code: int) -> None:
         _owed.extend((code, code))
 
 
-def leave(code: int) -> NoReturn:
-    """End the process with what was said so far, without waiting for anything else."""
+def leave(code: int) -> None:
+    """End the process with what was said so far, unless nobody listens (a window had it)."""
+    if not any(signal.getsignal(number) is _answer for number in SIGNALS):
+        return
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()

@@ -46,8 +46,13 @@ def test_the_window_gets_the_signals_back() -> None:
 
 
 def test_leaving_says_what_is_still_to_be_said() -> None:
-    script = "import sys; from dpdesk.cli import early; sys.stdout.write('last'); early.leave(130)"
+    script = LISTEN + "import sys; sys.stdout.write('last'); early.leave(130); print('went on')"
     assert said(script) == (130, "last", "")
+
+
+def test_a_process_that_nobody_listens_in_is_not_left() -> None:
+    script = LISTEN + "early.listen_no_more(); early.leave(130); print('went on')"
+    assert said(script) == (0, "went on\n", "")
 
 
 def test_a_question_at_the_terminal_is_ended_in_the_usual_way() -> None:
