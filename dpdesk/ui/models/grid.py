@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from PySide6.QtCore import QAbstractItemModel, QItemSelectionRange, QModelIndex, Qt, Slot
+from PySide6.QtCore import QAbstractItemModel, QItemSelectionRange, QModelIndex, QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
@@ -19,6 +19,21 @@ SAMPLE_ROWS = 30
 FITTED_COLUMNS = 60
 MIN_EMS, MAX_EMS = 7, 32
 LEAST_ROWS = 5
+
+
+class RowHeader(QHeaderView):
+    """Row numbers; as wide as the last one, instead of asking the model for hundreds of them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Vertical, parent)
+        self.setSectionsClickable(True)
+
+    def sizeHint(self) -> QSize:
+        """Room for the number of the last row."""
+        last = self.count() - 1
+        if last < 0:
+            return super().sizeHint()
+        return QSize(self.sectionSizeFromContents(last).width(), self.length())
 
 
 class DataGrid(QTableView):
@@ -33,6 +48,7 @@ class DataGrid(QTableView):
         super().__init__(parent)
         self._theme = theme
         self._fitted = False
+        self.setVerticalHeader(RowHeader(self))
         self.setAccessibleName(name)
         self.setToolTip(name)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

@@ -80,4 +80,5 @@ class SideBySide(QSplitter):
             part = self.widget(number)
             if part is not None:
                 part.setMinimumHeight(lines * theme.target)
-        self._turn()
+        if self.isVisible():  # else it turns when it gets its size
+            self._turn()
