@@ -42,6 +42,7 @@ MODULES = (
     "dpdesk.engine.disclosure",
     "dpdesk.report.about",
     "dpdesk.report.review",
+    "dpdesk.app.checklists",
     "pyarrow.parquet",
     "xlsxwriter",
 )

@@ -31,7 +31,7 @@ from dpdesk.ui.theme import ThemeManager
 
 # Python code on a background thread lets the window have a turn after this long. Each call into the
 # toolkit has to wait for a turn, and building a panel makes hundreds of them.
-SWITCH_SECONDS = 0.001
+SWITCH_SECONDS = 0.0002
 
 
 class Application(QObject):
