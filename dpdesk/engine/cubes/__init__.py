@@ -1,0 +1,1 @@
+"""Differentially private data cubes: lattice, planners, measurement, consistency."""
