@@ -188,8 +188,8 @@ def test_settings_that_cannot_be_released_are_refused_with_a_way_out(
 def test_other_settings_are_worked_out_again(room: Room, plan: Path) -> None:
     room.open(plan)
     room.bench.apply(SetParameters({"k": 7}))
-    room.quiet(lambda: room.panel._preview.current)
-    candidate = room.panel._preview.candidate
+    room.quiet(lambda: room.panel.preparing.preview.current)
+    candidate = room.panel.preparing.preview.candidate
     assert candidate is not None
     assert candidate.guarantee.parameters["k"] == 7
 

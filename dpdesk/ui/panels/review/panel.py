@@ -11,28 +11,25 @@ from PySide6.QtCore import QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from dpdesk.app.types import SetTitle
 from dpdesk.ui.files import FileAsker
-from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
+from dpdesk.ui.jobs import JobDone, JobOutcome
 from dpdesk.ui.panels.review import checks, presenter
 from dpdesk.ui.panels.review.files import FileLists, ListFiles
 from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.panels.review.prepare_page import PreparePage
-from dpdesk.ui.panels.review.preview import Preview
+from dpdesk.ui.panels.review.preparing import Preparing
 from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
 from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.panels.review.sign_page import SignPage
 from dpdesk.ui.panels.review.standing import signed_words, standing_of
-from dpdesk.ui.panels.review.target import Target
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import EmptyState, StepHeader, column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.words.lacking import Missing, Situation, place_words, what_is_missing
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 PREPARE, RELEASE, SIGN = "prepare", "release", "sign"
-OPEN_RELEASE, AGAIN, PROTECT = "open-release", "again", "protect"
+OPEN_RELEASE, AGAIN = "open-release", "again"
 _FILES = "review.files"
 
 
@@ -48,7 +45,6 @@ class ReviewPanel(Panel):
     ) -> None:
         super().__init__(parent)
         self._bench, self._theme, self._asker = workbench, theme, asker
-        self._preview, self._target = Preview(workbench, self), Target(workbench, self)
         self.looker = Looker(workbench, self)
         self._jobs: dict[int, str] = {}
         self._shown_release: object = None
@@ -57,9 +53,8 @@ class ReviewPanel(Panel):
         self._build()
         self.follow(workbench.changed)
         workbench.hub.finished.connect(self._on_finished)
-        self._preview.changed.connect(self._on_preview)
-        self._target.suggested.connect(self.prepare.show_folder)
-        self._target.checked.connect(self._on_folder_checked)
+        self.preparing.previewed.connect(self._on_preview)
+        self.preparing.changed.connect(self._update_buttons)
         self.looker.changed.connect(self._on_looked)
         self.sign.signed.connect(self.messageRaised)
         self._refresh()
@@ -68,7 +63,7 @@ class ReviewPanel(Panel):
 
     def activated(self) -> None:
         """Work out what would be released, when that is not known yet."""
-        self._prepare_for_work()
+        self.preparing.work_out()
 
     def status(self) -> PanelStatus:
         """What the navigation shows."""
@@ -87,7 +82,7 @@ class ReviewPanel(Panel):
         """Whether Ctrl+Enter would write the release, or export it."""
         if self._visible_page == RELEASE:
             return self._can_export()
-        return self._visible_page == PREPARE and self._can_write()
+        return self._visible_page == PREPARE and self.preparing.can_write
 
     def run(self) -> None:
         """Do what the primary button does."""
@@ -123,15 +118,7 @@ class ReviewPanel(Panel):
     @Slot()
     def write(self) -> None:
         """Write the release into the folder of the form."""
-        if not self._can_write():
-            return
-        out = Path(self.prepare.folder.strip()).expanduser()
-        job = self._bench.write_release(out)
-        if job:
-            self._jobs[job] = "write"
-            text = self.tr("Writing the release {name}").format(name=out.name)
-            self.prepare.job_line.follow(job, text)
-            self._update_buttons()
+        self.preparing.write()
 
     @Slot(str)
     def export(self, form: str) -> None:
@@ -161,13 +148,13 @@ class ReviewPanel(Panel):
     @Slot()
     def open_release(self) -> None:
         """Ask for a release folder (or its public part) and open it."""
-        path = self._asker.open_folder(self.tr("Open a release folder"), str(self._target.start))
+        path = self._asker.open_folder(self.tr("Open a release folder"), str(self.preparing.start))
         if path is not None:
             self._bench.open_path(path)
 
     def check_with_source(self) -> None:
         """Ask for the data file, offering the open one if it is that, and check again with it."""
-        data, start = self._bench.data, self._target.start
+        data, start = self._bench.data, self.preparing.start
         if data is not None and presenter.made_from(self._bench.release, data.sha256):
             start = data.path
         path = self._asker.open_file(
@@ -190,6 +177,7 @@ class ReviewPanel(Panel):
         layout.addLayout(self._line)
         self._stack = QStackedWidget()
         self.prepare = PreparePage(self._theme, self._bench.hub)
+        self.preparing = Preparing(self._bench, self.prepare, self._asker, self)
         self.release = ReleasePage(self._theme, self._bench.hub)
         self.sign = SignPage(self._bench, self._theme, self._asker, self.looker)
         self.standing = self.sign.standing
@@ -204,10 +192,6 @@ class ReviewPanel(Panel):
         for page in (*self._pages.values(), self._empty):
             self._stack.addWidget(page)
         layout.addWidget(self._stack, 1)
-        self.prepare.titleEdited.connect(self._on_title)
-        self.prepare.folderEdited.connect(self._on_folder)
-        self.prepare.browseAsked.connect(self._on_browse)
-        self.prepare.writeAsked.connect(self.write)
         self.prepare.bandTriggered.connect(self._on_band)
         self.release.bandTriggered.connect(self._on_band)
         self.release.exportAsked.connect(self.export)
@@ -230,21 +214,6 @@ class ReviewPanel(Panel):
 
     # -- state
 
-    def _missing(self) -> Missing | None:
-        bench, data = self._bench, self._bench.data
-        columns = data.columns if data is not None else ()
-        return what_is_missing(
-            Situation(data is not None, bench.loading, columns, bench.work, bench.method)
-        )
-
-    def _can_write(self) -> bool:
-        bench = self._bench
-        ready = bench.data is not None and bench.method is not None and self._missing() is None
-        possible = self._preview.problem is None and not self._target.problem
-        return (
-            ready and possible and "write" not in self._jobs.values() and bool(self.prepare.folder)
-        )
-
     def _can_export(self) -> bool:
         report = self._bench.verified
         sound = report is not None and report.ok and not self._spoiled() and not self.looker.busy
@@ -258,14 +227,6 @@ class ReviewPanel(Panel):
         if self._bench.release is None:
             return ""
         return presenter.stale_words(self._bench.released_work, self._bench.work)
-
-    def _prepare_for_work(self) -> None:
-        """Suggest a folder and work out what would be released, where that is not known."""
-        if self._bench.data is None:
-            return
-        self._target.suggest()
-        if self._bench.method is not None and self._missing() is None:
-            self._preview.work_out()
 
     @Slot()
     def _refresh(self) -> None:
@@ -291,12 +252,11 @@ class ReviewPanel(Panel):
             self._show_standing()
         else:
             self._stack.setCurrentWidget(self._pages[PREPARE])
-            self._show_prepare()
+            self._header.set_line(self.preparing.show())
         self._update_buttons()
 
     def _update_buttons(self) -> None:
-        reason = "" if self._can_write() else self._why_not()
-        self.prepare.set_can_write(self._can_write(), reason)
+        self.preparing.show_whether_it_can()
         can = self._can_export()
         facts = self._bench.release
         excel, note = presenter.excel_note(None if facts is None else presenter.rows_out(facts))
@@ -308,53 +268,6 @@ class ReviewPanel(Panel):
         signed = signed_words(self.looker.picture)
         self.release.set_can_export(can, excel, f"{signed} {note}")
         self.statusChanged.emit()
-
-    def _why_not(self) -> str:
-        missing = self._missing()
-        if missing is not None:
-            return f"{missing.title}. {missing.text}"
-        return self._target.problem
-
-    # -- before a release
-
-    def _show_prepare(self) -> None:
-        bench, missing = self._bench, self._missing()
-        self.prepare.show_title(bench.work.title)
-        if missing is not None:
-            self._header.set_line(missing.title)
-            self.prepare.show_waiting(missing.text)
-            action = (missing.panel, place_words(missing.panel))
-            self.prepare.band.show_message(
-                "info", f"{missing.title}. {missing.text}", (action,), dismissible=False
-            )
-        elif self._preview.problem is not None:
-            self._show_refusal(self._preview.problem)
-        else:
-            self.prepare.band.clear()
-            self._show_preview()
-
-    def _show_refusal(self, problem: JobFailed) -> None:
-        self._header.set_line(self.tr("These settings cannot be released."))
-        self.prepare.show_waiting(self.tr("There is nothing to show for these settings."))
-        action = (PROTECT, self.tr("Change the settings"))
-        self.prepare.band.show_error(problem, (action,))
-
-    def _show_preview(self) -> None:
-        bench, candidate = self._bench, self._preview.candidate
-        if candidate is None or bench.data is None:
-            self._header.set_line(self.tr("Working out what would be released…"))
-            self.prepare.show_waiting(self.tr("Working out what would be released…"))
-            return
-        found = presenter.fates(bench.data.columns, candidate.work, candidate.result)
-        self.prepare.show_candidate(candidate, found)
-        self.prepare.set_stale(not self._preview.current, self.tr("being worked out again"))
-        line = self.tr("This is what the present settings would release; nothing is written yet.")
-        self._header.set_line(line)
-
-    @Slot()
-    def _on_folder_checked(self) -> None:
-        self.prepare.show_folder_problem(self._target.problem)
-        self._update_buttons()
 
     # -- after a release
 
@@ -409,8 +322,7 @@ class ReviewPanel(Panel):
         bench = self._bench
         if bench.data is not self._data:
             self._data = bench.data
-            self._target.forget()
-            self._preview.forget()
+            self.preparing.forget()
         shown = self._shown_release
         new = bench.release is not None and (bench.release, bench.verified) != shown
         if Aspect.RELEASE in changes and new and self._visible_page != SIGN:
@@ -419,7 +331,7 @@ class ReviewPanel(Panel):
     def catch_up(self, changes: Changes) -> None:
         """Show the work and the release as they are now."""
         self.looker.follow()
-        self._prepare_for_work()
+        self.preparing.work_out()
         self._refresh()
 
     @Slot()
@@ -443,32 +355,14 @@ class ReviewPanel(Panel):
         if kind == "export" and isinstance(outcome, JobDone):
             text = self.tr("The public table is in {file}.").format(file=outcome.value)
             self.messageRaised.emit("ok", text)
-        if kind == "write" and not isinstance(outcome, JobDone):
-            self._target.check()
         self._update_buttons()
 
     @Slot(str)
     def _on_page(self, identifier: str) -> None:
         self._visible_page = identifier
         if identifier == PREPARE:
-            self._target.forget()
-            self._prepare_for_work()
+            self.preparing.begin_again()
         self._refresh()
-
-    @Slot(str)
-    def _on_title(self, text: str) -> None:
-        self._bench.apply(SetTitle(text), merge=True)
-
-    @Slot(str)
-    def _on_folder(self, text: str) -> None:
-        self._target.type(text)
-
-    @Slot()
-    def _on_browse(self) -> None:
-        title = self.tr("Where shall the release folder be made?")
-        parent = self._asker.open_folder(title, str(self._target.start))
-        if parent is not None:
-            self._target.suggest(parent)
 
     @Slot(str)
     def _on_band(self, identifier: str) -> None:
