@@ -81,7 +81,7 @@ except SystemExit as done:
 """
     loaded = loaded_after(code)
     assert "dpdesk" in loaded
-    heavy = {"numba", "duckdb", "pyarrow", "pandas", "jinja2", "xlsxwriter"}
+    heavy = {"numba", "scipy", "duckdb", "pyarrow", "pandas", "jinja2", "xlsxwriter"}
     assert loaded.isdisjoint({*WINDOW_LIBRARIES, *heavy})
 
 
