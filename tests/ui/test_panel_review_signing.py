@@ -21,6 +21,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
+from tests.helpers.counting import counted_verifications
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, people, write_plan
 
 TIMEOUT = 30_000
@@ -220,14 +221,16 @@ def test_the_author_may_withdraw_with_a_reason_but_not_review(
 
 
 def test_a_reviewer_sees_what_is_decided_and_signs_only_when_all_is(
-    at: Callable[[Person], Room], three: Three
+    at: Callable[[Person], Room], three: Three, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submit(at, three)
     take(three[1], three[0])
     room = at(three[1])
     assert room.primary == ["Begin the review"]
+    verified = counted_verifications(monkeypatch)
     room.sign(room.dialog(EventType.START))
     room.quiet(lambda: room.status is Status.IN_REVIEW)
+    assert len(verified) == 1
     page = room.page
     page.strip.button(DECIDE).click()
     assert not any(button.isChecked() for button in page.decide.buttons.values())

@@ -18,6 +18,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
+from tests.helpers.counting import counted_verifications
 from tests.helpers.signers import AUTHOR, FIRST, Person, people, write_plan
 
 TIMEOUT = 30_000
@@ -132,3 +133,15 @@ def test_the_public_part_alone_says_where_the_review_lies(room: Room, author: Pe
     room.turn(SIGN)
     assert "The internal part is not here" in room.panel.standing.band.text
     assert not room.button("Look at the review again").isEnabled()
+
+
+def test_opening_and_looking_again_read_the_files_once_each(
+    room: Room, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified = counted_verifications(monkeypatch)
+    room.open(author.folder)
+    assert len(verified) == 1
+    room.turn(SIGN)
+    room.button("Look at the review again").click()
+    room.quiet(lambda: not room.panel.looker.busy)
+    assert len(verified) == 2

@@ -100,3 +100,15 @@ def test_notes_and_checks_that_stand_otherwise_here_are_told() -> None:
         "Another review of this release is known here.",
         "“Is anybody unique?” was review for the author and is pass here.",
     )
+
+
+def test_a_release_that_was_never_submitted_and_fails_says_what_is_wrong_with_itself() -> None:
+    broken = (Failure("public/microdata.csv", "has another hash"), Failure("x", "is unexpected"))
+    found = standing_of(picture(Play(), failures=broken))
+    assert found.spoiled
+    assert found.sentence == (
+        "This release failed its check, so it cannot be submitted: public/microdata.csv: has "
+        "another hash. (1 more below.)"
+    )
+    submitted_too = standing_of(picture(submitted(), failures=broken))
+    assert submitted_too.sentence.startswith("This review is not to be relied on")

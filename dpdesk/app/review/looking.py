@@ -116,7 +116,7 @@ def verify_signed(
     found = verify_release(
         path, context.registry, token, report, source, context.workspace, reviewed=True
     )
-    if any((path / part).is_symlink() or not (path / part).is_dir() for part in _PARTS):
+    if not is_whole(path):
         return found
     try:
         loaded = load(context, path, token)
@@ -124,6 +124,21 @@ def verify_signed(
         if not found.ok:
             return found
         raise
+    return _signed(found, loaded)
+
+
+def signed_report(picture: ReviewPicture) -> VerifyReport:
+    """What :func:`verify_signed` would tell, from what has been looked at already."""
+    return _signed(picture.verified, picture.loaded)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether both parts of a release folder are here, so that it can have a review."""
+    return all((path / part).is_dir() and not (path / part).is_symlink() for part in _PARTS)
+
+
+def _signed(found: VerifyReport, loaded: LoadedReview) -> VerifyReport:
+    """A report with the signatures of the review, when there are any."""
     if loaded.data is None and not loaded.state.faults:
         return found
     claim, failures, notes = signature_claim(loaded.state)

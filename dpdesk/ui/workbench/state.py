@@ -152,6 +152,16 @@ class WorkbenchState(QObject):
         return None if self._release is None else self._release.report
 
     @property
+    def checked(self) -> tasks.CheckedRelease | None:
+        """All that is known of the release at hand, its review included; None without one."""
+        return self._release
+
+    @property
+    def verify_job(self) -> int:
+        """Number of the job that checks the release at hand again, 0 when there is none."""
+        return self.hub.latest(tasks.VERIFY).job
+
+    @property
     def verified_with(self) -> Path | None:
         """The data file with which the release at hand was checked; None without one."""
         return None if self._release is None else self._release.source

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dpdesk.app import exploring, exporting, opening, recording, remembering, verifying
+from dpdesk.app import exploring, exporting, opening, recording, remembering, signing, verifying
 from dpdesk.app.review import looking
+from dpdesk.app.review.values import Card, ReviewPicture
 from dpdesk.app.types import (
     AppContext,
     Candidate,
@@ -55,7 +56,8 @@ class CheckedRelease:
     """A release folder, what it says of itself, and what checking it showed.
 
     ``source`` is the data file with which it was checked, ``work`` the state it was made from; None
-    when there was none.
+    when there was none. ``picture`` is its review as it was seen in the same go (None when there
+    can be none), ``unseen`` why it could not be seen, ``cards`` the own keys that can sign.
     """
 
     path: Path
@@ -64,6 +66,9 @@ class CheckedRelease:
     summary: ReleaseSummary | None = None
     source: Path | None = None
     work: WorkState | None = None
+    picture: ReviewPicture | None = None
+    unseen: DpdeskError | None = field(default=None, repr=False)
+    cards: tuple[Card, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -218,17 +223,47 @@ class WriteRelease:
 
 @dataclass(frozen=True)
 class CheckRelease:
-    """Verify a release folder."""
+    """Verify a release folder and look at its review, reading its files once for both."""
 
     context: AppContext
     path: Path
     source: Path | None
 
     def __call__(self, token: CancelToken, report: Report) -> CheckedRelease:
-        """What it says and what checking showed."""
-        result = looking.verify_signed(self.context, self.path, token, report, self.source)
+        """What it says, what checking showed, and where its review stands."""
+        picture, unseen = self._look(token, report)
+        if picture is None:
+            result = looking.verify_signed(self.context, self.path, token, report, self.source)
+        else:
+            result = looking.signed_report(picture)
         recording.mention(self.context, "viewed", self.path.absolute(), report)
-        return CheckedRelease(self.path, _facts(self.path), result, source=self.source)
+        return CheckedRelease(
+            self.path,
+            _facts(self.path),
+            result,
+            source=self.source,
+            picture=picture,
+            unseen=unseen,
+            cards=own_cards(self.context) if picture is not None else (),
+        )
+
+    def _look(
+        self, token: CancelToken, report: Report
+    ) -> tuple[ReviewPicture | None, DpdeskError | None]:
+        """The review, or why it cannot be seen; files that cannot be read are told by verifying."""
+        if not looking.is_whole(self.path):
+            return None, None
+        try:
+            return looking.look(self.context, self.path, token, report, self.source), None
+        except Cancelled:
+            raise
+        except DpdeskError as error:
+            return None, error.with_traceback(None)
+
+
+def own_cards(context: AppContext) -> tuple[Card, ...]:
+    """The keys of this computer that can sign."""
+    return tuple(one.card for one in signing.own_keys(context) if one.card is not None)
 
 
 def _facts(path: Path) -> ReleaseFacts:

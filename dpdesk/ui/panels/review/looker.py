@@ -1,63 +1,30 @@
-"""Looking at the review of the release at hand, in the background."""
+"""The review of the release at hand, as it was seen when the release was checked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from PySide6.QtCore import QObject, Signal, Slot
 
-from PySide6.QtCore import QObject, Signal
-
-from dpdesk.app import signing
-from dpdesk.app.review import looking
 from dpdesk.app.review.values import Card, ReviewPicture
-from dpdesk.app.types import AppContext
-from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
+from dpdesk.ui.jobs import JobFailed, JobOutcome
+from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.workbench import Workbench
-
-_CHANNEL = "review.look"
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The release with its review, and the keys of this computer that can sign."""
-
-    picture: ReviewPicture
-    cards: tuple[Card, ...]
-
-
-@dataclass(frozen=True)
-class Look:
-    """Work for a background thread: verify the folder, read its review, list the own keys."""
-
-    context: AppContext
-    folder: Path
-    source: Path | None
-
-    def __call__(self, token: CancelToken, report: Report) -> Seen:
-        """What was seen."""
-        picture = looking.look(self.context, self.folder, token, report, self.source)
-        keys = signing.own_keys(self.context)
-        return Seen(picture, tuple(one.card for one in keys if one.card is not None))
+from dpdesk.ui.workbench.tasks import CheckedRelease
 
 
 class Looker(QObject):
-    """``changed()`` when :attr:`seen`, :attr:`problem` or :attr:`busy` is new."""
+    """``changed()`` when :attr:`picture`, :attr:`problem` or :attr:`busy` is new.
+
+    Nothing is read here: a release and its review are read in one go, by the workbench.
+    """
 
     changed = Signal()
 
     def __init__(self, workbench: Workbench, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bench = workbench
-        self._of: object = None
+        self._seen: CheckedRelease | None = None
         self._job = 0
-        self._seen: Seen | None = None
-        self._problem: JobFailed | None = None
-
-    @property
-    def seen(self) -> Seen | None:
-        """The review of the release at hand; None while it has not been looked at."""
-        return self._seen
+        workbench.hub.finished.connect(self._on_finished)
 
     @property
     def picture(self) -> ReviewPicture | None:
@@ -65,9 +32,16 @@ class Looker(QObject):
         return None if self._seen is None else self._seen.picture
 
     @property
+    def cards(self) -> tuple[Card, ...]:
+        """The keys of this computer that can sign."""
+        return () if self._seen is None else self._seen.cards
+
+    @property
     def problem(self) -> JobFailed | None:
         """Why the review could not be looked at."""
-        return self._problem
+        if self._seen is None or self._seen.unseen is None:
+            return None
+        return failure(0, self.tr("Looking at the review"), self._seen.unseen)
 
     @property
     def busy(self) -> bool:
@@ -80,44 +54,21 @@ class Looker(QObject):
         return self._job
 
     def follow(self) -> None:
-        """Look when another release is at hand, or the same one was read again."""
-        facts = self._bench.release
-        if facts is not self._of:
-            self._of = facts
-            if self._seen is not None and self._seen.picture.folder != self._bench.release_path:
-                self._seen = None
-            self.look()
+        """Take over what the workbench knows of the release at hand."""
+        seen, job = self._bench.checked, self._bench.verify_job
+        if seen is not self._seen or job != self._job:
+            self._seen, self._job = seen, job
+            self.changed.emit()
 
+    @Slot()
     def look(self) -> None:
-        """Look again; what was seen stays until that is done."""
-        bench, facts = self._bench, self._bench.release
-        channel = bench.hub.latest(_CHANNEL)
-        channel.cancel()
-        self._job, self._problem = 0, None
-        if facts is None or facts.internal is None or bench.release_path is None:
-            self._seen = None
-            self.changed.emit()
-            return
-        self._job = channel.query(
-            self.tr("Looking at the review of {name}").format(name=bench.release_path.name),
-            Look(bench.context, bench.release_path, bench.verified_with),
-            done=self._on_done,
-            failed=self._on_failed,
-            cancelled=self._on_cancelled,
-        )
-        self.changed.emit()
+        """Check the release and look at its review again; what was seen stays until then."""
+        bench = self._bench
+        if bench.release is not None:
+            bench.verify_again(bench.verified_with)
+            self.follow()
 
-    def _on_done(self, outcome: JobDone) -> None:
-        if outcome.job == self._job and isinstance(outcome.value, Seen):
-            self._job, self._seen = 0, outcome.value
-            self.changed.emit()
-
-    def _on_failed(self, outcome: JobFailed) -> None:
-        if outcome.job == self._job:
-            self._job, self._seen, self._problem = 0, None, outcome
-            self.changed.emit()
-
-    def _on_cancelled(self, outcome: JobCancelled) -> None:
-        if outcome.job == self._job:
-            self._job = 0
-            self.changed.emit()
+    @Slot(object)
+    def _on_finished(self, outcome: JobOutcome) -> None:
+        if self._job and outcome.job == self._job:
+            self.follow()

@@ -21,7 +21,7 @@ from dpdesk.ui.panels.review.preparing import Preparing
 from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
 from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.panels.review.sign_page import SignPage
-from dpdesk.ui.panels.review.standing import signed_words, standing_of
+from dpdesk.ui.panels.review.standing import signed_words
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import EmptyState, StepHeader, column, row
@@ -70,10 +70,10 @@ class ReviewPanel(Panel):
         bench, report = self._bench, self._bench.verified
         if report is None:
             return PanelStatus(Mark.OPEN, self.tr("nothing written yet") if bench.data else "")
-        if not report.ok:
-            return PanelStatus(Mark.ATTENTION, self.tr("check failed"))
         if self._spoiled():
             return PanelStatus(Mark.ATTENTION, self.tr("review not sound"))
+        if not report.ok:
+            return PanelStatus(Mark.ATTENTION, self.tr("check failed"))
         if self._stale_words():
             return PanelStatus(Mark.STALE, self.tr("work changed since"))
         return PanelStatus(Mark.DONE, self.tr("written and checked"))
@@ -216,12 +216,13 @@ class ReviewPanel(Panel):
 
     def _can_export(self) -> bool:
         report = self._bench.verified
-        sound = report is not None and report.ok and not self._spoiled() and not self.looker.busy
+        sound = report is not None and report.ok and not self.looker.busy
         return sound and "export" not in self._jobs.values()
 
     def _spoiled(self) -> bool:
-        picture = self.looker.picture
-        return picture is not None and standing_of(picture).spoiled
+        """Whether the files hold, but not what was signed about them."""
+        report, picture = self._bench.verified, self.looker.picture
+        return report is not None and not report.ok and picture is not None and picture.verified.ok
 
     def _stale_words(self) -> str:
         if self._bench.release is None:
@@ -261,10 +262,10 @@ class ReviewPanel(Panel):
         facts = self._bench.release
         excel, note = presenter.excel_note(None if facts is None else presenter.rows_out(facts))
         report = self._bench.verified
-        if report is not None and not report.ok:
-            note = self.tr("A release that failed its check is not exported.")
-        elif self._spoiled():
+        if self._spoiled():
             note = self.tr("A release whose review is not sound is not exported.")
+        elif report is not None and not report.ok:
+            note = self.tr("A release that failed its check is not exported.")
         signed = signed_words(self.looker.picture)
         self.release.set_can_export(can, excel, f"{signed} {note}")
         self.statusChanged.emit()
@@ -314,6 +315,7 @@ class ReviewPanel(Panel):
         if job:
             self._jobs[job] = "verify"
             self.release.job_line.follow(job, self.tr("Checking the release"))
+            self.looker.follow()
 
     # -- reactions
 
@@ -337,10 +339,6 @@ class ReviewPanel(Panel):
     @Slot()
     def _on_looked(self) -> None:
         self._show_standing()
-        picture, report = self.looker.picture, self._bench.verified
-        if picture is not None and self._spoiled() and report is not None and report.ok:
-            sentence = standing_of(picture).sentence
-            self.release.band.show_message("fail", sentence, dismissible=False)
         self._update_buttons()
 
     @Slot()

@@ -149,8 +149,7 @@ class SignPage(Page):
         return bar
 
     def _show_keys(self) -> None:
-        seen = self._looker.seen
-        cards = () if seen is None else seen.cards
+        cards = self._looker.cards
         if cards == self._cards:
             return
         chosen = self.card
@@ -223,7 +222,6 @@ class SignPage(Page):
             if left:
                 text += " " + self.tr("Left out: {left}").format(left=left)
             self.signed.emit("ok", text)
-        self._bench.verify_again(self._bench.verified_with)
         self._looker.look()
 
     def _on_failed(self, outcome: JobFailed) -> None:

@@ -57,12 +57,22 @@ def standing_of(picture: ReviewPicture) -> Standing:
     votes = tuple(map(_vote_line, state.current.ballots if state.current else ()))
     events = tuple(event_line(one, counts=one.id not in state.void) for one in state.graph.events)
     if faults:
-        first = translate("Review", "This review is not to be relied on: nothing can be signed or")
-        text = translate("Review", "{first} exported. {fault}")
-        sentence = text.format(first=first, fault=faults[0])
+        sentence = _wrong_words(state, faults)
         return Standing("fail", sentence, faults, notes, votes, events)
     kind, sentence = _status_words(state)
     return Standing(kind, sentence, (), notes, votes, events)
+
+
+def _wrong_words(state: ReviewState, faults: tuple[str, ...]) -> str:
+    """What is wrong, in one sentence: with the release while there is no review of it at all."""
+    if state.graph.events or state.faults:
+        text = translate("Review", "This review is not to be relied on: nothing can be signed or")
+        whole = translate("Review", "{first} exported. {fault}")
+        return whole.format(first=text, fault=faults[0])
+    text = translate("Review", "This release failed its check, so it cannot be submitted: {fault}")
+    more = translate("Review", "({n} more below.)").format(n=len(faults) - 1)
+    words = text.format(fault=faults[0])
+    return f"{words} {more}" if len(faults) > 1 else words
 
 
 def stranger_faults(state: ReviewState) -> tuple[Fault, ...]:
