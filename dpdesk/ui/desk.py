@@ -138,12 +138,16 @@ class Desk(QObject):
     def let_go(self) -> None:
         """Let the project and the data go.
 
-        Raises the StorageError for which the last change could not be saved in the project.
+        Raises the StorageError for which the last change could not be saved in the project, or a
+        vote in the making on this computer.
         """
         try:
-            self.projects.keeper.end()
+            self.review.sign.drafts.flush()
         finally:
-            self.workbench.close()
+            try:
+                self.projects.keeper.end()
+            finally:
+                self.workbench.close()
 
     def end(self) -> None:
         """Let all go and take the window apart, while the toolkit is still there for it.

@@ -14,6 +14,7 @@ from dpdesk.app.review.values import Decision, EventType, Outcome, Status
 from dpdesk.app.types import AppContext
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review import ReviewPanel
+from dpdesk.ui.panels.review.deciding import Choice
 from dpdesk.ui.panels.review.panel import SIGN
 from dpdesk.ui.panels.review.sign_dialog import SignDialog
 from dpdesk.ui.panels.review.sign_page import DECIDE
@@ -250,3 +251,49 @@ def test_a_reviewer_sees_what_is_decided_and_signs_only_when_all_is(
     dialog.sign.click()
     assert "nothing is chosen" in dialog.problem.text()
     dialog.reject()
+
+
+def test_what_is_decided_comes_back_after_closing_and_never_lies_in_the_release(
+    at: Callable[[Person], Room], three: Three
+) -> None:
+    submit(at, three)
+    take(three[1], three[0])
+    before = sorted(three[1].folder.rglob("*"))
+    room = at(three[1])
+    page = room.page
+    page.strip.button(DECIDE).click()
+    assert page.draft is not None
+    key = page.draft.points[0].key
+    page.decide.choose(key)
+    page.decide.buttons[Decision.CHANGE].click()
+    page.decide.comment.setPlainText("Say more about the source.")
+    room.quiet(lambda: page.drafts.kept)
+    assert sorted(three[1].folder.rglob("*")) == before
+    again = at(three[1])  # another program, which knows nothing but what was kept
+    draft = again.page.draft
+    assert draft is not None
+    assert draft.choices[key] == Choice(Decision.CHANGE, "Say more about the source.")
+    assert draft.done == 1
+    again.decide_all()
+    dialog = again.dialog(EventType.BALLOT)
+    dialog.outcomes[Outcome.APPROVE].click()
+    again.sign(dialog)
+    again.quiet(lambda: again.status is Status.IN_REVIEW)
+    assert list((three[1].home / "drafts").glob("*.json")) == []
+
+
+def test_what_cannot_be_kept_is_said_and_tried_again_at_the_end(
+    at: Callable[[Person], Room], three: Three
+) -> None:
+    submit(at, three)
+    take(three[1], three[0])
+    room = at(three[1])
+    page = room.page
+    page.strip.button(DECIDE).click()
+    (three[1].home / "drafts").write_text("in the way", "utf-8")
+    page.decide.buttons[Decision.ACCEPT].click()
+    room.quiet(lambda: "lost when the window closes" in page.decide.unkept.text())
+    assert page.decide.unkept.isVisible()
+    (three[1].home / "drafts").unlink()
+    page.drafts.flush()
+    assert len(list((three[1].home / "drafts").glob("*.json"))) == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dpdesk.app.review.values import (
@@ -140,3 +142,21 @@ def test_without_a_key_nothing_is_allowed_and_the_way_out_is_told() -> None:
     found = doable(picture(submitted()), None, None)
     assert found.primary is None
     assert all("no key of yours" in reason for reason in found.reasons.values())
+
+
+def test_decisions_that_were_kept_are_taken_up_and_void_ones_are_named_until_decided() -> None:
+    play = submitted()
+    blank = draft_of(play)
+    made = blank.decided("verified", Choice(Decision.REJECT, "No.")).kept
+    kept = replace(made, void=("uniques",))
+    items = picture(play).checked.checklist.items
+    fresh = begin(blank.submission, blank.payload, proposed_vote(play.state, BEN.card), items, kept)
+    assert fresh.choices["verified"] == Choice(Decision.REJECT, "No.")
+    assert fresh.void_words().endswith(": Is anybody unique?")
+    assert fresh.decided("uniques", Choice(Decision.ACCEPT, "Few.")).void_words() == ""
+    other = {"verified": replace(kept.choices["verified"], about="0" * 64)}
+    stale = replace(kept, choices=other)
+    again = begin(
+        blank.submission, blank.payload, proposed_vote(play.state, BEN.card), items, stale
+    )
+    assert again.choices["verified"] == Choice()

@@ -7,15 +7,16 @@ with one more event, whole or not at all; what was done is entered in the audit 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
+from dpdesk.app.review.drafts import forget_draft
 from dpdesk.app.review.looking import bound_files, latest_known, load, review_store
-from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 
 if TYPE_CHECKING:
@@ -113,7 +114,10 @@ def cast(
     """Cast a vote, sealed until enough votes are in. Raises RefusedError ``vote.rules`` too."""
     from dpdesk.project.review.making import cast as make
 
-    return _sign(context, folder, token, out, lambda state: make(signer, state, vote))
+    done = _sign(context, folder, token, out, lambda state: make(signer, state, vote))
+    with suppress(DpdeskError):  # the vote is signed, whatever becomes of its draft
+        forget_draft(context, vote.submission, signer.fingerprint)
+    return done
 
 
 def reveal(

@@ -6,6 +6,7 @@ from dpdesk.app.review.acting import Signed, Wish
 from dpdesk.app.review.looking import ReviewPicture
 from dpdesk.project.review.cards import Card
 from dpdesk.project.review.checklist import Difference, Item
+from dpdesk.project.review.drafts import KeptChoice, KeptDraft, subjects
 from dpdesk.project.review.events import Event, Fault
 from dpdesk.project.review.keys import SHORTEST_PASSPHRASE, StoredKey
 from dpdesk.project.review.making import proposed_vote
@@ -46,6 +47,8 @@ __all__ = [
     "FileDecision",
     "Item",
     "ItemStatus",
+    "KeptChoice",
+    "KeptDraft",
     "Outcome",
     "Permission",
     "Release",
@@ -66,5 +69,6 @@ __all__ = [
     "Withdraw",
     "fingerprint_text",
     "proposed_vote",
+    "subjects",
     "vote_problems",
 ]

@@ -5,12 +5,13 @@ Each is called with a cancel token and a report, touches nothing of the window a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dpdesk.app import exploring, exporting, opening, recording, remembering, signing, verifying
-from dpdesk.app.review import looking
-from dpdesk.app.review.values import Card, ReviewPicture
+from dpdesk.app.review import drafts, looking
+from dpdesk.app.review.values import Card, KeptDraft, ReviewPicture
 from dpdesk.app.types import (
     AppContext,
     Candidate,
@@ -57,7 +58,8 @@ class CheckedRelease:
 
     ``source`` is the data file with which it was checked, ``work`` the state it was made from; None
     when there was none. ``picture`` is its review as it was seen in the same go (None when there
-    can be none), ``unseen`` why it could not be seen, ``cards`` the own keys that can sign.
+    can be none), ``unseen`` why it could not be seen, ``cards`` the own keys that can sign and
+    ``drafts`` what their holders have decided and not signed, by fingerprint.
     """
 
     path: Path
@@ -69,6 +71,7 @@ class CheckedRelease:
     picture: ReviewPicture | None = None
     unseen: DpdeskError | None = field(default=None, repr=False)
     cards: tuple[Card, ...] = ()
+    drafts: Mapping[str, KeptDraft] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -237,6 +240,7 @@ class CheckRelease:
         else:
             result = looking.signed_report(picture)
         recording.mention(self.context, "viewed", self.path.absolute(), report)
+        cards, kept = self._own(picture)
         return CheckedRelease(
             self.path,
             _facts(self.path),
@@ -244,8 +248,18 @@ class CheckRelease:
             source=self.source,
             picture=picture,
             unseen=unseen,
-            cards=own_cards(self.context) if picture is not None else (),
+            cards=cards,
+            drafts=kept,
         )
+
+    def _own(
+        self, picture: ReviewPicture | None
+    ) -> tuple[tuple[Card, ...], Mapping[str, KeptDraft]]:
+        """The keys of this computer that can sign, and what was decided with them."""
+        if picture is None:
+            return (), {}
+        cards = tuple(one.card for one in signing.own_keys(self.context) if one.card is not None)
+        return cards, drafts.kept_drafts(self.context, picture.state, cards)
 
     def _look(
         self, token: CancelToken, report: Report
@@ -259,11 +273,6 @@ class CheckRelease:
             raise
         except DpdeskError as error:
             return None, error.with_traceback(None)
-
-
-def own_cards(context: AppContext) -> tuple[Card, ...]:
-    """The keys of this computer that can sign."""
-    return tuple(one.card for one in signing.own_keys(context) if one.card is not None)
 
 
 def _facts(path: Path) -> ReleaseFacts:

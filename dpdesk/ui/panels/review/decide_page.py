@@ -38,6 +38,12 @@ class DecidePage(QWidget):
         self.progress = QLabel()
         set_look(self.progress, "strong")
         layout.addWidget(self.progress)
+        self.void, self.unkept = QLabel(), QLabel()
+        for label, look in ((self.void, "caution"), (self.unkept, "fail")):
+            label.setWordWrap(True)
+            set_look(label, look)
+            label.hide()
+            layout.addWidget(label)
         self.lines = ListModel(parent=self)
         self.grid = DataGrid(theme, self.tr("What is to be decided"))
         self.grid.setToolTip(self.tr("Arrow keys choose; evidence and decision stand beside it"))
@@ -53,8 +59,11 @@ class DecidePage(QWidget):
         parts = (self.grid, right)
         layout.addWidget(SideBySide(theme, "review-decide", parts, LEAST_LINES), 1)
 
-    def show_draft(self, draft: Draft) -> None:
-        """What is decided so far; the chosen line stays."""
+    def show_draft(self, draft: Draft, unkept: str = "") -> None:
+        """What is decided so far; the chosen line stays.
+
+        ``unkept`` says why it could not be kept on this computer.
+        """
         fresh = self._draft is None or _about(self._draft) != _about(draft)
         self._draft = draft
         heads = (self.tr("Decision"), self.tr("Stands"), self.tr("What"))
@@ -62,11 +71,21 @@ class DecidePage(QWidget):
             (choice_words(draft.choices[one.key]), one.mark, one.question) for one in draft.points
         ]
         self.lines.set_table(heads, rows)
-        self.progress.setText(draft.words())
+        kept = self.tr("what you decide is kept on this computer alone until you sign")
+        self.progress.setText(draft.words() if unkept else f"{draft.words()} · {kept}")
+        self._say(self.void, f"△ {draft.void_words()}" if draft.void_words() else "")
+        lost = self.tr("✕ {reason} What you decide is lost when the window closes.")
+        self._say(self.unkept, lost.format(reason=unkept) if unkept else "")
         if fresh and draft.points:
             self.grid.selectRow(0)
             self._on_chosen()
         self._show_problem()
+
+    @staticmethod
+    def _say(label: QLabel, text: str) -> None:
+        label.setText(in_window(text))
+        label.setAccessibleName(text)
+        label.setVisible(bool(text))
 
     def choose(self, key: str) -> None:
         """Choose the point with this key."""

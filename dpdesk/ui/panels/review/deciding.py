@@ -17,9 +17,12 @@ from dpdesk.app.review.values import (
     FileDecision,
     Item,
     ItemStatus,
+    KeptChoice,
+    KeptDraft,
     Outcome,
     Submission,
     Vote,
+    subjects,
     vote_problems,
 )
 
@@ -53,17 +56,45 @@ class Choice:
 
 @dataclass(frozen=True)
 class Draft:
-    """A vote in the making; ``choices`` are by the points' keys."""
+    """A vote in the making; ``choices`` are by the points' keys.
+
+    ``void`` are the points whose earlier decision fell, as what it was about has changed.
+    """
 
     submission: str
     payload: Submission
     reviewer: str
     points: tuple[Point, ...]
     choices: Mapping[str, Choice]
+    void: tuple[str, ...] = ()
 
     def decided(self, key: str, choice: Choice) -> Draft:
         """The draft with one more decision, or another one."""
-        return replace(self, choices={**self.choices, key: choice})
+        void = tuple(one for one in self.void if one != key)
+        return replace(self, choices={**self.choices, key: choice}, void=void)
+
+    @property
+    def kept(self) -> KeptDraft:
+        """The draft as it is kept on this computer."""
+        about = subjects(self.payload)
+        choices = {
+            key: KeptChoice(about[key], one.decision, one.comment)
+            for key, one in self.choices.items()
+            if one != Choice()
+        }
+        return KeptDraft(self.submission, self.reviewer, choices, self.void)
+
+    def void_words(self) -> str:
+        """Which decisions fell, in a sentence; empty when none did."""
+        names = [one.question for one in self.points if one.key in self.void]
+        if not names:
+            return ""
+        text = translate(
+            "Review",
+            "Decide again, as it has changed since you decided, so that your decision is void: "
+            "{names}",
+        )
+        return text.format(names=", ".join(names))
 
     def problem(self, key: str) -> str:
         """What a decision lacks, as a sentence; empty when it is complete or not taken yet."""
@@ -121,8 +152,17 @@ class Draft:
         return Vote(self.submission, self.reviewer, outcome, checks, files, comment)
 
 
-def begin(submission: str, payload: Submission, proposal: Vote, items: tuple[Item, ...]) -> Draft:
-    """A draft with what the reviewer decided before; ``items`` are the checks as they are here."""
+def begin(
+    submission: str,
+    payload: Submission,
+    proposal: Vote,
+    items: tuple[Item, ...],
+    kept: KeptDraft | None = None,
+) -> Draft:
+    """A draft with what the reviewer decided before; ``items`` are the checks as they are here.
+
+    ``proposal`` is what was signed in an earlier round, ``kept`` what was decided since.
+    """
     here = {item.id: item for item in items}
     listed = [one.id for one in items if one.id in payload.checklist]
     listed += [key for key in payload.checklist if key not in here]
@@ -141,7 +181,17 @@ def begin(submission: str, payload: Submission, proposal: Vote, items: tuple[Ite
         before = made[point.key]
         open_ = before.decision is Decision.CHANGE and not before.comment
         choices[point.key] = Choice() if open_ else Choice(before.decision, before.comment)
-    return Draft(submission, payload, proposal.reviewer, tuple(points), choices)
+    draft = Draft(submission, payload, proposal.reviewer, tuple(points), choices)
+    return draft if kept is None else _taken_up(draft, kept)
+
+
+def _taken_up(draft: Draft, kept: KeptDraft) -> Draft:
+    """The draft with what was kept of it, as far as it is about the same."""
+    about, choices = subjects(draft.payload), dict(draft.choices)
+    for key, one in kept.choices.items():
+        if key in choices and about[key] == one.about:
+            choices[key] = Choice(one.decision, one.comment)
+    return replace(draft, choices=choices, void=kept.void)
 
 
 def choice_words(choice: Choice) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from dpdesk.app.review.values import Card, ReviewPicture
+from dpdesk.app.review.values import Card, KeptDraft, ReviewPicture
 from dpdesk.ui.jobs import JobFailed, JobOutcome
 from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.workbench import Workbench
@@ -35,6 +35,10 @@ class Looker(QObject):
     def cards(self) -> tuple[Card, ...]:
         """The keys of this computer that can sign."""
         return () if self._seen is None else self._seen.cards
+
+    def kept(self, card: Card) -> KeptDraft | None:
+        """What the holder of a key had decided when the review was looked at."""
+        return None if self._seen is None else self._seen.drafts.get(card.fingerprint)
 
     @property
     def problem(self) -> JobFailed | None:

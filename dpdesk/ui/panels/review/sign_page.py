@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from dpdesk.app.review.values import (
     Card,
     EventType,
-    ReviewPicture,
     Signed,
     fingerprint_text,
-    proposed_vote,
 )
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
 from dpdesk.ui.panels.review.actions import ORDER, Doable, action_words, doable, meaning
 from dpdesk.ui.panels.review.decide_page import DecidePage
-from dpdesk.ui.panels.review.deciding import Choice, Draft, begin
+from dpdesk.ui.panels.review.deciding import Choice, Draft
+from dpdesk.ui.panels.review.drafts import Drafts
 from dpdesk.ui.panels.review.lines_card import LinesCard
 from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.panels.review.scrolling import Page
@@ -52,8 +49,7 @@ class SignPage(Page):
     ) -> None:
         super().__init__(parent)
         self._bench, self._theme, self._asker, self._looker = bench, theme, asker, looker
-        self._drafts: dict[tuple[str, str], Draft] = {}
-        self._seen_by: dict[tuple[str, str], ReviewPicture] = {}
+        self.drafts = Drafts(bench, looker, self)
         self._cards: tuple[Card, ...] = ()
         self.dialog: SignDialog | None = None
         layout = column(self, gap=SPACE.m)
@@ -74,6 +70,7 @@ class SignPage(Page):
         self.reasons = LinesCard(self.tr("What you cannot do now, and why"), "–")
         layout.addWidget(self.reasons)
         looker.changed.connect(self.show_all)
+        self.drafts.problemChanged.connect(self.show_all)
         self.show_all()
 
     @property
@@ -85,21 +82,7 @@ class SignPage(Page):
     @property
     def draft(self) -> Draft | None:
         """What the holder of the key has decided so far; None when there is nothing to decide."""
-        picture, card = self._looker.picture, self.card
-        current = None if picture is None else picture.state.current
-        if picture is None or current is None or card is None:
-            return None
-        if not picture.rights(card)[EventType.BALLOT].allowed:
-            return None
-        place = (current.submission.id, card.fingerprint)
-        known = self._drafts.get(place)
-        if known is None or self._seen_by.get(place) is not picture:
-            made = proposed_vote(picture.state, card)
-            items = picture.checked.checklist.items
-            fresh = begin(current.submission.id, current.payload, made, items)
-            known = fresh if known is None else replace(fresh, choices=known.choices)
-            self._drafts[place], self._seen_by[place] = known, picture
-        return known
+        return self.drafts.of(self.card)
 
     @Slot()
     def show_all(self) -> None:
@@ -111,7 +94,7 @@ class SignPage(Page):
             self.strip.choose(STANDING)
             self._on_page(STANDING)
         else:
-            self.decide.show_draft(draft)
+            self.decide.show_draft(draft, self.drafts.problem)
         self._show_actions()
 
     def ask(self, action: EventType) -> None:
@@ -185,11 +168,9 @@ class SignPage(Page):
 
     @Slot(str, object)
     def _on_decided(self, key: str, choice: Choice) -> None:
-        draft, card = self.draft, self.card
-        if draft is not None and card is not None and draft.choices[key] != choice:
-            changed = draft.decided(key, choice)
-            self._drafts[(draft.submission, card.fingerprint)] = changed
-            self.decide.show_draft(changed)
+        draft = self.draft
+        if draft is not None and draft.choices[key] != choice:
+            self.decide.show_draft(self.drafts.decide(draft, key, choice), self.drafts.problem)
             self._show_actions()
             self._on_page(self.strip.current)
 
@@ -217,6 +198,8 @@ class SignPage(Page):
             self.dialog.accept()
         found = outcome.value
         if isinstance(found, Signed):
+            if found.event.type is EventType.BALLOT and found.event.submission:
+                self.drafts.signed(found.event.submission, found.event.signer.fingerprint)
             left = " ".join(f"{one.reason}." for one in found.left_out)
             text = self.tr("Signed: {words}.").format(words=found.event.words)
             if left:
