@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dpdesk.app.context import AppContext
 from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report, silent
+from dpdesk.project.audit import FILE, AuditCheck, AuditEntry, AuditLog, AuditSearch
 
-if TYPE_CHECKING:
-    from dpdesk.project.audit import AuditCheck, AuditEntry
+__all__ = [
+    "AuditCheck",
+    "AuditEntry",
+    "AuditPicture",
+    "AuditSearch",
+    "AuditView",
+    "check_audit",
+    "export_audit",
+    "fault_advice",
+    "find_entries",
+    "look_at_audit",
+]
 
 
 @dataclass(frozen=True)
@@ -21,27 +32,95 @@ class AuditPicture:
     check: AuditCheck
 
 
-def look_at_audit(context: AppContext) -> AuditPicture:
-    """Read and check the log: its chain, and that it goes on from what was signed here.
+@dataclass(frozen=True)
+class AuditView:
+    """What a search finds in the log, as long as the log was then; the entries come in pages.
+
+    ``count`` entries of ``total`` are found; ``actions`` are all that occur, ``writable`` says
+    whether entries can be made. ``newest`` is None in an empty log.
+    """
+
+    home: Path
+    search: AuditSearch
+    last: int
+    count: int
+    total: int
+    actions: tuple[str, ...]
+    writable: bool
+    newest: AuditEntry | None
+
+    def page(self, start: int, count: int) -> tuple[AuditEntry, ...]:
+        """Found entries from place ``start``, newest first. Raises StorageError ``audit.*``."""
+        with AuditLog.open_home(self.home, looking=True) as log:
+            return log.page(self.search, self.last, start, count)
+
+    def place_of(self, number: int) -> int:
+        """The place of an entry among the found ones, or of the newest one before it."""
+        with AuditLog.open_home(self.home, looking=True) as log:
+            older = log.count(self.search, min(number, self.last))
+        return max(0, min(self.count - older, self.count - 1))
+
+
+def find_entries(context: AppContext, search: AuditSearch) -> AuditView:
+    """Search the log. Raises StorageError ``audit.unreadable``, ``audit.newer``."""
+    with AuditLog.open_home(context.home, looking=True) as log:
+        size = log.size()
+        newest = log.page(AuditSearch(), size.last, 0, 1)
+        return AuditView(
+            context.home,
+            search,
+            size.last,
+            log.count(search, size.last),
+            size.entries,
+            size.actions,
+            log.writable,
+            newest[0] if newest else None,
+        )
+
+
+def check_audit(
+    context: AppContext, token: CancelToken | None = None, report: Report = silent
+) -> AuditCheck:
+    """Check the log: its chain, and that it goes on from what was signed here.
 
     A submission that was signed on this computer names the log's end at that time; an entry that a
-    signature knows cannot be missing. Raises StorageError ``audit.unreadable``.
+    signature knows cannot be missing. Raises StorageError ``audit.unreadable`` and Cancelled.
     """
-    from dpdesk.project.audit import AuditLog
+    known = _signed_heads(context)
+    with AuditLog.open_home(context.home, looking=True) as log:
+        return log.verify(known, token, report)
 
+
+def look_at_audit(context: AppContext) -> AuditPicture:
+    """Read and check the whole log; see :func:`check_audit`."""
     with AuditLog.open_home(context.home) as log:
         check = log.verify(_signed_heads(context))
         return AuditPicture(log.entries(), check)
 
 
-def export_audit(context: AppContext, out: Path) -> int:
-    """Write the whole log as CSV or JSON, as the name of the new file ends; the number of entries.
+def fault_advice(context: AppContext, check: AuditCheck) -> str:
+    """What a broken chain means, and what to do; empty when it holds."""
+    if check.fault is None:
+        return ""
+    before = check.fault.n - 1
+    held = "Not even the first entry can be relied on"
+    if before > 0:
+        held = "Entry 1 is" if before == 1 else f"Entries 1 to {before:,} are"
+        held += " as they were written" if before > 1 else " as it was written"
+    return (
+        f"{held}; what comes after may have been changed, so it proves nothing. Export the log, "
+        f"keep {context.home / FILE} under another name as evidence, and tell whoever answers for "
+        "security; DPDesk then begins a new log."
+    )
 
-    Raises InputError ``audit.exists`` or ``audit.format``, StorageError.
+
+def export_audit(context: AppContext, out: Path, *, replace: bool = False) -> int:
+    """Write the whole log as CSV or JSON, as the name of the file ends; the number of entries.
+
+    Without ``replace`` the file must be new. Raises InputError ``audit.exists`` or
+    ``audit.format``, StorageError.
     """
-    from dpdesk.project.audit import AuditLog
-
-    if out.exists():
+    if out.exists() and not replace:
         raise InputError("audit.exists", f"{out}: the file is there already.", hint="Name another.")
     with AuditLog.open_home(context.home) as log:
         return log.export(out, out.suffix.lower().removeprefix("."), context.workspace)

@@ -13,31 +13,54 @@ one of its own. No entry holds a value of the data: paths, hashes, settings and 
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
-import json
 import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
 from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.io.safewrite import PartialKeeper
+from dpdesk.project.audit_chain import (
+    FIELDS,
+    FIRST,
+    AuditCheck,
+    AuditEntry,
+    AuditFault,
+    AuditNote,
+    AuditSearch,
+    AuditSize,
+    Chain,
+    make_entry,
+)
 from dpdesk.project.people import whoever
 from dpdesk.project.sql import HEADER, connect, kind_of, writing
+
+__all__ = [
+    "FILE",
+    "AuditCheck",
+    "AuditEntry",
+    "AuditFault",
+    "AuditLog",
+    "AuditNote",
+    "AuditSearch",
+    "AuditSize",
+    "make_entry",
+]
 
 FILE = "audit.sqlite"
 FORMATS = ("csv", "json")
 APPLICATION = 0x44504155  # "DPAU"
 VERSION = 1
-FIRST = ""
-_DOMAIN = b"dpdesk-audit-v1\n"
-_FIELDS = ("n", "time", "who", "action", "subject", "details", "previous", "hash")
+CHECKING = "Check the chain"
+_TYPES = (int, *(str,) * (len(FIELDS) - 1))
 _NOTHING: Mapping[str, object] = MappingProxyType({})
+_PIECE = 500
+LOOK_SECONDS = 3.0
 
 SCHEMA = (
     "CREATE TABLE audit (n INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL, "
@@ -48,86 +71,6 @@ SCHEMA = (
     "CREATE TRIGGER audit_no_removal BEFORE DELETE ON audit "
     "BEGIN SELECT RAISE(ABORT, 'the audit log only grows'); END",
 )
-
-
-@dataclass(frozen=True)
-class AuditEntry:
-    """One entry. ``time`` is UTC to the second as ISO text; ``details`` is JSON text.
-
-    ``previous`` is the hash of the entry before (empty for the first), ``hash`` that of this one.
-    """
-
-    n: int
-    time: str
-    who: str
-    action: str
-    subject: str
-    details: str
-    previous: str
-    hash: str
-
-    def expected_hash(self) -> str:
-        """What the hash must be for the other fields."""
-        body = {name: getattr(self, name) for name in _FIELDS[:-1]}
-        text = json.dumps(body, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-        return hashlib.sha256(_DOMAIN + text.encode("ascii")).hexdigest()
-
-    @property
-    def facts(self) -> Mapping[str, object]:
-        """The details as a table; empty when they are no table."""
-        try:
-            found = json.loads(self.details)
-        except (ValueError, RecursionError):
-            return _NOTHING
-        return found if isinstance(found, dict) else _NOTHING
-
-
-@dataclass(frozen=True)
-class AuditNote:
-    """Something to be entered: what was done, with what, and further facts (no data values)."""
-
-    action: str
-    subject: str
-    details: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
-
-
-@dataclass(frozen=True)
-class AuditFault:
-    """Where a log is broken: the number of the first entry that is wrong, and why."""
-
-    n: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class AuditCheck:
-    """What checking a log showed; ``notes`` are sentences about what is odd but possible."""
-
-    entries: int
-    head: str
-    fault: AuditFault | None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        """Whether the whole chain holds."""
-        return self.fault is None
-
-
-def make_entry(note: AuditNote, number: int, previous: str, who: str, when: datetime) -> AuditEntry:
-    """The entry number ``number`` for a note. TypeError when the details have no JSON form."""
-    from dpdesk.io.canonical import to_plain
-
-    time = when.astimezone(UTC).replace(microsecond=0).isoformat()
-    details = json.dumps(to_plain(note.details), sort_keys=True, ensure_ascii=True)
-    action, subject, who = (_one_line(text) for text in (note.action, note.subject, who))
-    draft = AuditEntry(number, time, who, action, subject, details, previous, "")
-    return AuditEntry(number, time, who, action, subject, details, previous, draft.expected_hash())
-
-
-def _one_line(text: str) -> str:
-    """A text without line breaks that any file can hold; odd bytes of a path as escapes."""
-    return " ".join(text.split()).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class AuditLog:
@@ -141,21 +84,23 @@ class AuditLog:
         self.where = where
 
     @classmethod
-    def open_home(cls, home: Path) -> AuditLog:
+    def open_home(cls, home: Path, *, looking: bool = False) -> AuditLog:
         """The log of the home folder, made when there is none; read only where it must be.
 
+        Who is only ``looking`` waits less long for a log that others hold.
         Raises StorageError ``audit.unwritable``, ``audit.unreadable``, ``audit.newer``.
         """
         path = home.absolute() / FILE
         try:
             _make_file(path)
-            return cls(_opened(path), path)
+            return cls(_opened(path, LOOK_SECONDS if looking else None), path)
         except OSError as error:
-            raise _unwritable(path, error.strerror or type(error).__name__) from error
+            reason = error.strerror or type(error).__name__
+            raise (_unseen if looking else _unwritable)(path, reason) from error
         except sqlite3.Error as error:
             if kind_of(error) in ("damaged", "nonsense"):
                 raise _unreadable(path, error) from error
-            raise _unwritable(path, _reason(error)) from error
+            raise (_unseen if looking else _unwritable)(path, _reason(error)) from error
 
     def append(
         self,
@@ -213,42 +158,53 @@ class AuditLog:
         """The newest entry; None when there is none. Raises StorageError ``audit.unreadable``."""
         with self._reading():
             row = self._connection.execute(
-                f"SELECT {', '.join(_FIELDS)} FROM audit ORDER BY n DESC LIMIT 1"
+                f"SELECT {', '.join(FIELDS)} FROM audit ORDER BY n DESC LIMIT 1"
             ).fetchone()
         return None if row is None else AuditEntry(*row)
 
-    def verify(self, known: Collection[str] = ()) -> AuditCheck:
+    def verify(
+        self,
+        known: Collection[str] = (),
+        token: CancelToken | None = None,
+        report: Report = silent,
+    ) -> AuditCheck:
         """Check the whole chain; ``known`` are heads that the log had at some time.
 
-        A log that cannot be read any more is a fault, not an error.
+        What others enter meanwhile is left for the next time, and nobody has to wait for this. A
+        log that cannot be read any more is a fault, not an error. Raises Cancelled.
         """
-        count, previous, last_time = 0, FIRST, ""
-        seen: set[str] = set()
-        notes: list[str] = []
+        chain = Chain()
         try:
-            for entry in self._rows():
-                fault = _fault(entry, count + 1, previous)
+            counted, last = self._ends()
+            for entry in self._rows_up_to(last):
+                if token is not None and chain.count % _PIECE == 0:
+                    token.check()
+                    report(StepProgress(CHECKING, chain.count, last, "entries"))
+                fault = chain.add(entry)
                 if fault is not None:
-                    return AuditCheck(count, previous, fault, tuple(notes))
-                if entry.time < last_time:
-                    notes.append(
-                        f"Entry {entry.n:,} was made at {entry.time}, before the entry above it: "
-                        "the computer's clock was set back."
-                    )
-                count, previous, last_time = count + 1, entry.hash, entry.time
-                seen.add(entry.hash)
-            fault = self._end_fault(count, seen, known)
+                    return chain.told(fault)
+            fault = self._end_fault(chain, counted, known)
         except (sqlite3.Error, TypeError, ValueError) as error:
             reason = f"the entry cannot be read ({type(error).__name__})"
-            fault = AuditFault(count + 1, reason)
-        return AuditCheck(count, previous, fault, tuple(notes))
+            fault = AuditFault(chain.count + 1, reason)
+        return chain.told(fault)
 
-    def _end_fault(self, count: int, seen: set[str], known: Collection[str]) -> AuditFault | None:
-        if self._counter() > count:
-            reason = f"{self._counter() - count:,} entries were removed from the end"
-            return AuditFault(count + 1, reason)
-        if any(head not in seen for head in known):
-            return AuditFault(count + 1, "an entry that was seen in this log before is missing")
+    def _ends(self) -> tuple[int, int]:
+        """How many entries were ever made, and the last number to look at, at one instant."""
+        row = self._connection.execute(
+            "SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'audit'), max(n) FROM audit"
+        ).fetchone()
+        counted, last = (number if isinstance(number, int) else 0 for number in row)
+        return counted, max(counted, last)
+
+    def _end_fault(self, chain: Chain, counted: int, known: Collection[str]) -> AuditFault | None:
+        if counted > chain.count:
+            lost = counted - chain.count
+            words = "1 entry was" if lost == 1 else f"{lost:,} entries were"
+            return AuditFault(chain.count + 1, f"{words} removed from the end")
+        if any(head not in chain.seen for head in known):
+            reason = "an entry that was seen in this log before is missing"
+            return AuditFault(chain.count + 1, reason)
         present = {
             str(row[0])
             for row in self._connection.execute(
@@ -256,8 +212,46 @@ class AuditLog:
             )
         }
         if not present.issuperset(SCHEMA[1:]):
-            return AuditFault(count + 1, "the guard against changes was taken away")
+            return AuditFault(chain.count + 1, "the guard against changes was taken away")
         return None
+
+    # ---- looking at some of it
+
+    def size(self) -> AuditSize:
+        """How much there is. Raises StorageError ``audit.unreadable``."""
+        with self._reading():
+            rows = self._connection.execute("SELECT DISTINCT action FROM audit ORDER BY 1")
+            actions = tuple(str(row[0]) for row in rows)
+            last = self._ends()[1]
+            return AuditSize(last, self.count(AuditSearch(), last), actions)
+
+    def count(self, search: AuditSearch, last: int) -> int:
+        """How many entries up to number ``last`` are searched for."""
+        where, values = search.condition(last)
+        with self._reading():
+            row = self._connection.execute(f"SELECT count(*) FROM audit WHERE {where}", values)
+            return int(row.fetchone()[0])
+
+    @property
+    def writable(self) -> bool:
+        """Whether the file lets entries be made."""
+        return os.access(self.where, os.W_OK)
+
+    def page(
+        self, search: AuditSearch, last: int, start: int, count: int
+    ) -> tuple[AuditEntry, ...]:
+        """Entries up to number ``last`` that are searched for, newest first.
+
+        Entries that are not what they should be are given all the same, as texts.
+        """
+        where, values = search.condition(last)
+        with self._reading():
+            rows = self._connection.execute(
+                f"SELECT {', '.join(FIELDS)} FROM audit WHERE {where} "
+                "ORDER BY n DESC LIMIT ? OFFSET ?",
+                (*values, count, start),
+            ).fetchall()
+        return tuple(AuditEntry(int(row[0]), *(str(value) for value in row[1:])) for row in rows)
 
     def export(self, path: Path, form: str, keeper: PartialKeeper) -> int:
         """Write all entries as ``csv`` or ``json``, whole or not at all; the number of entries.
@@ -276,14 +270,14 @@ class AuditLog:
         entries = self.entries()
         if form == "json":
             rows = [
-                {**dict(zip(_FIELDS, _row(e), strict=True)), "details": e.facts} for e in entries
+                {**dict(zip(FIELDS, _row(e), strict=True)), "details": e.facts} for e in entries
             ]
             head = entries[-1].hash if entries else FIRST
             text = canonical_json({"format": 1, "head": head, "entries": rows}).decode("utf-8")
         else:
             out = io.StringIO(newline="")
             writer = csv.writer(out, lineterminator="\n")
-            writer.writerow(_FIELDS)
+            writer.writerow(FIELDS)
             writer.writerows(_row(entry) for entry in entries)
             text = out.getvalue()
         write_text(path, text, "audit-export", keeper)
@@ -305,36 +299,33 @@ class AuditLog:
         self.close()
 
     def _rows(self) -> Iterator[AuditEntry]:
-        cursor = self._connection.execute(f"SELECT {', '.join(_FIELDS)} FROM audit ORDER BY n")
-        for row in cursor:
-            kinds = (int, *(str,) * (len(_FIELDS) - 1))
-            if any(type(value) is not kind for value, kind in zip(row, kinds, strict=True)):
-                raise TypeError("an entry is of other types than it should be")
-            yield AuditEntry(*row)
+        yield from self._rows_up_to(self._ends()[1])
+
+    def _rows_up_to(self, last: int) -> Iterator[AuditEntry]:
+        """In pieces, so that whoever has an entry to make is not kept waiting."""
+        seen = 0
+        while rows := self._connection.execute(
+            f"SELECT {', '.join(FIELDS)} FROM audit WHERE n > ? AND n <= ? ORDER BY n LIMIT ?",
+            (seen, last, _PIECE),
+        ).fetchall():
+            for row in rows:
+                if tuple(type(value) for value in row) != _TYPES:
+                    raise TypeError("an entry is of other types than it should be")
+                yield AuditEntry(*row)
+            seen = rows[-1][0]
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, TypeError) as error:
+            if isinstance(error, sqlite3.Error) and kind_of(error) == "busy":
+                raise _unseen(self.where, _reason(error)) from error
             raise _unreadable(self.where, error) from error
 
 
 def _row(entry: AuditEntry) -> tuple[object, ...]:
-    return tuple(getattr(entry, name) for name in _FIELDS)
-
-
-def _fault(entry: AuditEntry, number: int, previous: str) -> AuditFault | None:
-    """What is wrong with the entry that should be the one of this number."""
-    if entry.n != number:
-        missing = entry.n - number
-        words = "entry is" if missing == 1 else "entries are"
-        return AuditFault(number, f"{missing:,} {words} missing before entry {entry.n:,}")
-    if entry.hash != entry.expected_hash():
-        return AuditFault(number, "what the entry says was changed")
-    if entry.previous != previous:
-        return AuditFault(number, "the entry does not follow the one before it")
-    return None
+    return tuple(getattr(entry, name) for name in FIELDS)
 
 
 def _make_file(path: Path) -> None:
@@ -344,12 +335,12 @@ def _make_file(path: Path) -> None:
         os.close(os.open(path, flags, 0o600))
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _opened(path: Path, patience: float | None) -> sqlite3.Connection:
     with path.open("rb") as stream:
         head = stream.read(len(HEADER))
     if head and head != HEADER:
         raise _unreadable(path, None)
-    connection = connect(path, read_only=not os.access(path, os.W_OK))
+    connection = connect(path, read_only=not os.access(path, os.W_OK), patience=patience)
     try:
         application, version = (
             connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -393,6 +384,16 @@ def _unreadable(path: Path, error: Exception | None) -> StorageError:
         "audit.unreadable",
         f"{path}: the audit log could not be read: {reason}.",
         hint="Keep the file as evidence under another name; DPDesk then starts a new log.",
+    )
+
+
+def _unseen(path: Path, reason: str) -> StorageError:
+    return StorageError(
+        "audit.unreadable",
+        f"{path}: the audit log could not be opened: {reason[:1].lower()}{reason[1:]}.",
+        hint="Until it can be, nothing is released or exported; end what holds it, or ask for the "
+        "right to write there, then look again.",
+        details={"path": str(path)},
     )
 
 

@@ -28,17 +28,20 @@ _NONSENSE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MIS
 _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
 
 
-def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+def connect(
+    path: Path, *, read_only: bool = False, patience: float | None = None
+) -> sqlite3.Connection:
     """A connection without implicit transactions, for the thread that opens it alone.
 
-    The file must exist. Raises sqlite3.Error.
+    The file must exist. It waits ``patience`` seconds for others (BUSY_SECONDS). Raises
+    sqlite3.Error.
     """
     mode = "ro" if read_only else "rw"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
         isolation_level=None,
-        timeout=BUSY_SECONDS,
+        timeout=BUSY_SECONDS if patience is None else patience,
     )
     try:
         connection.execute("PRAGMA foreign_keys = ON")

@@ -18,6 +18,7 @@ from dpdesk.app.types import ExplorationView, ReleaseSummary
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.resources import resource
 from dpdesk.ui.application import Application
+from dpdesk.ui.audit import AuditWindow
 from dpdesk.ui.files import DialogAsker, FileAsker
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.main_window import MainWindow
@@ -64,6 +65,7 @@ class Desk(QObject):
         super().__init__(parent)
         self._asker, self._settings, self._theme = asker, settings, theme
         self._people: PeopleWindow | None = None
+        self._audit: AuditWindow | None = None
         self._view: ExplorationView | None = None
         self._waiting: _Wish | None = None
         self._open_when_saved = False
@@ -165,6 +167,10 @@ class Desk(QObject):
         spec = ActionSpec("edit.people", text, "edit", "Ctrl+Shift+K", tip, "people")
         self.window.actions_.add(spec, self.show_people)
         self.review.standing.peopleAsked.connect(self.show_people)
+        text = self.tr("Audit &log…")
+        tip = self.tr("What was done on this computer, and whether the log of it is intact")
+        spec = ActionSpec("view.audit", text, "view", "Ctrl+Shift+L", tip, "records")
+        self.window.actions_.add(spec, self.show_audit)
 
     # ---- wishes of the window
 
@@ -178,6 +184,21 @@ class Desk(QObject):
             )
             self._people.changed.connect(self.review.looker.look)
         self._people.present()
+
+    @Slot()
+    def show_audit(self) -> None:
+        """Show the window of the audit log; it is made when it is first wanted."""
+        if self._audit is None:
+            bench = self.workbench
+            self._audit = AuditWindow(
+                bench.context, bench.hub, self._theme, self._asker, self.window
+            )
+        self._audit.present()
+
+    @property
+    def audit(self) -> AuditWindow | None:
+        """The window of the audit log; None while nobody has wanted it."""
+        return self._audit
 
     @property
     def people(self) -> PeopleWindow | None:

@@ -23,6 +23,10 @@ class FileAsker(Protocol):
         """A file to write; the dialog itself asks before one is replaced."""
         ...
 
+    def new_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+        """A file to write; whoever asks has to ask before one is replaced."""
+        ...
+
 
 class DialogAsker:
     """Asks by the platform's file dialogs."""
@@ -47,4 +51,12 @@ class DialogAsker:
     def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
         """See :class:`FileAsker`."""
         name, _ = QFileDialog.getSaveFileName(self._parent, title, suggestion, filters)
+        return Path(name) if name else None
+
+    def new_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+        """See :class:`FileAsker`."""
+        unasked = QFileDialog.Option.DontConfirmOverwrite
+        name, _ = QFileDialog.getSaveFileName(
+            self._parent, title, suggestion, filters, options=unasked
+        )
         return Path(name) if name else None

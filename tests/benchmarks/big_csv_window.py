@@ -72,6 +72,9 @@ class NoAsker:
     def save_file(self, title: str, suggestion: str, filters: str) -> Path | None:
         return None
 
+    def new_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+        return None
+
 
 class Run(QObject):
     """Waits in the real event loop, never by ``processEvents``."""

@@ -25,6 +25,10 @@ class ScriptedAsker:
         """See FileAsker."""
         return self._noted(title, suggestion)
 
+    def new_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+        """See FileAsker."""
+        return self._noted(title, suggestion)
+
     def _noted(self, title: str, folder: str) -> Path | None:
         self.asked.append((title, folder))
         given, self.answer = self.answer, None

@@ -33,6 +33,10 @@ class Answers:
         self.suggestion = suggestion
         return self.path
 
+    def new_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+        self.suggestion = suggestion
+        return self.path
+
 
 def settle(qtbot: QtBot, panel: HierarchiesPanel) -> None:
     qtbot.waitUntil(

@@ -41,6 +41,10 @@ class NoAsker:
         """See FileAsker."""
         return None
 
+    def new_file(self, title: str, suggestion: str, filters: str) -> Path | None:
+        """See FileAsker."""
+        return None
+
 
 class Studio:
     """A workbench with the panel, as in the window."""

@@ -172,6 +172,8 @@ def audit(context: AppContext, options: Namespace, token: CancelToken, report: R
     ]
     lines = [columns(rows), "", f"{len(picture.entries):,} entries; end: {check.head or 'none'}"]
     lines += [paragraph(f"Note: {note}") for note in check.notes]
+    if check.fault is not None:
+        lines.append(paragraph(auditing.fault_advice(context, check)))
     if options.out is not None:
         auditing.export_audit(context, options.out)
         lines.append(f"Written: {options.out}")

@@ -127,6 +127,10 @@ class TableModel(QAbstractTableModel):
         """Number of pages in memory."""
         return len(self._pages)
 
+    def row(self, number: int) -> Sequence[Cell] | None:
+        """All that the source gave of a row; None while it is on its way."""
+        return self._row(number) if 0 <= number < self._count else None
+
     def rowCount(self, parent: Index = _ROOT) -> int:
         """Number of rows of the source."""
         return 0 if parent.isValid() else self._count

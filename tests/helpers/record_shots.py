@@ -1,0 +1,114 @@
+"""Pictures of the windows beside the main one: audit log, people and keys; light, dark, large text.
+
+Run ``python -m tests.helpers.record_shots FOLDER`` from the checkout; no display is needed. Looking
+at the pictures is the test.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtWidgets import QApplication, QWidget
+
+from dpdesk.app import signing
+from dpdesk.app.context import AppContext
+from dpdesk.ui.audit import AuditWindow
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.people import PeopleWindow
+from dpdesk.ui.people.window import TRUST
+from dpdesk.ui.theme import ThemeManager
+from tests.helpers.asking import ScriptedAsker
+from tests.helpers.audit_logs import fill, tamper
+from tests.helpers.events import settle, wait_until
+from tests.helpers.reviewing import BEN, CLARA
+
+LOOKS = ((1100, 700, "light", 100), (1100, 700, "dark", 100), (1500, 1000, "light", 200))
+
+
+class Studio:
+    """Takes a picture of a window for each size and theme."""
+
+    def __init__(self, application: QApplication, folder: Path) -> None:
+        self.hub = JobHub()
+        self.theme = ThemeManager(application, "light", 100)
+        self.theme.apply()
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def ready(self) -> None:
+        """Wait until nothing is being done."""
+        wait_until(lambda: not self.hub.busy)
+        settle()
+
+    def shoot(self, window: QWidget, name: str) -> None:
+        """A picture for each size and theme."""
+        for width, height, mode, percent in LOOKS:
+            self.theme.set_mode(mode)
+            self.theme.set_text_size(percent)
+            window.show()
+            settle()
+            window.resize(width, height)
+            settle()
+            self.ready()
+            window.grab().save(str(self._folder / f"{name}-{mode}-{percent}.png"))
+
+
+def shoot_audit(studio: Studio, home: Path) -> None:
+    """The audit log: empty, whole, broken."""
+    with AppContext.open(home / "audit") as context:
+        window = AuditWindow(context, studio.hub, studio.theme, ScriptedAsker())
+        window.present()
+        studio.ready()
+        studio.shoot(window, "audit-empty")
+        path = fill(context.home, 60)
+        window.refresh()
+        studio.ready()
+        studio.shoot(window, "audit-whole")
+        tamper(path, "UPDATE audit SET who = 'eve@pc' WHERE n = 31")
+        window.page.search.setText("ben 2026-01-01")
+        window.refresh()
+        studio.ready()
+        studio.shoot(window, "audit-broken")
+        path.write_bytes(b"no log at all" * 100)
+        window.refresh()
+        studio.ready()
+        studio.shoot(window, "audit-damaged")
+        window.close()
+
+
+def shoot_people(studio: Studio, home: Path) -> None:
+    """People and keys: own keys, trusted people."""
+    with AppContext.open(home / "people") as context:
+        signing.make_key(context, "Anna Weber", "four words without sense")
+        for name, one in (("ben", BEN), ("clara", CLARA)):
+            card = home / f"{name}.json"
+            card.write_bytes(one.card.to_bytes())
+            signing.trust_card(context, card)
+        signing.revoke_key(context, CLARA.fingerprint, "left the agency", retired=True)
+        window = PeopleWindow(context, studio.hub, studio.theme, ScriptedAsker())
+        window.present()
+        studio.ready()
+        studio.shoot(window, "people-keys")
+        window.turn(TRUST)
+        studio.shoot(window, "people-trust")
+        window.close()
+
+
+def main(folder: Path, home: Path) -> None:
+    """Write all pictures."""
+    application = QApplication.instance() or QApplication([])
+    assert isinstance(application, QApplication)
+    studio = Studio(application, folder)
+    home.mkdir(parents=True, exist_ok=True)
+    shoot_audit(studio, home)
+    shoot_people(studio, home)
+    studio.hub.close()
+    studio.ready()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[1]) / "homes")
