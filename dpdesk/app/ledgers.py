@@ -1,0 +1,264 @@
+"""The privacy budget as a run, a window or a command uses it: look ahead, debit, settle.
+
+A run that draws noise goes like this::
+
+    desk = open_ledger(context, base, plan.budget)
+    request = desk.request(cost, source_sha256, columns, purpose, neighbours, unit, draws, title)
+    desk.preview(request)                    # what the ledger will say; nothing is debited
+    with desk.spending(request, report) as spent:
+        noise(…, spent.debit)                # demands the debit
+        write_the_release()
+        spent.released(manifest_sha256)      # anything else leaves it failed or cancelled
+
+Every call opens and closes the file, so a desk may be used from any thread.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.recording import enter, mention
+from dpdesk.core.budget import (
+    Budget,
+    Debit,
+    DebitRequest,
+    Draws,
+    Neighbours,
+    ProtectedUnit,
+    amount,
+    columns_fingerprint,
+)
+from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
+from dpdesk.core.jobs import Note, Report
+
+if TYPE_CHECKING:
+    from dpdesk.project.ledger import Ledger, Outcome, Preview
+
+DEBITED, BEGUN = "debited", "began a ledger"
+
+
+def open_ledger(context: AppContext, base: Path, budget: Mapping[str, object] | None) -> LedgerDesk:
+    """The ledger that a plan's ``[budget]`` names, or the one of the home folder.
+
+    ``base`` is the folder to which the plan's paths are relative. Nothing is read or made yet.
+    Raises InputError ``plan.invalid`` for a path that is none, ``budget.amount``.
+    """
+    table = budget or {}
+    limit = None if table.get("limit") is None else amount(table["limit"], "limit")
+    path = ledger_path(context, base, table.get("ledger"))
+    return LedgerDesk(context, path, str(table.get("population") or ""), limit)
+
+
+def ledger_path(context: AppContext, base: Path, named: object = None) -> Path:
+    """The real path of the ledger that is named, or of the home folder's."""
+    from dpdesk.project.ledger import FILE
+
+    if named is None:
+        return Path(os.path.realpath(context.home / FILE))
+    if not isinstance(named, str | Path) or not str(named) or "\0" in str(named):
+        raise InputError(
+            "plan.invalid", f"[budget]: `ledger` is {named!r}, expected the path of a file."
+        )
+    return Path(os.path.realpath(base / named))
+
+
+@dataclass
+class Spent:
+    """A debit that is being used; say :meth:`released` once the release is in its place."""
+
+    debit: Debit
+    manifest: str | None = field(default=None, init=False)
+
+    def released(self, manifest_sha256: str) -> None:
+        """The release has come about; the SHA-256 of its public manifest names it."""
+        self.manifest = manifest_sha256
+
+
+@dataclass(frozen=True)
+class LedgerDesk:
+    """One ledger, with what a plan says about its budget: population and limit (None: none)."""
+
+    context: AppContext
+    path: Path
+    population: str = ""
+    limit: Fraction | None = None
+
+    def request(
+        self,
+        cost: Budget,
+        source_sha256: str,
+        columns: Sequence[str],
+        purpose: str,
+        *,
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
+        unit: ProtectedUnit = ProtectedUnit(),  # noqa: B008 - frozen
+        draws: Iterable[Draws] = (),
+        title: str = "",
+    ) -> DebitRequest:
+        """A request for this plan's population; ``columns`` are the names of the source's columns.
+
+        List every draw of noise in ``draws`` (equal ones together): the tight figures come from
+        them. Raises ValueError when the draws cost more than ``cost``.
+        """
+        return DebitRequest(
+            cost=cost,
+            source=source_sha256,
+            columns=columns_fingerprint(columns),
+            purpose=purpose,
+            neighbours=neighbours,
+            unit=unit,
+            draws=tuple(draws),
+            population=self.population,
+            title=title,
+        )
+
+    def preview(self, request: DebitRequest) -> Preview:
+        """What the ledger will say after this debit; nothing is debited, no file is made.
+
+        Raises StorageError ``ledger.*`` when the ledger that is there cannot be used.
+        """
+        from dpdesk.project.ledger import Book, Ledger
+        from dpdesk.project.ledger.judging import preview
+
+        if not self.path.exists():
+            with suppress(StorageError):  # an audit log that cannot be read stops debits only
+                check_not_lost(self.context, self.path)
+            return preview(Book(), request, self.limit, str(self.path))
+        with closing(Ledger.open(self.path, create=False)) as ledger:
+            return ledger.preview(request, self.limit)
+
+    def debit(self, request: DebitRequest, report: Report) -> Debit:
+        """Take the cost from the budget; durable when this returns.
+
+        The ledger's warnings are reported as notes; the debit is entered in the audit log.
+        Raises RefusedError ``ledger.exhausted`` or ``ledger.incomparable`` (exit code 1),
+        StorageError ``ledger.*``, ``audit.*``.
+        """
+        with closing(self._open()) as ledger:
+            if ledger.made:
+                report(Note("ledger.made", f"A new budget ledger was begun: {self.path}"))
+            for note in ledger.preview(request, self.limit).notes:
+                report(note)
+            known = known_entries(self.context, ledger.identity)
+            debit = ledger.debit(request, self.limit, known)
+        facts = {"ledger": debit.ledger, "row": debit.row, "entry": debit.entry}
+        mention(self.context, DEBITED, self.path, report, {**facts, "cost": str(debit.cost)})
+        return debit
+
+    def settle(
+        self, debit: Debit, outcome: Outcome, *, manifest: str = "", reason: str = ""
+    ) -> None:
+        """Record what became of a debit; the budget stays spent. Raises StorageError."""
+        with closing(self._open()) as ledger:
+            ledger.settle(debit, outcome, manifest=manifest, reason=reason)
+
+    @contextmanager
+    def spending(self, request: DebitRequest, report: Report) -> Iterator[Spent]:
+        """Debit, then record what becomes of it when the block ends.
+
+        Released when :meth:`Spent.released` was called; cancelled or failed, with the reason, when
+        the block raises; failed when it ends without a release. Where that cannot be recorded, a
+        note says so, and the debit shows as spent, outcome unknown.
+        """
+        from dpdesk.project.ledger import Outcome
+
+        spent = Spent(self.debit(request, report))
+        outcome, reason = Outcome.FAILED, "it ended without a release"
+        try:
+            yield spent
+        except (Cancelled, KeyboardInterrupt):
+            outcome, reason = Outcome.CANCELLED, "cancelled"
+            raise
+        except BaseException as error:
+            reason = _reason(error)
+            raise
+        finally:
+            if spent.manifest is not None:  # it is there, whatever happened afterwards
+                outcome, reason = Outcome.RELEASED, ""
+            self._settle_or_say(spent, outcome, reason, report)
+
+    def _settle_or_say(self, spent: Spent, outcome: Outcome, reason: str, report: Report) -> None:
+        try:
+            self.settle(spent.debit, outcome, manifest=spent.manifest or "", reason=reason)
+        except DpdeskError as error:
+            report(
+                Note("ledger.unsettled", f"What became of a debit is not recorded: {error.line}")
+            )
+
+    def _open(self) -> Ledger:
+        from dpdesk.project.ledger import Ledger
+
+        if not self.path.exists():
+            check_not_lost(self.context, self.path)
+        return Ledger.open(self.path)
+
+
+def _reason(error: BaseException) -> str:
+    """Why a run failed, without any value of the data, which the text of an error may hold."""
+    if isinstance(error, StorageError):
+        return error.sentence
+    return error.code if isinstance(error, DpdeskError) else type(error).__name__
+
+
+def known_entries(context: AppContext, ledger: str) -> dict[int, str]:
+    """Rows and hashes of debits that this computer's audit log knows of a ledger, by its id.
+
+    A ledger that lacks one of them was put back from an old copy. Raises StorageError ``audit.*``.
+    """
+    from dpdesk.project.audit import AuditLog
+
+    found: dict[int, str] = {}
+    with AuditLog.open_home(context.home) as log:
+        for entry in log.entries():
+            facts = entry.facts if entry.action == DEBITED else {}
+            row, known = facts.get("row"), facts.get("entry")
+            if facts.get("ledger") == ledger and isinstance(row, int) and isinstance(known, str):
+                found[row] = known
+    return found
+
+
+def check_not_lost(context: AppContext, path: Path) -> None:
+    """Raise StorageError ``ledger.lost`` when debits were made into a ledger that is gone.
+
+    A fresh one in its place would forget what was spent.
+    """
+    from dpdesk.project.audit import AuditLog
+
+    debits, last = 0, ""
+    with AuditLog.open_home(context.home) as log:
+        for entry in log.entries():
+            if entry.subject == str(path) and entry.action == BEGUN:
+                debits = 0
+            elif entry.subject == str(path) and entry.action == DEBITED:
+                debits, last = debits + 1, entry.time
+    if debits:
+        raise StorageError(
+            "ledger.lost",
+            f"{path}: the ledger is gone, and {debits:,} debits were made into it until {last}.",
+            hint="Put it back from where it was moved to or from a backup; only if it is lost for "
+            "good, begin a new one (`dpdesk ledger begin`).",
+            details={"path": str(path), "debits": debits},
+        )
+
+
+def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
+    """Make a new ledger where there is none, and enter why; its id.
+
+    Raises InputError ``ledger.exists``; StorageError ``ledger.*``, ``audit.*``.
+    """
+    from dpdesk.project.ledger import Ledger
+
+    if path.exists():
+        raise InputError(
+            "ledger.exists", f"{path}: there is a file already.", hint="Name another one."
+        )
+    enter(context, BEGUN, path, {"reason": reason})
+    with closing(Ledger.open(path)) as ledger:
+        return ledger.identity

@@ -1,0 +1,119 @@
+"""From ρ and Rényi bounds to (ε, δ), always rounded to the safe side.
+
+The conversion is the tight one for a single Rényi order: a mechanism whose Rényi divergence of
+order α is at most τ is (ε, δ)-differentially private with
+
+    δ = exp((α − 1)(τ − ε)) / (α − 1) · (1 − 1/α)^α                                      (1)
+
+(Canonne, Kamath and Steinke, *The Discrete Gaussian for Differential Privacy*, 2020, Proposition
+12; also Balle, Barthe, Gaboardi, Hsu and Sato 2020). Why: with L the privacy loss, δ(ε) =
+E[(1 − e^{ε−L})₊]. For every l, (1 − e^{ε−l})₊ ≤ c·e^{(α−1)l} where c makes the curve on the right
+touch that on the left; setting values and slopes equal gives e^{ε−l} = (α−1)/α and
+c = e^{−(α−1)ε}(1 − 1/α)^α/(α − 1), and E[e^{(α−1)L}] ≤ e^{(α−1)τ} by the definition of the Rényi
+divergence. Solved for ε:
+
+    ε = τ + ln(1 − 1/α) + (ln(1/δ) − ln α)/(α − 1)                                       (2)
+
+Every order α > 1 gives a valid bound, so an inexact minimum over α is only a little loose. For
+zCDP τ = αρ at every α.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+_ROUNDING = 1e-12
+_STEPS = 200
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+_LOWEST, _HIGHEST = -60.0, 60.0
+
+
+def zcdp_epsilon(rho: Fraction, delta: Fraction) -> float:
+    """The least ε that (2) gives for ρ-zCDP at ``delta`` > 0, rounded up. 0 for ρ = 0."""
+    if rho == 0:
+        return 0.0
+    above = up(float(rho))
+    return renyi_epsilon(lambda order: order * above, delta)
+
+
+def renyi_epsilon(curve: Callable[[float], float], delta: Fraction) -> float:
+    """The least ε that (2) gives for a Rényi curve τ(α), each value of which is an upper bound.
+
+    Searched by golden section over log(α − 1); rounded up. Raises ValueError for δ ≤ 0.
+    """
+    if delta <= 0:
+        raise ValueError("δ must be above 0: no finite ε holds for δ = 0")
+    log_delta = _log(delta)
+
+    def at(place: float) -> float:
+        order = 1.0 + math.exp(place)
+        return _epsilon(curve(order), order, log_delta)
+
+    low, high = _LOWEST, _HIGHEST
+    for _ in range(_STEPS):
+        first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        if at(first) <= at(second):
+            high = second
+        else:
+            low = first
+    return max(0.0, at((low + high) / 2.0))
+
+
+def _epsilon(divergence: float, order: float, log_delta: float) -> float:
+    """(2) for one order, rounded up by more than the floating point can lose."""
+    parts = (
+        divergence,
+        math.log1p(-1.0 / order),
+        -log_delta / (order - 1.0),
+        -math.log(order) / (order - 1.0),
+    )
+    return math.fsum(parts) + _ROUNDING * math.fsum(map(abs, parts))
+
+
+def zcdp_delta(rho: Fraction, epsilon: Fraction) -> float:
+    """The least δ that (1) gives for ρ-zCDP at ``epsilon``, rounded up, at most 1."""
+    if rho == 0:
+        return 0.0
+    above, below = up(float(rho)), float(epsilon)
+    low, high = _LOWEST, _HIGHEST
+
+    def at(place: float) -> float:
+        order = 1.0 + math.exp(place)
+        parts = (
+            (order - 1.0) * order * above,
+            -(order - 1.0) * below,
+            -place,
+            order * math.log1p(-1.0 / order),
+        )
+        return math.fsum(parts) + _ROUNDING * math.fsum(map(abs, parts))
+
+    for _ in range(_STEPS):
+        first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        if at(first) <= at(second):
+            high = second
+        else:
+            low = first
+    best = at((low + high) / 2.0)
+    return 1.0 if best >= 0.0 else up(math.exp(best))
+
+
+def simple_zcdp_epsilon(rho: Fraction, delta: Fraction) -> float:
+    """ρ + 2√(ρ ln(1/δ)), rounded up: Bun and Steinke 2016, Proposition 1.3. Never below (2)."""
+    if rho == 0:
+        return 0.0
+    above = up(float(rho))
+    return up(above + 2.0 * math.sqrt(above * -_log(delta)), 4)
+
+
+def _log(value: Fraction) -> float:
+    """The natural logarithm of a fraction that a float may be too small for."""
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def up(value: float, steps: int = 2) -> float:
+    """The float so many steps above: at least the exact value of a result that is so far off."""
+    for _ in range(steps):
+        value = math.nextafter(value, math.inf)
+    return value

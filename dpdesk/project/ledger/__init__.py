@@ -1,0 +1,30 @@
+"""The budget ledger: what was spent on whom, durably, before any noise exists.
+
+``Ledger``      the open file: preview, debit, settle, limits, check
+``Preview``     what a debit would do
+``AccountKey``  whose budget: a population, or a source by its content hash
+``Spending``    an exact sum of costs
+"""
+
+from dpdesk.project.ledger.accounts import Book, DebitRecord, Spending, add_up
+from dpdesk.project.ledger.judging import SHOWN_DELTA, Preview, left_of, unit_words
+from dpdesk.project.ledger.ledger import FILE, Ledger, LedgerCheck, LedgerFault
+from dpdesk.project.ledger.records import AccountKey, LedgerEntry, Outcome
+
+__all__ = [
+    "FILE",
+    "SHOWN_DELTA",
+    "AccountKey",
+    "Book",
+    "DebitRecord",
+    "Ledger",
+    "LedgerCheck",
+    "LedgerEntry",
+    "LedgerFault",
+    "Outcome",
+    "Preview",
+    "Spending",
+    "add_up",
+    "left_of",
+    "unit_words",
+]

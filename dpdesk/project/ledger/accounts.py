@@ -1,0 +1,239 @@
+"""What has been spent: the entries of a ledger folded into accounts.
+
+A population's account holds every debit that names it, and those without a population whose source
+has the content of one of its versions: leaving the name out does not begin a fresh budget.
+
+Debits of one account may protect different units (one row, a person with up to 3 rows) and
+different neighbours. They are summed for the widest unit among them, by group privacy (a unit of m
+rows costs ⌈m/r⌉ times the ε of a debit for r rows, the square of that times its ρ), and where any
+debit protects the replacement of a unit, for replacement (one removal and one addition: a group of
+2). The sums hold for everybody then; they are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from dpdesk.core.budget import (
+    Approximate,
+    Budget,
+    DebitRequest,
+    Neighbours,
+    PureEpsilon,
+    ZeroConcentrated,
+)
+from dpdesk.engine.accounting.joint import group_delta, joint_epsilon
+from dpdesk.project.ledger.records import (
+    AccountKey,
+    Begun,
+    Debited,
+    LedgerEntry,
+    LimitSet,
+    Outcome,
+    Settled,
+)
+
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class DebitRecord:
+    """A debit as the ledger has it, with what became of it."""
+
+    n: int
+    time: str
+    who: str
+    entry: str
+    request: DebitRequest
+    settled: Settled | None = None
+
+    @property
+    def key(self) -> AccountKey:
+        """Whose budget it was taken from."""
+        return AccountKey.of(self.request)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What became of it; unknown while nothing was recorded. Spent in every case."""
+        return Outcome.UNKNOWN if self.settled is None else self.settled.outcome
+
+
+@dataclass(frozen=True)
+class Spending:
+    """A sum of costs, for a unit of ``rows`` rows and these neighbours.
+
+    ``pure``: Σε of pure costs; ``pure_rho``: the same costs as ρ; ``rho``: Σρ of costs in ρ;
+    ``approximate``: Σε and Σδ of costs in (ε, δ). ``count`` debits.
+    """
+
+    pure: Fraction = _ZERO
+    pure_rho: Fraction = _ZERO
+    rho: Fraction = _ZERO
+    approximate: tuple[Fraction, Fraction] = (_ZERO, _ZERO)
+    rows: int = 1
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    count: int = 0
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        if self.pure or not (self.rho or any(self.approximate)):
+            parts.append(str(PureEpsilon(self.pure)))
+        if self.rho:
+            parts.append(str(ZeroConcentrated(self.rho)))
+        if any(self.approximate):
+            epsilon, delta = self.approximate
+            parts.append(f"({Approximate(epsilon, min(delta, Fraction(999_999, 1_000_000)))})")
+        return " and ".join(parts)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether an ε without δ bounds it."""
+        return not self.rho and not any(self.approximate)
+
+    @property
+    def all_rho(self) -> Fraction | None:
+        """Everything as ρ; None where a part is in (ε, δ)."""
+        return None if any(self.approximate) else self.rho + self.pure_rho
+
+    def epsilon_at(self, delta: Fraction) -> Fraction | None:
+        """The simple joint bound: an ε that holds at ``delta``; None where none does."""
+        return joint_epsilon(self.pure, self.pure_rho, self.rho, self.approximate, delta)
+
+    def fits(self, limit: Budget) -> bool | None:
+        """Whether it stays within ``limit``; None where the two cannot be compared at all."""
+        if isinstance(limit, PureEpsilon):
+            return self.pure <= limit.epsilon if self.is_pure else None
+        if isinstance(limit, ZeroConcentrated):
+            return None if self.all_rho is None else self.all_rho <= limit.rho
+        epsilon = self.epsilon_at(limit.delta)
+        return None if epsilon is None else epsilon <= limit.epsilon
+
+
+def group_size(request: DebitRequest, rows: int, neighbours: Neighbours) -> int:
+    """How many of a debit's own neighbouring steps lie between neighbours of the common unit."""
+    size = -(-rows // request.unit.rows)
+    if neighbours is Neighbours.REPLACE and request.neighbours is Neighbours.ADD_REMOVE:
+        size *= 2
+    return size
+
+
+def add_up(requests: Iterable[DebitRequest], beside: Iterable[DebitRequest] = ()) -> Spending:
+    """The sum of what was asked, for the widest unit and the stricter neighbours among them.
+
+    The units and neighbours of ``beside`` count too, their costs do not.
+    """
+    found = list(requests)
+    every = [*found, *beside]
+    rows = max((one.unit.rows for one in every), default=1)
+    replaced = any(one.neighbours is Neighbours.REPLACE for one in every)
+    neighbours = Neighbours.REPLACE if replaced else Neighbours.ADD_REMOVE
+    total = Spending(rows=rows, neighbours=neighbours)
+    for one in found:
+        total = _plus(total, one, group_size(one, rows, neighbours))
+    return total
+
+
+def _plus(total: Spending, request: DebitRequest, size: int) -> Spending:
+    cost, count = request.cost, total.count + 1
+    if isinstance(cost, PureEpsilon):
+        # The draws tell a smaller ρ than ε²/2 where they are many, never a larger one than allowed.
+        known = sum((one.rho for one in request.draws), _ZERO)
+        rho = min(cost.epsilon**2 / 2, known) if request.draws else _ZERO
+        return replace(
+            total,
+            pure=total.pure + size * cost.epsilon,
+            pure_rho=total.pure_rho + size**2 * rho,
+            count=count,
+        )
+    if isinstance(cost, ZeroConcentrated):
+        return replace(total, rho=total.rho + size**2 * cost.rho, count=count)
+    epsilon, delta = total.approximate
+    more = group_delta(cost.epsilon, cost.delta, size)
+    return replace(total, approximate=(epsilon + size * cost.epsilon, delta + more), count=count)
+
+
+@dataclass
+class Book:
+    """All entries folded: who the ledger is, its debits, its limits."""
+
+    ledger: str = ""
+    debits: dict[int, DebitRecord] = field(default_factory=dict)
+    limits: dict[tuple[str, str], LimitSet] = field(default_factory=dict)
+
+    def copy(self) -> Book:
+        """The same accounts, to which entries may be added apart."""
+        return Book(self.ledger, dict(self.debits), dict(self.limits))
+
+    def take(self, entry: LedgerEntry) -> None:
+        """Add the next entry. Raises ValueError when it makes no sense after the others."""
+        content = entry.content
+        if isinstance(content, Begun):
+            if self.ledger:
+                raise ValueError("a ledger begins only once")
+            self.ledger = content.ledger
+        elif isinstance(content, Debited):
+            self.debits[entry.n] = DebitRecord(
+                entry.n, entry.time, entry.who, entry.hash, content.request
+            )
+        elif isinstance(content, LimitSet):
+            self.limits[content.key.folded] = content
+        else:
+            self._settle(content)
+
+    def _settle(self, content: Settled) -> None:
+        record = self.debits.get(content.debit)
+        if record is None or record.settled is not None:
+            raise ValueError("an outcome belongs to no open debit")
+        self.debits[content.debit] = replace(record, settled=content)
+
+    def keys(self) -> tuple[AccountKey, ...]:
+        """Every account that has a debit or a limit, in the order in which they came up."""
+        found: dict[tuple[str, str], AccountKey] = {}
+        for key in (
+            *(record.key for record in self.debits.values()),
+            *(one.key for one in self.limits.values()),
+        ):
+            found.setdefault(key.folded, key)
+        return tuple(found.values())
+
+    def members(self, key: AccountKey, more: DebitRequest | None = None) -> list[DebitRecord]:
+        """The debits of an account, oldest first.
+
+        ``more`` is a debit that may follow; when it is the account's own, its source is one of the
+        population's versions too.
+        """
+        own = {n for n, one in self.debits.items() if one.key.folded == key.folded}
+        if key.population:
+            versions = {self.debits[n].request.source for n in own}
+            if more is not None and AccountKey.of(more).folded == key.folded:
+                versions.add(more.source)
+            own |= {
+                n
+                for n, one in self.debits.items()
+                if not one.request.population and one.request.source in versions
+            }
+        return [self.debits[n] for n in sorted(own)]
+
+    def concerned(self, request: DebitRequest) -> tuple[AccountKey, ...]:
+        """The accounts that a debit would be counted in: its own first."""
+        own = AccountKey.of(request)
+        if request.population:
+            return (own,)
+        others = {
+            one.key.folded: one.key
+            for one in self.debits.values()
+            if one.request.population and one.request.source == request.source
+        }
+        return (own, *others.values())
+
+    def limit(self, key: AccountKey) -> Budget | None:
+        """The owner's limit for an account; None without one."""
+        found = self.limits.get(key.folded)
+        return None if found is None else found.limit
+
+    def spending(self, key: AccountKey, more: DebitRequest | None = None) -> Spending:
+        """What an account has spent, ``more`` included when given."""
+        requests = [record.request for record in self.members(key, more)]
+        return add_up([*requests, more] if more is not None else requests)

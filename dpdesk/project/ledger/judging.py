@@ -1,0 +1,293 @@
+"""May a debit be made, what does the ledger say afterwards, and what should be known before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpdesk.core.budget import (
+    Approximate,
+    Budget,
+    DebitRequest,
+    Neighbours,
+    PureEpsilon,
+    ZeroConcentrated,
+    amount_text,
+)
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import Note
+from dpdesk.project.ledger.accounts import Book, DebitRecord, Spending, add_up, group_size
+from dpdesk.project.ledger.records import AccountKey
+
+SHOWN_DELTA = Fraction(1, 1_000_000)
+OWNER, PLAN = "set by the owner", "of the plan"
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a debit would do to the account it names; nothing is debited.
+
+    ``spent`` and ``after`` are summed for the same unit and neighbours. ``limit`` is the stricter
+    of the owner's and the plan's, None without one; ``left`` is what of it is left afterwards, None
+    where there is no limit or it cannot be told by subtraction. ``refusal`` is the error that
+    debiting would raise now; ``notes`` is what somebody who decides should know.
+    """
+
+    key: AccountKey
+    spent: Spending
+    asked: Spending
+    after: Spending
+    limit: Budget | None
+    left: Budget | None
+    refusal: RefusedError | None
+    notes: tuple[Note, ...]
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the debit would be made."""
+        return self.refusal is None
+
+
+def plan_limit(cost: Budget, limit: Fraction | None) -> Budget | None:
+    """The plan's ``limit`` in the kind of what the plan spends: ε for ε, ρ for ρ.
+
+    For a cost in (ε, δ) it is an ε at δ = 10⁻⁶ or the cost's own δ, whichever is larger.
+    """
+    if limit is None:
+        return None
+    if isinstance(cost, PureEpsilon):
+        return PureEpsilon(limit)
+    if isinstance(cost, ZeroConcentrated):
+        return ZeroConcentrated(limit)
+    return Approximate(limit, max(SHOWN_DELTA, cost.delta))
+
+
+def preview(book: Book, request: DebitRequest, limit: Fraction | None, where: str) -> Preview:
+    """What the ledger will say after ``request``; ``where`` is its file, ``limit`` the plan's."""
+    key = AccountKey.of(request)
+    before = [record.request for record in book.members(key, request)]
+    spent, asked = add_up(before, [request]), add_up([request], before)
+    after = add_up([*before, request])
+    limits = _limits(book, key, request, limit)
+    strictest = _strictest([one for one, _ in limits])
+    return Preview(
+        key,
+        spent,
+        asked,
+        after,
+        strictest,
+        None if strictest is None else _left(strictest, after),
+        refusal(book, request, limit, where),
+        tuple(_notes(book, request, before)),
+    )
+
+
+def refusal(
+    book: Book, request: DebitRequest, limit: Fraction | None, where: str
+) -> RefusedError | None:
+    """Why a debit must not be made; None when it may.
+
+    Held against every limit of every account that it would be counted in.
+    """
+    for key in book.concerned(request):
+        before = [record.request for record in book.members(key, request)]
+        after = add_up([*before, request])
+        for one, whose in _limits(book, key, request, limit):
+            fits = after.fits(one)
+            if fits is None:
+                return _incomparable(key, after, one, whose, where)
+            if not fits:
+                return _exhausted(key, before, request, one, whose, where)
+    return None
+
+
+def _limits(
+    book: Book, key: AccountKey, request: DebitRequest, limit: Fraction | None
+) -> list[tuple[Budget, str]]:
+    found: list[tuple[Budget, str]] = []
+    owners, plans = book.limit(key), plan_limit(request.cost, limit)
+    if owners is not None:
+        found.append((owners, OWNER))
+    if plans is not None:
+        found.append((plans, PLAN))
+    return found
+
+
+def _strictest(limits: Iterable[Budget]) -> Budget | None:
+    """The limit to show: the smallest of one kind, the first where the kinds differ."""
+    shown: Budget | None = None
+    for one in limits:
+        if shown is None or _is_stricter(one, shown):
+            shown = one
+    return shown
+
+
+def _is_stricter(one: Budget, other: Budget) -> bool:
+    if isinstance(one, PureEpsilon) and isinstance(other, PureEpsilon):
+        return one < other
+    if isinstance(one, ZeroConcentrated) and isinstance(other, ZeroConcentrated):
+        return one < other
+    return isinstance(one, Approximate) and isinstance(other, Approximate) and one <= other
+
+
+def _left(limit: Budget, spending: Spending) -> Budget | None:
+    """What of a limit is left after this spending; None where subtraction does not tell."""
+    if isinstance(limit, PureEpsilon) and spending.is_pure:
+        return PureEpsilon(max(Fraction(0), limit.epsilon - spending.pure))
+    if isinstance(limit, ZeroConcentrated) and spending.all_rho is not None:
+        return ZeroConcentrated(max(Fraction(0), limit.rho - spending.all_rho))
+    return None
+
+
+def left_of(limit: Budget | None, spending: Spending) -> Budget | None:
+    """What of a limit is left after this spending; None without one, or where it cannot be told."""
+    return None if limit is None else _left(limit, spending)
+
+
+def in_terms_of(limit: Budget, spending: Spending) -> str:
+    """A spending in the words of a limit: as ε, as ρ, or as ε at the limit's δ."""
+    if isinstance(limit, PureEpsilon) and spending.is_pure:
+        return str(PureEpsilon(spending.pure))
+    if isinstance(limit, ZeroConcentrated) and spending.all_rho is not None:
+        return str(ZeroConcentrated(spending.all_rho))
+    if isinstance(limit, Approximate):
+        epsilon = spending.epsilon_at(limit.delta)
+        if epsilon is not None:
+            return f"ε = {amount_text(epsilon)} at δ = {amount_text(limit.delta)}"
+    return str(spending)
+
+
+def _exhausted(
+    key: AccountKey,
+    before: list[DebitRequest],
+    request: DebitRequest,
+    limit: Budget,
+    whose: str,
+    where: str,
+) -> RefusedError:
+    spent, asked = add_up(before, [request]), add_up([request], before)
+    left = _left(limit, spent)
+    hint = _advice(left, request, spent, whose)
+    unit = ""
+    if any(group_size(one, spent.rows, spent.neighbours) > 1 for one in (*before, request)):
+        unit = f" (counted for {unit_words(spent)})"
+    return RefusedError(
+        "ledger.exhausted",
+        f"{where}: the budget of {key} does not suffice{unit}: spent {in_terms_of(limit, spent)}, "
+        f"asked {in_terms_of(limit, asked)}, limit {limit} ({whose}).",
+        hint=hint,
+        details={
+            "population": key.population,
+            "source": key.source,
+            "spent": str(spent),
+            "asked": str(asked),
+            "limit": str(limit),
+        },
+    )
+
+
+def _advice(left: Budget | None, request: DebitRequest, spent: Spending, whose: str) -> str:
+    way = (
+        "raise `limit` under [budget]"
+        if whose == PLAN
+        else "have the owner raise the limit (`dpdesk ledger limit`)"
+    )
+    size = group_size(request, spent.rows, spent.neighbours)
+    if left is None:
+        return f"Ask for less, or {way}."
+    if left.is_zero:
+        return f"Nothing is left; {way}."
+    if isinstance(left, PureEpsilon):
+        left = PureEpsilon(left.epsilon / size)
+    elif isinstance(left, ZeroConcentrated):
+        left = ZeroConcentrated(left.rho / size**2)
+    return f"Ask for at most {left}, or {way}."
+
+
+def unit_words(spending: Spending) -> str:
+    """Whom a sum holds for, in words."""
+    rows = "one row" if spending.rows == 1 else f"a person with up to {spending.rows:,} rows"
+    how = "replaced" if spending.neighbours is Neighbours.REPLACE else "added or removed"
+    return f"{rows}, {how}"
+
+
+def _incomparable(
+    key: AccountKey, after: Spending, limit: Budget, whose: str, where: str
+) -> RefusedError:
+    if isinstance(limit, PureEpsilon):
+        why = "no ε without δ bounds noise that is accounted in ρ or with a δ"
+    elif isinstance(limit, ZeroConcentrated):
+        why = "no ρ bounds a cost in (ε, δ)"
+    else:
+        why = "more δ would be spent than the limit has"
+    kind = "an ε and a δ" if isinstance(limit, PureEpsilon) else "a larger ε and δ"
+    return RefusedError(
+        "ledger.incomparable",
+        f"{where}: the limit of {key} is {limit} ({whose}), and the spending would be {after}: "
+        f"{why}.",
+        hint=f"Have the owner set a limit with {kind} (`dpdesk ledger limit`)."
+        if whose == OWNER
+        else "Take the `limit` out of the plan and have the owner set one with an ε and a δ "
+        "(`dpdesk ledger limit`).",
+        details={"population": key.population, "source": key.source, "limit": str(limit)},
+    )
+
+
+def _notes(book: Book, request: DebitRequest, before: list[DebitRequest]) -> Iterable[Note]:
+    key = AccountKey.of(request)
+    elsewhere = [one for one in book.debits.values() if one.key.folded != key.folded]
+    same_file = [one for one in elsewhere if one.request.source == request.source]
+    alike = [
+        one for one in elsewhere if one.request.columns == request.columns and one not in same_file
+    ]
+    if request.population:
+        others = [one for one in same_file if one.request.population]
+        if others:
+            yield Note(
+                "ledger.two-names",
+                f"The same file was debited to {_names(others)} too: {_sum(others)}. If both "
+                "mean the same people, use one name; their costs add up.",
+            )
+        uncounted = [] if before else alike
+    else:
+        uncounted = alike
+        if same_file:
+            yield Note(
+                "ledger.counted-twice",
+                f"This file was debited to {_names(same_file)} before, so this debit is counted "
+                "there as well.",
+            )
+    if uncounted:
+        yield Note("ledger.same-columns", _same_columns(request, uncounted))
+    units = {one.unit.rows for one in (*before, request)}
+    if len(units) > 1 or len({one.neighbours for one in (*before, request)}) > 1:
+        spending = add_up([*before, request])
+        yield Note(
+            "ledger.mixed-units",
+            "The debits of this account protect different units; all are counted for "
+            f"{unit_words(spending)}.",
+        )
+
+
+def _same_columns(request: DebitRequest, alike: list[DebitRecord]) -> str:
+    what = f"Data with the same columns have spent {_sum(alike)} already ({_names(alike)})"
+    if request.population:
+        return (
+            f"Nothing was spent for “{request.population}” before. {what}: if they are about the "
+            "same people, use the same name."
+        )
+    return (
+        "The plan names no population, so only spending on this very file is counted. "
+        f"{what}: if they are about the same people, name the population under [budget]."
+    )
+
+
+def _names(records: list[DebitRecord]) -> str:
+    found = list(dict.fromkeys(str(one.key) for one in records))
+    shown = ", ".join(found[:3])
+    return shown if len(found) <= 3 else f"{shown} and {len(found) - 3:,} more"
+
+
+def _sum(records: list[DebitRecord]) -> str:
+    return str(add_up(one.request for one in records))

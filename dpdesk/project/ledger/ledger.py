@@ -1,0 +1,424 @@
+"""The ledger file: one SQLite database to which entries are only ever added.
+
+A debit is on the disk (rollback journal, a sync at every commit) before it is given out, and it is
+made in one immediate transaction together with the look at what was spent before, so that two
+processes cannot overspend together. Whatever a kill cuts short is either not begun or spent:
+nothing that was spent is ever forgotten.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+
+from dpdesk import __version__
+from dpdesk.core.budget import Budget, Debit, DebitRequest, issue_debit
+from dpdesk.core.errors import RefusedError
+from dpdesk.project.file.places import network_share
+from dpdesk.project.ledger import problems
+from dpdesk.project.ledger.accounts import Book
+from dpdesk.project.ledger.judging import Preview, preview, refusal
+from dpdesk.project.ledger.records import (
+    FIRST,
+    AccountKey,
+    Begun,
+    Body,
+    Debited,
+    LedgerEntry,
+    LimitSet,
+    Outcome,
+    Settled,
+    request_for_ledger,
+)
+from dpdesk.project.people import whoever
+from dpdesk.project.sql import HEADER, connect, reading, writing
+
+FILE = "ledger.sqlite"
+APPLICATION = 0x44504C47  # "DPLG"
+VERSION = 1
+NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
+_FIELDS = "n, time, who, kind, body, previous, hash"
+
+SCHEMA = (
+    "CREATE TABLE entries (n INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL, "
+    "who TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, previous TEXT NOT NULL, "
+    "hash TEXT NOT NULL UNIQUE)",
+    "CREATE TRIGGER entries_no_change BEFORE UPDATE ON entries "
+    "BEGIN SELECT RAISE(ABORT, 'the ledger only grows'); END",
+    "CREATE TRIGGER entries_no_removal BEFORE DELETE ON entries "
+    "BEGIN SELECT RAISE(ABORT, 'the ledger only grows'); END",
+)
+
+
+@dataclass(frozen=True)
+class LedgerFault:
+    """Where a ledger is broken: the number of the first entry that is wrong, and why."""
+
+    n: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class LedgerCheck:
+    """What checking a ledger showed; ``notes`` are sentences about what is odd but possible."""
+
+    entries: int
+    head: str
+    fault: LedgerFault | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the whole chain holds."""
+        return self.fault is None
+
+
+class Ledger:
+    """An open ledger; for the thread that opened it. Close it, or use it as a context.
+
+    ``made`` says that opening it made the file; ``read_only`` that nothing can be written.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, made: bool, read_only: bool):
+        self.path = path
+        self.made = made
+        self.read_only = read_only
+        self._connection = connection
+        self._book = Book()
+        self._last: tuple[int, str] = (0, FIRST)
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        create: bool = True,
+        share: Callable[[Path], str] = network_share,
+    ) -> Ledger:
+        """Open a ledger, for reading only where it cannot be written; make it if ``create``.
+
+        ``share`` tells the kind of network share. Raises StorageError ``ledger.missing``,
+        ``ledger.no-folder``, ``ledger.network``, ``ledger.broken``, ``ledger.damaged``,
+        ``ledger.busy``, ``ledger.disk-full`` and the like; InputError ``ledger.not-a-ledger``,
+        ``ledger.newer``.
+        """
+        path = Path(os.path.realpath(path))
+        kind = share(path)
+        if kind and create:
+            raise problems.on_a_share(path, kind)
+        with _failures(path):
+            made = _make_file(path) if create else False
+            ledger = cls(*_connected(path, made))
+            try:
+                with reading(ledger._connection):
+                    ledger._catch_up(NOTHING_KNOWN)
+            except BaseException:
+                ledger.close()
+                raise
+        return ledger
+
+    @property
+    def identity(self) -> str:
+        """The ledger's id, which never changes."""
+        return self._book.ledger
+
+    @property
+    def book(self) -> Book:
+        """The accounts as they are on the disk now. Raises as :meth:`open` does."""
+        with _failures(self.path), reading(self._connection):
+            self._catch_up(NOTHING_KNOWN)
+        return self._book
+
+    def preview(self, request: DebitRequest, limit: Fraction | None = None) -> Preview:
+        """What the ledger would say after this debit; nothing is written. See :class:`Preview`."""
+        return preview(self.book, request_for_ledger(request), limit, str(self.path))
+
+    def debit(
+        self,
+        request: DebitRequest,
+        limit: Fraction | None = None,
+        known: Mapping[int, str] = NOTHING_KNOWN,
+    ) -> Debit:
+        """Take a cost from the budget; it is on the disk when this returns.
+
+        ``limit`` is the plan's, in the kind of the cost; the owner's limits count as well.
+        ``known`` are hashes that entries of this ledger are known to have.
+
+        Raises RefusedError ``ledger.exhausted``, ``ledger.incomparable``; StorageError ``ledger.*``
+        when it cannot be written. Nothing was debited then, except that a disk which fails in the
+        middle of a commit may have kept the debit: then it shows as spent, outcome unknown.
+        """
+        request = request_for_ledger(request)
+        with self._adding(known):
+            problem: RefusedError | None = refusal(self._book, request, limit, str(self.path))
+            if problem is not None:
+                raise problem
+            entry = self._add(Debited(request, __version__))
+        return issue_debit(
+            request,
+            ledger=self.identity,
+            row=entry.n,
+            entry=entry.hash,
+            time=entry.time,
+            population=request.population,
+        )
+
+    def settle(
+        self, debit: Debit | int, outcome: Outcome, *, manifest: str = "", reason: str = ""
+    ) -> None:
+        """Record what became of a debit: released (with its manifest's hash), failed, cancelled.
+
+        The budget stays spent in every case. Raises RefusedError ``ledger.settled`` when that is
+        recorded already or there is no such debit; StorageError.
+        """
+        number = debit if isinstance(debit, int) else debit.row
+        with self._adding():
+            record = self._book.debits.get(number)
+            other = isinstance(debit, Debit) and debit.ledger != self.identity
+            if record is None or record.settled is not None or other:
+                found = "no debit of this ledger" if record is None or other else "settled already"
+                raise RefusedError(
+                    "ledger.settled",
+                    f"{self.path}: entry {number:,} is {found}, expected a debit without outcome.",
+                )
+            self._add(Settled(number, outcome, manifest, reason))
+
+    def set_limit(self, key: AccountKey, limit: Budget | None, reason: str = "") -> None:
+        """Set the owner's limit of an account from now on; None takes it away. Raises StorageError.
+
+        A limit below what is spent already is allowed: nothing more can be debited then.
+        """
+        with self._adding():
+            self._add(LimitSet(key, limit, reason))
+
+    def entries(self) -> tuple[LedgerEntry, ...]:
+        """All entries, oldest first. Raises as :meth:`open` does."""
+        with _failures(self.path):
+            return tuple(_rows(self._connection, 0))
+
+    def check(self, known: Mapping[int, str] = NOTHING_KNOWN) -> LedgerCheck:
+        """Check the whole chain again from its first entry."""
+        return _check(self._connection, known)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _adding(self, known: Mapping[int, str] = NOTHING_KNOWN) -> Iterator[None]:
+        """One transaction on top of what is on the disk; memory follows only a whole commit."""
+        with _failures(self.path):
+            before = self._book, self._last
+            try:
+                with writing(self._connection):
+                    self._catch_up(known)
+                    before = self._book.copy(), self._last
+                    yield
+            except BaseException:
+                self._book, self._last = before
+                raise
+
+    def _add(self, body: Body) -> LedgerEntry:
+        number, previous = self._last
+        time = datetime.now(UTC).replace(microsecond=0).isoformat()
+        entry = LedgerEntry.make(body, number + 1, previous, whoever(), time)
+        self._connection.execute(
+            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (entry.n, entry.time, entry.who, entry.kind, entry.body, entry.previous, entry.hash),
+        )
+        self._take(entry)
+        return entry
+
+    def _take(self, entry: LedgerEntry) -> None:
+        self._book.take(entry)
+        self._last = (entry.n, entry.hash)
+
+    def _catch_up(self, known: Mapping[int, str]) -> None:
+        """Read and check what others added; what was read before must still be there."""
+        number, head = self._last
+        if number and _hash_of(self._connection, number) != head:
+            raise problems.broken(self.path, number, "an entry that was here is gone or changed")
+        for entry in _rows(self._connection, number):
+            reason = _fault(entry, *self._last)
+            if not reason:
+                try:
+                    self._take(entry)
+                except ValueError as error:
+                    reason = str(error)
+            if reason:
+                raise problems.broken(self.path, self._last[0] + 1, reason)
+        reason = _end_fault(self._connection, self._last[0], known)
+        if reason:
+            raise problems.broken(self.path, self._last[0] + 1, reason)
+
+
+@contextmanager
+def _failures(path: Path) -> Iterator[None]:
+    """Failures of the disk and the database, in plain words."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise problems.failure(error, path) from error
+
+
+def _make_file(path: Path) -> bool:
+    """Whether an empty file was made where there was none."""
+    if path.is_dir():
+        raise problems.not_a_ledger(path, "a folder")
+    if path.exists():
+        return False
+    if not path.parent.is_dir():
+        raise problems.no_folder(path)
+    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    os.close(os.open(path, flags, 0o600))
+    return True
+
+
+def _connected(path: Path, made: bool) -> tuple[sqlite3.Connection, Path, bool, bool]:
+    """A connection to a file that is a ledger, with its table."""
+    if path.is_dir():
+        raise problems.not_a_ledger(path, "a folder")
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(len(HEADER))
+    except FileNotFoundError as error:
+        raise problems.missing(path) from error
+    if head and head != HEADER:
+        raise problems.not_a_ledger(path, "a file of another kind, or one that is damaged")
+    read_only = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    connection = connect(path, read_only=read_only)
+    try:
+        _check_marks(connection, path, may_begin=not read_only)
+    except BaseException:
+        connection.close()
+        raise
+    return connection, path, made, read_only
+
+
+def _check_marks(connection: sqlite3.Connection, path: Path, *, may_begin: bool) -> None:
+    application, version = _marks(connection)
+    if application == APPLICATION and version > VERSION:
+        raise problems.newer(path, version, VERSION)
+    if (application, version) == (APPLICATION, VERSION):
+        return
+    if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
+        if _marks(connection) == (APPLICATION, VERSION):
+            return  # another process has just made it
+        raise problems.not_a_ledger(path, "a database of another program")
+    if not may_begin:
+        raise problems.not_a_ledger(path, "an empty file")
+    _begin(connection)
+
+
+def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
+    application, version = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("application_id", "user_version")
+    )
+    return application, version
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """The table and the first entry, unless another process was quicker."""
+    with writing(connection):
+        if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
+            return
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        for statement in SCHEMA:
+            connection.execute(statement)
+        time = datetime.now(UTC).replace(microsecond=0).isoformat()
+        entry = LedgerEntry.make(Begun(uuid.uuid4().hex, __version__), 1, FIRST, whoever(), time)
+        connection.execute(
+            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (entry.n, entry.time, entry.who, entry.kind, entry.body, entry.previous, entry.hash),
+        )
+
+
+def _rows(connection: sqlite3.Connection, after: int) -> Iterator[LedgerEntry]:
+    cursor = connection.execute(f"SELECT {_FIELDS} FROM entries WHERE n > ? ORDER BY n", (after,))
+    for row in cursor:
+        if type(row[0]) is not int or any(type(value) is not str for value in row[1:]):
+            raise sqlite3.DatabaseError("an entry is of other types than it should be")
+        yield LedgerEntry(*row)
+
+
+def _hash_of(connection: sqlite3.Connection, number: int) -> str:
+    row = connection.execute("SELECT hash FROM entries WHERE n = ?", (number,)).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def _fault(entry: LedgerEntry, number: int, previous: str) -> str:
+    """What is wrong with the entry that should follow number ``number``; empty when nothing."""
+    if entry.n != number + 1:
+        return f"{entry.n - number - 1:,} missing before entry {entry.n:,}"
+    if entry.hash != entry.expected_hash():
+        return "what the entry says was changed"
+    if entry.previous != previous:
+        return "the entry does not follow the one before it"
+    return ""
+
+
+def _end_fault(connection: sqlite3.Connection, count: int, known: Mapping[int, str]) -> str:
+    """What was taken away from the end, as SQLite's own counter or what is known tells."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
+    counted = int(row[0]) if row is not None and isinstance(row[0], int) else 0
+    if counted > count:
+        return f"{counted - count:,} removed from the end"
+    for number, entry_hash in sorted(known.items()):
+        found = _hash_of(connection, number)
+        if found != entry_hash:
+            what = "is missing" if not found else "is another"
+            return f"entry {number:,}, which this computer's audit log knows, {what}"
+    return ""
+
+
+def _check(connection: sqlite3.Connection, known: Mapping[int, str]) -> LedgerCheck:
+    book, last, notes, time = Book(), (0, FIRST), list[str](), ""
+    try:
+        with reading(connection):
+            for entry in _rows(connection, 0):
+                reason = _fault(entry, *last)
+                if reason:
+                    return LedgerCheck(*last, LedgerFault(last[0] + 1, reason), tuple(notes))
+                book.take(entry)
+                if entry.time < time:
+                    notes.append(
+                        f"Entry {entry.n:,} was made at {entry.time}, before the entry above it: "
+                        "the computer's clock was set back."
+                    )
+                last, time = (entry.n, entry.hash), entry.time
+            reason = _end_fault(connection, last[0], known) or _guard_fault(connection)
+    except ValueError as error:
+        reason = str(error)
+    except sqlite3.Error as error:
+        reason = f"the entry cannot be read ({type(error).__name__})"
+    fault = LedgerFault(last[0] + 1, reason) if reason else None
+    return LedgerCheck(*last, fault, tuple(notes))
+
+
+def _guard_fault(connection: sqlite3.Connection) -> str:
+    found = connection.execute(
+        "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'entries'"
+    )
+    present = {str(row[0]) for row in found}
+    return "" if present.issuperset(SCHEMA[1:]) else "the guard against changes was taken away"

@@ -1,0 +1,88 @@
+"""What can be wrong with a ledger file, in one sentence each."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.project.sql import kind_of, storage_problem
+
+KEEP = (
+    "Keep the file as evidence, and put back the newest whole copy: nothing is debited before, "
+    "and nothing that needs a budget is released."
+)
+
+
+def not_a_ledger(path: Path, found: str) -> InputError:
+    """The file is something else."""
+    return InputError(
+        "ledger.not-a-ledger",
+        f"{path}: found {found}, expected a ledger of DPDesk.",
+        hint="Name another file as `ledger` under [budget].",
+        details={"path": str(path)},
+    )
+
+
+def newer(path: Path, version: int, known: int) -> InputError:
+    """The ledger was made by a later version."""
+    return InputError(
+        "ledger.newer",
+        f"{path}: the ledger was made by a newer version of DPDesk (layout {version}, this version "
+        f"knows {known}).",
+        hint="Use the newer version; nothing was changed.",
+        details={"path": str(path)},
+    )
+
+
+def broken(path: Path, place: int, reason: str) -> StorageError:
+    """The chain of entries does not hold."""
+    return StorageError(
+        "ledger.broken",
+        f"{path}: the ledger was changed by hand, at entry {place:,}: {reason}.",
+        hint=KEEP,
+        details={"path": str(path), "entry": place},
+    )
+
+
+def missing(path: Path) -> StorageError:
+    """There is no such ledger, and none is to be made."""
+    return StorageError(
+        "ledger.missing",
+        f"{path}: there is no such ledger.",
+        hint="Check the path. A ledger is made by the first release that spends a budget.",
+        details={"path": str(path)},
+    )
+
+
+def no_folder(path: Path) -> StorageError:
+    """The ledger cannot be made where the plan wants it."""
+    return StorageError(
+        "ledger.no-folder",
+        f"{path}: the ledger cannot be made, there is no folder {path.parent}.",
+        hint="Make the folder first, or name another file as `ledger` under [budget].",
+        details={"path": str(path)},
+    )
+
+
+def on_a_share(path: Path, kind: str) -> StorageError:
+    """The file lies where two computers could overspend together."""
+    return StorageError(
+        "ledger.network",
+        f"{path}: the ledger lies on a network share ({kind}), where two computers could spend the "
+        "same budget at once.",
+        hint="Keep it on a disk of the computer that makes the releases.",
+        details={"path": str(path)},
+    )
+
+
+def failure(error: sqlite3.Error | OSError, path: Path) -> DpdeskError:
+    """A failure of the disk or the database, met while something was written or read."""
+    if isinstance(error, sqlite3.Error) and kind_of(error) in ("damaged", "nonsense"):
+        return StorageError(
+            "ledger.damaged",
+            f"{path}: the ledger is damaged and cannot be used.",
+            hint=KEEP,
+            details={"path": str(path)},
+        )
+    return storage_problem(error, path, "ledger")

@@ -1,0 +1,264 @@
+"""Entries of the ledger: what they say, how they are stored, how the chain of hashes runs.
+
+An entry is never changed. The hash of each covers all its fields and the hash of the one before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeAlias
+
+from dpdesk.core.budget import (
+    Budget,
+    DebitRequest,
+    Draws,
+    Neighbours,
+    ProtectedUnit,
+    budget_from,
+    budget_plain,
+)
+
+FIRST = ""
+_DOMAIN = b"dpdesk-ledger-v1\n"
+_HASH = re.compile(r"[0-9a-f]{64}")
+_LONGEST = 500
+
+
+class Kind(StrEnum):
+    """What an entry records."""
+
+    BEGUN = "begun"
+    DEBIT = "debit"
+    SETTLED = "settled"
+    LIMIT = "limit"
+
+
+class Outcome(StrEnum):
+    """What became of a debit."""
+
+    UNKNOWN = "unknown"
+    RELEASED = "released"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class AccountKey:
+    """Whose budget: a declared population, or without one a source by its content hash.
+
+    Names are compared without regard to case, composed letters and runs of spaces, so that a slip
+    of the keyboard does not begin a fresh budget.
+    """
+
+    population: str = ""
+    source: str = ""
+
+    @classmethod
+    def of(cls, request: DebitRequest) -> AccountKey:
+        """The account that a request names."""
+        name = one_line(request.population)
+        return cls(population=name) if name else cls(source=request.source)
+
+    @property
+    def folded(self) -> tuple[str, str]:
+        """What makes two keys the same account."""
+        return fold(self.population), "" if self.population else self.source
+
+    def __str__(self) -> str:
+        if self.population:
+            return f"the population “{self.population}”"
+        return f"the source {self.source[:12]} (no population named)"
+
+
+def fold(name: str) -> str:
+    """A name of a population as it is compared."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def one_line(text: str) -> str:
+    """A text that any file can hold, on one line and not without end."""
+    flat = " ".join(text.split()).encode("utf-8", "backslashreplace").decode("utf-8")
+    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The first entry: the ledger's id."""
+
+    ledger: str
+    dpdesk: str
+
+
+@dataclass(frozen=True)
+class Debited:
+    """A debit: what was asked, by which version of DPDesk."""
+
+    request: DebitRequest
+    dpdesk: str
+
+    @property
+    def key(self) -> AccountKey:
+        """Whose budget it was taken from."""
+        return AccountKey.of(self.request)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What became of the debit in row ``debit``; ``manifest`` is the SHA-256 of a release's."""
+
+    debit: int
+    outcome: Outcome
+    manifest: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class LimitSet:
+    """The owner's limit for an account from now on; None takes it away."""
+
+    key: AccountKey
+    limit: Budget | None
+    reason: str = ""
+
+
+Body: TypeAlias = Begun | Debited | Settled | LimitSet
+_KINDS = {Begun: Kind.BEGUN, Debited: Kind.DEBIT, Settled: Kind.SETTLED, LimitSet: Kind.LIMIT}
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One entry as it is stored. ``time`` is UTC as ISO text; ``body`` is JSON text."""
+
+    n: int
+    time: str
+    who: str
+    kind: str
+    body: str
+    previous: str
+    hash: str
+
+    def expected_hash(self) -> str:
+        """What the hash must be for the other fields."""
+        fields = [self.n, self.time, self.who, self.kind, self.body, self.previous]
+        text = json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
+        return hashlib.sha256(_DOMAIN + text.encode("ascii")).hexdigest()
+
+    @classmethod
+    def make(cls, body: Body, n: int, previous: str, who: str, time: str) -> LedgerEntry:
+        """The entry number ``n``, after the one whose hash is ``previous``."""
+        text = json.dumps(_plain(body), sort_keys=True, ensure_ascii=True)
+        draft = cls(n, time, one_line(who), _KINDS[type(body)].value, text, previous, "")
+        return replace(draft, hash=draft.expected_hash())
+
+    @property
+    def content(self) -> Body:
+        """What the entry says. Raises ValueError when it makes no sense."""
+        try:
+            plain = json.loads(self.body)
+            return _READERS[Kind(self.kind)](plain)
+        except (KeyError, TypeError, RecursionError) as error:
+            raise ValueError(f"an entry of the kind {self.kind} lacks something") from error
+
+
+def request_for_ledger(request: DebitRequest) -> DebitRequest:
+    """The request with its texts as the ledger stores them."""
+    if not _HASH.fullmatch(request.source) or not _HASH.fullmatch(request.columns):
+        raise ValueError("source and columns are named by their SHA-256")
+    return replace(
+        request,
+        purpose=one_line(request.purpose),
+        title=one_line(request.title),
+        population=one_line(request.population),
+    )
+
+
+def _plain(body: Body) -> dict[str, object]:
+    if isinstance(body, Begun):
+        return {"ledger": body.ledger, "dpdesk": body.dpdesk}
+    if isinstance(body, Settled):
+        return {
+            "debit": body.debit,
+            "outcome": body.outcome.value,
+            "manifest": body.manifest,
+            "reason": one_line(body.reason),
+        }
+    if isinstance(body, LimitSet):
+        return {
+            "population": body.key.population,
+            "source": body.key.source,
+            "limit": None if body.limit is None else budget_plain(body.limit),
+            "reason": one_line(body.reason),
+        }
+    return _debit_plain(body)
+
+
+def _debit_plain(body: Debited) -> dict[str, object]:
+    request = body.request
+    return {
+        "population": request.population,
+        "source": request.source,
+        "columns": request.columns,
+        "cost": budget_plain(request.cost),
+        "neighbours": request.neighbours.value,
+        "rows_per_unit": request.unit.rows,
+        "cluster": one_line(request.unit.cluster),
+        "draws": [one.as_plain() for one in request.draws],
+        "purpose": request.purpose,
+        "title": request.title,
+        "dpdesk": body.dpdesk,
+    }
+
+
+def _begun(plain: dict[str, object]) -> Begun:
+    return Begun(_text(plain["ledger"]), _text(plain["dpdesk"]))
+
+
+def _debited(plain: dict[str, object]) -> Debited:
+    rows, draws = plain["rows_per_unit"], plain["draws"]
+    if type(rows) is not int or not isinstance(draws, list):
+        raise TypeError("rows or draws")
+    request = DebitRequest(
+        cost=budget_from(plain["cost"]),
+        source=_text(plain["source"]),
+        columns=_text(plain["columns"]),
+        purpose=_text(plain["purpose"]),
+        neighbours=Neighbours(_text(plain["neighbours"])),
+        unit=ProtectedUnit(rows, _text(plain["cluster"])),
+        draws=tuple(Draws.from_plain(one) for one in draws),
+        population=_text(plain["population"]),
+        title=_text(plain["title"]),
+    )
+    return Debited(request, _text(plain["dpdesk"]))
+
+
+def _settled(plain: dict[str, object]) -> Settled:
+    debit, outcome = plain["debit"], Outcome(_text(plain["outcome"]))
+    if type(debit) is not int or outcome is Outcome.UNKNOWN:
+        raise TypeError("debit")
+    return Settled(debit, outcome, _text(plain["manifest"]), _text(plain["reason"]))
+
+
+def _limit_set(plain: dict[str, object]) -> LimitSet:
+    key = AccountKey(_text(plain["population"]), _text(plain["source"]))
+    limit = None if plain["limit"] is None else budget_from(plain["limit"])
+    return LimitSet(key, limit, _text(plain["reason"]))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text")
+    return value
+
+
+_READERS: Mapping[Kind, Callable[[dict[str, object]], Body]] = {
+    Kind.BEGUN: _begun,
+    Kind.DEBIT: _debited,
+    Kind.SETTLED: _settled,
+    Kind.LIMIT: _limit_set,
+}
