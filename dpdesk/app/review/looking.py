@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dpdesk.app.checklists import CheckedRelease
-    from dpdesk.app.review.protocols import ProtocolFacts
     from dpdesk.project.review.binding import ReleaseBinding
     from dpdesk.project.review.cards import Card
     from dpdesk.project.review.checklist import Difference
@@ -41,8 +40,7 @@ class ReviewPicture:
 
     ``checked`` holds what verifying showed and the checklist, by the policy of the submission (of
     this computer where nothing was submitted). ``differences`` are checklist items that stand
-    otherwise here than the submission says. ``notes`` are worth knowing. ``protocol`` is the
-    locked one that the submission applies, where this computer has it.
+    otherwise here than the submission says. ``notes`` are worth knowing.
     """
 
     folder: Path
@@ -50,7 +48,6 @@ class ReviewPicture:
     loaded: LoadedReview
     differences: tuple[Difference, ...] = ()
     notes: tuple[Fault, ...] = ()
-    protocol: ProtocolFacts | None = None
 
     @property
     def state(self) -> ReviewState:
@@ -84,7 +81,7 @@ def look(
     (trust list, policy) cannot be read, and Cancelled.
     """
     from dpdesk.app.checklists import check_release, read_policy
-    from dpdesk.app.review.protocols import kept_path, known_protocol, protocol_facts
+    from dpdesk.app.review.protocols import known_protocol
     from dpdesk.project.review.payloads import Mode
 
     loaded = load(context, folder, token)
@@ -103,8 +100,7 @@ def look(
     if current is not None:
         differences = checked.checklist.differences(current.payload.statuses)
     review_store(context).remember(loaded)
-    known = None if protocol is None else protocol_facts(context, kept_path(context, protocol.id))
-    return ReviewPicture(folder, checked, loaded, differences, tuple(notes), known)
+    return ReviewPicture(folder, checked, loaded, differences, tuple(notes))
 
 
 def verify_signed(

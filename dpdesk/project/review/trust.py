@@ -181,9 +181,8 @@ def parse_trust(data: bytes, name: str, *, weigh_keys: bool = True) -> TrustList
 class TrustStore:
     """The trust list of this computer, ``home/trust.json``; missing means empty."""
 
-    def __init__(self, home: Path, keeper: PartialKeeper | None = None) -> None:
+    def __init__(self, home: Path) -> None:
         self._home = home
-        self._keeper = keeper
         self.path = home / "trust.json"
 
     def load(self) -> TrustList:
@@ -223,7 +222,7 @@ class TrustStore:
         return trust
 
     def _write(self, trust: TrustList) -> TrustList:
-        write_private(self.path, trust.to_bytes(), self._keeper)
+        write_private(self.path, trust.to_bytes())
         return trust
 
 

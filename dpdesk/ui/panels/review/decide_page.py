@@ -107,7 +107,7 @@ class DecidePage(QWidget):
         line = FlowBox(gap=SPACE.l)
         texts = {
             Decision.ACCEPT: self.tr("&Accept"),
-            Decision.CHANGE: self.tr("Request c&hange"),
+            Decision.CHANGE: self.tr("Request chan&ge"),
             Decision.REJECT: self.tr("Re&ject"),
         }
         self.buttons: dict[Decision, QRadioButton] = {}
