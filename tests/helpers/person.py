@@ -16,9 +16,11 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QAbstractScrollArea,
+    QApplication,
     QComboBox,
     QLabel,
     QLineEdit,
+    QPlainTextEdit,
     QScrollArea,
     QSlider,
     QWidget,
@@ -36,22 +38,43 @@ _Widget = TypeVar("_Widget", bound=QWidget)
 
 
 class Person:
-    """Drives a :class:`Desk`; ``shots`` is the folder for pictures."""
+    """Drives a :class:`Desk`.
+
+    ``shots`` is the folder for pictures, None for none; their names begin with ``name``.
+    """
 
     def __init__(
-        self, qtbot: QtBot, desk: Desk, theme: ThemeManager, asker: ScriptedAsker, shots: Path
+        self,
+        qtbot: QtBot,
+        desk: Desk,
+        theme: ThemeManager,
+        asker: ScriptedAsker,
+        shots: Path | None,
+        name: str = "",
     ) -> None:
         self.qtbot, self.desk, self.theme, self.asker = qtbot, desk, theme, asker
         self.window = desk.window
         self._shots, self._step = shots, 0
+        self._prefix = f"{name}-" if name else ""
 
     # -- seeing
 
+    @property
+    def front(self) -> QWidget:
+        """What is in front: a dialog, or the window that has the keyboard."""
+        dialog = QApplication.activeModalWidget()
+        active = QApplication.activeWindow() if dialog is None else dialog
+        above = [] if active is None else [active]
+        while above and above[-1].parentWidget() is not None:
+            above.append(above[-1].parentWidget())
+        seen = [one for one in above if one.isWindow() and one.isVisible() and not _pops_up(one)]
+        return seen[0] if self.window in seen else self.window
+
     def find(self, name: str, kind: type[_Widget]) -> _Widget:
         """The one visible widget with this name (a label's text, or the accessible name)."""
-        found = [one for one in self.window.findChildren(kind) if self._sees(one, name)]
+        found = [one for one in self.front.findChildren(kind) if self._sees(one, name)]
         if len(found) != 1:
-            others = sorted(_called(one) for one in self.window.findChildren(kind) if _shown(one))
+            others = sorted(_called(one) for one in self.front.findChildren(kind) if _shown(one))
             raise AssertionError(f"{len(found)} things called {name!r} are among {others}")
         return found[0]
 
@@ -60,8 +83,8 @@ class Person:
         return _shown(widget) and name in (widget.accessibleName(), text)
 
     def texts(self) -> str:
-        """All that can be read in the window now."""
-        labels = [one.text() for one in self.window.findChildren(QLabel) if one.isVisible()]
+        """All that can be read in what is in front."""
+        labels = [one.text() for one in self.front.findChildren(QLabel) if one.isVisible()]
         plain = (re.sub(r"<[^>]+>", "", text) for text in labels if text)
         return "\n".join(plain).replace("\u00a0", " ")
 
@@ -72,6 +95,25 @@ class Person:
             seen = self.texts()
             for part in parts:
                 assert part in seen, f"{part!r} is not among:\n{seen}"
+
+        self.qtbot.waitUntil(there, timeout=TIMEOUT)
+
+    def lines(self, view_name: str) -> list[str]:
+        """The lines of a list or table, what stands in their columns joined by bars."""
+        model = self.find(view_name, QAbstractItemView).model()
+        columns = range(model.columnCount())
+        return [
+            " | ".join(str(model.index(row, column).data() or "") for column in columns)
+            for row in range(model.rowCount())
+        ]
+
+    def lists(self, view_name: str, *parts: str) -> None:
+        """Wait until each of these parts stands in some line of a list or table."""
+
+        def there() -> None:
+            lines = self.lines(view_name)
+            for part in parts:
+                assert any(part in line for line in lines), f"{part!r} is not among {lines}"
 
         self.qtbot.waitUntil(there, timeout=TIMEOUT)
 
@@ -87,14 +129,16 @@ class Person:
     def shoot(self, name: str) -> None:
         """A picture in light, in dark, and with text twice as large."""
         self._step += 1
+        if self._shots is None:
+            return
         for mode, percent in LOOKS:
             self.theme.set_mode(mode)
             self.theme.set_text_size(percent)
-            self.window.grab()  # axes take their width when they are painted for the first time
+            self.front.grab()  # axes take their width when they are painted for the first time
             QTest.qWait(0)
-            picture = self.window.grab()
+            picture = self.front.grab()
             assert not picture.isNull()
-            path = self._shots / f"{self._step:02d}-{name}-{mode}-{percent}.png"
+            path = self._shots / f"{self._prefix}{self._step:02d}-{name}-{mode}-{percent}.png"
             assert picture.save(str(path))
         self.theme.set_mode("light")
         self.theme.set_text_size(100)
@@ -106,16 +150,31 @@ class Person:
         """Click a button."""
         button = self.find(name, QAbstractButton)
         assert button.isEnabled(), f"{name!r} cannot be used now: {button.toolTip()}"
-        self._scroll_to(button)
-        place = button.rect().center()
-        assert button.visibleRegion().contains(place), f"{name!r} is covered or out of sight"
-        self.qtbot.mouseClick(button, Qt.MouseButton.LeftButton, pos=place)
+
+        def in_sight() -> None:
+            self._scroll_to(button)
+            place = button.rect().center()
+            assert button.visibleRegion().contains(place), f"{name!r} is covered or out of sight"
+
+        self.qtbot.waitUntil(in_sight, timeout=TIMEOUT)
+        self.qtbot.mouseClick(button, Qt.MouseButton.LeftButton, pos=button.rect().center())
 
     def type(self, name: str, text: str) -> None:
         """Replace the text of a field."""
         field = self.find(name, QLineEdit)
         self._scroll_to(field)
         self.qtbot.mouseClick(field, Qt.MouseButton.LeftButton, pos=field.rect().center())
+        self.qtbot.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        self.qtbot.keyClick(field, Qt.Key.Key_Delete)
+        self.qtbot.keyClicks(field, text)
+
+    def write(self, name: str, text: str) -> None:
+        """Replace the text of a field with several lines."""
+        field = self.find(name, QPlainTextEdit)
+        self._scroll_to(field)
+        self.qtbot.mouseClick(
+            field.viewport(), Qt.MouseButton.LeftButton, pos=field.viewport().rect().center()
+        )
         self.qtbot.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
         self.qtbot.keyClicks(field, text)
 
@@ -125,7 +184,7 @@ class Person:
         for one in modifiers:
             combined |= one
         for _ in range(times):
-            self.qtbot.keyClick(self.window, key, combined)
+            self.qtbot.keyClick(self.front, key, combined)
 
     def slide(self, name: str, key: Qt.Key, times: int) -> None:
         """Move a slider by keys."""
@@ -166,6 +225,22 @@ class Person:
         modifiers = modifier or Qt.KeyboardModifier.NoModifier
         self.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, modifiers, place)
 
+    def pick_line(self, view_name: str, words: str) -> None:
+        """Click the line of a table that has these words in a column, or begins with them."""
+        view = self.find(view_name, QAbstractItemView)
+        model = view.model()
+        found = [
+            model.index(row, column)
+            for row in range(model.rowCount())
+            for column in range(model.columnCount())
+            if str(model.index(row, column).data() or "").startswith(words)
+        ]
+        assert found, f"{view_name!r} has no line with {words!r}"
+        self._scroll_to(view)
+        view.scrollTo(found[0])
+        place = view.visualRect(found[0]).intersected(view.viewport().rect()).center()
+        self.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
     def press_in(self, view_name: str, key: Qt.Key) -> None:
         """Press a key in a list or table."""
         self.qtbot.keyClick(self.find(view_name, QAbstractItemView), key)
@@ -192,6 +267,10 @@ class Person:
 
 def _shown(widget: QWidget) -> bool:
     return widget.isVisible()
+
+
+def _pops_up(window: QWidget) -> bool:
+    return window.windowType() in (Qt.WindowType.Popup, Qt.WindowType.ToolTip)
 
 
 def _called(widget: QWidget) -> str:

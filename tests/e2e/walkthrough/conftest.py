@@ -17,6 +17,7 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
+from tests.helpers.office import Office
 from tests.helpers.person import TIMEOUT, Person
 
 SHOTS = "DPDESK_SHOTS"
@@ -58,3 +59,13 @@ def person(qtbot: QtBot, private_home: Path, theme: ThemeManager, shots: Path) -
         with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
             hub.close()
         desk.workbench.close()
+
+
+@pytest.fixture
+def office(
+    qtbot: QtBot, theme: ThemeManager, shots: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Office]:
+    """Computers of several people; pictures are taken only when DPDESK_SHOTS asks for them."""
+    made = Office(qtbot, theme, shots if os.environ.get(SHOTS) else None, monkeypatch)
+    yield made
+    made.leave()
