@@ -83,7 +83,7 @@ def trust_list(context: AppContext) -> TrustList:
     """Whose signatures count on this computer. Raises InputError ``trust.damaged``."""
     from dpdesk.project.review.trust import TrustStore
 
-    return TrustStore(context.home).load()
+    return TrustStore(context.home, context.workspace).load()
 
 
 def look_at_card(path: Path) -> Card:
@@ -115,7 +115,7 @@ def trust_card(context: AppContext, path: Path, fingerprint: str | None = None) 
             "one given.",
             hint="Give at least the first 20 digits, as the key's holder reads them to you.",
         )
-    entry = TrustStore(context.home).add(card, now()).entry(card.fingerprint)
+    entry = TrustStore(context.home, context.workspace).add(card, now()).entry(card.fingerprint)
     assert entry is not None
     return entry
 
@@ -128,7 +128,7 @@ def revoke_key(context: AppContext, key: str, reason: str, *, retired: bool) -> 
     """
     from dpdesk.project.review.trust import RevokedAs, TrustStore
 
-    store = TrustStore(context.home)
+    store = TrustStore(context.home, context.workspace)
     found = _trusted(store.load(), key)
     kind = RevokedAs.RETIRED if retired else RevokedAs.COMPROMISED
     entry = store.revoke(found.fingerprint, now(), reason, kind).entry(found.fingerprint)
@@ -140,7 +140,7 @@ def import_trust(context: AppContext, path: Path) -> TrustList:
     """Join the agency's list from a file with this computer's."""
     from dpdesk.project.review.trust import TrustStore
 
-    return TrustStore(context.home).import_list(path)
+    return TrustStore(context.home, context.workspace).import_list(path)
 
 
 def export_trust(context: AppContext, out: Path) -> TrustList:
@@ -149,13 +149,13 @@ def export_trust(context: AppContext, out: Path) -> TrustList:
 
     if out.exists():
         raise InputError("trust.exists", f"{out}: the file is there already.", hint="Name another.")
-    return TrustStore(context.home).export_list(out, context.workspace)
+    return TrustStore(context.home, context.workspace).export_list(out, context.workspace)
 
 
 def _keys(context: AppContext) -> KeyStore:
     from dpdesk.project.review.keys import KeyStore
 
-    return KeyStore(context.home)
+    return KeyStore(context.home, context.workspace)
 
 
 def _trusted(trust: TrustList, key: str) -> TrustEntry:

@@ -219,7 +219,7 @@ _LOOKS: Mapping[str, tuple[str, str]] = {
     "verify": ("viewed", "release"),
 }
 # Those that put what they make in its place through the workspace, see Workspace.placing.
-_STOPPABLE = frozenset(("run", "inspect", "risk", "verify", "export", "demo"))
+_STOPPABLE = frozenset(("run", "inspect", "risk", "verify", "export", "demo", "review"))
 
 _COMMANDS: Mapping[str, Command] = {
     "run": _run,

@@ -30,8 +30,11 @@ class PartialKeeper(Protocol):
         """The folder has been renamed or removed."""
         ...
 
-    def placing(self, target: Path) -> AbstractContextManager[None]:
-        """The block puts what is finished in its place, unless that is no longer wanted."""
+    def placing(self, target: Path, *, counts: bool = True) -> AbstractContextManager[None]:
+        """The block puts what is finished in its place, unless that is no longer wanted.
+
+        Without ``counts`` it is no result, but something noted on the way.
+        """
         ...
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -54,6 +54,10 @@ _MAGIC = (
     (b"\xff\xd8\xff", "a picture"),
 )
 _HTML = re.compile(rb"\s*<(!doctype html|html|\?xml|table|head|body)", re.IGNORECASE)
+_PIECE = 1 << 16
+_BREAK = re.compile(r"[\r\n]")
+_ENCLOSED = re.compile(r"(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|\Z)", re.MULTILINE)
+_OPENED = re.compile(r"(?:^|[,;\t|])'", re.MULTILINE)
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)*|[.,]\d+)([eE][+-]?\d+)?\Z")
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}([.\s]\d{3})+|\d+),\d+\Z")
 _DECIMAL_POINT = re.compile(r"[+-]?(\d{1,3}([,\s]\d{3})+|\d+)\.\d+([eE][+-]?\d+)?\Z")
@@ -237,11 +241,16 @@ def _head_text(
     while True:
         decoder = codecs.getincrementaldecoder(encoding)("replace")
         text = decoder.decode(data[mark:], complete)
-        enough = complete or len(re.findall(r"[\r\n]", text[: 1 << 22])) > 2
+        enough = complete or _has_lines(text[: 1 << 22], 3)
         if enough or size >= 1 << 26:
             return text, complete
         size *= 4
         data, complete = read_head(path, size)
+
+
+def _has_lines(text: str, count: int) -> bool:
+    """Whether at least ``count`` line breaks are there."""
+    return any(number == count for number, _ in enumerate(_BREAK.finditer(text), 1))
 
 
 def _broken(data: bytes, complete: bool) -> bool:
@@ -271,14 +280,25 @@ def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str, s
 
 def _quote(text: str, notes: list[str]) -> str:
     """The double quote, unless single quotes clearly enclose fields and double ones do not."""
-    if '"' in text:
+    if '"' in text or "'" not in text:
         return '"'
-    enclosed = len(re.findall(r"(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|\Z)", text, re.MULTILINE))
-    opened = len(re.findall(r"(?:^|[,;\t|])'", text, re.MULTILINE))
+    enclosed = opened = 0
+    for piece in _pieces(text):
+        enclosed += len(_ENCLOSED.findall(piece))
+        opened += len(_OPENED.findall(piece))
     if enclosed >= 2 and enclosed == opened:
         notes.append("Fields are enclosed in single quotes ('); they were taken off.")
         return "'"
     return '"'
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces of whole lines: a search through all of it would block a window."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _PIECE) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 @dataclass(frozen=True)

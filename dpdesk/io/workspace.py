@@ -140,17 +140,18 @@ class Workspace:
         atexit.unregister(self.close)
 
     @contextmanager
-    def placing(self, target: Path) -> Iterator[None]:
+    def placing(self, target: Path, *, counts: bool = True) -> Iterator[None]:
         """The block puts what is finished in its place ``target``, at once or not at all.
 
-        Raises Cancelled after :meth:`abandon`.
+        Without ``counts`` it is no result, but something that the program notes on the way: the
+        work may still be abandoned afterwards. Raises Cancelled after :meth:`abandon`.
         """
         with self._guard:
             if self._closed:
                 raise Cancelled
             yield
-            if not any(target.absolute().is_relative_to(partial) for partial in self._partials):
-                self._placed = True
+            inside = any(target.absolute().is_relative_to(partial) for partial in self._partials)
+            self._placed |= counts and not inside
 
     def abandon(self) -> bool:
         """Remove everything of this process though its threads may be at work; it ends now.

@@ -146,6 +146,22 @@ def people(folder: Path, *names: str) -> tuple[Person, ...]:
     return made
 
 
+def approve(author: Person, *reviewers: Person, saying: tuple[str, ...] = ()) -> None:
+    """The author's release is submitted, voted on in copies, joined, revealed and approved."""
+    said = author.signs("submit", *saying)
+    assert said.code == 0, said.err
+    for one in reviewers:
+        one.takes(author)
+        said = one.votes()
+        assert said.code == 0, said.err
+    for action in ("reveal", ""):
+        said = author.signs("merge", *(one.folder for one in reviewers))
+        assert said.code == 0, said.err
+        for one in reviewers if action else ():
+            one.takes(author)
+            assert one.signs(action).code == 0
+
+
 def write_plan(person: Person, k: int = 5) -> Path:
     """A table of twenty people, and the plan of its release."""
     lines = ["name,age,sex,illness"]

@@ -7,89 +7,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.review.values import Decision, EventType, Outcome, Status
-from dpdesk.app.types import AppContext
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.panels.review.deciding import Choice
-from dpdesk.ui.panels.review.panel import SIGN
-from dpdesk.ui.panels.review.sign_dialog import SignDialog
 from dpdesk.ui.panels.review.sign_page import DECIDE
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
-from tests.helpers.asking import ScriptedAsker
 from tests.helpers.counting import counted_verifications
+from tests.helpers.review_room import Room, Rooms
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, people, write_plan
 
 TIMEOUT = 30_000
 Three = tuple[Person, Person, Person]
-
-
-class Room:
-    """The panel at somebody's computer, on that person's copy of the release."""
-
-    def __init__(
-        self,
-        qtbot: QtBot,
-        context: AppContext,
-        hub: JobHub,
-        theme: ThemeManager,
-        person: Person,
-    ) -> None:
-        self.qtbot, self.hub, self.person = qtbot, hub, person
-        self.bench = Workbench(context, hub)
-        self.panel = ReviewPanel(self.bench, theme, ScriptedAsker())
-        self.page = self.panel.sign
-        self.panel.resize(1100, 700)
-        self.panel.show()
-        self.bench.open_path(person.folder)
-        self.quiet(lambda: self.panel.looker.picture is not None)
-        self.panel.strip.button(SIGN).click()
-
-    def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
-        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy, timeout=TIMEOUT)
-
-    @property
-    def status(self) -> Status:
-        picture = self.panel.looker.picture
-        assert picture is not None
-        return picture.state.status
-
-    @property
-    def primary(self) -> list[str]:
-        return [
-            one.accessibleName()
-            for one in self.panel.findChildren(QPushButton)
-            if one.property("look") == "primary" and one.isVisible()
-        ]
-
-    def dialog(self, action: EventType) -> SignDialog:
-        self.page.buttons[action].click()
-        assert self.page.dialog is not None
-        return self.page.dialog
-
-    def sign(self, dialog: SignDialog) -> None:
-        self.qtbot.keyClicks(dialog.passphrase, self.passphrase)
-        dialog.sign.click()
-        assert dialog.passphrase.text() == ""
-        self.quiet(lambda: self.page.dialog is None)
-
-    @property
-    def passphrase(self) -> str:
-        return f"a passphrase of {self.person.name}"
-
-    def decide_all(self, comment: str = "Seen.") -> None:
-        self.page.strip.button(DECIDE).click()
-        draft = self.page.draft
-        assert draft is not None
-        for point in draft.points:
-            self.page.decide.choose(point.key)
-            self.page.decide.buttons[Decision.ACCEPT].click()
-            self.page.decide.comment.setPlainText(comment)
 
 
 @pytest.fixture(scope="module")
@@ -110,26 +41,9 @@ def three(made: Three, tmp_path: Path) -> Three:
 
 @pytest.fixture
 def at(qtbot: QtBot, hub: JobHub, theme: ThemeManager) -> Iterator[Callable[[Person], Room]]:
-    rooms: list[tuple[AppContext, Room]] = []
-
-    def enter(person: Person) -> Room:
-        leave()
-        context = AppContext.open(person.home)
-        room = Room(qtbot, context, hub, theme, person)
-        rooms.append((context, room))
-        return room
-
-    def leave() -> None:
-        while rooms:
-            context, room = rooms.pop()
-            room.quiet()
-            room.bench.close()
-            room.panel.hide()
-            room.panel.deleteLater()
-            context.close()
-
-    yield enter
-    leave()
+    rooms = Rooms(qtbot, hub, theme)
+    yield rooms.enter
+    rooms.leave()
 
 
 def submit(at: Callable[[Person], Room], three: Three) -> None:

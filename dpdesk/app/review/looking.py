@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dpdesk.app.checklists import CheckedRelease
+    from dpdesk.app.review.protocols import ProtocolFacts
     from dpdesk.project.review.binding import ReleaseBinding
     from dpdesk.project.review.cards import Card
     from dpdesk.project.review.checklist import Difference
@@ -40,7 +41,8 @@ class ReviewPicture:
 
     ``checked`` holds what verifying showed and the checklist, by the policy of the submission (of
     this computer where nothing was submitted). ``differences`` are checklist items that stand
-    otherwise here than the submission says. ``notes`` are worth knowing.
+    otherwise here than the submission says. ``notes`` are worth knowing. ``protocol`` is the
+    locked one that the submission applies, where this computer has it.
     """
 
     folder: Path
@@ -48,6 +50,7 @@ class ReviewPicture:
     loaded: LoadedReview
     differences: tuple[Difference, ...] = ()
     notes: tuple[Fault, ...] = ()
+    protocol: ProtocolFacts | None = None
 
     @property
     def state(self) -> ReviewState:
@@ -81,7 +84,7 @@ def look(
     (trust list, policy) cannot be read, and Cancelled.
     """
     from dpdesk.app.checklists import check_release, read_policy
-    from dpdesk.app.review.protocols import known_protocol
+    from dpdesk.app.review.protocols import kept_path, known_protocol, protocol_facts
     from dpdesk.project.review.payloads import Mode
 
     loaded = load(context, folder, token)
@@ -100,7 +103,8 @@ def look(
     if current is not None:
         differences = checked.checklist.differences(current.payload.statuses)
     review_store(context).remember(loaded)
-    return ReviewPicture(folder, checked, loaded, differences, tuple(notes))
+    known = None if protocol is None else protocol_facts(context, kept_path(context, protocol.id))
+    return ReviewPicture(folder, checked, loaded, differences, tuple(notes), known)
 
 
 def verify_signed(

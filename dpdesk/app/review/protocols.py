@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 
 if TYPE_CHECKING:
@@ -16,8 +18,69 @@ if TYPE_CHECKING:
     from dpdesk.project.review.payloads import Mode
     from dpdesk.project.review.policy import Policy
     from dpdesk.project.review.protocol import SignedProtocol
+    from dpdesk.project.review.state import ReviewState
 
 _FOLDER = "protocols"
+
+
+@dataclass(frozen=True)
+class ProtocolFacts:
+    """A locked protocol for people: who locked it, when, and what the signature is worth here.
+
+    ``release`` is the SHA-256 of the manifest of the release that it was made from, ``signature``
+    a part of a sentence, ``trusted`` whether the key counts on this computer.
+    """
+
+    id: str
+    title: str
+    person: str
+    made: datetime
+    release: str
+    path: Path
+    signature: str
+    trusted: bool
+
+
+def why_not_lock(state: ReviewState) -> str:
+    """Why no protocol can be locked from a release, as a sentence; empty when one can."""
+    from dpdesk.project.review.protocol_file import require_developed
+
+    try:
+        require_developed(state)
+    except RefusedError as error:
+        return error.sentence
+    return ""
+
+
+def protocol_facts(context: AppContext, path: Path) -> ProtocolFacts:
+    """What a protocol's file says of itself. Raises what reading it raises."""
+    from dpdesk.project.review.protocol import Signature, signature_of
+    from dpdesk.project.review.protocol_file import read_protocol
+
+    signed = read_protocol(path)
+    worth = signature_of(signed, signing.trust_list(context))
+    return ProtocolFacts(
+        signed.id,
+        signed.protocol.title,
+        signed.person,
+        signed.time,
+        signed.protocol.release,
+        path,
+        worth.value,
+        worth is Signature.TRUSTED,
+    )
+
+
+def kept_protocols(context: AppContext, token: CancelToken) -> tuple[ProtocolFacts, ...]:
+    """The protocols that are kept on this computer, newest first; damaged ones are left out."""
+    found = []
+    for path in sorted((context.home / _FOLDER).glob("*.json")):
+        token.check()
+        try:
+            found.append(protocol_facts(context, path))
+        except DpdeskError:
+            continue
+    return tuple(sorted(found, key=lambda one: one.made, reverse=True))
 
 
 def lock_protocol(
@@ -68,11 +131,16 @@ def known_protocol(context: AppContext, protocol_id: str | None) -> SignedProtoc
 
     if protocol_id is None:
         return None
-    path = context.home / _FOLDER / f"{protocol_id}.json"
+    path = kept_path(context, protocol_id)
     if not path.is_file():
         return None
     signed = read_protocol(path)
     return signed if signed.id == protocol_id else None
+
+
+def kept_path(context: AppContext, protocol_id: str) -> Path:
+    """Where a protocol of this id is kept on this computer, if it is."""
+    return context.home / _FOLDER / f"{protocol_id}.json"
 
 
 def passage(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dpdesk.app.review.acting import Signed, Wish
 from dpdesk.app.review.looking import ReviewPicture
+from dpdesk.app.review.protocols import ProtocolFacts, why_not_lock
 from dpdesk.project.review.cards import Card
 from dpdesk.project.review.checklist import Difference, Item
 from dpdesk.project.review.drafts import KeptChoice, KeptDraft, subjects
 from dpdesk.project.review.events import Event, Fault
-from dpdesk.project.review.keys import SHORTEST_PASSPHRASE, StoredKey
+from dpdesk.project.review.keys import SHORTEST_PASSPHRASE, Signer, StoredKey
 from dpdesk.project.review.making import proposed_vote
 from dpdesk.project.review.payloads import (
     ChecklistItem,
     EventType,
+    Mode,
     Release,
     Submission,
     Supersede,
@@ -49,14 +51,17 @@ __all__ = [
     "ItemStatus",
     "KeptChoice",
     "KeptDraft",
+    "Mode",
     "Outcome",
     "Permission",
+    "ProtocolFacts",
     "Release",
     "ReviewPicture",
     "ReviewState",
     "RevokedAs",
     "Round",
     "Signed",
+    "Signer",
     "Status",
     "StoredKey",
     "Submission",
@@ -71,4 +76,5 @@ __all__ = [
     "proposed_vote",
     "subjects",
     "vote_problems",
+    "why_not_lock",
 ]

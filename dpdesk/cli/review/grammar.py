@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-AddParser: TypeAlias = Callable[..., argparse.ArgumentParser]
+if TYPE_CHECKING:
+    from dpdesk.cli.arguments import Parser
+
+AddParser: TypeAlias = "Callable[..., Parser]"
 
 PASSPHRASE = ("passphrase", "Passphrase of the key", False)
 _SIGNS = (PASSPHRASE,)
 
 
-def add_review(review: argparse.ArgumentParser) -> None:
+def add_review(review: Parser) -> None:
     """Fill the parser of ``dpdesk review`` with its actions."""
     actions = review.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
     _add_signing(actions.add_parser)
@@ -23,7 +26,7 @@ def add_review(review: argparse.ArgumentParser) -> None:
     _add_trust(actions.add_parser)
 
 
-def _add(add: AddParser, name: str, does: str, handler: str) -> argparse.ArgumentParser:
+def _add(add: AddParser, name: str, does: str, handler: str) -> Parser:
     parser = add(
         name,
         help=does,
@@ -38,7 +41,7 @@ def _add(add: AddParser, name: str, does: str, handler: str) -> argparse.Argumen
     return parser
 
 
-def _signed(add: AddParser, name: str, does: str) -> argparse.ArgumentParser:
+def _signed(add: AddParser, name: str, does: str) -> Parser:
     """An action that signs an event in a release folder."""
     parser = _add(add, name, does, f"rounds.{name}")
     parser.add_argument("release", metavar="DIR", type=Path, help="a release folder")
@@ -52,7 +55,7 @@ def _signed(add: AddParser, name: str, does: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _signer(parser: argparse.ArgumentParser) -> None:
+def _signer(parser: Parser) -> None:
     parser.add_argument(
         "--as",
         dest="key",
@@ -63,7 +66,7 @@ def _signer(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(asks=_SIGNS)
 
 
-def _passphrase(parser: argparse.ArgumentParser) -> None:
+def _passphrase(parser: Parser) -> None:
     parser.add_argument(
         "--passphrase-file",
         metavar="FILE",
@@ -90,8 +93,14 @@ def _add_signing(add: AddParser) -> None:
     )
     _signed(add, "reveal", "show your vote, once enough votes are in")
     merge = _signed(add, "merge", "join copies of the review that were made independently")
+    merge.mixed = True
     merge.add_argument(
-        "copies", metavar="COPY", type=Path, nargs="*", help="release folders or review files"
+        "copies",
+        metavar="COPY",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="release folders or review files",
     )
     release = _signed(add, "release", "release what was approved; this is final")
     release.add_argument("--note", metavar="TEXT", default="", help="a word on it")

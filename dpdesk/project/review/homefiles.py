@@ -14,7 +14,7 @@ from pathlib import Path
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.io import locks
 from dpdesk.io.failures import storage_error
-from dpdesk.io.safewrite import sync_folder, write_new
+from dpdesk.io.safewrite import PartialKeeper, sync_folder, write_new
 
 LONGEST_WAIT = 30
 
@@ -49,18 +49,26 @@ def read_small(path: Path, most: int) -> bytes:
     return data
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Write a file for its user alone, whole or not at all. Raises StorageError."""
-    partial = path.with_name(f".{path.name[:80]}.{secrets.token_hex(6)}")
-    try:
-        write_new(partial, data, mode=0o600)
-        partial.replace(path)
-        sync_folder(path.parent)
-    except OSError as error:
-        raise storage_error(error, path, "write") from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+def write_private(
+    path: Path, data: bytes, keeper: PartialKeeper | None = None, *, counts: bool = True
+) -> None:
+    """Write a file for its user alone, whole or not at all.
+
+    With a ``keeper`` work that is given up does not end in the middle; ``counts`` says whether the
+    file is a result, see :meth:`PartialKeeper.placing`. Raises StorageError, and Cancelled when
+    the work was given up before.
+    """
+    with contextlib.nullcontext() if keeper is None else keeper.placing(path, counts=counts):
+        partial = path.with_name(f".{path.name[:80]}.{secrets.token_hex(6)}")
+        try:
+            write_new(partial, data, mode=0o600)
+            partial.replace(path)
+            sync_folder(path.parent)
+        except OSError as error:
+            raise storage_error(error, path, "write") from error
+        finally:
+            with contextlib.suppress(OSError):
+                partial.unlink()
 
 
 @contextmanager

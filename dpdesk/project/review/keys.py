@@ -116,14 +116,21 @@ class StoredKey:
 
 
 class KeyStore:
-    """The key files below ``home``.
+    """The key files below ``home``; a ``keeper`` is told of those that are written.
 
     ``cheap_for_tests`` replaces the cost of Argon2 and the lower limit on reading; no code of the
     program may name it.
     """
 
-    def __init__(self, home: Path, *, cheap_for_tests: Argon2Cost | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        keeper: PartialKeeper | None = None,
+        *,
+        cheap_for_tests: Argon2Cost | None = None,
+    ) -> None:
         self.folder = home / "keys"
+        self._keeper = keeper
         self._cost = cheap_for_tests or COST
         self._least = cheap_for_tests or _LEAST
 
@@ -136,7 +143,8 @@ class KeyStore:
         seed = secrets.token_bytes(32)
         card = _own_card(name, seed, now or datetime.now(UTC))
         private_folder(self.folder)
-        write_private(self._path(card.fingerprint), self._sealed(card, seed, secret))
+        sealed = self._sealed(card, seed, secret)
+        write_private(self._path(card.fingerprint), sealed, self._keeper)
         return card
 
     def keys(self) -> tuple[StoredKey, ...]:
@@ -202,7 +210,7 @@ class KeyStore:
         secret = checked_passphrase(new)
         signer = self.unlock(fingerprint, old)
         data = self._sealed(signer.card, signer._secret(), secret)
-        write_private(self._path(fingerprint), data)
+        write_private(self._path(fingerprint), data, self._keeper)
 
     def export_card(self, fingerprint: str, path: Path, keeper: PartialKeeper) -> Card:
         """Write the public card of a key to a file for others."""

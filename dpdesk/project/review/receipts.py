@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
@@ -24,6 +25,9 @@ from dpdesk.project.review.standing import standings
 from dpdesk.project.review.state import ReviewState
 from dpdesk.project.review.texts import is_hash, parse_time, time_text
 from dpdesk.project.review.trust import TrustList
+
+if TYPE_CHECKING:
+    from dpdesk.io.safewrite import PartialKeeper
 
 _MOST_NAMED = 20
 _LARGEST_MARK = 1024 * 1024
@@ -63,10 +67,11 @@ class ReceiptBook:
 
 
 class Receipts:
-    """All receipts of this computer."""
+    """All receipts of this computer; a ``keeper`` is told when some are written."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, keeper: PartialKeeper | None = None) -> None:
         self.folder = home / "receipts"
+        self._keeper = keeper
 
     def book(self, root: str) -> ReceiptBook:
         """The receipts of a review, empty when nothing of it was seen; never raises for damage."""
@@ -96,7 +101,7 @@ class Receipts:
             if not grown.events or (grown.events == book.graph.events and not book.problem):
                 return book
             book = ReceiptBook(root, grown, seen)
-            write_private(self._path(root), _bytes(book))
+            self._write(self._path(root), _bytes(book))
             self._mark(book)
         return book
 
@@ -113,13 +118,16 @@ class Receipts:
         folder = self.folder / "set-aside"
         private_folder(folder)
         path = folder / f"{name}-{secrets.token_hex(4)}.json"
-        write_private(path, data)
+        self._write(path, data)
         return path
 
     def _path(self, root: str) -> Path:
         if not is_hash(root):
             raise ValueError("a review is named by the id of its first submission")
         return self.folder / f"{root}.json"
+
+    def _write(self, path: Path, data: bytes) -> None:
+        write_private(path, data, self._keeper, counts=False)
 
     def _set_aside(self, path: Path) -> None:
         aside = path.with_name(f"{path.stem}.damaged-{secrets.token_hex(4)}")
@@ -140,9 +148,8 @@ class Receipts:
             folder = self.folder / kind
             private_folder(folder)
             reviews = sorted({*known, root})
-            write_private(
-                folder / f"{code}.json", canonical_json({"format": 1, "reviews": reviews})
-            )
+            known_now = canonical_json({"format": 1, "reviews": reviews})
+            self._write(folder / f"{code}.json", known_now)
 
     def _marked(self, kind: str, code: str) -> tuple[str, ...]:
         path = self.folder / kind / f"{code}.json"

@@ -112,7 +112,7 @@ class ReviewStore:
     """Reads and writes the reviews of release folders, with the receipts below ``home``."""
 
     def __init__(self, home: Path, keeper: PartialKeeper) -> None:
-        self.receipts = Receipts(home)
+        self.receipts = Receipts(home, keeper)
         self._home = home
         self._keeper = keeper
 
@@ -370,7 +370,8 @@ def _replace(target: Path, data: bytes, keeper: PartialKeeper, elsewhere: bool) 
         fresh = partial / target.name
         write_new(fresh, data, mode=0o600)
         fresh.chmod(_mode(target))
-        fresh.replace(target)
+        with keeper.placing(target):
+            fresh.replace(target)
         sync_folder(target.parent)
     except (OSError, StorageError) as error:
         raise _unwritable(error, target, elsewhere) from error

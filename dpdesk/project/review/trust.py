@@ -181,8 +181,9 @@ def parse_trust(data: bytes, name: str, *, weigh_keys: bool = True) -> TrustList
 class TrustStore:
     """The trust list of this computer, ``home/trust.json``; missing means empty."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, keeper: PartialKeeper | None = None) -> None:
         self._home = home
+        self._keeper = keeper
         self.path = home / "trust.json"
 
     def load(self) -> TrustList:
@@ -222,7 +223,7 @@ class TrustStore:
         return trust
 
     def _write(self, trust: TrustList) -> TrustList:
-        write_private(self.path, trust.to_bytes())
+        write_private(self.path, trust.to_bytes(), self._keeper)
         return trust
 
 

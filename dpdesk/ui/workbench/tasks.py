@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dpdesk.app import exploring, exporting, opening, recording, remembering, signing, verifying
-from dpdesk.app.review import drafts, looking
+from dpdesk.app.review import drafts, looking, related
 from dpdesk.app.review.values import Card, KeptDraft, ReviewPicture
 from dpdesk.app.types import (
     AppContext,
@@ -59,7 +59,8 @@ class CheckedRelease:
     ``source`` is the data file with which it was checked, ``work`` the state it was made from; None
     when there was none. ``picture`` is its review as it was seen in the same go (None when there
     can be none), ``unseen`` why it could not be seen, ``cards`` the own keys that can sign and
-    ``drafts`` what their holders have decided and not signed, by fingerprint.
+    ``drafts`` what their holders have decided and not signed, by fingerprint. ``places`` are the
+    folders of other releases that the review names, by the hash of their manifest.
     """
 
     path: Path
@@ -72,6 +73,7 @@ class CheckedRelease:
     unseen: DpdeskError | None = field(default=None, repr=False)
     cards: tuple[Card, ...] = ()
     drafts: Mapping[str, KeptDraft] = field(default_factory=dict, repr=False)
+    places: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -250,6 +252,7 @@ class CheckRelease:
             unseen=unseen,
             cards=cards,
             drafts=kept,
+            places=self._places(picture, token),
         )
 
     def _own(
@@ -260,6 +263,11 @@ class CheckRelease:
             return (), {}
         cards = tuple(one.card for one in signing.own_keys(self.context) if one.card is not None)
         return cards, drafts.kept_drafts(self.context, picture.state, cards)
+
+    def _places(self, picture: ReviewPicture | None, token: CancelToken) -> Mapping[str, Path]:
+        if picture is None:
+            return {}
+        return related.find_releases(self.path, related.named_releases(picture.state), token)
 
     def _look(
         self, token: CancelToken, report: Report

@@ -82,3 +82,19 @@ def test_the_command_line_and_the_use_cases_load_no_toolkit() -> None:
 def test_commands_of_later_versions_are_not_called_unknown(word: str) -> None:
     with pytest.raises(InputError, match=f"`{word}` is not available in this version"):
         parse([word])
+
+
+@pytest.mark.parametrize(
+    "order", ["D a b --passphrase-file F", "D --passphrase-file F a b", "--passphrase-file F D a b"]
+)
+def test_copies_to_merge_may_stand_before_and_behind_options(order: str) -> None:
+    found = parse(["review", "merge", *order.split()])
+    assert found.release == Path("D")
+    assert found.copies == [Path("a"), Path("b")]
+    assert found.passphrase_file == Path("F")
+
+
+def test_merging_without_a_folder_asks_for_it_alone() -> None:
+    with pytest.raises(InputError, match=r"required: DIR\.$"):
+        parse(["review", "merge"])
+    assert parse(["review", "merge", "D"]).copies == []

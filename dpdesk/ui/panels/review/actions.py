@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.app.review.values import Card, EventType, ReviewPicture
+from dpdesk.app.review.values import Card, EventType, ReviewPicture, why_not_lock
 from dpdesk.ui.panels.review.deciding import Draft
 from dpdesk.ui.panels.review.standing import standing_of
 
 translate = QCoreApplication.translate
-ORDER = (
+
+
+class Beside(StrEnum):
+    """What is signed beside the review, not in it."""
+
+    LOCK = "lock"
+
+
+Action: TypeAlias = EventType | Beside
+ORDER: tuple[Action, ...] = (
     EventType.SUBMIT,
     EventType.START,
     EventType.BALLOT,
@@ -20,7 +31,11 @@ ORDER = (
     EventType.RELEASE,
     EventType.MERGE,
     EventType.WITHDRAW,
+    EventType.SUPERSEDE,
+    Beside.LOCK,
 )
+# The steps of every review; what else there is shows only while it can be done.
+STEPS = ORDER[:5]
 # What leads on comes first; joining copies and withdrawing are never the one thing to do.
 _LEADING = (EventType.RELEASE, EventType.REVEAL, EventType.BALLOT, EventType.START)
 
@@ -29,8 +44,8 @@ _LEADING = (EventType.RELEASE, EventType.REVEAL, EventType.BALLOT, EventType.STA
 class Doable:
     """For each action why it is off (empty: it is not), and the one that leads on."""
 
-    reasons: Mapping[EventType, str]
-    primary: EventType | None
+    reasons: Mapping[Action, str]
+    primary: Action | None
 
     def lines(self) -> tuple[str, ...]:
         """The reasons as lines."""
@@ -42,7 +57,10 @@ class Doable:
 def doable(picture: ReviewPicture, card: Card | None, draft: Draft | None) -> Doable:
     """What the holder of a key may do now."""
     rights = picture.rights(card)
-    reasons = {action: rights[action].reason for action in ORDER}
+    reasons: dict[Action, str] = {
+        action: rights[action].reason for action in ORDER if isinstance(action, EventType)
+    }
+    reasons[Beside.LOCK] = _why_not_lock(picture, card)
     found = standing_of(picture)
     for action in ORDER:
         settles = action in (EventType.MERGE, EventType.WITHDRAW)
@@ -51,15 +69,21 @@ def doable(picture: ReviewPicture, card: Card | None, draft: Draft | None) -> Do
     if not reasons[EventType.BALLOT] and draft is not None and not draft.complete:
         text = translate("Review", "Decide every check and every file first: {n}.")
         reasons[EventType.BALLOT] = text.format(n=draft.words())
-    leading = [one for one in _LEADING if not reasons[one]]
+    leading: list[Action] = [one for one in _LEADING if not reasons[one]]
     if not reasons[EventType.SUBMIT] and picture.state.current is None:
         leading.append(EventType.SUBMIT)
     return Doable(reasons, leading[0] if leading else None)
 
 
-def action_words(action: EventType) -> str:
+def _why_not_lock(picture: ReviewPicture, card: Card | None) -> str:
+    if card is None:
+        return picture.rights(None)[EventType.MERGE].reason
+    return why_not_lock(picture.state)
+
+
+def action_words(action: Action) -> str:
     """The name of an action."""
-    texts = {
+    texts: dict[Action, str] = {
         EventType.SUBMIT: translate("Review", "Submit for review"),
         EventType.START: translate("Review", "Begin the review"),
         EventType.BALLOT: translate("Review", "Sign the vote"),
@@ -67,13 +91,15 @@ def action_words(action: EventType) -> str:
         EventType.RELEASE: translate("Review", "Release"),
         EventType.MERGE: translate("Review", "Join copies"),
         EventType.WITHDRAW: translate("Review", "Withdraw"),
+        EventType.SUPERSEDE: translate("Review", "Supersede"),
+        Beside.LOCK: translate("Review", "Lock the protocol"),
     }
     return texts[action]
 
 
-def meaning(action: EventType) -> str:
+def meaning(action: Action) -> str:
     """What signing this means, in a sentence or two."""
-    texts = {
+    texts: dict[Action, str] = {
         EventType.SUBMIT: translate(
             "Review",
             "You sign every file, the plan and the checklist as the author. Any change of a file "
@@ -96,6 +122,16 @@ def meaning(action: EventType) -> str:
         ),
         EventType.WITHDRAW: translate(
             "Review", "You take your submission back; you can submit again later."
+        ),
+        EventType.SUPERSEDE: translate(
+            "Review",
+            "You say for good that another release takes the place of this one. That one must be "
+            "reviewed and released itself.",
+        ),
+        Beside.LOCK: translate(
+            "Review",
+            "You sign the way in which this release was made: roles, hierarchies, method, rules. "
+            "Others apply it to later data, and only source and title may differ then.",
         ),
     }
     return texts[action]

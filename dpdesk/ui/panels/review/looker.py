@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Signal, Slot
 
 from dpdesk.app.review.values import Card, KeptDraft, ReviewPicture
@@ -39,6 +42,11 @@ class Looker(QObject):
     def kept(self, card: Card) -> KeptDraft | None:
         """What the holder of a key had decided when the review was looked at."""
         return None if self._seen is None else self._seen.drafts.get(card.fingerprint)
+
+    @property
+    def places(self) -> Mapping[str, Path]:
+        """Folders of other releases that the review names, by the hash of their manifest."""
+        return {} if self._seen is None else self._seen.places
 
     @property
     def problem(self) -> JobFailed | None:

@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from pathlib import Path
 
-from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.theme import SPACE
 from dpdesk.ui.widgets import column, row
 
 
-class PathField(QWidget):
-    """A field with its label and a button that asks for a file, or a folder."""
+class Kind(Enum):
+    """What a field is for."""
 
-    def __init__(self, words: str, tip: str, asker: FileAsker, *, folder: bool) -> None:
+    FILE = auto()
+    FOLDER = auto()
+    EITHER = auto()
+    NEW_FILE = auto()
+
+
+class PathField(QWidget):
+    """A field with its label and buttons that ask for a file, or a folder.
+
+    ``changed()`` after each change; ``start`` is where the chooser begins when nothing is written.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, words: str, tip: str, asker: FileAsker, kind: Kind, start: Path | None = None
+    ) -> None:
         super().__init__()
-        self._words, self._asker, self._folder = words, asker, folder
+        self._words, self._asker, self._kind = words, asker, kind
+        self._start = "" if start is None else str(start)
         layout = column(self, gap=SPACE.xs)
-        label = QLabel(words)
-        label.setWordWrap(True)
+        self.label = QLabel(words)
+        self.label.setWordWrap(True)
         self.line = QLineEdit()
         self.line.setAccessibleName(words)
         self.line.setToolTip(tip)
-        label.setBuddy(self.line)
-        browse = QPushButton(self.tr("Choose…"))
-        browse.setAccessibleName(self.tr("Choose: {what}").format(what=words))
-        browse.setToolTip(tip)
-        browse.setAutoDefault(False)
-        browse.clicked.connect(self._on_browse)
-        layout.addWidget(label)
+        self.line.textChanged.connect(self.changed)
+        self.label.setBuddy(self.line)
+        layout.addWidget(self.label)
         line = row(gap=SPACE.s)
         line.addWidget(self.line, 1)
-        line.addWidget(browse)
+        self._add_buttons(line, tip)
         layout.addLayout(line)
 
     @property
@@ -42,11 +56,35 @@ class PathField(QWidget):
         text = self.line.text().strip()
         return Path(text).expanduser() if text else None
 
+    def _add_buttons(self, line: QHBoxLayout, tip: str) -> None:
+        texts = {
+            Kind.FILE: ((Kind.FILE, self.tr("Choose…"), self.tr("Choose: {what}")),),
+            Kind.FOLDER: ((Kind.FOLDER, self.tr("Choose…"), self.tr("Choose: {what}")),),
+            Kind.NEW_FILE: ((Kind.NEW_FILE, self.tr("Choose…"), self.tr("Choose: {what}")),),
+            Kind.EITHER: (
+                (Kind.FOLDER, self.tr("Folder…"), self.tr("Choose a folder: {what}")),
+                (Kind.FILE, self.tr("File…"), self.tr("Choose a file: {what}")),
+            ),
+        }
+        for kind, text, name in texts[self._kind]:
+            browse = QPushButton(text)
+            browse.setProperty("asks", kind.name)
+            browse.setAccessibleName(name.format(what=self._words))
+            browse.setToolTip(tip)
+            browse.setAutoDefault(False)
+            browse.clicked.connect(self._on_browse)
+            line.addWidget(browse)
+
     @Slot()
     def _on_browse(self) -> None:
-        if self._folder:
-            path = self._asker.open_folder(self._words, self.line.text())
+        sender = self.sender()
+        kind = Kind[str(sender.property("asks"))] if sender is not None else self._kind
+        start, all_files = self.line.text() or self._start, self.tr("All files (*)")
+        if kind is Kind.FOLDER:
+            path = self._asker.open_folder(self._words, start)
+        elif kind is Kind.NEW_FILE:
+            path = self._asker.save_file(self._words, start, all_files)
         else:
-            path = self._asker.open_file(self._words, self.line.text(), self.tr("All files (*)"))
+            path = self._asker.open_file(self._words, start, all_files)
         if path is not None:
             self.line.setText(str(path))

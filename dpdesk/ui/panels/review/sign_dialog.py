@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
+    QFrame,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -15,19 +18,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.app.review.values import Card, EventType, Outcome, Wish, fingerprint_text
-from dpdesk.ui.files import FileAsker
-from dpdesk.ui.panels.review.actions import action_words, meaning
+from dpdesk.app.review.values import Card, EventType, Outcome, fingerprint_text
+from dpdesk.ui.panels.review.actions import Action, Beside, action_words, meaning
 from dpdesk.ui.panels.review.deciding import Draft
-from dpdesk.ui.panels.review.path_field import PathField
+from dpdesk.ui.panels.review.path_field import Kind, PathField
 from dpdesk.ui.panels.review.scrolling import scrolled
+from dpdesk.ui.panels.review.sign_fields import Desk, fields_for
 from dpdesk.ui.panels.review.sign_tasks import Ask
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
 
-_TEXTS = (EventType.SUBMIT, EventType.BALLOT, EventType.RELEASE, EventType.WITHDRAW)
+_REASONED = (EventType.WITHDRAW, EventType.SUPERSEDE)
+_TEXTS = (EventType.SUBMIT, EventType.BALLOT, EventType.RELEASE, *_REASONED)
+READ_ONLY = "review.read-only"
 
 
 class SignDialog(QDialog):
@@ -37,17 +42,17 @@ class SignDialog(QDialog):
 
     def __init__(
         self,
-        action: EventType,
+        action: Action,
         card: Card,
         draft: Draft | None,
         theme: ThemeManager,
-        asker: FileAsker,
+        desk: Desk,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.action, self._draft, self._asker = action, draft, asker
+        self.action, self._draft, self._desk = action, draft, desk
         self.outcomes: dict[Outcome, QRadioButton] = {}
-        self.paths: dict[str, PathField] = {}
+        self.fields = fields_for(action, desk)
         words = action_words(action)
         self.setWindowTitle(words)
         self.setAccessibleName(words)
@@ -59,9 +64,12 @@ class SignDialog(QDialog):
         if action is EventType.BALLOT:
             self._add_outcomes(layout)
         self._add_text(layout)
-        self._add_paths(layout)
+        layout.addWidget(self.fields)
+        self._elsewhere = self._build_elsewhere()
+        layout.addWidget(self._elsewhere)
         layout.addStretch(1)
-        outer.addWidget(scrolled(body), 1)
+        self._area = scrolled(body)
+        outer.addWidget(self._area, 1)
         self._add_end(outer)
         self._on_theme(theme.theme)
 
@@ -71,9 +79,15 @@ class SignDialog(QDialog):
         self.problem.setAccessibleName(sentence)
         self.problem.setVisible(bool(sentence))
 
-    def failed(self, sentence: str) -> None:
-        """Signing did not work: say why, and let it be tried again."""
+    def failed(self, sentence: str, code: str = "") -> None:
+        """Signing did not work: say why, and let it be tried again.
+
+        Where the folder is read-only (``review.read-only``) another file is offered.
+        """
         self.say(sentence)
+        if code == READ_ONLY and self.action is not Beside.LOCK:
+            self._elsewhere.show()
+            self._area.ensureWidgetVisible(self._elsewhere)
         self.sign.setEnabled(True)
         self.passphrase.setFocus()
 
@@ -81,6 +95,11 @@ class SignDialog(QDialog):
         """Leave without signing."""
         self.passphrase.clear()
         super().reject()
+
+    @property
+    def paths(self) -> dict[str, PathField]:
+        """The fields for files and folders, by name."""
+        return self.fields.paths
 
     # -- building
 
@@ -112,11 +131,12 @@ class SignDialog(QDialog):
             self.outcomes[outcome] = button
 
     def _add_text(self, layout: QVBoxLayout) -> None:
-        names = {
+        names: dict[Action, str] = {
             EventType.SUBMIT: self.tr("Note for the reviewers"),
             EventType.BALLOT: self.tr("Comment on the whole"),
             EventType.RELEASE: self.tr("Note"),
             EventType.WITHDRAW: self.tr("Reason"),
+            EventType.SUPERSEDE: self.tr("Reason"),
         }
         self.text = QPlainTextEdit()
         self.text.setTabChangesFocus(True)
@@ -130,34 +150,31 @@ class SignDialog(QDialog):
             layout.addWidget(label)
             layout.addWidget(self.text)
 
-    def _add_paths(self, layout: QVBoxLayout) -> None:
-        fields: dict[str, tuple[str, str, bool]] = {}
-        if self.action is EventType.SUBMIT:
-            fields = {
-                "policy": (
-                    self.tr("Policy file (empty: the one of this computer)"),
-                    self.tr("The rules by which the checklist is made"),
-                    False,
-                ),
-                "after": (
-                    self.tr("Folder of the round before (empty: the first round)"),
-                    self.tr("The release that this one follows, after changes were requested"),
-                    True,
-                ),
-                "protocol": (
-                    self.tr("Locked protocol (empty: this release develops one)"),
-                    self.tr("The protocol that this release applies"),
-                    False,
-                ),
-            }
-        elif self.action is EventType.MERGE:
-            tip = self.tr("The folder in which a reviewer signed")
-            for number in (1, 2):
-                name = self.tr("Copy {n} (a release folder; may stay empty)").format(n=number)
-                fields[f"copy-{number}"] = (name, tip, True)
-        for key, (words, tip, folder) in fields.items():
-            self.paths[key] = PathField(words, tip, self._asker, folder=folder)
-            layout.addWidget(self.paths[key])
+    def _build_elsewhere(self) -> QFrame:
+        """Where to write the review when its folder is read-only; shown after that failed."""
+        frame = QFrame()
+        set_look(frame, "card")
+        layout = column(frame, margin=SPACE.m, gap=SPACE.s)
+        name = f"{self._desk.folder.name}-review.json"
+        self.out = PathField(
+            self.tr("Write the review into this file instead"),
+            self.tr("A new file; the release folder stays as it is"),
+            self._desk.asker,
+            Kind.NEW_FILE,
+            Path.home() / name,
+        )
+        note = QLabel(
+            self.tr(
+                "Then give the file to somebody who may write to the release folder, by mail or on "
+                "a drive: it holds signatures and no data. “Join copies” brings what you signed "
+                "into the folder."
+            )
+        )
+        note.setWordWrap(True)
+        layout.addWidget(self.out)
+        layout.addWidget(note)
+        frame.hide()
+        return frame
 
     def _add_end(self, layout: QVBoxLayout) -> None:
         label = QLabel(self.tr("&Passphrase of the key"))
@@ -199,9 +216,11 @@ class SignDialog(QDialog):
     def _problem(self) -> str:
         if self.action is EventType.BALLOT and self._draft is not None:
             return self._draft.whole_problem(self._outcome(), self._said())
-        if self.action is EventType.WITHDRAW and not self._said():
+        if self.action in _REASONED and not self._said():
             return self.tr("Give a reason: everybody can read it.")
-        return ""
+        if self._elsewhere.isVisible() and self.out.path is None:
+            return self.tr("Name the file into which the review is written.")
+        return self.fields.problem()
 
     def _outcome(self) -> Outcome | None:
         return next((one for one, b in self.outcomes.items() if b.isChecked()), None)
@@ -210,20 +229,12 @@ class SignDialog(QDialog):
         return self.text.toPlainText().strip()
 
     def _ask(self) -> Ask:
-        paths = {key: field.path for key, field in self.paths.items()}
-        if self.action is EventType.SUBMIT:
-            wish = Wish(
-                policy=paths["policy"],
-                protocol=paths["protocol"],
-                note=self._said(),
-                after=paths["after"],
-            )
-            return Ask(self.action, wish=wish)
         outcome = self._outcome()
+        vote = None
         if self._draft is not None and outcome is not None:
-            return Ask(self.action, vote=self._draft.vote(outcome, self._said()))
-        copies = tuple(path for path in paths.values() if path is not None)
-        return Ask(self.action, self._said(), copies=copies)
+            vote = self._draft.vote(outcome, self._said())
+        out = self.out.path if self._elsewhere.isVisible() else None
+        return self.fields.fill(Ask(self.action, self._said(), vote, out=out))
 
     @Slot()
     def _on_sign(self) -> None:

@@ -9,20 +9,31 @@ from dpdesk.app.review.values import (
     Card,
     EventType,
     Signed,
+    Submission,
+    Supersede,
     fingerprint_text,
 )
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
-from dpdesk.ui.panels.review.actions import ORDER, Doable, action_words, doable, meaning
+from dpdesk.ui.panels.review.actions import (
+    ORDER,
+    STEPS,
+    Action,
+    Doable,
+    action_words,
+    doable,
+    meaning,
+)
 from dpdesk.ui.panels.review.decide_page import DecidePage
 from dpdesk.ui.panels.review.deciding import Choice, Draft
 from dpdesk.ui.panels.review.drafts import Drafts
 from dpdesk.ui.panels.review.lines_card import LinesCard
 from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.panels.review.scrolling import Page
-from dpdesk.ui.panels.review.sign_dialog import SignDialog
-from dpdesk.ui.panels.review.sign_tasks import Ask, Sign
+from dpdesk.ui.panels.review.sign_dialog import READ_ONLY, SignDialog
+from dpdesk.ui.panels.review.sign_fields import Desk
+from dpdesk.ui.panels.review.sign_tasks import Ask, Locked, Sign, TakeProtocol
 from dpdesk.ui.panels.review.standing_page import StandingPage
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
@@ -52,8 +63,11 @@ class SignPage(Page):
         self.drafts = Drafts(bench, looker, self)
         self._cards: tuple[Card, ...] = ()
         self.dialog: SignDialog | None = None
+        self._asked: Ask | None = None
         layout = column(self, gap=SPACE.m)
         self.standing = StandingPage(theme, bench.hub)
+        self.standing.openAsked.connect(bench.open_path)
+        self.standing.protocolAsked.connect(self._on_protocol)
         self.decide = DecidePage(theme)
         self.decide.decided.connect(self._on_decided)
         layout.addWidget(self._build_bar())
@@ -97,13 +111,14 @@ class SignPage(Page):
             self.decide.show_draft(draft, self.drafts.problem)
         self._show_actions()
 
-    def ask(self, action: EventType) -> None:
+    def ask(self, action: Action) -> None:
         """Open the dialog in which this is signed."""
-        card = self.card
-        if card is None or not self.buttons[action].isEnabled():
+        card, folder = self.card, self._bench.release_path
+        if card is None or folder is None or not self.buttons[action].isEnabled():
             return
+        desk = Desk(self._bench.context, self._bench.hub, self._asker, folder)
         draft = self.draft if action is EventType.BALLOT else None
-        self.dialog = SignDialog(action, card, draft, self._theme, self._asker, self)
+        self.dialog = SignDialog(action, card, draft, self._theme, desk, self)
         self.dialog.signAsked.connect(self._on_sign)
         self.dialog.finished.connect(self._on_closed)
         self.dialog.open()
@@ -120,7 +135,7 @@ class SignPage(Page):
         self.keys.activated.connect(self.show_all)
         bar.add(self._who)
         bar.add(self.keys)
-        self.buttons: dict[EventType, QPushButton] = {}
+        self.buttons: dict[Action, QPushButton] = {}
         for action in ORDER:
             words = action_words(action)
             button = QPushButton(f"{words}…")
@@ -154,6 +169,7 @@ class SignPage(Page):
         for action, button in self.buttons.items():
             reason = found.reasons[action]
             button.setEnabled(not reason and not self._looker.busy)
+            button.setVisible(action in STEPS or not reason)
             button.setToolTip(reason or meaning(action))
             button.setAccessibleDescription(reason or meaning(action))
             set_look(button, "primary" if action is found.primary else "")
@@ -165,6 +181,24 @@ class SignPage(Page):
     def _on_page(self, page: str) -> None:
         self._pages.setCurrentWidget(self.decide if page == DECIDE else self.standing)
         self.reasons.setVisible(page != DECIDE and bool(self.reasons.text))
+
+    @Slot()
+    def _on_protocol(self) -> None:
+        """Take up the file of the protocol that the release applies."""
+        title, all_files = self.tr("The file of the locked protocol"), self.tr("All files (*)")
+        folder = self._bench.release_path
+        start = "" if folder is None else str(folder.parent)
+        path = self._asker.open_file(title, start, all_files)
+        if path is not None:
+            self._bench.hub.mutate(
+                self.tr("Reading the protocol"),
+                TakeProtocol(self._bench.context, path),
+                done=self._on_protocol_taken,
+                failed=self._on_failed,
+            )
+
+    def _on_protocol_taken(self, outcome: JobDone) -> None:
+        self._looker.look()
 
     @Slot(str, object)
     def _on_decided(self, key: str, choice: Choice) -> None:
@@ -178,13 +212,15 @@ class SignPage(Page):
     def _on_button(self) -> None:
         sender = self.sender()
         if sender is not None:
-            self.ask(EventType(str(sender.property("action"))))
+            found = str(sender.property("action"))
+            self.ask(next(one for one in ORDER if one.value == found))
 
     @Slot(object, str)
     def _on_sign(self, ask: Ask, passphrase: str) -> None:
         bench, card = self._bench, self.card
         if bench.release_path is None or card is None:
             return
+        self._asked = ask
         bench.hub.mutate(
             self.tr("Signing: {what}").format(what=action_words(ask.action)),
             Sign(bench.context, bench.release_path, card.fingerprint, passphrase, ask),
@@ -198,24 +234,52 @@ class SignPage(Page):
             self.dialog.accept()
         found = outcome.value
         if isinstance(found, Signed):
-            if found.event.type is EventType.BALLOT and found.event.submission:
-                self.drafts.signed(found.event.submission, found.event.signer.fingerprint)
-            left = " ".join(f"{one.reason}." for one in found.left_out)
-            text = self.tr("Signed: {words}.").format(words=found.event.words)
-            if left:
-                text += " " + self.tr("Left out: {left}").format(left=left)
-            self.signed.emit("ok", text)
+            self._take(found)
+            self._note_places(found)
+        elif isinstance(found, Locked):
+            text = self.tr("The protocol {id} is locked. Whoever applies it needs {file}.")
+            self.signed.emit("ok", text.format(id=found.id[:16], file=found.path))
         self._looker.look()
 
+    def _note_places(self, found: Signed) -> None:
+        """Where the releases lie that the event names: the person has just chosen them."""
+        ask, payload = self._asked, found.event.payload
+        if ask is not None and isinstance(payload, Supersede) and ask.other is not None:
+            self.standing.note_place(payload.replacement, ask.other)
+        if ask is not None and isinstance(payload, Submission) and ask.wish.supersedes is not None:
+            self.standing.note_place(payload.supersedes or "", ask.wish.supersedes)
+
+    def _take(self, found: Signed) -> None:
+        event, folder = found.event, self._bench.release_path
+        if event.type is EventType.BALLOT and event.submission:
+            self.drafts.signed(event.submission, event.signer.fingerprint)
+        if event.type is EventType.START:
+            self.strip.choose(DECIDE)
+            self._on_page(DECIDE)
+        text = self.tr("Signed: {words}.").format(words=event.words)
+        if folder is not None and not found.path.is_relative_to(folder):
+            more = self.tr(
+                "It is in {file} alone: give that to somebody who may write to the release folder, "
+                "to be brought in by “Join copies”."
+            )
+            text += " " + more.format(file=found.path)
+        left = " ".join(f"{one.reason}." for one in found.left_out)
+        if left:
+            text += " " + self.tr("Left out: {left}").format(left=left)
+        self.signed.emit("ok", text)
+
     def _on_failed(self, outcome: JobFailed) -> None:
-        self._tell_failure(f"{outcome.sentence} {outcome.hint}".strip())
+        words = outcome.sentence
+        if outcome.code != READ_ONLY:  # the dialog itself offers what the hint says
+            words = f"{words} {outcome.hint}".strip()
+        self._tell_failure(words, outcome.code)
 
     def _on_cancelled(self, outcome: JobCancelled) -> None:
         self._tell_failure(self.tr("It was stopped; nothing was signed."))
 
-    def _tell_failure(self, sentence: str) -> None:
+    def _tell_failure(self, sentence: str, code: str = "") -> None:
         if self.dialog is not None:
-            self.dialog.failed(sentence)
+            self.dialog.failed(sentence, code)
         else:  # the dialog was left while the key was being unlocked
             self.signed.emit("fail", sentence)
 

@@ -65,6 +65,13 @@ def standing_of(picture: ReviewPicture) -> Standing:
 
 def _wrong_words(state: ReviewState, faults: tuple[str, ...]) -> str:
     """What is wrong, in one sentence: with the release while there is no review of it at all."""
+    if state.faults and all(one.code == "receipt.missing" for one in state.faults):
+        text = translate(
+            "Review",
+            "This folder lacks what this computer has seen of its review, so nothing can be signed "
+            "or exported: “Join copies” brings it back. {fault}",
+        )
+        return text.format(fault=faults[0])
     if state.graph.events or state.faults:
         text = translate("Review", "This review is not to be relied on: nothing can be signed or")
         whole = translate("Review", "{first} exported. {fault}")

@@ -1,0 +1,1 @@
+"""Planners: which cuboids get noise, decided from shape, published cuboids and budget alone."""

@@ -1,0 +1,143 @@
+"""BMax: equal noise in few cuboids, so that the largest variance of a published cell is small.
+
+Source: data cubes paper, Algorithm 1 and Theorem 6. The paper searches over the variance theta and
+the number of sources s; what a cuboid covers depends on both only through the largest
+magnification m = floor(theta / spread(s)), and m takes finitely many values, so all of them are
+tried: one greedy cover for each m answers for every (theta, s) at once. (Feasibility of the greedy
+cover is not monotone in theta or s, so the paper's binary search can miss the best.) Ties of the
+greedy choice are broken in several orders, picks that turned out to be spare are dropped, and the
+best plan is kept; the guarantee (ln|L| + 1)^2 holds for each order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
+from dpdesk.engine.cubes.planners.problem import (
+    HUGE,
+    CoverProblem,
+    Ints,
+    cover_problem,
+    most_sources,
+    spread,
+    stop_flag,
+)
+from dpdesk.engine.cubes.plans import CubePlan, Noise
+
+_SHUFFLES = 12
+_MANY = 1 << 10
+_FIRST_PASS = 12
+_SLACK = 8
+
+
+def plan_bmax(
+    shape: Sequence[int], published: Sequence[int], noise: Noise,
+    token: CancelToken | None = None, report: Report = silent,
+) -> CubePlan:  # fmt: skip
+    """The best plan that the greedy covers find, never worse than K_all and K_base.
+
+    Raises InputError as :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does, and
+    Cancelled.
+    """
+    problem = cover_problem(shape, published, noise)
+    best = best_cover(problem, token or CancelToken(), report)
+    return problem.plan(best, "Greedy covers for every largest variance, in several orders.")
+
+
+def best_cover(problem: CoverProblem, token: CancelToken, report: Report = silent) -> Ints:
+    """The sources of smallest largest variance; ties go to the smaller one after consistency."""
+    search = _Search(problem)
+    with stop_flag(token) as stop:
+        candidates = np.unique(problem.sizes)
+        sample = np.unique(np.geomspace(1, len(candidates), _FIRST_PASS).astype(np.int64)) - 1
+        for most in candidates[sample]:
+            token.check()
+            search.try_orders(int(most), 1, stop)
+        for done, most in enumerate(candidates):
+            if most >= HUGE or most > search.value:
+                break
+            token.check()
+            search.try_orders(int(most), len(search.orders), stop)
+            report(StepProgress("cover", done + 1, len(candidates), "thresholds"))
+    token.check()
+    return search.best
+
+
+class _Search:
+    """The best sources so far, and the orders in which ties are broken."""
+
+    def __init__(self, problem: CoverProblem) -> None:
+        self.problem = problem
+        self.orders = tie_orders(problem)
+        self.weights = np.zeros(len(problem.sizes), np.int64)
+        self.weights[problem.published] = 1
+        baselines = (problem.published, np.array([problem.base], np.int64))
+        self.best = min(baselines, key=problem.worst)
+        self.value = problem.worst(self.best)
+        self._consistent = problem.worst_consistent(self.best)
+
+    def try_orders(self, most: int, orders: int, stop: Ints) -> None:
+        """Cover greedily with magnifications up to ``most``, ties broken in the first orders."""
+        from dpdesk.engine.cubes.planners import kernels
+
+        problem = self.problem
+        limit = most_sources(problem.noise, self.value // most)
+        if limit == 0:
+            return
+        lattice = (problem.sizes, problem.by_size, problem.small(most), most)
+        gains = np.zeros(len(problem.sizes), np.int64)
+        kernels.coverage(gains, self.weights, *lattice, stop)
+        # Spare picks are dropped later, so a cover that is a little too large may still do.
+        picks = np.empty(limit + limit // _SLACK, np.int64)
+        if np.sort(gains)[-len(picks) :].sum() < len(problem.published):
+            return
+        for ranks, masks in self.orders[:orders]:
+            count = kernels.greedy_cover(
+                gains.copy(), self.weights.copy(), *lattice, ranks, masks, picks, True, stop
+            )
+            if count > 0:
+                self._offer(picks[:count], most, stop)
+
+    def _offer(self, picks: Ints, most: int, stop: Ints) -> None:
+        from dpdesk.engine.cubes.planners import kernels
+
+        problem = self.problem
+        kept = np.zeros(len(picks), bool)
+        count = kernels.without_spare(picks, self.weights, problem.sizes, most, kept, stop)
+        if count < 0 or spread(problem.noise, count) * most > self.value:
+            return
+        sources = picks[kept]
+        value = problem.worst(sources)
+        consistent = problem.worst_consistent(sources)
+        if (value, consistent) < (self.value, self._consistent):
+            self.best, self.value, self._consistent = sources.copy(), value, consistent
+
+
+def tie_orders(problem: CoverProblem) -> list[tuple[Ints, Ints]]:
+    """Orders in which ties are broken, each as the rank of every mask and as the masks by rank."""
+    return [_ranked(masks) for masks in _orders(problem)]
+
+
+def _orders(problem: CoverProblem) -> Iterator[Ints]:
+    """Orders of all cuboids, first choice first; fewer of them for large lattices."""
+    masks = np.arange(len(problem.sizes), dtype=np.int64)
+    dimensions = np.bitwise_count(masks).astype(np.int64)
+    yield masks[::-1].copy()
+    yield masks
+    yield problem.by_size
+    yield problem.by_size[::-1].copy()
+    yield np.lexsort((problem.sizes, dimensions))
+    yield np.lexsort((problem.sizes, -dimensions))
+    generator = np.random.default_rng(0)  # shuffles, no noise: the same plan every time
+    for _ in range(_SHUFFLES if len(masks) <= _MANY else 0):
+        yield generator.permutation(masks)
+
+
+def _ranked(masks: NDArray[np.int64]) -> tuple[Ints, Ints]:
+    ranks = np.empty(len(masks), np.int64)
+    ranks[masks] = np.arange(len(masks))
+    return ranks, np.ascontiguousarray(masks, np.int64)

@@ -1,0 +1,33 @@
+"""The two baselines: noise in every published cuboid, or in the base cuboid alone.
+
+Source: data cubes paper, section 3 (K_all and K_base).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpdesk.engine.cubes.planners.problem import cover_problem
+from dpdesk.engine.cubes.plans import CubePlan, Noise
+
+
+def plan_all(shape: Sequence[int], published: Sequence[int], noise: Noise) -> CubePlan:
+    """Independent noise in each published cuboid, the budget shared equally (K_all).
+
+    Raises InputError as :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does.
+    """
+    problem = cover_problem(shape, published, noise)
+    return problem.plan(problem.published, "Noise in every published cuboid.")
+
+
+def plan_base(shape: Sequence[int], published: Sequence[int], noise: Noise) -> CubePlan:
+    """The whole budget in one cuboid of all published dimensions; the others are its sums (K_base).
+
+    Dimensions that no published cuboid has are left out: they would only add noise. Raises
+    InputError as :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does.
+    """
+    problem = cover_problem(shape, published, noise)
+    base = np.array([problem.base], np.int64)
+    return problem.plan(base, "Noise in the base cuboid; the others are its sums.")

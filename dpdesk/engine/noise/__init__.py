@@ -1,0 +1,8 @@
+"""Exact integer noise from a cryptographic source of randomness."""
+
+from __future__ import annotations
+
+from dpdesk.engine.noise.laplace import DiscreteLaplace
+from dpdesk.engine.noise.randomness import RandomSource, SystemRandomness
+
+__all__ = ["DiscreteLaplace", "RandomSource", "SystemRandomness"]
