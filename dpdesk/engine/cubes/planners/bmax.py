@@ -20,13 +20,12 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.engine.cubes.planners.problem import (
     HUGE,
     CoverProblem,
-    Ints,
     cover_problem,
     most_sources,
     spread,
-    stop_flag,
 )
 from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.stopping import Ints, stop_flag
 
 _SHUFFLES = 12
 _MANY = 1 << 10

@@ -24,14 +24,13 @@ from dpdesk.engine.cubes.planners.bmax import best_cover, tie_orders
 from dpdesk.engine.cubes.planners.problem import (
     HUGE,
     CoverProblem,
-    Ints,
     cover_problem,
     most_sources,
     spread,
-    stop_flag,
     unit_variance,
 )
 from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.stopping import Ints, stop_flag
 
 _MOST_WEIGHT = 1 << 40
 _MANY = 1 << 10

@@ -8,8 +8,7 @@ and spread(s) is s^2 for Laplace and s for Gaussian noise. Source: data cubes pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -17,10 +16,8 @@ from math import isqrt
 from operator import or_
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.lattice import (
     MOST_DIMENSIONS,
     cell_variances,
@@ -30,8 +27,7 @@ from dpdesk.engine.cubes.lattice import (
     members,
 )
 from dpdesk.engine.cubes.plans import CubePlan, Noise, equal_shares
-
-Ints = NDArray[np.int64]
+from dpdesk.engine.cubes.stopping import Ints
 
 HUGE = 1 << 53
 """Stands for every magnification from here on: no plan that is worth having gets near it."""
@@ -160,15 +156,3 @@ def cover_problem(shape: Sequence[int], published: Sequence[int], noise: Noise) 
             hint="Publish fewer dimensions, or make two releases.",
         )
     return CoverProblem(tuple(int(n) for n in shape), whole, noise, dimensions)
-
-
-@contextmanager
-def stop_flag(token: CancelToken) -> Iterator[Ints]:
-    """An array whose only element becomes 1 on cancel: what compiled loops poll."""
-    flag = np.zeros(1, np.int64)
-
-    def stop() -> None:
-        flag[0] = 1
-
-    with token.on_cancel(stop):
-        yield flag

@@ -1,0 +1,1 @@
+"""Consistency of noisy cuboids: post-processing that never sees a table."""
