@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 
@@ -41,6 +41,7 @@ class TurningSplitter(QSplitter):
     def __init__(self, name: str, parts: Sequence[QWidget], stretches: Sequence[int]) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self._parts, self._stretches = tuple(parts), tuple(stretches)
+        self._fitted_to = 0  # the height of text that the widths were made for
         HeightKeeper(self, parts)
         self.setObjectName(name)
         self.setChildrenCollapsible(False)
@@ -66,6 +67,33 @@ class TurningSplitter(QSplitter):
         """Turn when the parts do not fit beside each other any more, or do so again."""
         self._turn()
         super().resizeEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Parts have told what they need now: after a change of the text's size, give it to them."""
+        done = super().event(event)
+        if event.type() is QEvent.Type.LayoutRequest and self.isVisible():
+            self._fit_text()
+        return done
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of text: the parts tell first what they need."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            QCoreApplication.postEvent(self, QEvent(QEvent.Type.LayoutRequest))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The text's size may have changed while this was hidden."""
+        super().showEvent(event)
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        """Widths for the size of the text, unless it is that of the last time (a hand moved them)."""
+        height = self.fontMetrics().height()
+        if height != self._fitted_to:
+            self._fitted_to = height
+            self._turn()
+            if not self.stacked:
+                self.setSizes(self._widths())
 
     def _widths(self) -> list[int]:
         """Side by side: as wide as they like, and those that stretch share the rest."""

@@ -121,6 +121,36 @@ def test_parts_stand_one_above_the_other_where_they_do_not_fit_side_by_side(qtbo
     assert right.width() == 200
 
 
+class Worded(Block):
+    """A block as wide as thirty letters of its text."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(30 * self.fontMetrics().averageCharWidth(), 100)
+
+
+def test_parts_get_other_widths_when_the_text_gets_another_size(qtbot: QtBot) -> None:
+    left, right = Block(50, 100), Worded(50, 100)
+    parts = TurningSplitter("parts", (left, right), (1, 0))
+    qtbot.addWidget(parts)
+    parts.resize(1400, 300)
+    parts.show()
+    assert right.width() == right.sizeHint().width()
+    parts.setSizes([900, 500])
+    moved = right.width()
+    parts.hide()
+    parts.show()
+    assert right.width() == moved  # as the hand left it
+    font = parts.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    parts.setFont(font)
+    qtbot.waitUntil(lambda: right.width() == right.sizeHint().width())
+    parts.hide()
+    font.setPointSizeF(font.pointSizeF() / 2)
+    parts.setFont(font)
+    parts.show()
+    assert right.width() == right.sizeHint().width()
+
+
 def test_a_side_area_never_scrolls_sideways_and_stacked_not_at_all(
     qtbot: QtBot, theme: ThemeManager
 ) -> None:
