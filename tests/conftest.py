@@ -10,6 +10,9 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# Every test has a home of its own, but need not compile the kernels anew for that.
+KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
+os.environ.setdefault("DPDESK_CACHE", str(KERNELS))
 
 # How hypothesis searches: `ci` tries the same examples each time, so that a red run is never luck;
 # the default (while developing) and `fuzz` (with the long tests) look for new ones.

@@ -1,5 +1,7 @@
 """Compiled kernels: one place that says where numba may keep what it compiles.
 
+That is ``cache/kernels`` in the home folder (``DPDESK_CACHE`` names another folder) and, where it
+can be written, the program's own folder. Without either, kernels are compiled in every process.
 Modules that hold kernels import this one, so importing them costs numba's start (about 0.7 s):
 callers import them where they use them, not at the top.
 """
@@ -8,43 +10,52 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
+
+import numba
+from numba.core import caching, config
+
+from dpdesk.core.home import default_home
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _cache_folder() -> Path:
-    home = os.environ.get("DPDESK_CACHE")
-    if home:
-        return Path(home)
-    import platformdirs
+def _named_folder() -> Path | None:
+    """The folder that ``DPDESK_CACHE`` names, else ``cache`` in the home folder; made if need be.
 
-    return Path(platformdirs.user_cache_dir("dpdesk", appauthor=False)) / "kernels"
-
-
-def _prepare_cache() -> bool:
-    """Name the cache folder before numba is imported; False when none is writable.
-
-    Without a writable folder numba's cache would raise, so kernels are then compiled afresh.
+    None when it cannot be written: numba would raise.
     """
-    if "NUMBA_CACHE_DIR" in os.environ:
-        return True
-    folder = _cache_folder()
+    named = os.environ.get("DPDESK_CACHE")
+    folder = Path(named) if named else default_home() / "cache" / "kernels"
     try:
+        if not named:
+            folder.parents[1].mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError:
-        return False
-    if not os.access(folder, os.W_OK):
-        return False
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
-    return True
+        return None
+    return folder.absolute() if os.access(folder, os.W_OK) else None
 
 
-_CACHE = _prepare_cache()
+class _InNamedFolder(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (caching.UserProvidedCacheLocator,)
 
-import numba  # noqa: E402 - the cache folder must be named first
+
+class _BesideProgram(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (caching.InTreeCacheLocator,)
+
+
+class _NamedCache(caching.FunctionCache):  # type: ignore[misc]
+    _impl_class = _InNamedFolder
+
+
+class _ProgramCache(caching.FunctionCache):  # type: ignore[misc]
+    _impl_class = _BesideProgram
+
+
+if not config.CACHE_DIR:
+    config.CACHE_DIR = str(_named_folder() or "")
 
 
 class _ForgivingCache:
@@ -71,13 +82,44 @@ class _ForgivingCache:
             self._cache.save_overload(signature, data)
 
 
+class _Caches:
+    """The first cache that has a kernel gives it; all of them keep what is compiled.
+
+    The program's own folder is the second one where it can be written, as Python does with its
+    compiled files: so a new home folder need not wait for the compiler.
+    """
+
+    def __init__(self, caches: Sequence[Any]) -> None:
+        self._caches = tuple(caches)
+        self.cache_path = str(caches[0].cache_path)
+
+    def load_overload(self, signature: object, context: object) -> Any:
+        """What was compiled before, or None."""
+        found = (cache.load_overload(signature, context) for cache in self._caches)
+        return next((kernel for kernel in found if kernel is not None), None)
+
+    def save_overload(self, signature: object, data: object) -> None:
+        """Keep what was compiled."""
+        for cache in self._caches:
+            cache.save_overload(signature, data)
+
+
+def caches_of(function: Callable[..., Any]) -> tuple[_ForgivingCache, ...]:
+    """The caches that can be written here; only the named one when ``DPDESK_CACHE`` names it."""
+    kinds = (_NamedCache,) if os.environ.get("DPDESK_CACHE") else (_NamedCache, _ProgramCache)
+    found = []
+    for kind in kinds:
+        with contextlib.suppress(RuntimeError, OSError):
+            found.append(_ForgivingCache(kind(function)))
+    return tuple(found)
+
+
 def kernel(function: _Function) -> _Function:
     """Compile ``function`` on first use; it runs without the GIL and is cached where possible."""
     compiled: Any = numba.njit(nogil=True)(function)
-    if _CACHE:
-        with contextlib.suppress(RuntimeError):  # the folder cannot be written after all
-            compiled.enable_caching()
-            compiled._cache = _ForgivingCache(compiled._cache)
+    caches = caches_of(function)
+    if caches:
+        compiled._cache = _Caches(caches)
     return cast(_Function, compiled)
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from dpdesk.core.errors import Cancelled, StorageError
+from dpdesk.core.home import default_home
 from dpdesk.io import locks
 from dpdesk.io.failures import private_error, storage_error
 
@@ -30,16 +31,6 @@ _JOURNAL = "partial.jsonl"
 SMALL_PARTIAL = ".new"  # how the names end under which small files of the home folder are written
 _LONG_AGO = 3600.0
 _PARTIAL_PREFIX = ".dpdesk-partial-"
-
-
-def default_home() -> Path:
-    """``DPDESK_HOME``, or the platform's per-user data folder when that is unset."""
-    named = os.environ.get("DPDESK_HOME")
-    if named:
-        return Path(named).expanduser()
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("dpdesk", appauthor=False))
 
 
 def home_of(private: Path) -> Path:

@@ -69,7 +69,7 @@ class TurningSplitter(QSplitter):
         super().resizeEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Parts have told what they need now: after a change of the text's size, give it to them."""
+        """Parts have told what they need: after a change of the text's size, give it to them."""
         done = super().event(event)
         if event.type() is QEvent.Type.LayoutRequest and self.isVisible():
             self._fit_text()
@@ -87,7 +87,7 @@ class TurningSplitter(QSplitter):
         self._fit_text()
 
     def _fit_text(self) -> None:
-        """Widths for the size of the text, unless it is that of the last time (a hand moved them)."""
+        """Widths for the text, unless it is as large as the last time: a hand may have moved them."""
         height = self.fontMetrics().height()
         if height != self._fitted_to:
             self._fitted_to = height

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 from dpdesk.core.compiled import _ForgivingCache
 
@@ -39,3 +43,48 @@ def test_a_full_disk_only_keeps_the_kernel_from_being_kept() -> None:
 
 def test_numba_asks_the_cache_for_the_rest_itself() -> None:
     assert _ForgivingCache(Cache()).cache_path == "here"
+
+
+START = "from dpdesk.core.compiled import _same, caches_of, start; start(); "
+
+
+def started(home: Path, then: str, **others: str) -> str:
+    """What a process of its own says after it has loaded a kernel."""
+    kept = {name: value for name, value in os.environ.items() if name != "DPDESK_CACHE"}
+    done = subprocess.run(
+        [sys.executable, "-c", START + then],
+        env=kept | {"DPDESK_HOME": str(home)} | others,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+HITS = "print(sum(_same.stats.cache_hits.values()), len(caches_of(_same.py_func)))"
+
+
+def test_kernels_are_kept_in_the_home_folder_which_only_its_user_may_enter(tmp_path: Path) -> None:
+    home = tmp_path / "above" / "home"
+    started(home, "")
+    assert list((home / "cache" / "kernels").rglob("*.nbi"))
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert started(home, HITS) == "1 2"
+
+
+def test_a_new_home_folder_need_not_wait_for_the_compiler(tmp_path: Path) -> None:
+    started(tmp_path / "first", "")
+    assert started(tmp_path / "second", HITS) == "1 2"
+
+
+def test_without_a_home_folder_that_can_be_written_kernels_run_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file, no folder")
+    assert started(tmp_path / "home", "print(_same(7), " + HITS[6:]).startswith("7 1")
+
+
+def test_a_named_cache_is_the_only_one(tmp_path: Path) -> None:
+    named = str(tmp_path / "named")
+    assert started(tmp_path / "home", HITS, DPDESK_CACHE=named) == "0 1"
+    assert started(tmp_path / "home", HITS, DPDESK_CACHE=named) == "1 1"
+    assert not (tmp_path / "home").exists()
