@@ -72,7 +72,8 @@ def test_everything_outside_the_window_loads_no_window_library(package: str) -> 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"]])
 def test_the_command_line_starts_light(arguments: list[str]) -> None:
     code = f"""
-import runpy, sys
+import os, runpy, sys
+os._exit = sys.exit  # a command ends its process at once, but what was loaded is still to be told
 sys.argv = ["dpdesk", *{arguments!r}]
 try:
     runpy.run_module("dpdesk", run_name="__main__")

@@ -87,7 +87,7 @@ class TurningSplitter(QSplitter):
         self._fit_text()
 
     def _fit_text(self) -> None:
-        """Widths for the text, unless it is as large as the last time: a hand may have moved them."""
+        """Widths for the text; those of the last size stay, for a hand may have moved them."""
         height = self.fontMetrics().height()
         if height != self._fitted_to:
             self._fitted_to = height
