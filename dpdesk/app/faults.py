@@ -40,7 +40,7 @@ def fault_sentence(error: BaseException) -> str:
 
 def write_fault_report(error: BaseException) -> Path | None:
     """Write a report below DPDESK_HOME; its path, or None when that is not possible."""
-    from dpdesk.io.workspace import default_home
+    from dpdesk.core.home import default_home
 
     now = datetime.now(UTC)
     try:

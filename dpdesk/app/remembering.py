@@ -25,7 +25,7 @@ __all__ = [
 
 def home_folder() -> Path:
     """The folder of settings, crash reports and private work: DPDESK_HOME, or the usual one."""
-    from dpdesk.io.workspace import default_home
+    from dpdesk.core.home import default_home
 
     return default_home()
 

@@ -12,7 +12,7 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numba
 from numba.core import caching, config
@@ -38,24 +38,25 @@ def _named_folder() -> Path | None:
     return folder.absolute() if os.access(folder, os.W_OK) else None
 
 
-class _InNamedFolder(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (caching.UserProvidedCacheLocator,)
+class _InNamedFolder(caching.CompileResultCacheImpl):
+    _locator_classes: ClassVar[list[type[object]]] = [caching.UserProvidedCacheLocator]
 
 
-class _BesideProgram(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (caching.InTreeCacheLocator,)
+class _BesideProgram(caching.CompileResultCacheImpl):
+    _locator_classes: ClassVar[list[type[object]]] = [caching.InTreeCacheLocator]
 
 
-class _NamedCache(caching.FunctionCache):  # type: ignore[misc]
+class _NamedCache(caching.FunctionCache):
     _impl_class = _InNamedFolder
 
 
-class _ProgramCache(caching.FunctionCache):  # type: ignore[misc]
+class _ProgramCache(caching.FunctionCache):
     _impl_class = _BesideProgram
 
 
-if not config.CACHE_DIR:
-    config.CACHE_DIR = str(_named_folder() or "")
+_config: Any = config
+if not _config.CACHE_DIR:
+    _config.CACHE_DIR = str(_named_folder() or "")
 
 
 class _ForgivingCache:
