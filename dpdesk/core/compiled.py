@@ -12,7 +12,7 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import caching, config
@@ -39,11 +39,11 @@ def _named_folder() -> Path | None:
 
 
 class _InNamedFolder(caching.CompileResultCacheImpl):
-    _locator_classes: ClassVar[list[type[object]]] = [caching.UserProvidedCacheLocator]
+    _locator_classes = [caching.UserProvidedCacheLocator]  # noqa: RUF012 - as in the base class
 
 
 class _BesideProgram(caching.CompileResultCacheImpl):
-    _locator_classes: ClassVar[list[type[object]]] = [caching.InTreeCacheLocator]
+    _locator_classes = [caching.InTreeCacheLocator]  # noqa: RUF012 - as in the base class
 
 
 class _NamedCache(caching.FunctionCache):
