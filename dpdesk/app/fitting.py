@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SHOWN_VALUES = 100
 _NAMED, _COMPARED = 3, 20
+_SHORT = 3
 _MOST_LEAVES = 2_000
 _PIECE = 10_000
 _COVERED, _NEAR = 0.9, 0.7
@@ -68,7 +69,7 @@ class Examination:
             if name in self._profile:
                 yield from self._column_items(self._profile[name])
             else:
-                item = self._lacking_column(name, fresh)
+                item = self._lacking_column(name, [one for one in fresh if one not in renamed])
                 renamed.add(item.instead)
                 yield item
         for name in fresh:
@@ -101,7 +102,7 @@ class Examination:
                 yield FitItem(
                     "missing.candidate",
                     Weight.LOOK,
-                    f"{quoted(code)} looks like a code for missing values, and the recipe does not "
+                    f"{quoted(code)} looks like a code for missing values, and the plan does not "
                     "declare it.",
                     "If it is one, add it to `missing` under [source].",
                     values=(ValueCount(code, 0),),
@@ -120,9 +121,9 @@ class Examination:
 
     def _lacking_column(self, name: str, fresh: Sequence[str]) -> FitItem:
         role = self._work.role(name)
-        instead = nearest(name, fresh) or self._same_values(name, fresh)
+        instead = _like_name(name, fresh) or self._same_values(name, fresh)
         matters = name in self._work.roles and role is not Role.INSENSITIVE
-        sentence = f"The file has no column {quoted(name)}, which is {_a(role)} in the recipe"
+        sentence = f"The file has no column {quoted(name)}, which is {_a(role)} in the plan"
         advice = "Take it out of the plan" + ("." if matters else ", if it is not needed any more.")
         if instead:
             sentence += f"; is it called {quoted(instead)} now?"
@@ -139,7 +140,7 @@ class Examination:
     def _same_values(self, name: str, fresh: Sequence[str]) -> str | None:
         """A new column nearly all of whose rows have a leaf in the hierarchy of a lacking one."""
         hierarchy = self._hierarchies.get(name)
-        if not isinstance(hierarchy, Hierarchy) or len(hierarchy.leaves) < _NAMED:
+        if not isinstance(hierarchy, Hierarchy) or not _telling(hierarchy):
             return None
         for other in fresh:
             profile = self._profile[other]
@@ -316,6 +317,20 @@ def _likeness(values: Sequence[ValueCount], hierarchy: Hierarchy) -> tuple[str, 
         if close and not each.value.strip().replace(".", "").isdigit():
             return each.value, close[0]
     return "", ""
+
+
+def _telling(hierarchy: Hierarchy) -> bool:
+    """Whether a column that has these values is likely the one: three of them, or two words."""
+    leaves = hierarchy.leaves
+    words = all(leaf.isalpha() for leaf in leaves) and max(map(len, leaves), default=0) > _SHORT
+    return len(leaves) >= _NAMED or (len(leaves) == 2 and words)
+
+
+def _like_name(name: str, others: Sequence[str]) -> str | None:
+    """The name among others that may be the same one, written otherwise; None: there is none."""
+    plain = {_plain(other): other for other in reversed(others)}
+    close = nearest(_plain(name), tuple(plain))
+    return nearest(name, others) if close is None else plain[close]
 
 
 def _plain(text: str) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnProfile, DataProfile
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.app.recipes import FitReport
+    from dpdesk.app.recipes import FitReport, Recipe
 
 
 def inspect_file(
@@ -33,15 +34,34 @@ def fit_file(
 ) -> FitReport:
     """Say what of a plan does not fit another file; writes nothing.
 
-    Raises InputError and StorageError for a plan or a file that cannot be read, and Cancelled.
+    The plan's own file, where it still is, is counted too: only so other types and more missing
+    values are noticed. Raises InputError and StorageError for a plan or a file that cannot be read,
+    and Cancelled.
     """
-    from dpdesk.app.recipes import Recipe, examine
-    from dpdesk.io.planfile import read_plan
+    from dpdesk.app.recipes import examine
 
-    read = read_plan(plan)
-    recipe = Recipe.of_plan(read, plan.absolute().parent, plan.name)
+    recipe = _recipe(context, plan, token, report)
     source, base = SourceSpec(path=str(data.absolute())), data.absolute().parent
     return examine(context, recipe, source, base, token, report)
+
+
+def _recipe(context: AppContext, path: Path, token: CancelToken, report: Report) -> Recipe:
+    """A plan with all that its own file, if it can be read, says of its columns."""
+    from dpdesk.app.opening import open_data, profile
+    from dpdesk.app.recipes import Recipe
+    from dpdesk.io.planfile import read_plan
+    from dpdesk.project.work import WorkState
+
+    plan, base = read_plan(path), path.absolute().parent
+    try:
+        data = open_data(context, plan.source, base, token, report)
+    except (InputError, StorageError):
+        return Recipe.of_plan(plan, base, path.name)
+    try:
+        known = profile(data, token, report)
+    finally:
+        data.close()
+    return Recipe.of_work(WorkState.from_plan(plan, base), known, path.name)
 
 
 def profile_as_json(profile: DataProfile) -> dict[str, object]:

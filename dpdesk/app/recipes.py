@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
     from dpdesk.project.review.protocol import Protocol
 
-STEP = "Hold the file against the recipe"
+STEP = "Hold the file against the plan"
 _OPTIONS = ("delimiter", "encoding", "decimal", "quote", "header")
 _KEYS_OF_COLUMNS = frozenset({"levels", "domains"})
 _LISTS_OF_COLUMNS = frozenset({"sensitive", "dimensions", "rows", "columns", "attribute"})
@@ -219,8 +219,9 @@ def adopt(
     ``columns`` are the file's; what the recipe says of others is forgotten. ``renames`` gives
     columns of the recipe their names in the file. ValueError when two would get one name.
     """
-    work = _renamed(recipe.work.based_on(base), renames).with_columns(tuple(columns))
-    return OpenWork(replace(work, source=source), Path(source.path).name)
+    work = renamed_work(recipe.work.based_on(base), renames).with_columns(tuple(columns))
+    name = Path(source.path).name
+    return OpenWork(replace(work, source=source), name, f"Apply the plan to {name}")
 
 
 def merged_source(recipe: Recipe, source: SourceSpec) -> SourceSpec:
@@ -267,7 +268,7 @@ def _open(
         item = FitItem(
             "reading.other",
             Weight.BLOCKS,
-            f"The file cannot be read as the recipe says ({set_}): {error.sentence}",
+            f"The file cannot be read as the plan says ({set_}): {error.sentence}",
             "Take these options out of [source], or give those of the new file.",
         )
         return _Opened(detected, data, [item])
@@ -315,12 +316,13 @@ def _refused(error: DpdeskError) -> FitItem:
 # ---- renaming ------------------------------------------------------------------------------------
 
 
-def _renamed(work: WorkState, renames: Mapping[str, str]) -> WorkState:
+def renamed_work(work: WorkState, renames: Mapping[str, str]) -> WorkState:
+    """The work with other names for some columns. ValueError when two would get one name."""
     if not renames:
         return work
     names = [renames.get(name, name) for name in work.roles]
     if len(set(names)) != len(names):
-        raise ValueError("two columns of the recipe would get one name")
+        raise ValueError("two columns of the plan would get one name")
     return replace(
         work,
         roles=MappingProxyType(dict(zip(names, work.roles.values(), strict=True))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpdesk.app.context import AppContext
 from dpdesk.app.demo import DemoRelease
 from dpdesk.app.exploring import Explored
+from dpdesk.app.mending import Mend, MendKind, mended, mends_of
 from dpdesk.app.opening import Opened, OpenedPath
 from dpdesk.app.planning import PreparedRun
 from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight
@@ -83,6 +84,8 @@ __all__ = [
     "HistorySnapshot",
     "LoadedSettings",
     "Lost",
+    "Mend",
+    "MendKind",
     "Method",
     "MethodInput",
     "MethodOutcome",
@@ -118,4 +121,6 @@ __all__ = [
     "VerifyReport",
     "Weight",
     "WorkState",
+    "mended",
+    "mends_of",
 ]

@@ -174,15 +174,16 @@ class Command(ABC):
 
 @dataclass(frozen=True)
 class OpenWork(Command):
-    """Start from another state: a plan or a data file was opened."""
+    """Start from another state: a plan or a data file was opened; ``what`` says it otherwise."""
 
     state: WorkState
     name: str
+    what: str = ""
 
     @property
     def label(self) -> str:
         """See :attr:`Command.label`."""
-        return f"Open {self.name}"
+        return self.what or f"Open {self.name}"
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""

@@ -18,7 +18,6 @@ from dpdesk.app.types import ExplorationView, ReleaseSummary
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.resources import resource
 from dpdesk.ui.application import Application
-from dpdesk.ui.audit import AuditWindow
 from dpdesk.ui.files import DialogAsker, FileAsker
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.main_window import MainWindow
@@ -31,8 +30,9 @@ from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.people import PeopleWindow
 from dpdesk.ui.projects import ENDING, ProjectDesk
 from dpdesk.ui.settings import SettingsStore, StoredSettings
-from dpdesk.ui.shell import ActionSpec, Panel, PanelEntry
+from dpdesk.ui.shell import Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
+from dpdesk.ui.side_windows import SideWindows
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 from dpdesk.ui.workbench.states import history_steps
@@ -64,8 +64,6 @@ class Desk(QObject):
     ) -> None:
         super().__init__(parent)
         self._asker, self._settings, self._theme = asker, settings, theme
-        self._people: PeopleWindow | None = None
-        self._audit: AuditWindow | None = None
         self._view: ExplorationView | None = None
         self._waiting: _Wish | None = None
         self._open_when_saved = False
@@ -75,7 +73,7 @@ class Desk(QObject):
             self._make_panels(theme)
             self.window = MainWindow(hub, theme, settings, self._entries())
         self.protect.add_actions(self.window.actions_)
-        self._add_actions()
+        self.beside = SideWindows(self.workbench, self.window, theme, asker)
         self.data.set_recent(settings.current.recent)
         self.projects = ProjectDesk(self.workbench, self.window, settings, asker, self)
         self._connect()
@@ -120,6 +118,9 @@ class Desk(QObject):
         window.undoAsked.connect(bench.undo)
         window.redoAsked.connect(bench.redo)
         window.momentAsked.connect(bench.go_to)
+        self.beside.keysChanged.connect(self.review.looker.look)
+        self.beside.jumpAsked.connect(self._on_jump)
+        self.review.standing.peopleAsked.connect(self.beside.show_people)
         self.projects.openAsked.connect(self._on_project_chosen)
         self.projects.keeper.opened.connect(self._on_project_opened)
         self.projects.keeper.changed.connect(self._show_document)
@@ -162,48 +163,19 @@ class Desk(QObject):
             shiboken6.delete(self.window)
             shiboken6.delete(self)
 
-    def _add_actions(self) -> None:
-        text, tip = self.tr("People and &keys…"), self.tr("Your keys, and whose signatures count")
-        spec = ActionSpec("edit.people", text, "edit", "Ctrl+Shift+K", tip, "people")
-        self.window.actions_.add(spec, self.show_people)
-        self.review.standing.peopleAsked.connect(self.show_people)
-        text = self.tr("Audit &log…")
-        tip = self.tr("What was done on this computer, and whether the log of it is intact")
-        spec = ActionSpec("view.audit", text, "view", "Ctrl+Shift+L", tip, "records")
-        self.window.actions_.add(spec, self.show_audit)
-
     # ---- wishes of the window
-
-    @Slot()
-    def show_people(self) -> None:
-        """Show the window about people and keys; it is made when it is first wanted."""
-        if self._people is None:
-            bench = self.workbench
-            self._people = PeopleWindow(
-                bench.context, bench.hub, self._theme, self._asker, self.window
-            )
-            self._people.changed.connect(self.review.looker.look)
-        self._people.present()
-
-    @Slot()
-    def show_audit(self) -> None:
-        """Show the window of the audit log; it is made when it is first wanted."""
-        if self._audit is None:
-            bench = self.workbench
-            self._audit = AuditWindow(
-                bench.context, bench.hub, self._theme, self._asker, self.window
-            )
-        self._audit.present()
-
-    @property
-    def audit(self) -> AuditWindow | None:
-        """The window of the audit log; None while nobody has wanted it."""
-        return self._audit
 
     @property
     def people(self) -> PeopleWindow | None:
         """The window about people and keys; None while nobody has wanted it."""
-        return self._people
+        return self.beside.people
+
+    @Slot(str, str)
+    def _on_jump(self, step: str, column: str) -> None:
+        self.window.show_panel(step)
+        self.window.raise_()
+        self.window.activateWindow()
+        self.panels[step].point_at(column)
 
     @Slot()
     def ask_open(self) -> None:
@@ -347,6 +319,7 @@ class Desk(QObject):
     def _on_changed(self, changes: Changes) -> None:
         bench, window = self.workbench, self.window
         if changes & {Aspect.DATA, Aspect.SOURCE}:
+            window.project_actions.set_work(has_file=bench.work.source is not None)
             self._show_document()
         if changes & {Aspect.DATA, Aspect.ROLES, Aspect.METHOD, Aspect.EXPLORATION}:
             if bench.explored is None:

@@ -1,7 +1,7 @@
-"""Pictures of the windows beside the main one: audit log, people and keys; light, dark, large text.
+"""Pictures of the windows beside the main one: audit log, people and keys, another file.
 
-Run ``python -m tests.helpers.record_shots FOLDER`` from the checkout; no display is needed. Looking
-at the pictures is the test.
+Each in light, dark and at twice the text size. Run ``python -m tests.helpers.record_shots FOLDER
+[PLAN OTHER-FILE]`` from the checkout; no display is needed. Looking at the pictures is the test.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
 from dpdesk.ui.audit import AuditWindow
+from dpdesk.ui.fitting import FitWindow
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.people import PeopleWindow
 from dpdesk.ui.people.window import TRUST
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.audit_logs import fill, tamper
 from tests.helpers.events import settle, wait_until
@@ -98,6 +100,25 @@ def shoot_people(studio: Studio, home: Path) -> None:
         window.close()
 
 
+def shoot_fit(studio: Studio, home: Path, plan: Path, other: Path) -> None:
+    """A plan held against another file."""
+    with AppContext.open(home / "fit") as context:
+        bench = Workbench(context, studio.hub)
+        bench.open_path(plan)
+        wait_until(lambda: bench.profile is not None)
+        window = FitWindow(bench, studio.theme, ScriptedAsker())
+        window.look_at(other)
+        studio.ready()
+        studio.shoot(window, "fit")
+        items = window.held.report.items if window.held is not None else ()
+        for row, item in enumerate(items):
+            if item.code in ("column.missing", "column.new"):
+                window.page.grid.selectRow(row)
+                studio.shoot(window, f"fit-{item.code}-{row}")
+        window.close()
+        bench.close()
+
+
 def main(folder: Path, home: Path) -> None:
     """Write all pictures."""
     application = QApplication.instance() or QApplication([])
@@ -106,6 +127,8 @@ def main(folder: Path, home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
     shoot_audit(studio, home)
     shoot_people(studio, home)
+    if len(sys.argv) > 3:
+        shoot_fit(studio, home, Path(sys.argv[2]), Path(sys.argv[3]))
     studio.hub.close()
     studio.ready()
 

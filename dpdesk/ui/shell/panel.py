@@ -102,6 +102,9 @@ class Panel(QWidget):
         """What takes the keys when the panel comes to the front; None: the first that can."""
         return None
 
+    def point_at(self, column: str) -> None:
+        """Choose a column of the data, where the panel shows single ones and has it."""
+
     def status(self) -> PanelStatus:
         """What the navigation shows."""
         return PanelStatus()

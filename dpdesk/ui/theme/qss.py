@@ -197,7 +197,7 @@ QGraphicsView {{ border: 2px solid transparent; background: transparent; }}
 QGraphicsView:focus {{ border: 2px solid {t.accent}; }}
 QTableView {{ gridline-color: {t.hairline}; }}
 QTableView::item, QTreeView::item {{ padding: 0 {SPACE.s}px; }}
-QTableView::item:focus {{ border: 2px solid {t.accent}; }}
+QTableView::item:focus {{ border: 2px solid {t.accent}; padding: 0 {SPACE.s - 2}px; }}
 QTreeView::item {{ min-height: {theme.row}px; }}
 QTreeView::item:selected, QListView::item:selected {{ background: {t.selection};
   color: {t.text}; }}

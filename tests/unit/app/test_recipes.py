@@ -161,7 +161,7 @@ def test_a_renamed_column_is_suspected_by_its_name_or_its_values(
     assert item.weight is Weight.BLOCKS
     assert item.instead == suspect
     assert item.sentence == (
-        "The file has no column `town`, which is a quasi-identifier in the recipe; is it called "
+        "The file has no column `town`, which is a quasi-identifier in the plan; is it called "
         f"`{suspect}` now?"
     )
     assert report.renames == {"town": suspect}

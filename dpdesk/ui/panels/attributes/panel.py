@@ -150,6 +150,13 @@ class AttributesPanel(Panel):
         self._settle()
         return status(self._rows, len(self._qis))
 
+    def point_at(self, column: str) -> None:
+        """Choose the row of a column."""
+        names = [each.name for each in self.model.rows]
+        if column in names:
+            self.grid.choose_rows(names.index(column))
+            self.grid.setFocus()
+
     def first_focus(self) -> QWidget:
         """The table, where Space confirms the suggestions."""
         return self.grid

@@ -121,6 +121,12 @@ class DataPanel(Panel):
         counts = f"{rows_words(bench.data.rows)}, {columns_words(len(bench.data.columns))}"
         return PanelStatus(Mark.DONE, counts)
 
+    def point_at(self, column: str) -> None:
+        """Choose a column of the table."""
+        names = list(self.table.model.columns)
+        if self._page is Page.TABLE and column in names:
+            self.table.grid.setCurrentIndex(self.table.model.index(0, names.index(column)))
+
     def first_focus(self) -> QWidget:
         """The table, or what stands in its place."""
         return self._first_field(self._page)

@@ -72,6 +72,10 @@ class HierarchiesPanel(Panel):
         """How many attributes have a hierarchy, or which one needs a look."""
         return presenter.status(self._entries)
 
+    def point_at(self, column: str) -> None:
+        """Choose an attribute."""
+        self.attributes.choose(column)
+
     def first_focus(self) -> QWidget:
         """The list of attributes."""
         return self.attributes

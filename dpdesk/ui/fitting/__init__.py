@@ -1,0 +1,5 @@
+"""The plan held against another file, in a window: what no longer fits, and what to do about it."""
+
+from dpdesk.ui.fitting.window import FitWindow
+
+__all__ = ["FitWindow"]

@@ -1,0 +1,54 @@
+"""A plan held against another file, as work for a background thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpdesk.app import recipes, recording
+from dpdesk.app.types import AppContext, FitReport, Mend, Recipe, mended
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.plan import SourceSpec
+
+HOLD = "fitting.hold"
+
+
+@dataclass(frozen=True)
+class Held:
+    """A recipe as it was mended, and how it fits the file."""
+
+    path: Path
+    recipe: Recipe
+    mends: tuple[Mend, ...]
+    report: FitReport
+
+
+@dataclass(frozen=True)
+class HoldAgainst:
+    """Hold a recipe, after some mends, against a file; changes nothing."""
+
+    context: AppContext
+    recipe: Recipe
+    mends: tuple[Mend, ...]
+    path: Path
+
+    def __call__(self, token: CancelToken, report: Report) -> Held:
+        """How it fits."""
+        made = mended_recipe(self.recipe, self.mends)
+        source, base = SourceSpec(path=str(self.path)), self.path.parent
+        found = recipes.examine(self.context, made, source, base, token, report)
+        recording.mention(self.context, "opened", self.path, report)
+        return Held(self.path, made, self.mends, found)
+
+
+def mended_recipe(recipe: Recipe, mends: tuple[Mend, ...]) -> Recipe:
+    """A recipe after what was decided. InputError ``recipe.decisions`` when that is impossible."""
+    try:
+        return mended(recipe, mends)
+    except ValueError as error:  # the plan has changed since these were decided
+        raise InputError(
+            "recipe.decisions",
+            f"What was decided for this file does not go with the plan any more: {error}.",
+            hint="Take the last decision back.",
+        ) from error

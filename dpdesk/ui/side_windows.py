@@ -1,0 +1,76 @@
+"""The windows that stand beside the main one; each is made when it is first wanted."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from dpdesk.ui.audit import AuditWindow
+from dpdesk.ui.files import FileAsker
+from dpdesk.ui.fitting import FitWindow
+from dpdesk.ui.main_window import MainWindow
+from dpdesk.ui.people import PeopleWindow
+from dpdesk.ui.shell import ActionSpec
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
+
+
+class SideWindows(QObject):
+    """People and keys, the audit log, the plan and another file.
+
+    ``keysChanged()`` when keys or trusted keys are others than before; ``jumpAsked(str, str)``
+    names a step of the main window and a column to look at there.
+    """
+
+    keysChanged = Signal()
+    jumpAsked = Signal(str, str)
+
+    def __init__(
+        self, bench: Workbench, window: MainWindow, theme: ThemeManager, asker: FileAsker
+    ) -> None:
+        super().__init__(window)
+        self._bench, self._window, self._theme, self._asker = bench, window, theme, asker
+        self.people: PeopleWindow | None = None
+        self.audit: AuditWindow | None = None
+        self.fit: FitWindow | None = None
+        self._add_actions()
+
+    def _add_actions(self) -> None:
+        add = self._window.actions_.add
+        text, tip = self.tr("People and &keys…"), self.tr("Your keys, and whose signatures count")
+        add(
+            ActionSpec("edit.people", text, "edit", "Ctrl+Shift+K", tip, "people"),
+            self.show_people,
+        )
+        text = self.tr("Audit &log…")
+        tip = self.tr("What was done on this computer, and whether the log of it is intact")
+        add(ActionSpec("view.audit", text, "view", "Ctrl+Shift+L", tip, "records"), self.show_audit)
+        self._window.project_actions.applyAsked.connect(self.show_fit)
+
+    @Slot()
+    def show_people(self) -> None:
+        """Show the window about people and keys."""
+        if self.people is None:
+            bench = self._bench
+            self.people = PeopleWindow(
+                bench.context, bench.hub, self._theme, self._asker, self._window
+            )
+            self.people.changed.connect(self.keysChanged)
+        self.people.present()
+
+    @Slot()
+    def show_audit(self) -> None:
+        """Show the window of the audit log."""
+        if self.audit is None:
+            bench = self._bench
+            self.audit = AuditWindow(
+                bench.context, bench.hub, self._theme, self._asker, self._window
+            )
+        self.audit.present()
+
+    @Slot()
+    def show_fit(self) -> None:
+        """Ask for another file, and show how the plan fits it."""
+        if self.fit is None:
+            self.fit = FitWindow(self._bench, self._theme, self._asker, self._window)
+            self.fit.jumpAsked.connect(self.jumpAsked)
+        self.fit.ask()
