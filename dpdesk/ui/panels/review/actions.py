@@ -34,8 +34,8 @@ ORDER: tuple[Action, ...] = (
     EventType.SUPERSEDE,
     Beside.LOCK,
 )
-# The steps of every review; what else there is shows only while it can be done.
-STEPS = ORDER[:5]
+# What a reviewer does first shows always; what else there is, only while it can be done.
+STEPS = (EventType.START, EventType.BALLOT)
 # What leads on comes first; joining copies and withdrawing are never the one thing to do.
 _LEADING = (EventType.RELEASE, EventType.REVEAL, EventType.BALLOT, EventType.START)
 

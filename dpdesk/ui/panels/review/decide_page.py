@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
     QFrame,
+    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPlainTextEdit,
     QRadioButton,
+    QVBoxLayout,
     QWidget,
 )
 
 from dpdesk.app.review.values import Decision
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.panels.review.deciding import Choice, Draft, Point, choice_words
-from dpdesk.ui.panels.review.scrolling import SideBySide, scrolled
-from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import column
+from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
 
-LEAST_LINES = (8, 10)
+LEAST_LINES = (5, 6)
+NARROW, ROOMY = 50, 80
+COMMENT_LINES = 2
 
 
 class DecidePage(QWidget):
@@ -33,17 +38,37 @@ class DecidePage(QWidget):
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self._draft: Draft | None = None
         layout = column(self, gap=SPACE.s)
-        self.progress = QLabel()
-        set_look(self.progress, "strong")
-        layout.addWidget(self.progress)
         self.void, self.unkept = QLabel(), QLabel()
         for label, look in ((self.void, "caution"), (self.unkept, "fail")):
             label.setWordWrap(True)
             set_look(label, look)
             label.hide()
             layout.addWidget(label)
+        parts = (self._build_list(theme), self._build_right())
+        self._sides = SideBySide(theme, "review-decide", parts, LEAST_LINES, NARROW)
+        layout.addWidget(self._sides, 1)
+        layout.addLayout(self._build_foot())
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def take_button(self, button: QWidget) -> None:
+        """Give a place at the foot, apart from the decisions, to the button that signs."""
+        self._foot.addWidget(button, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+
+    def show_reason(self, reason: str) -> None:
+        """Why the vote cannot be signed yet; empty when it can, or when something is undecided."""
+        kept = self.tr("Kept on this computer alone until you sign.")
+        self.note.setText(f"{in_window(reason)} {kept}".strip())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little room the list leaves out what stands beside it anyway."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _build_list(self, theme: ThemeManager) -> DataGrid:
         self.lines = ListModel(parent=self)
         self.grid = DataGrid(theme, self.tr("What is to be decided"))
         self.grid.setToolTip(self.tr("Arrow keys choose; evidence and decision stand beside it"))
@@ -51,13 +76,20 @@ class DecidePage(QWidget):
         self.grid.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.grid.setModel(self.lines)
         self.grid.verticalHeader().hide()
-        header = self.grid.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setStretchLastSection(True)
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
-        right = scrolled(self._build_right(), self.tr("Evidence and decision"))
-        parts = (self.grid, right)
-        layout.addWidget(SideBySide(theme, "review-decide", parts, LEAST_LINES), 1)
+        return self.grid
+
+    def _build_foot(self) -> QHBoxLayout:
+        self._foot = row(gap=SPACE.m)
+        words = column(gap=0)
+        self.progress, self.note = QLabel(), QLabel()
+        set_look(self.progress, "strong")
+        set_look(self.note, "note")
+        for label in (self.progress, self.note):
+            label.setWordWrap(True)
+            words.addWidget(label)
+        self._foot.addLayout(words, 1)
+        return self._foot
 
     def show_draft(self, draft: Draft, unkept: str = "") -> None:
         """What is decided so far; the chosen line stays.
@@ -71,8 +103,9 @@ class DecidePage(QWidget):
             (choice_words(draft.choices[one.key]), one.mark, one.question) for one in draft.points
         ]
         self.lines.set_table(heads, rows)
-        kept = self.tr("what you decide is kept on this computer alone until you sign")
-        self.progress.setText(draft.words() if unkept else f"{draft.words()} · {kept}")
+        self._fit()
+        wait = self.tr("{n}; you can sign when all are")
+        self.progress.setText(draft.words() if draft.complete else wait.format(n=draft.words()))
         self._say(self.void, f"△ {draft.void_words()}" if draft.void_words() else "")
         lost = self.tr("✕ {reason} What you decide is lost when the window closes.")
         self._say(self.unkept, lost.format(reason=unkept) if unkept else "")
@@ -94,16 +127,25 @@ class DecidePage(QWidget):
             self.grid.selectRow(keys.index(key))
 
     def _build_right(self) -> QFrame:
-        frame = QFrame()
+        frame, page = QFrame(), Page()
         set_look(frame, "card")
-        layout = column(frame, margin=SPACE.m, gap=SPACE.s)
+        column(frame, margin=SPACE.m).addWidget(scrolled(page, self.tr("Evidence and decision")))
+        layout = column(page, gap=SPACE.xs)
+        layout.setContentsMargins(0, 0, SPACE.s, 0)
         self.question, self.mark, self.evidence = QLabel(), QLabel(), QLabel()
         set_look(self.question, "strong")
         set_look(self.mark, "note")
         for label in (self.question, self.mark, self.evidence):
             label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
             layout.addWidget(label)
-        self._group = QButtonGroup(frame)
+        layout.addStretch(1)
+        layout.addWidget(self._build_decisions())
+        self._add_comment(layout)
+        return frame
+
+    def _build_decisions(self) -> FlowBox:
+        self._group = QButtonGroup(self)
         line = FlowBox(gap=SPACE.l)
         texts = {
             Decision.ACCEPT: self.tr("&Accept"),
@@ -117,31 +159,38 @@ class DecidePage(QWidget):
             button.setToolTip(text.replace("&", ""))
             self._group.addButton(button)
             self.buttons[decision] = button
-        line.add(self.buttons[Decision.ACCEPT])
-        line.add(self.buttons[Decision.CHANGE])
-        layout.addWidget(line)
-        layout.addSpacing(SPACE.m)
-        layout.addWidget(self.buttons[Decision.REJECT])
+            line.add(button)
         self._group.buttonClicked.connect(self._on_decision)
-        self._add_comment(frame)
-        return frame
+        return line
 
-    def _add_comment(self, frame: QFrame) -> None:
-        layout = frame.layout()
+    def _add_comment(self, layout: QVBoxLayout) -> None:
         label = QLabel(self.tr("Co&mment"))
         self.comment = QPlainTextEdit()
         self.comment.setAccessibleName(self.tr("Comment"))
         self.comment.setToolTip(self.tr("Needed where the decision goes against the check"))
         self.comment.setTabChangesFocus(True)
-        self.comment.setMinimumHeight(3 * self.comment.fontMetrics().lineSpacing())
         label.setBuddy(self.comment)
         self.comment.textChanged.connect(self._on_comment)
         self.problem = QLabel()
         self.problem.setWordWrap(True)
         set_look(self.problem, "fail")
-        if layout is not None:
-            for widget in (label, self.comment, self.problem):
-                layout.addWidget(widget)
+        line = row(gap=SPACE.s)
+        line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(self.comment, 1)
+        layout.addLayout(line)
+        layout.addWidget(self.problem)
+
+    def _fit(self) -> None:
+        header = self.grid.horizontalHeader()
+        if self.lines.columnCount():
+            header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+            header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+            self.grid.setColumnHidden(1, self.width() < self._theme.theme.ems(ROOMY))
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self.comment.setFixedHeight(theme.ems(1) + COMMENT_LINES * theme.row)
+        self._fit()
 
     def _point(self) -> Point | None:
         rows = self.grid.selectionModel().selectedRows()

@@ -183,6 +183,7 @@ class ReviewPanel(Panel):
         self.standing = self.sign.standing
         self._line.addWidget(self.strip, 1)
         self._line.addWidget(self.release.again)
+        self._line.addWidget(self.sign.strip)
         self._empty = self._build_empty()
         self._pages = {
             PREPARE: scrolled(self.prepare),
@@ -246,6 +247,7 @@ class ReviewPanel(Panel):
         self.release.again.setVisible(bool(names) and self._visible_page == RELEASE)
         if not names:
             self._stack.setCurrentWidget(self._empty)
+            self.sign.strip.hide()
             self._header.set_line(self.tr("Nothing has been opened yet."))
         elif self._visible_page in (RELEASE, SIGN):
             self._stack.setCurrentWidget(self._pages[self._visible_page])
@@ -254,6 +256,7 @@ class ReviewPanel(Panel):
         else:
             self._stack.setCurrentWidget(self._pages[PREPARE])
             self._header.set_line(self.preparing.show())
+        self.sign.show_strip()
         self._update_buttons()
 
     def _update_buttons(self) -> None:

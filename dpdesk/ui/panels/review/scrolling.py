@@ -44,14 +44,20 @@ class Page(QWidget):
 class SideBySide(QSplitter):
     """Two parts beside each other; where that would be too narrow, one below the other.
 
-    ``lines`` are the least heights of the two parts in lines of text.
+    ``lines`` are the least heights of the two parts in lines of text, ``narrow`` the least width
+    (in letters) at which they stand beside each other.
     """
 
     def __init__(
-        self, theme: ThemeManager, name: str, parts: tuple[QWidget, QWidget], lines: tuple[int, int]
+        self,
+        theme: ThemeManager,
+        name: str,
+        parts: tuple[QWidget, QWidget],
+        lines: tuple[int, int],
+        narrow: int = NARROW_EMS,
     ) -> None:
         super().__init__(Qt.Orientation.Horizontal)
-        self._theme, self._lines = theme, lines
+        self._theme, self._lines, self._ems = theme, lines, narrow
         self.setObjectName(name)
         self.setChildrenCollapsible(False)
         self.setHandleWidth(7)
@@ -67,7 +73,7 @@ class SideBySide(QSplitter):
         self._turn()
 
     def _turn(self) -> None:
-        narrow = self.width() < self._theme.theme.ems(NARROW_EMS)
+        narrow = self.width() < self._theme.theme.ems(self._ems)
         wanted = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
         if self.orientation() != wanted:
             self.setOrientation(wanted)

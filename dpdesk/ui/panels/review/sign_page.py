@@ -70,13 +70,14 @@ class SignPage(Page):
         self.standing.protocolAsked.connect(self._on_protocol)
         self.decide = DecidePage(theme)
         self.decide.decided.connect(self._on_decided)
-        layout.addWidget(self._build_bar())
+        self._bar = self._build_bar()
+        layout.addWidget(self._bar)
         self.strip = ChoiceStrip(self.tr("Where the review stands, or what to decide"))
         self.strip.set_choices(
             ((STANDING, self.tr("Where it stands")), (DECIDE, self.tr("Decide")))
         )
         self.strip.chosen.connect(self._on_page)
-        layout.addWidget(self.strip)
+        self.strip.hide()
         self._pages = PageStack()
         for page in (self.standing, self.decide):
             self._pages.addWidget(page)
@@ -103,13 +104,19 @@ class SignPage(Page):
         """Bring everything up to date with what was seen."""
         self._show_keys()
         draft = self.draft
-        self.strip.setVisible(draft is not None)
+        self.show_strip()
         if draft is None:
             self.strip.choose(STANDING)
             self._on_page(STANDING)
         else:
             self.decide.show_draft(draft, self.drafts.problem)
         self._show_actions()
+
+    def show_strip(self) -> None:
+        """Offer the two pages where there are two; the panel has the place for the strip."""
+        panel = self.strip.parentWidget()
+        front = panel is not None and panel.isAncestorOf(self) and self.isVisibleTo(panel)
+        self.strip.setVisible(front and self.draft is not None)
 
     def ask(self, action: Action) -> None:
         """Open the dialog in which this is signed."""
@@ -128,7 +135,7 @@ class SignPage(Page):
     def _build_bar(self) -> FlowBox:
         bar = FlowBox(gap=SPACE.s)
         self._who = QLabel(self.tr("Signing as"))
-        self.keys = NarrowCombo(least_letters=24)
+        self.keys = NarrowCombo(least_letters=18)
         self.keys.setAccessibleName(self.tr("Signing as"))
         self.keys.set_help(self.tr("The key of this computer that signs"))
         self._who.setBuddy(self.keys)
@@ -166,21 +173,40 @@ class SignPage(Page):
             found = Doable(dict.fromkeys(ORDER, self.tr("The review has not been read.")), None)
         else:
             found = doable(picture, self.card, self.draft)
+        deciding = self._pages.currentWidget() is self.decide
+        self._place_ballot(deciding)
+        draft = self.draft
+        undecided = draft is not None and not draft.complete
+        self.decide.show_reason("" if undecided else found.reasons[EventType.BALLOT])
         for action, button in self.buttons.items():
             reason = found.reasons[action]
             button.setEnabled(not reason and not self._looker.busy)
-            button.setVisible(action in STEPS or not reason)
+            always = action is EventType.BALLOT or (action in STEPS and not deciding)
+            button.setVisible(always or (not reason and not (deciding and action not in STEPS)))
             button.setToolTip(reason or meaning(action))
             button.setAccessibleDescription(reason or meaning(action))
             set_look(button, "primary" if action is found.primary else "")
-        self.reasons.show_lines(found.lines() if picture is not None else ())
+        self.reasons.show_lines(() if picture is None or deciding else found.lines())
+
+    def _place_ballot(self, deciding: bool) -> None:
+        """The vote is signed at the foot of what is decided, else among the other actions."""
+        button = self.buttons[EventType.BALLOT]
+        if deciding != self._bar.isAncestorOf(button):
+            return
+        if deciding:
+            self._bar.remove(button)
+            self.decide.take_button(button)
+        else:
+            for one in ORDER[ORDER.index(EventType.BALLOT) :]:
+                self._bar.remove(self.buttons[one])
+                self._bar.add(self.buttons[one])
 
     # -- reactions
 
     @Slot(str)
     def _on_page(self, page: str) -> None:
         self._pages.setCurrentWidget(self.decide if page == DECIDE else self.standing)
-        self.reasons.setVisible(page != DECIDE and bool(self.reasons.text))
+        self._show_actions()
 
     @Slot()
     def _on_protocol(self) -> None:
@@ -206,7 +232,6 @@ class SignPage(Page):
         if draft is not None and draft.choices[key] != choice:
             self.decide.show_draft(self.drafts.decide(draft, key, choice), self.drafts.problem)
             self._show_actions()
-            self._on_page(self.strip.current)
 
     @Slot()
     def _on_button(self) -> None:
