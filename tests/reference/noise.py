@@ -27,6 +27,8 @@ def outward(low: Fraction, high: Fraction, bits: int = PRECISION) -> Bounds:
 @lru_cache(maxsize=100_000)
 def exp_minus(x: Fraction) -> Bounds:
     """Bounds of e^(−x), x ≥ 0: 1/e^(x) by pieces of at most 1, each by its power series."""
+    if x == 0:
+        return Fraction(1), Fraction(1)
     pieces = max(1, -(-x.numerator // x.denominator))
     piece = x / pieces
     term = total = Fraction(1)
@@ -192,3 +194,56 @@ def draw_laplace(
             digit = invert(among(sums), BitReader(word, word_bits, words))
             magnitudes[place] += weight * digit
     return [-1 - m if sign else m for sign, m in zip(signs, magnitudes, strict=True)]
+
+
+def draw_gaussian(
+    n: int,
+    variance: Fraction,
+    layout: tuple[int, int],
+    words: Callable[[], int],
+    word_bits: int = 64,
+) -> list[int]:
+    """``n`` values (at most one chunk) from a stream, in the order of words that is documented."""
+    block_bits, _ = layout
+    narrow = variance / 4**block_bits
+    reach = next(r for r in count(1) if r * r > 2 * narrow * 620)
+    masses = gaussian_probabilities(narrow, reach)
+    if not block_bits:
+        order = [0, *(sign * k for k in range(1, reach + 1) for sign in (-1, 1))]
+        sums = summed([masses[x] for x in order])
+        return [order[invert(sums.__getitem__, BitReader(words_, word_bits, words))]
+                for words_ in [words() for _ in range(n)]]  # fmt: skip
+    halves = [
+        outward(masses[k][0] / (1 + masses[0][1]), masses[k][1] / (1 + masses[0][0]))
+        for k in range(reach + 1)
+        for _ in range(2)
+    ]
+    sums, found = summed(halves), []
+    while len(found) < n:
+        found += one_round(n - len(found), variance, block_bits, sums, words, word_bits)
+    return found
+
+
+def one_round(
+    n: int,
+    variance: Fraction,
+    block_bits: int,
+    sums: list[Bounds],
+    words: Callable[[], int],
+    word_bits: int,
+) -> list[int]:
+    """Propose ``n`` values by blocks; those that are kept."""
+    first = [words() for _ in range(n)]
+    blocks = [invert(sums.__getitem__, BitReader(word, word_bits, words)) for word in first]
+    places = [words() >> (word_bits - block_bits) for _ in range(n)]
+    found = []
+    for index, place, word in zip(blocks, places, [words() for _ in range(n)], strict=True):
+        start = (index // 2) * 2**block_bits
+        value = start + place
+        if index % 2 and value == 0:
+            continue
+        limit = exp_minus(Fraction(value**2 - start**2) / (2 * variance))
+        among = [limit, None]
+        if invert(among.__getitem__, BitReader(word, word_bits, words)) == 0:
+            found.append(-value if index % 2 else value)
+    return found

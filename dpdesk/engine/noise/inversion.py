@@ -151,7 +151,10 @@ class InversionTable:
         return np.where(direct, below, -1 - below).astype(np.int16), cuts
 
     def look_up(
-        self, words: NDArray[np.uint64], found: NDArray[np.int16], undecided: NDArray[np.int64]
+        self,
+        words: NDArray[np.uint64],
+        found: NDArray[np.int16] | NDArray[np.int32],
+        undecided: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Write what the words mean to ``found``; the places of those that need more bits."""
         import numpy as np

@@ -62,3 +62,46 @@ def unfold(folded: Array) -> None:
     """Turn 2·magnitude + sign bit into magnitude or −1 − magnitude."""
     for i in range(len(folded)):
         folded[i] = (folded[i] >> 1) ^ -(folded[i] & 1)
+
+
+@kernel
+def keep(
+    blocks: Array, places: Array, words: Array, shift: int, block_bits: int, unit: float,
+    half_rate: float, values: Array, verdicts: Array, open_: Array,
+) -> int:  # fmt: skip
+    """Propose start + place, with the block's sign, and judge whether the word keeps it.
+
+    It is kept when the uniform number that the word begins lies below e^(−g), with
+    g = place·(2·start + place)·half_rate. In double precision g has a relative error below 2^−49,
+    so for g ≤ 1/2 the sum below is within 2^−43 of e^(−g): its remainder is below 2^−45, its twelve
+    steps round by less than 2^−47 together. Within 2^−40 of it, and for greater g, nothing is
+    decided: the number of those is returned and their places are listed in ``open_``. Since
+    e^(−g) ≥ 1 − g, most words need no sum.
+    """
+    undecided = 0
+    for i in range(len(blocks)):
+        start = (blocks[i] >> 1) << block_bits
+        place = int(places[i] >> shift)
+        magnitude = start + place
+        negative = blocks[i] & 1
+        values[i] = -magnitude if negative else magnitude
+        if negative and magnitude == 0:
+            verdicts[i] = 0
+            continue
+        g = float(place) * float(2 * start + place) * half_rate
+        uniform = float(words[i]) * unit
+        if uniform + unit < 1.0 - g - 2.0**-40:
+            verdicts[i] = 1
+            continue
+        power = 1.0
+        for step in range(12, 0, -1):
+            power = 1.0 - g * power / step
+        if g <= 0.5 and uniform + unit < power - 2.0**-40:
+            verdicts[i] = 1
+        elif g <= 0.5 and uniform > power + 2.0**-40:
+            verdicts[i] = 0
+        else:
+            verdicts[i] = 0
+            open_[undecided] = i
+            undecided += 1
+    return undecided
