@@ -81,6 +81,13 @@ _ENDS = (
     ("groesse", Hint.COUNT),
     ("anzahl", Hint.COUNT),
 )
+# Variables of EU-SILC, whose names are no words: ids, age, education, occupation, activity.
+_VARIABLES = {
+    **dict.fromkeys(("db030", "hb030", "pb030", "rb030", "rx030"), Hint.CODE),
+    **dict.fromkeys(("rx010", "rx020", "px020"), Hint.AGE),
+    **dict.fromkeys(("pe040", "pe041"), Hint.ORDER),
+    **dict.fromkeys(("pl050", "pl051", "pl111"), Hint.PREFIX_CODE),
+}
 _ORDER = tuple(Hint)
 _LONGEST = 200
 
@@ -91,6 +98,9 @@ def hint_of(name: str) -> Hint:
     Words are told apart by signs, digits and capitals; the earliest of :class:`Hint` wins, since
     ``age group`` speaks of an age before a group.
     """
+    known = _VARIABLES.get(name.strip().lower())
+    if known is not None:
+        return known
     found = {_of_word(word) for word in words_of(name)} - {Hint.NONE}
     return min(found, key=_ORDER.index, default=Hint.NONE)
 

@@ -20,6 +20,7 @@ from dpdesk.engine.hierarchies.name_hints import Hint
 _MOST_WORDS, _FEWEST_NUMBERS = 3, 5
 _FEW, _SMALL, _MEDIUM = 4, 12, 20
 _MOST_READ = 20_000
+_FEWEST_RUNNING = 1_000
 _YEARS = (1850, 2100)
 _TAIL = Fraction(2, 100)
 _OPEN_END = re.compile(r"\s*[<>≤≥=]{1,2}\s*\d+|\s*\d+\s*(?:\+|[^\d\W][\w\s.]{1,20})")
@@ -86,8 +87,16 @@ def suggest_numbers(
     codes = suggest_number_codes(numbers.texts, hint) if numbers.whole else None
     if codes is not None:
         return _apart(codes, numbers)
+    if _running(numbers, len(set(values)) - len(numbers.apart), hint):
+        return _plain(numbers, Why.RUNNING)
     regular = _without_codes_for_missing(numbers)
     return _named(regular, hint) or _unnamed(regular, hint)
+
+
+def _running(numbers: Numbers, distinct: int, hint: Hint) -> bool:
+    """Whether the numbers only count records: none lacks from 0 or 1 to a thousand or more."""
+    many = distinct >= _FEWEST_RUNNING and numbers.whole and 0 <= numbers.low <= 1
+    return many and numbers.high - numbers.low + 1 == distinct and hint not in _MEASURED
 
 
 def _read(values: Sequence[str], rows: Sequence[int]) -> Numbers | None:

@@ -1,8 +1,8 @@
 """A first hierarchy for a column, so that nobody starts before an empty form.
 
 What a disclosure-control officer would try first: dates become periods, measured numbers intervals,
-codes with leading digits in common are masked, ranges keep their order. Where the values do not
-tell what belongs together, no grouping is invented: the value, then ``*``.
+codes with leading digits in common are masked, ranges and words of a scale keep their order. Where
+the values do not tell what belongs together, no grouping is invented: the value, then ``*``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from dpdesk.core.schema import ColumnType
 from dpdesk.core.suggested import SuggestedHierarchy, Why
 from dpdesk.engine.hierarchies.code_suggestions import suggest_codes
 from dpdesk.engine.hierarchies.dates import FORMATS, RIVALS, read_date
+from dpdesk.engine.hierarchies.industry_suggestions import suggest_sections
 from dpdesk.engine.hierarchies.name_hints import hint_of
 from dpdesk.engine.hierarchies.number_suggestions import suggest_numbers, told_apart
+from dpdesk.engine.hierarchies.word_suggestions import suggest_words
 
 _MOST_FORMS = 3
 _MOST_APART = 3
@@ -64,6 +66,8 @@ def suggest_hierarchy(
     hint = hint_of(name)
     return (
         _dates(column, column_type)
+        or suggest_words(column.values, name)
+        or suggest_sections(column.values, name)
         or suggest_numbers(column.values, column.rows, hint)
         or _ranges(column)
         or suggest_codes(column.values[:: 1 + len(kept) // _MOST_READ], hint)

@@ -241,6 +241,11 @@ COLUMNS: dict[Why, tuple[str, list[str]]] = {
     Why.LOOSE_CODES: ("x", [f"{letter}1" for letter in "ABCDEF"]),
     Why.RANGES: ("x", ["0-14", "15-24", "25-64", "65+"]),
     Why.ORDER: ("grade", [str(number) for number in range(1, 9)]),
+    Why.SCALE: ("x", ["good", "fair", "poor"]),
+    Why.MONTHS: ("x", ["March", "January", "May"]),
+    Why.DAYS: ("x", ["Sat", "Mon", "Tue"]),
+    Why.SECTIONS: ("nace", ["01", "10", "11", "47", "86"]),
+    Why.RUNNING: ("x", [str(number) for number in range(1, 1500)]),
     Why.NAMES: ("x", ["cook", "nurse", "judge", "baker", "smith"]),
 }
 

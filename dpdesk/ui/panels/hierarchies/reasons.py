@@ -55,6 +55,11 @@ def _of_numbers() -> dict[Why, str]:
             "Suggested value, then *: {n} numbers from {low} to {high}, and the name speaks of "
             "codes, whose order says nothing. A file or the tree can say what belongs together.",
         ),
+        Why.RUNNING: translate(
+            "Hierarchies",
+            "Suggested value, then *: all {n} numbers from {low} to {high} are there, so they only "
+            "count records. Choose intervals if they measure something.",
+        ),
         Why.ORDER: translate(
             "Hierarchies",
             "Suggested neighbours in pairs: {n} numbers from {low} to {high}, and the name speaks "
@@ -87,6 +92,19 @@ def _of_others() -> dict[Why, str]:
         ),
         Why.RANGES: translate(
             "Hierarchies", "Suggested neighbours in pairs: the values are {n} ranges in order."
+        ),
+        Why.SCALE: translate(
+            "Hierarchies",
+            "Suggested neighbours in order: {n} words of a scale, from {low} to {high}.",
+        ),
+        Why.MONTHS: translate("Hierarchies", "Suggested quarters and half-years: the months."),
+        Why.DAYS: translate(
+            "Hierarchies", "Suggested work days and the weekend: the values are days of the week."
+        ),
+        Why.SECTIONS: translate(
+            "Hierarchies",
+            "Suggested sections of economic activities (NACE Rev. 2, ISIC Rev. 4): {n} divisions "
+            "make {groups} sections. Another revision needs a file.",
         ),
         Why.NAMES: translate(
             "Hierarchies",

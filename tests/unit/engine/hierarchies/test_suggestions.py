@@ -284,6 +284,113 @@ def test_codes_with_a_dash_and_overlapping_ranges_are_no_ranges() -> None:
     assert suggest(["0-9", "5-14", "10-19", "15-24"])[0].why is not Why.RANGES
 
 
+# ---- words that have an order, and classifications ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (["good", "fair", "poor"], ["poor", "fair", "good"]),
+        (["Very good", "Good", "Fair", "Bad", "Very bad"],
+         ["Very bad", "Bad", "Fair", "Good", "Very good"]),
+        (["4 - Always", "1 - Never", "2 - Rarely", "3 - Often"],
+         ["1 - Never", "2 - Rarely", "3 - Often", "4 - Always"]),
+        (["sehr gut", "gut", "mittelmäßig", "schlecht"],
+         ["schlecht", "mittelmäßig", "gut", "sehr gut"]),
+        (["medium", "HIGH", "low"], ["low", "medium", "HIGH"]),
+        (["strongly_agree", "agree", "neutral", "disagree"],
+         ["disagree", "neutral", "agree", "strongly_agree"]),
+        (["Upper secondary", "Primary", "Tertiary", "Lower secondary"],
+         ["Primary", "Lower secondary", "Upper secondary", "Tertiary"]),
+    ],
+)  # fmt: skip
+def test_words_of_a_scale_keep_their_order(values: list[str], order: list[str]) -> None:
+    found, built = suggest(values)
+    assert (found.builder.kind, found.why) == ("order", Why.SCALE)
+    assert list(found.builder.options["order"]) == order  # type: ignore[call-overload]
+    assert built.height == 2
+
+
+def test_five_answers_are_put_together_around_the_middle() -> None:
+    _, built = suggest(["very good", "good", "fair", "bad", "very bad"])
+    assert path(built, "bad") == path(built, "very bad") == ["very bad, bad"]
+    assert path(built, "fair") == ["fair"]
+    assert path(built, "good") == path(built, "very good") == ["good, very good"]
+
+
+def test_no_answer_stays_apart_from_a_scale() -> None:
+    found, built = suggest(["never", "sometimes", "always", "don't know", "Refused"])
+    assert found.apart == ("don't know", "Refused")
+    assert path(built, "Refused") == ["Refused"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["good", "fair", "poor", "married"],
+        ["bad", "poor", "good"],  # two words for one place
+        ["never married", "married", "divorced", "widowed"],
+        ["red", "green", "blue"],
+        ["High Street", "Low Lane", "Medium Way"],
+        ["good", "unknown", "poor"],
+    ],
+)
+def test_words_that_are_not_all_of_one_scale_have_no_order(values: list[str]) -> None:
+    found, built = suggest(values)
+    assert found.why in (Why.FEW, Why.NAMES)
+    assert built.height == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "value", "labels"),
+    [
+        (["May", "January", "March"], "", "May", ["April, May, June", "January … June"]),
+        (["Oct", "Jan", "Mar", "Dec"], "", "Oct", ["Oct, Nov, Dec", "Jul … Dec"]),
+        (["märz", "januar", "juli"], "", "juli", ["juli, august, september", "juli … dezember"]),
+        (["4", "1", "12"], "birth_month", "4", ["4, 5, 6", "1 … 6"]),
+        (["04", "01", "12"], "Monat", "12", ["10, 11, 12", "07 … 12"]),
+        (["Sat", "Mon", "Fri"], "", "Fri", ["Mon … Fri"]),
+    ],
+)
+def test_the_calendar_is_known(values: list[str], name: str, value: str, labels: list[str]) -> None:
+    found = suggest_hierarchy(values, ColumnType.TEXT, (), name)
+    built = build_hierarchy("a", found.builder, values, ())
+    assert path(built, value) == labels
+
+
+def test_numbers_up_to_twelve_are_months_only_by_name() -> None:
+    values = [str(number) for number in range(1, 13)]
+    assert suggest(values)[0].why is Why.NUMBER_CODES
+    assert suggest(values, "rooms")[0].why is Why.COUNTS
+    assert suggest([*values, "13"], "month")[0].why is not Why.MONTHS
+
+
+@pytest.mark.parametrize("name", ["nace", "NACE_Rev2", "isic4"])
+def test_divisions_of_economic_activities_become_sections(name: str) -> None:
+    found, built = suggest(["01", "10", "33", "47", "45", "86", "99"], name)
+    assert found.why is Why.SECTIONS
+    assert [path(built, code) for code in ("01", "10", "33", "45")] == [["A"], ["C"], ["C"], ["G"]]
+    assert path(built, "99") == ["U"]
+
+
+def test_codes_of_another_revision_or_another_name_are_no_sections() -> None:
+    divisions = ["1", "10", "33", "47", "86"]
+    assert suggest([*divisions, "40"], "nace")[0].why is Why.NUMBER_CODES  # 40: Rev. 1 only
+    assert suggest(divisions, "age")[0].why is Why.NUMBERS
+    assert suggest([*divisions, "4711"], "nace")[0].why is not Why.SECTIONS
+
+
+def test_ids_are_not_put_into_intervals() -> None:
+    some = [str(number) for number in range(3, 9000, 7)]
+    assert suggest(some, "db030")[0].why is Why.NAMED_CODES
+    assert suggest(some, "RB030")[0].why is Why.NAMED_CODES
+    assert suggest(some)[0].why is Why.NUMBERS
+    every = [str(number) for number in range(1, 6001)]
+    assert suggest(every)[0].why is Why.RUNNING
+    assert suggest(every, "income")[0].why is Why.NUMBERS
+    assert suggest([*every[:4000], *every[4001:]])[0].why is Why.NUMBERS
+
+
 # ---- what does not tell anything -----------------------------------------------------------------
 
 
