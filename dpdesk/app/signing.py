@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.recording import mention
 from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import Note, Report, silent
 
 if TYPE_CHECKING:
     from dpdesk.project.review.cards import Card
@@ -25,27 +27,41 @@ def own_keys(context: AppContext) -> tuple[StoredKey, ...]:
     return _keys(context).keys()
 
 
-def make_key(context: AppContext, person: str, passphrase: str) -> Card:
+def make_key(context: AppContext, person: str, passphrase: str, report: Report = silent) -> Card:
     """Make a signing key for a person, locked by a passphrase.
 
-    Raises InputError ``person.name`` or ``key.passphrase-rule``, StorageError.
+    Like every change of keys and trust, it is entered in the audit log; ``report`` is told where
+    that is impossible. Raises InputError ``person.name`` or ``key.passphrase-rule``, StorageError.
     """
-    return _keys(context).create(person, passphrase, now())
+    card = _keys(context).create(person, passphrase, now())
+    _mention(context, "a key was made", card, report)
+    return card
 
 
-def write_card(context: AppContext, key: str, out: Path) -> Card:
-    """Write the public card of a key (named by person or fingerprint) to a new file."""
-    if out.exists():
+def write_card(
+    context: AppContext, key: str, out: Path, report: Report = silent, *, replace: bool = False
+) -> Card:
+    """Write the public card of a key (named by person or fingerprint) to a file.
+
+    Without ``replace`` the file must be new. Raises InputError ``card.exists``, ``key.missing``.
+    """
+    if out.exists() and not replace:
         raise InputError("card.exists", f"{out}: the file is there already.", hint="Name another.")
     store = _keys(context)
-    return store.export_card(store.find(key).fingerprint, out, context.workspace)
+    card = store.export_card(store.find(key).fingerprint, out, context.workspace)
+    facts = {"what": "card", "person": card.person, "key": card.fingerprint}
+    mention(context, "exported", out.absolute(), report, facts)
+    return card
 
 
-def change_passphrase(context: AppContext, key: str, old: str, new: str) -> Card:
+def change_passphrase(
+    context: AppContext, key: str, old: str, new: str, report: Report = silent
+) -> Card:
     """Lock a key by another passphrase; on any failure the old one stays."""
     store = _keys(context)
     card = store.find(key)
     store.change_passphrase(card.fingerprint, old, new)
+    _mention(context, "a passphrase was changed", card, report)
     return card
 
 
@@ -96,7 +112,9 @@ def look_at_card(path: Path) -> Card:
     return read_card(path)
 
 
-def trust_card(context: AppContext, path: Path, fingerprint: str | None = None) -> TrustEntry:
+def trust_card(
+    context: AppContext, path: Path, fingerprint: str | None = None, report: Report = silent
+) -> TrustEntry:
     """Add the key of a card to the list.
 
     With ``fingerprint``, as its holder told it, the card must be that of this very key: InputError
@@ -117,10 +135,13 @@ def trust_card(context: AppContext, path: Path, fingerprint: str | None = None) 
         )
     entry = TrustStore(context.home, context.workspace).add(card, now()).entry(card.fingerprint)
     assert entry is not None
+    _mention(context, "a key is trusted", entry, report)
     return entry
 
 
-def revoke_key(context: AppContext, key: str, reason: str, *, retired: bool) -> TrustEntry:
+def revoke_key(
+    context: AppContext, key: str, reason: str, report: Report = silent, *, retired: bool
+) -> TrustEntry:
     """Make a key count no more; ``retired`` keeps what it signed before.
 
     ``key`` is the first digits of a fingerprint (8 or more) or a person with a single key.
@@ -133,23 +154,48 @@ def revoke_key(context: AppContext, key: str, reason: str, *, retired: bool) -> 
     kind = RevokedAs.RETIRED if retired else RevokedAs.COMPROMISED
     entry = store.revoke(found.fingerprint, now(), reason, kind).entry(found.fingerprint)
     assert entry is not None
+    _mention(context, f"a key was revoked as {kind.value}", entry, report)
     return entry
 
 
-def import_trust(context: AppContext, path: Path) -> TrustList:
-    """Join the agency's list from a file with this computer's."""
+def import_trust(context: AppContext, path: Path, report: Report = silent) -> TrustList:
+    """Join the agency's list from a file with this computer's.
+
+    When this computer's is damaged, it is kept under another name, which ``report`` is told.
+    """
     from dpdesk.project.review.trust import TrustStore
 
-    return TrustStore(context.home, context.workspace).import_list(path)
+    aside: list[Path] = []
+    found = TrustStore(context.home, context.workspace).import_list(path, aside.append)
+    for kept in aside:
+        sentence = (
+            f"The list of this computer was damaged and is kept as {kept}; what had been added or "
+            "revoked on this computer alone has to be done again."
+        )
+        report(Note("trust.set-aside", sentence))
+    facts = {"what": "a list was joined", "sha256": found.fingerprint_of_list()}
+    mention(context, "changed", path.absolute(), report, facts)
+    return found
 
 
-def export_trust(context: AppContext, out: Path) -> TrustList:
-    """Write this computer's list to a new file."""
+def export_trust(
+    context: AppContext, out: Path, report: Report = silent, *, replace: bool = False
+) -> TrustList:
+    """Write this computer's list to a file; without ``replace`` it must be new."""
     from dpdesk.project.review.trust import TrustStore
 
-    if out.exists():
+    if out.exists() and not replace:
         raise InputError("trust.exists", f"{out}: the file is there already.", hint="Name another.")
-    return TrustStore(context.home, context.workspace).export_list(out, context.workspace)
+    found = TrustStore(context.home, context.workspace).export_list(out, context.workspace)
+    facts = {"what": "list of trusted keys", "sha256": found.fingerprint_of_list()}
+    mention(context, "exported", out.absolute(), report, facts)
+    return found
+
+
+def _mention(context: AppContext, what: str, key: Card | TrustEntry, report: Report) -> None:
+    """Enter a change of keys or trust: it decides whose signatures count."""
+    facts = {"what": what, "key": key.fingerprint}
+    mention(context, "changed", key.person, report, facts)
 
 
 def _keys(context: AppContext) -> KeyStore:

@@ -20,7 +20,7 @@ from dpdesk.ui.audit import AuditWindow
 from dpdesk.ui.fitting import FitWindow
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.people import PeopleWindow
-from dpdesk.ui.people.window import TRUST
+from dpdesk.ui.people.window import KEYS, TRUST
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.asking import ScriptedAsker
@@ -91,12 +91,33 @@ def shoot_people(studio: Studio, home: Path) -> None:
             card.write_bytes(one.card.to_bytes())
             signing.trust_card(context, card)
         signing.revoke_key(context, CLARA.fingerprint, "left the agency", retired=True)
-        window = PeopleWindow(context, studio.hub, studio.theme, ScriptedAsker())
+        asker = ScriptedAsker()
+        window = PeopleWindow(context, studio.hub, studio.theme, asker)
         window.present()
         studio.ready()
         studio.shoot(window, "people-keys")
+        window.keys.open_change.click()
+        window.keys.change_form.refuse_old("The passphrase is not that of this key.")
+        studio.shoot(window, "people-passphrase")
         window.turn(TRUST)
         studio.shoot(window, "people-trust")
+        signing.make_key(context, "ben", "four words without sense")
+        signing.write_card(context, "ben", home / "second.json")
+        window.trust.show_card(home / "second.json", signing.look_at_card(home / "second.json"))
+        studio.shoot(window, "people-second-key")
+        window.trust.close_forms()
+        asker.answer = home / "second.json"
+        window.trust.asked.emit("export")
+        studio.shoot(window, "people-replace")
+        window.band.clear()
+        (context.home / "trust.json").write_text("{", "utf-8")
+        (context.home / "keys" / f"{'ab' * 32}.json").write_text("{}", "utf-8")
+        window.refresh()
+        studio.ready()
+        studio.shoot(window, "people-damaged-list")
+        window.turn(KEYS)
+        window.keys.grid.selectRow(0)
+        studio.shoot(window, "people-damaged-key")
         window.close()
 
 

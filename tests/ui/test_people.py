@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app import signing
 from dpdesk.app.types import AppContext
+from dpdesk.core.errors import InputError
+from dpdesk.project.audit import AuditLog
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.people import PeopleWindow
 from dpdesk.ui.people.window import TRUST
@@ -41,15 +43,15 @@ class Room:
 
     def click(self, name: str, answer: Path | None = None) -> None:
         self.asker.answer = answer
-        found = [
-            one
-            for one in self.window.findChildren(QPushButton)
-            if one.accessibleName() == name and one.isVisible()
-        ]
-        assert len(found) == 1, f"{len(found)} buttons are called {name}"
-        assert found[0].isEnabled()
-        found[0].click()
+        self.qtbot.waitUntil(lambda: len(self.buttons(name)) == 1, timeout=TIMEOUT)
+        (found,) = self.buttons(name)
+        assert found.isEnabled()
+        found.click()
         self.quiet()
+
+    def buttons(self, name: str) -> list[QAbstractButton]:
+        every = self.window.findChildren(QAbstractButton)
+        return [one for one in every if one.accessibleName() == name and one.isVisible()]
 
     def type(self, field: QLineEdit, text: str) -> None:
         field.setFocus()
@@ -177,3 +179,157 @@ def test_the_list_is_exported_and_joined_again(room: Room, tmp_path: Path) -> No
 def test_escape_closes_the_window(room: Room) -> None:
     room.qtbot.keyClick(room.window, Qt.Key.Key_Escape)
     assert not room.window.isVisible()
+
+
+NEW = "another four words indeed"
+
+
+def with_key(room: Room, person: str = "Anna Weber") -> None:
+    signing.make_key(room.context, person, GOOD)
+    room.window.refresh()
+    room.quiet(lambda: room.window.keys.grid.lines.rowCount() > 0)
+
+
+def change(room: Room, old: str, new: str, again: str) -> None:
+    form = room.window.keys.change_form
+    for field, text in ((form.old, old), (form.first, new), (form.again, again)):
+        field.clear()
+        room.type(field, text)
+    room.qtbot.keyClick(form.again, Qt.Key.Key_Return)
+    room.quiet()
+
+
+def test_a_passphrase_is_changed_by_keyboard_and_the_old_one_opens_no_more(room: Room) -> None:
+    with_key(room)
+    form = room.window.keys.change_form
+    room.click("Change the passphrase…")
+    assert form.isVisible()
+    assert findings(room.window) == []
+    change(room, GOOD, NEW, GOOD)
+    assert "differ" in form.problem.text()
+    change(room, "", NEW, NEW)
+    assert "opens the key now" in form.problem.text()
+    change(room, "not the right one", NEW, NEW)
+    room.quiet(lambda: "passphrase" in form.problem.text())
+    assert form.old.text() == ""
+    assert form.first.text() == NEW
+    assert signing.unlock(room.context, None, GOOD).person == "Anna Weber"
+    room.type(form.old, GOOD)
+    room.click("Change the passphrase")
+    room.quiet(lambda: room.window.band.kind == "ok")
+    assert not form.isVisible()
+    assert form.first.text() == ""
+    assert signing.unlock(room.context, None, NEW).person == "Anna Weber"
+    with pytest.raises(InputError, match="passphrase"):
+        signing.unlock(room.context, None, GOOD)
+
+
+def test_leaving_forgets_what_was_written(room: Room) -> None:
+    with_key(room)
+    room.click("Change the passphrase…")
+    form = room.window.keys.change_form
+    room.type(form.old, GOOD)
+    room.click("Leave it")
+    assert form.old.text() == ""
+    assert not form.isVisible()
+    assert room.window.keys.make.isVisible()
+
+
+def test_a_damaged_key_is_listed_with_what_is_wrong_and_can_do_nothing(room: Room) -> None:
+    with_key(room)
+    (key,) = signing.own_keys(room.context)
+    key.path.write_bytes(b"{}")
+    room.window.refresh()
+    room.quiet(lambda: room.window.keys.grid.lines.row(0)[0] == "✕ damaged")
+    page = room.window.keys
+    assert not page.card.isEnabled()
+    assert not page.open_change.isEnabled()
+    assert key.path.name[:20] in page._whole.text()
+
+
+def test_a_key_that_has_gone_meanwhile_is_named_and_listed_no_more(
+    room: Room, tmp_path: Path
+) -> None:
+    with_key(room)
+    (key,) = signing.own_keys(room.context)
+    key.path.unlink()
+    room.click("Write the card…", tmp_path / "card.json")
+    assert "no key" in room.window.band.text
+    room.quiet(lambda: room.window.keys.grid.lines.rowCount() == 0)
+    assert not (tmp_path / "card.json").exists()
+
+
+def test_a_file_is_replaced_only_when_that_was_asked_for(room: Room, tmp_path: Path) -> None:
+    with_key(room)
+    out = tmp_path / "card.json"
+    out.write_text("mine", "utf-8")
+    room.click("Write the card…", out)
+    assert room.window.band.text == f"card.json is there already, in {tmp_path}: replace it?"
+    assert findings(room.window) == []
+    room.click("Dismiss this message")
+    assert out.read_text("utf-8") == "mine"
+    room.click("Write the card…", out)
+    room.click("Replace card.json")
+    assert signing.look_at_card(out).person == "Anna Weber"
+    trusting(room, tmp_path)
+    listed = tmp_path / "list.json"
+    listed.write_text("mine", "utf-8")
+    room.click("Export the list…", listed)
+    assert listed.read_text("utf-8") == "mine"
+    room.click("Replace list.json")
+    assert "Ben" in listed.read_text("utf-8")
+
+
+def test_one_person_with_two_keys_is_told_before_the_second_is_trusted(
+    room: Room, tmp_path: Path
+) -> None:
+    trusting(room, tmp_path)
+    signing.make_key(room.context, "  BEN ", GOOD)
+    card = tmp_path / "second.json"
+    signing.write_card(room.context, "BEN", card)
+    room.quiet(lambda: room.window.trust.grid.lines.rowCount() == 1)
+    room.click("Add a card…", card)
+    assert "has a key in this list already" in room.window.trust.other_keys.text()
+    room.click("Trust this key")
+    room.quiet(lambda: room.window.trust.grid.lines.rowCount() == 2)
+    room.click("Add a card…", card)
+    room.click("Trust this key")
+    assert room.window.trust.card_problem.isVisible()
+
+
+def test_a_damaged_list_is_told_and_joined_anew_with_the_old_one_kept(
+    room: Room, tmp_path: Path
+) -> None:
+    trusting(room, tmp_path)
+    with_key(room)
+    out = tmp_path / "agency.json"
+    room.click("Export the list…", out)
+    (room.context.home / "trust.json").write_text("{", "utf-8")
+    room.window.refresh()
+    page = room.window.trust
+    room.quiet(lambda: "damaged" in page.problem.text())
+    assert room.window.keys.grid.lines.rowCount() == 1
+    assert "Nobody's signature counts" in page._whole.text()
+    room.click("Import a list…", out)
+    room.quiet(lambda: page.grid.lines.rowCount() == 1)
+    assert page.problem.text() == ""
+    kept = room.context.home / "trust.damaged-1.json"
+    assert kept.read_text("utf-8") == "{"
+    assert str(kept) in room.window.band.text
+
+
+def test_changes_of_keys_and_trust_are_entered_in_the_audit_log(room: Room, tmp_path: Path) -> None:
+    trusting(room, tmp_path)
+    room.quiet(lambda: room.window.trust.grid.lines.rowCount() == 1)
+    room.click("Revoke…")
+    room.window.trust.stolen.click()
+    room.type(room.window.trust.reason, "stolen")
+    room.click("Revoke this key")
+    with_key(room)
+    with AuditLog.open_home(room.context.home) as log:
+        entries = [(one.action, one.subject, one.facts["what"]) for one in log.entries()]
+    assert entries == [
+        ("changed", "Ben", "a key is trusted"),
+        ("changed", "Ben", "a key was revoked as compromised"),
+        ("changed", "Anna Weber", "a key was made"),
+    ]

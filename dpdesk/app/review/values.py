@@ -22,7 +22,7 @@ from dpdesk.project.review.payloads import (
 )
 from dpdesk.project.review.permissions import Permission
 from dpdesk.project.review.state import BallotState, ReviewState, Round, Status
-from dpdesk.project.review.texts import fingerprint_text
+from dpdesk.project.review.texts import fingerprint_text, fold_person
 from dpdesk.project.review.trust import RevokedAs, TrustEntry, TrustList
 from dpdesk.project.review.votes import (
     CheckDecision,
@@ -73,6 +73,7 @@ __all__ = [
     "Wish",
     "Withdraw",
     "fingerprint_text",
+    "fold_person",
     "proposed_vote",
     "subjects",
     "vote_problems",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def key_new(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Make a key."""
-    card = signing.make_key(context, options.person, options.passphrase)
+    card = signing.make_key(context, options.person, options.passphrase, report)
     text = (
         f"A key for {card.person} was made.\n"
         f"Fingerprint: {_grouped(card.fingerprint)}\n\n"
@@ -49,7 +49,7 @@ def key_card(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
     """Write the public card of a key."""
-    card = signing.write_card(context, options.key, options.out)
+    card = signing.write_card(context, options.key, options.out, report)
     text = (
         f"Written: {options.out}\nIt is public. Those who trust it should compare the fingerprint "
         f"with you:\n{_grouped(card.fingerprint)}\n"
@@ -62,7 +62,7 @@ def key_passphrase(
 ) -> Outcome:
     """Change the passphrase of a key."""
     card = signing.change_passphrase(
-        context, options.key, options.passphrase, options.new_passphrase
+        context, options.key, options.passphrase, options.new_passphrase, report
     )
     return Outcome(f"The key of {card.person} has a new passphrase.\n", _card(card), kept=True)
 
@@ -71,7 +71,7 @@ def trust_add(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
     """Trust the key of a card."""
-    entry = signing.trust_card(context, options.card, options.fingerprint)
+    entry = signing.trust_card(context, options.card, options.fingerprint, report)
     text = f"Trusted from now on: {entry.person}, {_grouped(entry.fingerprint)}\n"
     if options.fingerprint is None:
         text += f"Compare the fingerprint with {entry.person}, not with the file.\n"
@@ -89,7 +89,9 @@ def trust_revoke(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
     """Revoke a key."""
-    entry = signing.revoke_key(context, options.key, options.reason, retired=options.retired)
+    entry = signing.revoke_key(
+        context, options.key, options.reason, report, retired=options.retired
+    )
     text = f"The key of {entry.person}, {_grouped(entry.fingerprint, 20)}, counts no more.\n"
     return Outcome(text, _entry(entry), kept=True)
 
@@ -98,7 +100,7 @@ def trust_import(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
     """Join a list from a file."""
-    found = _list(signing.import_trust(context, options.file))
+    found = _list(signing.import_trust(context, options.file, report))
     return Outcome(found.text, found.json, kept=True)
 
 
@@ -106,7 +108,7 @@ def trust_export(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
     """Write the list to a file."""
-    trust = signing.export_trust(context, options.out)
+    trust = signing.export_trust(context, options.out, report)
     text = f"Written: {options.out}\nIts fingerprint: {_grouped(trust.fingerprint_of_list())}\n"
     return Outcome(text, _list(trust).json, kept=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -208,11 +208,32 @@ class TrustStore:
         with locked(self._home, "trust"):
             return self._write(self.load().revoke(fingerprint, now, reason, kind))
 
-    def import_list(self, path: Path) -> TrustList:
-        """Merge the agency's list from a file and write; see :meth:`TrustList.merged`."""
+    def import_list(
+        self, path: Path, set_aside: Callable[[Path], object] | None = None
+    ) -> TrustList:
+        """Merge the agency's list from a file and write; see :meth:`TrustList.merged`.
+
+        With ``set_aside``, a list of this computer that is damaged is kept under another name, of
+        which it is told, and the agency's takes its place.
+        """
         other = parse_trust(read_small(path, LARGEST_LIST), str(path))
         with locked(self._home, "trust"):
-            return self._write(self.load().merged(other))
+            try:
+                return self._write(self.load().merged(other))
+            except InputError as error:
+                if error.code != "trust.damaged" or set_aside is None:
+                    raise
+            kept = self._keep_aside()
+            written = self._write(other)
+        set_aside(kept)
+        return written
+
+    def _keep_aside(self) -> Path:
+        """Another name for the damaged list, which still has its own, too."""
+        names = (self.path.with_name(f"trust.damaged-{n}.json") for n in range(1, 1_000))
+        kept = next(name for name in names if not name.exists() and not name.is_symlink())
+        write_private(kept, read_small(self.path, LARGEST_LIST), self._keeper)
+        return kept
 
     def export_list(self, path: Path, keeper: PartialKeeper) -> TrustList:
         """Write the list to a file for other computers."""
@@ -336,5 +357,5 @@ def _damaged(name: str, reason: str) -> InputError:
     return InputError(
         "trust.damaged",
         f"{name}: the list of trusted keys is damaged: {shown(reason, 200)}.",
-        hint="Import the agency's list again, or take a back-up of the file.",
+        hint="Import the agency's list again (the damaged file is kept), or take a back-up of it.",
     )

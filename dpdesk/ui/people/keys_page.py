@@ -9,16 +9,21 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from dpdesk.app.review.values import StoredKey
 from dpdesk.ui.people.parts import Lines, Problem, button, labelled, note, secret_field
+from dpdesk.ui.people.passphrase_form import PassphraseForm
 from dpdesk.ui.people.words import fingerprint_words, key_row, new_key_problem, rule_words
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.flow import FlowBox
 
 
 class KeysPage(QWidget):
-    """``makeAsked(person, passphrase)``, ``cardAsked(fingerprint, person)``."""
+    """``makeAsked(person, passphrase)``, ``cardAsked(fingerprint, person)``,
+    ``changeAsked(fingerprint, old passphrase, new passphrase)``.
+    """
 
     makeAsked = Signal(str, str)
     cardAsked = Signal(str, str)
+    changeAsked = Signal(str, str, str)
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,18 +38,38 @@ class KeysPage(QWidget):
         tip = self.tr("Write the public part of the chosen key to a file that others can trust")
         self.card = button(self.tr("Write the &card…"), tip)
         self.card.clicked.connect(self._on_card)
-        layout.addWidget(self.card, 0, Qt.AlignmentFlag.AlignLeft)
-        layout.addWidget(self._build_form())
+        tip = self.tr("Lock the chosen key by another passphrase; its card stays the same")
+        self.open_change = button(self.tr("C&hange the passphrase…"), tip)
+        self.open_change.clicked.connect(self._on_open_change)
+        bar = FlowBox(gap=SPACE.s)
+        bar.add(self.card)
+        bar.add(self.open_change)
+        layout.addWidget(bar)
+        self.change_form = PassphraseForm()
+        self.change_form.asked.connect(self._on_change)
+        self.change_form.left.connect(self.close_change)
+        layout.addWidget(self.change_form)
+        self._form = self._build_form()
+        layout.addWidget(self._form)
         layout.addStretch(1)
 
     def show_keys(self, keys: Sequence[StoredKey]) -> None:
-        """List these keys, the first one chosen."""
+        """List these keys; the chosen one stays chosen, or the first one is."""
+        before = self._chosen()
         self._keys = tuple(keys)
+        paths = [key.path for key in keys]
+        place = paths.index(before.path) if before is not None and before.path in paths else 0
         heads = (self.tr("Person"), self.tr("Fingerprint, first digits"), self.tr("Made"))
         self.grid.lines.set_table(heads, [key_row(key) for key in keys])
         if keys:
-            self.grid.selectRow(0)
+            self.grid.selectRow(place)
         self._on_chosen()
+
+    @Slot()
+    def close_change(self) -> None:
+        """Nothing is asked about a passphrase any more."""
+        self.change_form.close_form()
+        self._form.show()
 
     def clear_form(self) -> None:
         """Forget what was written into the form."""
@@ -93,7 +118,10 @@ class KeysPage(QWidget):
     def _on_chosen(self) -> None:
         key = self._chosen()
         card = None if key is None else key.card
+        self.close_change()
         self.card.setEnabled(card is not None)
+        self.open_change.setEnabled(card is not None)
+        set_look(self._whole, "note" if key is None or card is not None else "fail")
         if card is not None:
             self._whole.setText(fingerprint_words(card))
         elif key is not None:
@@ -110,3 +138,16 @@ class KeysPage(QWidget):
         key = self._chosen()
         if key is not None and key.card is not None:
             self.cardAsked.emit(key.card.fingerprint, key.card.person)
+
+    @Slot()
+    def _on_open_change(self) -> None:
+        key = self._chosen()
+        if key is not None and key.card is not None:
+            self._form.hide()
+            self.change_form.open_for(key.card.person)
+
+    @Slot(str, str)
+    def _on_change(self, old: str, new: str) -> None:
+        key = self._chosen()
+        if key is not None and key.card is not None:
+            self.changeAsked.emit(key.card.fingerprint, old, new)

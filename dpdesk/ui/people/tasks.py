@@ -8,15 +8,17 @@ from pathlib import Path
 from dpdesk.app import signing
 from dpdesk.app.review.values import Card, StoredKey, TrustEntry, TrustList
 from dpdesk.app.types import AppContext
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 
 
 @dataclass(frozen=True)
 class Listed:
-    """The own keys and the trusted ones."""
+    """The own keys and the trusted ones; None, and why, when these cannot be read."""
 
     keys: tuple[StoredKey, ...]
-    trust: TrustList
+    trust: TrustList | None
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,11 @@ class ListPeople:
 
     def __call__(self, token: CancelToken, report: Report) -> Listed:
         """What there is."""
-        return Listed(signing.own_keys(self.context), signing.trust_list(self.context))
+        keys = signing.own_keys(self.context)
+        try:
+            return Listed(keys, signing.trust_list(self.context))
+        except (InputError, StorageError) as error:
+            return Listed(keys, None, f"{error.sentence} {error.hint}".strip())
 
 
 @dataclass(frozen=True)
@@ -40,20 +46,35 @@ class MakeKey:
 
     def __call__(self, token: CancelToken, report: Report) -> Card:
         """The card of the new key."""
-        return signing.make_key(self.context, self.person, self.passphrase)
+        return signing.make_key(self.context, self.person, self.passphrase, report)
+
+
+@dataclass(frozen=True)
+class ChangePassphrase:
+    """Lock an own key by another passphrase."""
+
+    context: AppContext
+    fingerprint: str
+    old: str = field(repr=False)
+    new: str = field(repr=False)
+
+    def __call__(self, token: CancelToken, report: Report) -> Card:
+        """The card of the key."""
+        return signing.change_passphrase(self.context, self.fingerprint, self.old, self.new, report)
 
 
 @dataclass(frozen=True)
 class WriteCard:
-    """Write the card of an own key; a file that is there is not replaced."""
+    """Write the card of an own key; a file that is there only with ``replace``."""
 
     context: AppContext
     fingerprint: str
     out: Path
+    replace: bool
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The file that was written."""
-        signing.write_card(self.context, self.fingerprint, self.out)
+        signing.write_card(self.context, self.fingerprint, self.out, report, replace=self.replace)
         return self.out
 
 
@@ -86,7 +107,7 @@ class TrustCard:
 
     def __call__(self, token: CancelToken, report: Report) -> TrustEntry:
         """The new entry."""
-        return signing.trust_card(self.context, self.path, self.digits or None)
+        return signing.trust_card(self.context, self.path, self.digits or None, report)
 
 
 @dataclass(frozen=True)
@@ -100,7 +121,9 @@ class Revoke:
 
     def __call__(self, token: CancelToken, report: Report) -> TrustEntry:
         """The entry as it is now."""
-        return signing.revoke_key(self.context, self.fingerprint, self.reason, retired=self.retired)
+        return signing.revoke_key(
+            self.context, self.fingerprint, self.reason, report, retired=self.retired
+        )
 
 
 @dataclass(frozen=True)
@@ -112,7 +135,7 @@ class ImportTrust:
 
     def __call__(self, token: CancelToken, report: Report) -> TrustList:
         """The joined list."""
-        return signing.import_trust(self.context, self.path)
+        return signing.import_trust(self.context, self.path, report)
 
 
 @dataclass(frozen=True)
@@ -121,8 +144,9 @@ class ExportTrust:
 
     context: AppContext
     out: Path
+    replace: bool
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The file that was written."""
-        signing.export_trust(self.context, self.out)
+        signing.export_trust(self.context, self.out, report, replace=self.replace)
         return self.out

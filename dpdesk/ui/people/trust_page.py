@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QRadioButton, QWi
 
 from dpdesk.app.review.values import Card, TrustEntry, TrustList
 from dpdesk.ui.people.parts import Lines, Problem, button, labelled, note
-from dpdesk.ui.people.words import digits_problem, fingerprint_words, trust_row
+from dpdesk.ui.people.words import digits_problem, fingerprint_words, other_keys_words, trust_row
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
@@ -30,6 +30,7 @@ class TrustPage(QWidget):
         super().__init__(parent)
         self._entries: tuple[TrustEntry, ...] = ()
         self._path: Path | None = None
+        self._unread = ""
         layout = column(self, gap=SPACE.m)
         tip = self.tr("Arrow keys choose a key; its whole fingerprint stands below")
         self.grid = Lines(theme, self.tr("Trusted keys"), tip)
@@ -46,17 +47,22 @@ class TrustPage(QWidget):
             layout.addWidget(form)
         layout.addStretch(1)
 
-    def show_trust(self, trust: TrustList) -> None:
-        """List these keys."""
-        self._entries = trust.entries
+    def show_trust(self, trust: TrustList | None, problem: str = "") -> None:
+        """List these keys; None: the list cannot be read, which ``problem`` says."""
+        self._entries = () if trust is None else trust.entries
+        self._unread = problem
+        self._buttons[ADD].setEnabled(trust is not None)
+        set_look(self._buttons[ADD], "" if trust is None else "primary")
+        set_look(self._buttons[IMPORT], "primary" if trust is None else "")
+        self.problem.say(problem)
         heads = (
             self.tr("Person"),
             self.tr("Fingerprint, first digits"),
             self.tr("Added"),
             self.tr("Counts"),
         )
-        self.grid.lines.set_table(heads, [trust_row(one) for one in trust.entries])
-        if trust.entries and self.grid.chosen < 0:
+        self.grid.lines.set_table(heads, [trust_row(one) for one in self._entries])
+        if self._entries and self.grid.chosen < 0:
             self.grid.selectRow(0)
         self._on_chosen()
 
@@ -65,19 +71,22 @@ class TrustPage(QWidget):
         self._path = path
         self.problem.say("")
         self._card_text.setText(fingerprint_words(card))
+        self.other_keys.setText(other_keys_words(card, self._entries))
+        self.other_keys.setVisible(bool(self.other_keys.text()))
         self.digits.clear()
         self._open(self.card_form)
         self.digits.setFocus()
 
     def close_forms(self) -> None:
         """Nothing is asked any more."""
-        self.problem.say("")
+        self.problem.say(self._unread)
         self._open(None)
 
     def _open(self, form: QFrame | None) -> None:
         for one in (self.card_form, self.revoke_form):
             one.setVisible(one is form)
-        set_look(self._buttons[ADD], "" if form is not None else "primary")
+        asks = form is not None or bool(self._unread)
+        set_look(self._buttons[ADD], "" if asks else "primary")
 
     def _build_bar(self) -> FlowBox:
         bar = FlowBox(gap=SPACE.s)
@@ -104,6 +113,8 @@ class TrustPage(QWidget):
         layout = column(frame, margin=SPACE.l, gap=SPACE.s)
         self._card_text = note("", "strong")
         layout.addWidget(self._card_text)
+        self.other_keys = note("", "caution")
+        layout.addWidget(self.other_keys)
         text = self.tr(
             "Call the holder at a number that you know, and let the digits be read to you: a card "
             "that came by post or mail may be somebody else's."
@@ -167,6 +178,8 @@ class TrustPage(QWidget):
         self._buttons[REVOKE].setEnabled(entry is not None)
         self._buttons[EXPORT].setEnabled(bool(self._entries))
         empty = self.tr("This computer trusts no keys yet: add cards, or import the agency's list.")
+        if self._unread:
+            empty = self.tr("Nobody's signature counts until the list can be read.")
         self._whole.setText(empty if entry is None else fingerprint_words(entry))
 
     @Slot()

@@ -18,6 +18,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.pages import PageStack
+from dpdesk.ui.widgets.placing import FilePlace
 
 KEYS, TRUST = "keys", "trust"
 
@@ -59,7 +60,7 @@ class PeopleWindow(QWidget):
             self.tr("Reading keys"),
             tasks.ListPeople(self._context),
             done=self._on_listed,
-            failed=self._on_failed,
+            failed=self._on_unlisted,
             quiet=True,
         )
 
@@ -94,6 +95,9 @@ class PeopleWindow(QWidget):
         layout.addWidget(area, 1)
         self.keys.makeAsked.connect(self._on_make)
         self.keys.cardAsked.connect(self._on_card)
+        self.keys.changeAsked.connect(self._on_change)
+        self._place = FilePlace(self._asker, self.band, self)
+        self._place.chosen.connect(self._on_place)
         self.trust.asked.connect(self._on_asked)
         self.trust.trustAsked.connect(self._on_trust)
         self.trust.revokeAsked.connect(self._on_revoke)
@@ -117,11 +121,27 @@ class PeopleWindow(QWidget):
     @Slot(str, str)
     def _on_card(self, fingerprint: str, person: str) -> None:
         name = "-".join(person.lower().split()) + "-card.json"
-        title = self.tr("Write the card")
-        path = self._asker.save_file(title, name, self.tr("Cards (*.json)"))
-        if path is not None:
-            work = tasks.WriteCard(self._context, fingerprint, path)
+        self._place.ask(fingerprint, self.tr("Write the card"), name, self.tr("Cards (*.json)"))
+
+    @Slot(str, object, bool)
+    def _on_place(self, purpose: str, path: Path, replace: bool) -> None:
+        if purpose == EXPORT:
+            work = tasks.ExportTrust(self._context, path, replace)
+            title = self.tr("Export the list of trusted keys")
             self._hub.mutate(title, work, done=self._on_written, failed=self._on_failed)
+        else:
+            card = tasks.WriteCard(self._context, purpose, path, replace)
+            title = self.tr("Write the card")
+            self._hub.mutate(title, card, done=self._on_written, failed=self._on_failed)
+
+    @Slot(str, str, str)
+    def _on_change(self, fingerprint: str, old: str, new: str) -> None:
+        self._hub.mutate(
+            self.tr("Changing a passphrase"),
+            tasks.ChangePassphrase(self._context, fingerprint, old, new),
+            done=self._on_passphrase,
+            failed=self._on_same_passphrase,
+        )
 
     @Slot(str)
     def _on_asked(self, wish: str) -> None:
@@ -142,10 +162,7 @@ class PeopleWindow(QWidget):
 
     def _export(self, files: str) -> None:
         title = self.tr("Export the list of trusted keys")
-        path = self._asker.save_file(title, "trusted-keys.json", files)
-        if path is not None:
-            work = tasks.ExportTrust(self._context, path)
-            self._hub.mutate(title, work, done=self._on_written, failed=self._on_trust_failed)
+        self._place.ask(EXPORT, title, "trusted-keys.json", files)
 
     @Slot(object, str)
     def _on_trust(self, path: Path, digits: str) -> None:
@@ -167,7 +184,10 @@ class PeopleWindow(QWidget):
     def _on_listed(self, outcome: JobDone) -> None:
         if isinstance(outcome.value, tasks.Listed):
             self.keys.show_keys(outcome.value.keys)
-            self.trust.show_trust(outcome.value.trust)
+            self.trust.show_trust(outcome.value.trust, outcome.value.problem)
+
+    def _on_unlisted(self, outcome: JobFailed) -> None:
+        self.band.show_error(outcome)
 
     def _on_made(self, outcome: JobDone) -> None:
         self.keys.make.setEnabled(True)
@@ -184,6 +204,22 @@ class PeopleWindow(QWidget):
         self.keys.problem.say(_words(outcome))
         self.keys.first.setFocus()
 
+    def _on_passphrase(self, outcome: JobDone) -> None:
+        self.keys.close_change()
+        self.keys.open_change.setFocus()
+        text = self.tr("The key has a new passphrase; the old one opens it no more.")
+        self.band.show_message("ok", text)
+
+    def _on_same_passphrase(self, outcome: JobFailed) -> None:
+        form = self.keys.change_form
+        if outcome.code == "key.passphrase":
+            form.refuse_old(_words(outcome))
+        else:
+            form.say(_words(outcome))
+            if outcome.code in ("key.missing", "key.damaged"):
+                self.keys.close_change()
+                self._on_failed(outcome)
+
     def _on_written(self, outcome: JobDone) -> None:
         self.band.show_message("ok", self.tr("Written: {path}").format(path=outcome.value))
 
@@ -193,6 +229,9 @@ class PeopleWindow(QWidget):
 
     def _on_changed(self, outcome: JobDone) -> None:
         self.trust.close_forms()
+        self.band.clear()
+        if outcome.notes:
+            self.band.show_message("caution", " ".join(outcome.notes))
         self._tell()
 
     def _tell(self) -> None:
@@ -201,6 +240,7 @@ class PeopleWindow(QWidget):
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self.band.show_error(outcome)
+        self.refresh()  # a key that is gone is listed no more
 
     def _on_trust_failed(self, outcome: JobFailed) -> None:
         self.trust.problem.say(_words(outcome))

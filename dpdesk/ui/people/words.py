@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from PySide6.QtCore import QCoreApplication
@@ -13,16 +14,20 @@ from dpdesk.app.review.values import (
     StoredKey,
     TrustEntry,
     fingerprint_text,
+    fold_person,
 )
 
 translate = QCoreApplication.translate
 WHOLE = 64
+_LONGEST = 24
 
 
 def key_row(key: StoredKey) -> tuple[str, str, str]:
     """A line of the own keys: person, first digits of the fingerprint, day; or what is wrong."""
     if key.card is None:
-        return (translate("People", "✕ damaged"), key.path.name, key.problem)
+        name = key.path.name
+        short = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+        return (translate("People", "✕ damaged"), short, key.problem)
     return (key.card.person, fingerprint_text(key.card.fingerprint), day(key.card.created))
 
 
@@ -45,6 +50,26 @@ def fingerprint_words(card: Card | TrustEntry) -> str:
     return text.format(person=card.person, digits=fingerprint_text(card.fingerprint, WHOLE))
 
 
+def other_keys_words(card: Card, entries: Sequence[TrustEntry]) -> str:
+    """That a person has keys already; empty when there are none besides this one."""
+    others = [
+        entry
+        for entry in entries
+        if fold_person(entry.person) == fold_person(card.person)
+        and entry.fingerprint != card.fingerprint
+    ]
+    if not others:
+        return ""
+    text = translate(
+        "People",
+        "△ {person} has a key in this list already ({digits}). All keys of one name are one "
+        "person: who submits with one cannot review with another. Revoke those that are out of "
+        "use; if this is somebody else, they need another name.",
+    )
+    digits = ", ".join(fingerprint_text(entry.fingerprint) for entry in others)
+    return text.format(person=card.person, digits=digits)
+
+
 def rule_words() -> str:
     """What a passphrase has to be."""
     text = translate(
@@ -59,6 +84,11 @@ def new_key_problem(person: str, first: str, again: str) -> str:
     """Why a form for a new key is not complete; empty when it is."""
     if not person.strip():
         return translate("People", "Give the first and last name of the key's holder.")
+    return passphrase_problem(first, again)
+
+
+def passphrase_problem(first: str, again: str) -> str:
+    """Why a new passphrase cannot be taken; empty when it can."""
     if len(first) < SHORTEST_PASSPHRASE:
         text = translate("People", "The passphrase has {n} characters, expected at least {least}.")
         return text.format(n=len(first), least=SHORTEST_PASSPHRASE)
