@@ -1,0 +1,37 @@
+"""The budget survives the death of its spenders at any moment, and nobody overspends it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from dpdesk.project.ledger import AccountKey
+from tests.helpers.debits import open_here
+from tests.helpers.ledger_killing import kill_again_and_again
+
+KILLS, PROCESSES = 30, 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by a Unix signal")
+def test_a_kill_at_any_moment_never_shows_less_than_was_spent(tmp_path: Path) -> None:
+    tally = kill_again_and_again(tmp_path, KILLS, seed=5)
+    assert tally.in_hand > KILLS
+    assert tally.cut_short > 0
+
+
+def test_processes_that_spend_at_once_stay_within_the_limit_together(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    command = [sys.executable, "-m", "tests.helpers.ledger_writer", str(path), "0.03", "1"]
+    running = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(PROCESSES)
+    ]
+    counts = [int(process.communicate()[0]) for process in running]
+    assert [process.returncode for process in running] == [0] * PROCESSES
+    assert sum(counts) == 33
+    with open_here(path) as ledger:
+        assert ledger.check().ok
+        assert ledger.book.spending(AccountKey("residents")).pure == Fraction("0.99")
