@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -128,8 +128,7 @@ class LedgerDesk:
         from dpdesk.project.ledger.judging import preview
 
         if not self.path.exists():
-            with suppress(StorageError):  # an audit log that cannot be read stops debits only
-                check_not_lost(self.context, self.path)
+            check_not_lost(self.context, self.path)
             return preview(Book(), request, self.limit, str(self.path))
         with closing(Ledger.open(self.path, create=False)) as ledger:
             return ledger.preview(request, self.limit)
@@ -239,9 +238,10 @@ def check_not_lost(context: AppContext, path: Path) -> None:
             elif entry.subject == str(path) and entry.action == DEBITED:
                 debits, last = debits + 1, entry.time
     if debits:
+        count = "1 debit was" if debits == 1 else f"{debits:,} debits were"
         raise StorageError(
             "ledger.lost",
-            f"{path}: the ledger is gone, and {debits:,} debits were made into it until {last}.",
+            f"{path}: the ledger is gone, and {count} made into it until {last}.",
             hint="Put it back from where it was moved to or from a backup; only if it is lost for "
             "good, begin a new one (`dpdesk ledger begin`).",
             details={"path": str(path), "debits": debits},

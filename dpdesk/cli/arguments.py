@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from dpdesk import __version__
+from dpdesk.cli.ledger.grammar import add_ledger
 from dpdesk.cli.review.grammar import add_review
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import nearest
 
-_LATER = ("query", "ledger")
-COMMANDS = ("open", "demo", "inspect", "run", "risk", "verify", "export", "review")
+_LATER = ("query",)
+COMMANDS = ("open", "demo", "inspect", "run", "risk", "verify", "export", "review", "ledger")
 FORMATS = ("csv", "parquet", "xlsx")
 DEMO_FOLDER = "demo-release"
 
@@ -89,6 +90,7 @@ def build_parser() -> Parser:
     _add_run(commands)
     _add_verify_and_export(commands)
     add_review(_add(commands, "review", "sign off a release: keys, submission, votes, release"))
+    add_ledger(_add(commands, "ledger", "show and limit what privacy budget was spent on whom"))
     return parser
 
 

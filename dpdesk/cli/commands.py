@@ -199,11 +199,12 @@ def _demo(context: AppContext, options: Namespace, token: CancelToken, report: R
     return Outcome("\n".join(parts) + "\n", kept=True)
 
 
-def _review(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+def _action(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    """An action of a command that has a package of its own."""
     from importlib import import_module
 
     module, _, name = options.handler.partition(".")
-    action: Command = getattr(import_module(f"dpdesk.cli.review.{module}"), name)
+    action: Command = getattr(import_module(f"dpdesk.cli.{options.command}.{module}"), name)
     return action(context, options, token, report)
 
 
@@ -228,5 +229,6 @@ _COMMANDS: Mapping[str, Command] = {
     "verify": _verify,
     "export": _export,
     "demo": _demo,
-    "review": _review,
+    "review": _action,
+    "ledger": _action,
 }

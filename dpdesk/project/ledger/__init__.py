@@ -7,8 +7,9 @@
 """
 
 from dpdesk.project.ledger.accounts import Book, DebitRecord, Spending, add_up
+from dpdesk.project.ledger.figures import Figures, figures
 from dpdesk.project.ledger.judging import SHOWN_DELTA, Preview, left_of, unit_words
-from dpdesk.project.ledger.ledger import FILE, Ledger, LedgerCheck, LedgerFault
+from dpdesk.project.ledger.ledger import FILE, Ledger, LedgerCheck, LedgerFault, check_file
 from dpdesk.project.ledger.records import AccountKey, LedgerEntry, Outcome
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "AccountKey",
     "Book",
     "DebitRecord",
+    "Figures",
     "Ledger",
     "LedgerCheck",
     "LedgerEntry",
@@ -25,6 +27,8 @@ __all__ = [
     "Preview",
     "Spending",
     "add_up",
+    "check_file",
+    "figures",
     "left_of",
     "unit_words",
 ]

@@ -99,7 +99,7 @@ class Spending:
 
     def epsilon_at(self, delta: Fraction) -> Fraction | None:
         """The simple joint bound: an ε that holds at ``delta``; None where none does."""
-        return joint_epsilon(self.pure, self.pure_rho, self.rho, self.approximate, delta)
+        return joint_epsilon(self.pure, self.rho, self.approximate, delta)
 
     def fits(self, limit: Budget) -> bool | None:
         """Whether it stays within ``limit``; None where the two cannot be compared at all."""
@@ -188,7 +188,7 @@ class Book:
             raise ValueError("an outcome belongs to no open debit")
         self.debits[content.debit] = replace(record, settled=content)
 
-    def keys(self) -> tuple[AccountKey, ...]:
+    def accounts(self) -> tuple[AccountKey, ...]:
         """Every account that has a debit or a limit, in the order in which they came up."""
         found: dict[tuple[str, str], AccountKey] = {}
         for key in (

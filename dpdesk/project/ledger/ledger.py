@@ -199,13 +199,20 @@ class Ledger:
         with self._adding():
             self._add(LimitSet(key, limit, reason))
 
+    def require(self, known: Mapping[int, str]) -> None:
+        """Raise StorageError ``ledger.broken`` when an entry that is known is not there."""
+        with _failures(self.path), reading(self._connection):
+            reason = _end_fault(self._connection, self._last[0], known)
+        if reason:
+            raise problems.broken(self.path, self._last[0] + 1, reason)
+
     def entries(self) -> tuple[LedgerEntry, ...]:
         """All entries, oldest first. Raises as :meth:`open` does."""
         with _failures(self.path):
             return tuple(_rows(self._connection, 0))
 
     def check(self, known: Mapping[int, str] = NOTHING_KNOWN) -> LedgerCheck:
-        """Check the whole chain again from its first entry."""
+        """Check the whole chain again from its first entry. Never raises for what is broken."""
         return _check(self._connection, known)
 
     def close(self) -> None:
@@ -269,6 +276,31 @@ class Ledger:
         reason = _end_fault(self._connection, self._last[0], known)
         if reason:
             raise problems.broken(self.path, self._last[0] + 1, reason)
+
+
+def check_file(path: Path, known_of: Callable[[str], Mapping[int, str]]) -> LedgerCheck:
+    """Check a ledger that may be broken; ``known_of`` gives what is known of one, by its id.
+
+    Raises StorageError ``ledger.missing`` and the like, InputError ``ledger.not-a-ledger``,
+    ``ledger.newer``.
+    """
+    path = Path(os.path.realpath(path))
+    with _failures(path):
+        connection = _connected(path, made=False)[0]
+        try:
+            return _check(connection, known_of(_identity(connection)))
+        finally:
+            connection.close()
+
+
+def _identity(connection: sqlite3.Connection) -> str:
+    """The id in the first entry; empty where that cannot be read."""
+    try:
+        first = next(_rows(connection, 0), None)
+        content = None if first is None else first.content
+    except (sqlite3.Error, ValueError):
+        return ""
+    return content.ledger if isinstance(content, Begun) else ""
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import secrets
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -151,8 +152,13 @@ class LedgerEntry:
 
     @classmethod
     def make(cls, body: Body, n: int, previous: str, who: str, time: str) -> LedgerEntry:
-        """The entry number ``n``, after the one whose hash is ``previous``."""
-        text = json.dumps(_plain(body), sort_keys=True, ensure_ascii=True)
+        """The entry number ``n``, after the one whose hash is ``previous``.
+
+        A few random digits make its hash its own: two copies of a ledger that go on apart never
+        have the same entry.
+        """
+        plain = {**_plain(body), "salt": secrets.token_hex(8)}
+        text = json.dumps(plain, sort_keys=True, ensure_ascii=True)
         draft = cls(n, time, one_line(who), _KINDS[type(body)].value, text, previous, "")
         return replace(draft, hash=draft.expected_hash())
 

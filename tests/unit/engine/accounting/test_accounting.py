@@ -27,7 +27,6 @@ from dpdesk.engine.accounting.tight import Known, tight_delta, tight_epsilon
 from tests.reference import accounting as reference
 
 MILLIONTH = Fraction(1, 10**6)
-NOTHING = (Fraction(0), Fraction(0))
 EPSILONS = [Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(5, 2)]
 
 
@@ -341,21 +340,24 @@ def test_advanced_composition_holds_and_the_composed_one_is_less() -> None:
         advanced_epsilon(parts, Fraction(0))
 
 
-def test_kinds_are_joined_by_the_smaller_of_two_valid_sums() -> None:
-    pure, rho = Fraction(1), Fraction(1, 10)
-    assert joint_epsilon(pure, Fraction(1, 2), Fraction(0), NOTHING, Fraction(0)) == 1
-    joined = joint_epsilon(pure, Fraction(1, 2), rho, NOTHING, MILLIONTH)
-    apart = 1 + zcdp_epsilon(rho, MILLIONTH)
-    together = zcdp_epsilon(rho + Fraction(1, 2), MILLIONTH)
-    assert joined is not None
-    assert float(joined) == pytest.approx(min(apart, together))
-    many = joint_epsilon(pure, Fraction(1, 512), rho, NOTHING, MILLIONTH)
-    assert many is not None
-    assert float(many) == pytest.approx(zcdp_epsilon(rho + Fraction(1, 512), MILLIONTH))
-    assert joint_epsilon(pure, Fraction(1, 2), rho, NOTHING, Fraction(0)) is None
+def test_kinds_are_joined_by_adding_up_what_each_of_them_costs() -> None:
+    pure, rho, nothing = Fraction(1), Fraction(1, 10), (Fraction(0), Fraction(0))
+    assert joint_epsilon(pure, Fraction(0), nothing, Fraction(0)) == 1
+    joined = joint_epsilon(pure, rho, nothing, MILLIONTH)
+    assert joined == 1 + Fraction(zcdp_epsilon(rho, MILLIONTH))
+    assert joint_epsilon(pure, rho, nothing, Fraction(0)) is None
     spent = (Fraction(1), MILLIONTH)
-    assert joint_epsilon(pure, Fraction(1, 2), Fraction(0), spent, MILLIONTH / 2) is None
-    assert joint_epsilon(pure, Fraction(1, 2), Fraction(0), spent, MILLIONTH) == 2
+    assert joint_epsilon(pure, Fraction(0), spent, MILLIONTH / 2) is None
+    assert joint_epsilon(pure, rho, spent, MILLIONTH) is None
+    assert joint_epsilon(pure, Fraction(0), spent, MILLIONTH) == 2
+
+
+def test_the_tight_figure_takes_pure_draws_into_rho_where_that_is_less() -> None:
+    cube = laplace(1, "256", 256)
+    known = Known((cube, Draws(Noise.CONCENTRATED, Fraction(1, 10), Fraction(1))))
+    found = tight_epsilon(known, MILLIONTH)
+    assert found is not None
+    assert found <= zcdp_epsilon(cube.rho + Fraction(1, 10), MILLIONTH) + 1e-9
 
 
 def test_delta_of_a_group_is_at_least_the_sum_along_the_path() -> None:

@@ -1,0 +1,227 @@
+"""Look at a budget ledger, set limits, check it, give it to others.
+
+What runs do with a ledger (look ahead, debit, settle) is in ``ledgers``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from contextlib import closing
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.ledgers import check_not_lost, known_entries
+from dpdesk.app.recording import enter
+from dpdesk.core.budget import Budget
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report, StepProgress
+from dpdesk.core.parameters import nearest
+
+if TYPE_CHECKING:
+    from dpdesk.project.ledger import (
+        AccountKey,
+        Book,
+        DebitRecord,
+        Figures,
+        LedgerCheck,
+        LedgerEntry,
+        Spending,
+    )
+
+_FIELDS = ("n", "time", "who", "kind", "body", "previous", "hash")
+_FORMATS = (".csv", ".json")
+_LEAST_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class AccountPicture:
+    """One account: what it spent, its limit and what is left of it, its debits (oldest first)."""
+
+    key: AccountKey
+    spending: Spending
+    limit: Budget | None
+    left: Budget | None
+    figures: Figures
+    debits: tuple[DebitRecord, ...]
+
+
+@dataclass(frozen=True)
+class LedgerPicture:
+    """A ledger as it is on the disk; no accounts where there is no file yet (``id`` empty)."""
+
+    path: Path
+    id: str
+    accounts: tuple[AccountPicture, ...]
+    entries: int
+    head: str
+
+
+def look_at_ledger(
+    context: AppContext,
+    path: Path,
+    delta: Fraction,
+    token: CancelToken,
+    report: Report,
+    population: str | None = None,
+) -> LedgerPicture:
+    """Read, check and compose a ledger; ``population`` names one account alone.
+
+    Raises InputError ``ledger.no-population``, ``ledger.delta``; StorageError ``ledger.lost`` for a
+    ledger that is gone, ``ledger.broken`` for one that was changed or put back from an old copy,
+    and as :meth:`~dpdesk.project.ledger.Ledger.open` does; Cancelled.
+    """
+    from dpdesk.project.ledger import Ledger
+
+    if not 0 < delta < 1:
+        raise InputError("ledger.delta", "δ must lie between 0 and 1, for instance 0.000001.")
+    if not path.exists():
+        check_not_lost(context, path)
+        return LedgerPicture(path, "", (), 0, "")
+    with closing(Ledger.open(path, create=False)) as ledger:
+        ledger.require(known_entries(context, ledger.identity))
+        book, entries = ledger.book, ledger.entries()
+        identity = ledger.identity
+    keys = book.accounts() if population is None else (find_account(book, population, path),)
+    accounts: list[AccountPicture] = []
+    for key in keys:
+        report(StepProgress("Composing", len(accounts), len(keys), "accounts"))
+        accounts.append(_picture(book, key, delta, token))
+    return LedgerPicture(path, identity, tuple(accounts), len(entries), entries[-1].hash)
+
+
+def _picture(book: Book, key: AccountKey, delta: Fraction, token: CancelToken) -> AccountPicture:
+    from dpdesk.project.ledger import add_up, figures, left_of
+
+    debits = tuple(book.members(key))
+    spending, limit = add_up(record.request for record in debits), book.limit(key)
+    found = figures(debits, delta, token.check)
+    return AccountPicture(key, spending, limit, left_of(limit, spending), found, debits)
+
+
+def find_account(book: Book, name: str, path: Path) -> AccountKey:
+    """The population of this name. Raises InputError ``ledger.no-population``."""
+    from dpdesk.project.ledger import AccountKey
+
+    wanted = AccountKey(population=" ".join(name.split()))
+    names = [key.population for key in book.accounts() if key.population]
+    for key in book.accounts():
+        if key.population and key.folded == wanted.folded:
+            return key
+    near = nearest(name, names)
+    raise InputError(
+        "ledger.no-population",
+        f"{path}: the ledger has no population “{name}”.",
+        hint=f"Did you mean “{near}”?" if near else "See `dpdesk ledger show`.",
+    )
+
+
+def find_source(book: Book, digits: str, path: Path) -> AccountKey:
+    """The account of a source by the first digits of its hash. Raises InputError."""
+    wanted = digits.lower()
+    found = [key for key in book.accounts() if key.source.startswith(wanted)]
+    if len(wanted) < _LEAST_DIGITS or len(found) != 1:
+        raise InputError(
+            "ledger.no-source",
+            f"{path}: {len(found):,} sources have a content hash that begins with “{digits}”, "
+            f"expected one, named by {_LEAST_DIGITS} digits or more.",
+            hint="See `dpdesk ledger show`.",
+        )
+    return found[0]
+
+
+def set_limit(
+    context: AppContext,
+    path: Path,
+    limit: Budget | None,
+    reason: str,
+    *,
+    population: str = "",
+    source: str = "",
+) -> LedgerPicture:
+    """Set the owner's limit of a population, which may be new, or of a source that has spent.
+
+    It is entered in the ledger's own chain and in the audit log. Raises as
+    :func:`look_at_ledger`; StorageError when it cannot be written.
+    """
+    from dpdesk.project.ledger import AccountKey, Ledger
+
+    if not path.exists():
+        check_not_lost(context, path)
+    with closing(Ledger.open(path)) as ledger:
+        ledger.require(known_entries(context, ledger.identity))
+        if population.strip():
+            key = AccountKey(population=" ".join(population.split()))
+        else:
+            key = find_source(ledger.book, source, path)
+        facts = {"account": str(key), "limit": "none" if limit is None else str(limit)}
+        enter(context, "set a budget limit", path, facts)
+        ledger.set_limit(key, limit, reason)
+        account = _picture(ledger.book, key, _MILLIONTH, CancelToken())
+        entries = ledger.entries()
+        return LedgerPicture(path, ledger.identity, (account,), len(entries), entries[-1].hash)
+
+
+_MILLIONTH = Fraction(1, 1_000_000)
+
+
+def check_ledger(context: AppContext, path: Path) -> LedgerCheck:
+    """Check the chain of a ledger, and against what the audit log of this computer knows of it.
+
+    A broken one is told, not raised. Raises StorageError ``ledger.missing``, ``ledger.lost`` and
+    the like, InputError ``ledger.not-a-ledger``, ``ledger.newer``.
+    """
+    from dpdesk.project.ledger import check_file
+
+    if not path.exists():
+        check_not_lost(context, path)
+    return check_file(path, lambda ledger: known_entries(context, ledger))
+
+
+def export_ledger(context: AppContext, path: Path, out: Path) -> int:
+    """Write all entries as CSV or JSON, as the name of the new file ends; how many.
+
+    Raises InputError ``ledger.exists``, ``ledger.format``; StorageError.
+    """
+    from dpdesk.io.textfile import write_text
+    from dpdesk.project.ledger import Ledger
+
+    if out.exists():
+        raise InputError(
+            "ledger.exists", f"{out}: the file is there already.", hint="Name another."
+        )
+    if out.suffix.lower() not in _FORMATS:
+        raise InputError(
+            "ledger.format", f"{out}: the name ends in “{out.suffix}”, expected `.csv` or `.json`."
+        )
+    if not path.exists():
+        check_not_lost(context, path)
+    with closing(Ledger.open(path, create=False)) as ledger:
+        entries, identity = ledger.entries(), ledger.identity
+    text = _as_json(entries, identity) if out.suffix.lower() == ".json" else _as_csv(entries)
+    write_text(out, text, "ledger-export", context.workspace)
+    return len(entries)
+
+
+def _as_json(entries: tuple[LedgerEntry, ...], identity: str) -> str:
+    from dpdesk.io.canonical import canonical_json
+
+    rows = [
+        {**{name: getattr(entry, name) for name in _FIELDS}, "body": json.loads(entry.body)}
+        for entry in entries
+    ]
+    head = entries[-1].hash if entries else ""
+    plain = {"format": 1, "ledger": identity, "head": head, "entries": rows}
+    return canonical_json(plain).decode("utf-8")
+
+
+def _as_csv(entries: tuple[LedgerEntry, ...]) -> str:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_FIELDS)
+    writer.writerows([getattr(entry, name) for name in _FIELDS] for entry in entries)
+    return out.getvalue()

@@ -1,0 +1,74 @@
+"""The grammar of ``dpdesk ledger``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+AddParser: TypeAlias = Callable[..., argparse.ArgumentParser]
+
+DELTA = "0.000001"
+
+
+def add_ledger(ledger: argparse.ArgumentParser) -> None:
+    """Fill the parser of ``dpdesk ledger`` with its actions."""
+    actions = ledger.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+    add = actions.add_parser
+    _add_show(add)
+    _add_limit(add)
+    _add(add, "check", "check that no entry was changed or removed")
+    export = _add(add, "export", "write all entries to a file")
+    export.add_argument(
+        "--out", metavar="FILE", type=Path, required=True, help="the .csv or .json file to write"
+    )
+    begin = _add(add, "begin", "begin a new ledger in the place of one that is lost for good")
+    begin.add_argument("--reason", metavar="TEXT", required=True, help="why")
+
+
+def _add(add: AddParser, name: str, does: str) -> argparse.ArgumentParser:
+    parser = add(
+        name,
+        help=does,
+        description=does[0].upper() + does[1:] + ".",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(handler=f"actions.{name}")
+    parser.add_argument(
+        "--ledger",
+        metavar="FILE",
+        type=Path,
+        help="the ledger (default: the one in the folder that DPDESK_HOME names)",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object as the last line of stdout"
+    )
+    return parser
+
+
+def _add_show(add: AddParser) -> None:
+    show = _add(add, "show", "show what was spent and what is left")
+    show.add_argument("--population", metavar="P", help="show this population alone")
+    show.add_argument(
+        "--delta",
+        metavar="D",
+        default=DELTA,
+        help=f"the δ at which ε is told beside the sums (default: {DELTA})",
+    )
+
+
+def _add_limit(add: AddParser) -> None:
+    limit = _add(add, "limit", "set how much may be spent on a population, as its owner")
+    whose = limit.add_mutually_exclusive_group(required=True)
+    whose.add_argument("--population", metavar="P", help="the population, as plans name it")
+    whose.add_argument(
+        "--source", metavar="DIGITS", help="a source without population: its hash's first digits"
+    )
+    kind = limit.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--epsilon", metavar="E", help="a limit on ε")
+    kind.add_argument("--rho", metavar="R", help="a limit on ρ (zero-concentrated)")
+    kind.add_argument("--none", action="store_true", help="take the limit away")
+    limit.add_argument("--delta", metavar="D", help="with --epsilon: ε is meant at this δ")
+    limit.add_argument("--reason", metavar="TEXT", default="", help="why, for the ledger")

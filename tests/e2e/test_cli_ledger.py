@@ -1,0 +1,170 @@
+"""``dpdesk ledger``: show, limit, check, export, begin; exit codes and last lines."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.cli.main import main
+from dpdesk.project.ledger import Outcome
+from tests.helpers.debits import SOURCE, ask, open_here
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of ``dpdesk ledger …``."""
+    code = main(["ledger", *arguments])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    """The JSON object that ``--json`` gives."""
+    code, out, _ = said(capsys, *arguments, "--json")
+    assert code == 0
+    found: dict[str, Any] = json.loads(out.splitlines()[-1])
+    return found
+
+
+def spend(path: Path) -> None:
+    with open_here(path) as ledger:
+        ledger.debit(ask("0.75"))
+        failed = ledger.debit(ask("0.5"))
+        ledger.settle(failed, Outcome.FAILED, reason="the disk was full")
+        ledger.debit(ask("0.25", population=""))
+
+
+def test_before_anything_is_spent_there_is_nothing_to_show(
+    private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = said(capsys, "show")
+    assert code == 0
+    assert out.startswith("Nothing has been spent")
+    assert not (private_home / "ledger.sqlite").exists()
+
+
+def test_what_was_spent_is_shown_with_what_is_left(
+    private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spend(private_home / "ledger.sqlite")
+    code, out, _ = said(
+        capsys, "limit", "--population", "residents", "--epsilon", "2", "--reason", "the board"
+    )
+    assert code == 0
+    assert "the limit is now ε = 2" in out
+    code, out, _ = said(capsys, "show")
+    assert code == 0
+    assert "spent   ε = 1.5 (3 debits" in out
+    assert "limit   ε = 2, left ε = 0.5" in out
+    assert "spent, outcome unknown" in out
+    assert "failed: the disk was full" in out
+    assert f"The source {SOURCE[:12]} (no population named)" in out
+    found = told(capsys, "show", "--population", "Residents", "--delta", "1e-9")
+    (account,) = found["accounts"]
+    assert account["spent"]["exact"]["epsilon"] == "3/2"
+    assert account["left"] == {"kind": "pure", "epsilon": "1/2"}
+    assert account["tight_epsilon"] <= account["simple_epsilon"] == 1.5
+    assert [debit["outcome"] for debit in account["debits"]] == ["unknown", "failed", "unknown"]
+    assert found["delta"] == 1e-9
+
+
+def test_figures_are_told_rounded_up_so_that_they_stay_upper_bounds(
+    private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_here(private_home / "ledger.sqlite") as ledger:
+        for _ in range(40):
+            ledger.debit(ask("0.1"))
+    _, out, _ = said(capsys, "show")
+    shown = float(out.partition("tight ε = ")[2].split()[0])
+    (account,) = told(capsys, "show")["accounts"]
+    assert account["tight_epsilon"] <= shown <= account["tight_epsilon"] * 1.001
+    assert "… and 10 before" in out
+
+
+def test_a_limit_is_taken_away_and_set_in_every_kind(
+    private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for given, limit in (
+        (["--rho", "0.5"], {"kind": "zcdp", "rho": "1/2"}),
+        (
+            ["--epsilon", "1", "--delta", "1e-6"],
+            {"kind": "approximate", "epsilon": "1", "delta": "1/1000000"},
+        ),
+        (["--none"], None),
+    ):
+        assert told(capsys, "limit", "--population", "p", *given)["limit"] == limit
+        (account,) = told(capsys, "show", "--population", "p")["accounts"]
+        assert account["limit"] == limit
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said_last"),
+    [
+        (["limit", "--population", "p", "--epsilon", "much"], "expected a number of 0 or more"),
+        (["limit", "--population", "p", "--epsilon", "-1"], "expected a number of 0 or more"),
+        (["limit", "--population", "p", "--rho", "1", "--delta", "0.1"], "`--delta` stands beside"),
+        (["limit", "--population", "p", "--epsilon", "1", "--delta", "1"], "less than 1"),
+        (["limit", "--population", "p"], "One of the arguments"),
+        (["limit", "--source", "abc", "--none"], "content hash"),
+        (["show", "--delta", "0"], "δ must lie between 0 and 1"),
+        (["show", "--population", "nobody", "--ledger", "gone.sqlite"], "there is no such ledger"),
+        (["check"], "there is no such ledger"),
+        (["export", "--out", "x.txt"], "expected `.csv` or `.json`"),
+        (["begin"], "--reason"),
+        ([], "required"),
+    ],
+)
+def test_what_makes_no_sense_is_said_in_one_line_with_exit_code_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], said_last: str
+) -> None:
+    code, out, error = said(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert said_last in error.splitlines()[-1]
+
+
+def test_check_finds_a_changed_entry_and_says_so_with_exit_code_1(
+    private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = private_home / "ledger.sqlite"
+    spend(path)
+    code, out, _ = said(capsys, "check")
+    assert code == 0
+    assert "5 entries, the chain is whole" in out
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TRIGGER entries_no_change")
+        connection.execute("UPDATE entries SET body = replace(body, '3/4', '1/4')")
+        connection.commit()
+    code, _, error = said(capsys, "check")
+    assert code == 1
+    assert error.splitlines()[-1] == (
+        f"{path}: the ledger is broken at entry 2: what the entry says was changed."
+    )
+    code, out, error = said(capsys, "show")
+    assert (code, out) == (2, "")
+    assert "changed by hand, at entry 2" in error
+
+
+def test_entries_are_exported_whole(
+    tmp_path: Path, private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "own.sqlite"
+    spend(path)
+    for suffix in ("csv", "json"):
+        out = tmp_path / f"out.{suffix}"
+        found = told(capsys, "export", "--ledger", str(path), "--out", str(out))
+        assert found == {"out": str(out), "entries": 5}
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    exported = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    assert [row["hash"] for row in rows] == [entry["hash"] for entry in exported["entries"]]
+    assert exported["head"] == rows[-1]["hash"]
+    assert Fraction(exported["entries"][1]["body"]["cost"]["epsilon"]) == Fraction("0.75")
+    code, _, error = said(capsys, "export", "--ledger", str(path), "--out", str(out))
+    assert code == 2
+    assert "is there already" in error
