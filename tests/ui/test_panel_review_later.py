@@ -213,6 +213,7 @@ def test_a_review_that_cannot_be_written_into_its_folder_goes_into_a_file_to_be_
     dialog.sign.click()
     room.quiet(lambda: dialog.out.isVisible())
     assert "the folder is read-only" in dialog.problem.text()
+    assert dialog.out.path == Path.home() / "release-review.json"
     assert findings(dialog) == []
     out = tmp_path / "signed.json"
     dialog.out.line.setText(str(out))
@@ -263,3 +264,17 @@ def test_as_many_copies_as_there_are_can_be_joined_folders_and_files(
     assert findings(dialog) == []
     room.sign(dialog)
     room.quiet(lambda: "joined copies of the review" in room.page.standing.events.text)
+
+
+def test_without_a_key_the_way_to_make_one_leads(at: At, released: Person, tmp_path: Path) -> None:
+    stranger = Person("Nobody", tmp_path / "nobody")
+    stranger.home.mkdir(parents=True, mode=0o700)
+    shutil.copy(released.home / "trust.json", stranger.home)
+    shutil.copytree(released.folder, stranger.folder)
+    room = at(stranger)
+    assert room.primary == ["People and keys…"]
+    assert not room.page.keys.isVisible()
+    lines = room.page.reasons.text.splitlines()
+    assert len(lines) == 1
+    assert "no key of yours on this computer" in lines[0]
+    assert findings(room.panel) == []

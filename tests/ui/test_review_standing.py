@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from dpdesk.app.review.values import Difference, Fault, ItemStatus, Outcome, TrustList
 from dpdesk.core.release import Failure
 from dpdesk.ui.panels.review.standing import Standing, signed_words, standing_of
@@ -112,3 +114,23 @@ def test_a_release_that_was_never_submitted_and_fails_says_what_is_wrong_with_it
     )
     submitted_too = standing_of(picture(submitted(), failures=broken))
     assert submitted_too.sentence.startswith("This review is not to be relied on")
+
+
+def test_a_clock_that_has_gone_back_is_told_with_both_times() -> None:
+    play = submitted()
+    play.now -= timedelta(days=3)
+    found = standing(play)
+    assert found.kind == "fail"
+    assert found.sentence == (
+        "This computer's clock shows 2026-11-17 12:01 UTC, but this review was signed on "
+        "2026-11-20 12:00 UTC: set the clock right. Until then nothing can be signed or exported."
+    )
+
+
+def test_a_folder_that_lacks_what_was_seen_here_says_how_to_bring_it_back() -> None:
+    lost = (Fault("receipt.missing", "an event that this computer has seen is missing"),)
+    found = standing_of(picture(submitted(), lost))
+    assert found.kind == "fail"
+    assert "“Join copies” brings it back" in found.sentence
+    both = (*lost, Fault("file.changed", "public/x is not the file submitted"))
+    assert "not to be relied on" in standing_of(picture(submitted(), both)).sentence

@@ -48,7 +48,10 @@ class Doable:
     primary: Action | None
 
     def lines(self) -> tuple[str, ...]:
-        """The reasons as lines."""
+        """The reasons as lines; one line when the same stands against everything."""
+        common = set(self.reasons.values())
+        if len(common) == 1:
+            return tuple(reason for reason in common if reason)
         return tuple(
             f"{action_words(one)}: {reason}" for one, reason in self.reasons.items() if reason
         )

@@ -26,12 +26,18 @@ from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.panels.review.sign_fields import Desk, fields_for
 from dpdesk.ui.panels.review.sign_tasks import Ask
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
 
 _REASONED = (EventType.WITHDRAW, EventType.SUPERSEDE)
 _TEXTS = (EventType.SUBMIT, EventType.BALLOT, EventType.RELEASE, *_REASONED)
+_ROWS: dict[Action, int] = {
+    EventType.SUBMIT: 24,
+    EventType.START: 9,
+    EventType.REVEAL: 9,
+    Beside.LOCK: 13,
+}
 READ_ONLY = "review.read-only"
 
 
@@ -71,6 +77,7 @@ class SignDialog(QDialog):
         self._area = scrolled(body)
         outer.addWidget(self._area, 1)
         self._add_end(outer)
+        theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
 
     def say(self, sentence: str) -> None:
@@ -140,7 +147,6 @@ class SignDialog(QDialog):
         }
         self.text = QPlainTextEdit()
         self.text.setTabChangesFocus(True)
-        self.text.setFixedHeight(4 * self.text.fontMetrics().lineSpacing())
         self.text.setVisible(self.action in _TEXTS)
         if self.action in _TEXTS:
             label = QLabel(names[self.action])
@@ -163,6 +169,7 @@ class SignDialog(QDialog):
             Kind.NEW_FILE,
             Path.home() / name,
         )
+        self.out.line.setText(str(Path.home() / name))
         note = QLabel(
             self.tr(
                 "Then give the file to somebody who may write to the release folder, by mail or on "
@@ -202,14 +209,19 @@ class SignDialog(QDialog):
         leave.clicked.connect(self.reject)
         bar.add(self.sign)
         bar.add(leave)
-        for widget in (label, self.passphrase, self.problem, bar):
-            layout.addWidget(widget)
+        line = row(gap=SPACE.s)
+        line.addWidget(label)
+        line.addWidget(self.passphrase, 1)
+        layout.addLayout(line)
+        layout.addWidget(self.problem)
+        layout.addWidget(bar)
 
+    @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
         screen = self.screen().availableSize()
-        plain = self.action in (EventType.START, EventType.REVEAL)
-        wide, high = theme.ems(72), theme.row * (11 if plain else 19)
+        wide, high = theme.ems(72), theme.row * _ROWS.get(self.action, 19)
         self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))
+        self.text.setFixedHeight(2 * theme.row + SPACE.l)
 
     # -- signing
 

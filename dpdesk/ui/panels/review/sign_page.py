@@ -155,6 +155,9 @@ class SignPage(Page):
 
     def _show_keys(self) -> None:
         cards = self._looker.cards
+        self._who.setText(self.tr("Signing as") if cards else self._without_key())
+        self._who.setVisible(bool(self._who.text()))
+        self.keys.setVisible(bool(cards))
         if cards == self._cards:
             return
         chosen = self.card
@@ -164,8 +167,12 @@ class SignPage(Page):
             self.keys.addItem(f"{one.person} ({fingerprint_text(one.fingerprint, 8)})")
         if chosen in cards:
             self.keys.setCurrentIndex(cards.index(chosen))
-        for widget in (self._who, self.keys):
-            widget.setVisible(bool(cards))
+
+    def _without_key(self) -> str:
+        """What stands in the place of the keys where there are none."""
+        if self._looker.picture is None:
+            return ""
+        return self.tr("No key of yours is on this computer: make one in People and keys.")
 
     def _show_actions(self) -> None:
         picture = self._looker.picture
@@ -175,6 +182,7 @@ class SignPage(Page):
             found = doable(picture, self.card, self.draft)
         deciding = self._pages.currentWidget() is self.decide
         self._place_ballot(deciding)
+        self.standing.lead_to_people(picture is not None and self.card is None)
         draft = self.draft
         undecided = draft is not None and not draft.complete
         self.decide.show_reason("" if undecided else found.reasons[EventType.BALLOT])

@@ -65,7 +65,16 @@ def standing_of(picture: ReviewPicture) -> Standing:
 
 def _wrong_words(state: ReviewState, faults: tuple[str, ...]) -> str:
     """What is wrong, in one sentence: with the release while there is no review of it at all."""
-    if state.faults and all(one.code == "receipt.missing" for one in state.faults):
+    codes = {one.code for one in state.faults}
+    newest = state.graph.latest()
+    if codes == {"clock.ahead"} and newest is not None:
+        text = translate(
+            "Review",
+            "This computer's clock shows {now}, but this review was signed on {then}: set the "
+            "clock right. Until then nothing can be signed or exported.",
+        )
+        return text.format(now=when(state.now), then=when(newest.time))
+    if codes == {"receipt.missing"}:
         text = translate(
             "Review",
             "This folder lacks what this computer has seen of its review, so nothing can be signed "

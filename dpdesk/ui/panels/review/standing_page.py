@@ -16,7 +16,7 @@ from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.panels.review.modes import lacks_protocol, mode_lines
 from dpdesk.ui.panels.review.others import Relation, related, related_words, relation_words
 from dpdesk.ui.panels.review.standing import standing_of
-from dpdesk.ui.theme import SPACE, ThemeManager
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.flow import FlowBox
 
@@ -53,11 +53,12 @@ class StandingPage(QWidget):
         self._again.setToolTip(self.tr("Read the release folder and its review again"))
         self._again.clicked.connect(self._on_again)
         self.bar.add(self._again)
-        people = QPushButton(self.tr("People and &keys…"))
-        people.setAccessibleName(self.tr("People and keys…"))
-        people.setToolTip(self.tr("Your own keys, and whose signatures count (Ctrl+Shift+K)"))
-        people.clicked.connect(self.peopleAsked)
-        self.bar.add(people)
+        self._people = QPushButton(self.tr("People and &keys…"))
+        self._people.setAccessibleName(self.tr("People and keys…"))
+        tip = self.tr("Your own keys, and whose signatures count (Ctrl+Shift+K)")
+        self._people.setToolTip(tip)
+        self._people.clicked.connect(self.peopleAsked)
+        self.bar.add(self._people)
         self._add_links()
         layout.addWidget(self.bar)
         self._cards = (
@@ -103,6 +104,10 @@ class StandingPage(QWidget):
             text = self.tr("The review has not been looked at yet.")
             self.band.show_message("info", text, dismissible=False)
         self._show_lines(looker)
+
+    def lead_to_people(self, leads: bool) -> None:
+        """Without a key of one's own, that is where to go on."""
+        set_look(self._people, "primary" if leads else "")
 
     def note_place(self, code: str, place: Path) -> None:
         """Where the release with this manifest (SHA-256) lies, as a person has just said."""
