@@ -16,7 +16,7 @@ from dpdesk.engine.method import (
     DetailedExploration,
     Exploration,
     ExplorationView,
-    Method,
+    MicrodataMethod,
 )
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.work import WorkState
@@ -38,7 +38,7 @@ class Explored:
     """
 
     work: WorkState
-    method: Method
+    method: MicrodataMethod
     exploration: Exploration = field(repr=False)
 
     def view(self, parameters: Mapping[str, object]) -> ExplorationView:
@@ -145,6 +145,6 @@ def release_work(
     return write_release(prepared, out, context.workspace, token, report)
 
 
-def methods(context: AppContext) -> tuple[Method, ...]:
-    """All methods, in the order in which to offer them."""
-    return tuple(context.registry)
+def methods(context: AppContext) -> tuple[MicrodataMethod, ...]:
+    """The methods that can be tried on the data, in the order in which to offer them."""
+    return tuple(method for method in context.registry if isinstance(method, MicrodataMethod))

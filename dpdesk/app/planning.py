@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,7 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plain import show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import Method, MethodInput
+from dpdesk.engine.method import Method, MethodInput, MicrodataMethod
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -41,7 +41,7 @@ class PreparedRun:
     plan: Plan
     plan_name: str
     base: Path
-    method: Method
+    method: MicrodataMethod
     given: MethodInput
     data: DataStore
     notes: tuple[str, ...] = ()
@@ -84,11 +84,13 @@ def prepare(
     range; a bad hierarchy) and StorageError for files that cannot be read.
     """
     method, parameters = check_protection(context, plan, where)
+    if not isinstance(method, MicrodataMethod):
+        raise _no_trial(method.id, where)
     notes = _Notes(report)
     _note_budget(plan, notes)
-    _note_without_effect(plan, method, parameters, notes)
+    note_without_effect(plan, method, parameters, notes.add)
     ready = dict(hierarchies) | _read_files(plan, base, hierarchies, token, notes)
-    store = data or _open_data(context, plan, base, token, report)
+    store = data or open_data(context, plan, base, token, report)
     for sentence in store.reading.notes:
         notes.add("source.reading", f"{store.name}: {sentence}")
     try:
@@ -180,15 +182,28 @@ def _note_budget(plan: Plan, notes: _Notes) -> None:
         )
 
 
-def _note_without_effect(
-    plan: Plan, method: Method, parameters: Mapping[str, ParameterValue], notes: _Notes
+def _no_trial(method_id: str, where: str) -> InputError:
+    return InputError(
+        "method.no-trial",
+        f"{where}: `{method_id}` draws noise, so it cannot be tried on the data for nothing.",
+        hint="Run the plan with `dpdesk run`; its errors are known before anything is spent.",
+        details={"key": "method"},
+    )
+
+
+def note_without_effect(
+    plan: Plan,
+    method: Method,
+    parameters: Mapping[str, ParameterValue],
+    note: Callable[[str, str], None],
 ) -> None:
+    """Tell, by code and sentence, which keys of the plan do not matter beside the others."""
     given = plan.protection.parameters
     for key, by in parameters_without_effect(method.parameters, parameters):
         if key in given:
             value = parameters[by]
             beside = f"{by} = {show(value)}" if isinstance(value, str) else by
-            notes.add("plan.without-effect", f"`{key}` has no effect beside `{beside}`.")
+            note("plan.without-effect", f"`{key}` has no effect beside `{beside}`.")
 
 
 def _read_files(
@@ -214,9 +229,10 @@ def _read_files(
     return found
 
 
-def _open_data(
+def open_data(
     context: AppContext, plan: Plan, base: Path, token: CancelToken, report: Report
 ) -> DataStore:
+    """The plan's source, loaded; the caller closes it. Raises InputError, StorageError."""
     from dpdesk.io.store import DataStore
 
     return DataStore.open(plan.source, base, context.workspace, token, report)

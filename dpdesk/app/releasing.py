@@ -75,7 +75,7 @@ def write_release(
         The token was cancelled.
     """
     with ReleaseBuilder(out, workspace) as build:
-        work = _Work(prepared, token, report, _Clock())
+        work = _Work(prepared, token, report, Clock())
         work.step(0)
         outcome = prepared.method.run(prepared.given, token, report)
         work.clock.lap("search")
@@ -85,7 +85,7 @@ def write_release(
         checks = _check_claims(work, manifest, published)
         _note_unique_columns(work, outcome, published)
         _write_internal(work, build, outcome, manifest, key, checks)
-        _read_back(build, token)
+        read_back(build, token)
         token.check()
         target = build.commit(created)
     guarantee, result = outcome.guarantee.as_json(), dict(outcome.result)
@@ -97,7 +97,7 @@ class _Work:
     prepared: PreparedRun
     token: CancelToken
     report: Report
-    clock: _Clock
+    clock: Clock
     notes: list[str] = field(default_factory=list)
 
     def step(self, index: int) -> None:
@@ -105,7 +105,7 @@ class _Work:
         self.report(StepStarted(_STEPS[index], index + 1, len(_STEPS)))
 
 
-class _Clock:
+class Clock:
     """Seconds of the steps of a run: internal, since times tell of the data."""
 
     def __init__(self) -> None:
@@ -113,6 +113,7 @@ class _Clock:
         self.seconds: dict[str, float] = {}
 
     def lap(self, name: str) -> None:
+        """Note the seconds since the last call under this name."""
         now = time.monotonic()
         self.seconds[name] = round(now - self._last, 3)
         self._last = now
@@ -130,9 +131,9 @@ def _write_microdata(work: _Work, build: ReleaseBuilder, outcome: MethodOutcome)
     try:
         published = PublishedCsv(path, work.token)
     except UnreadableTableError as error:
-        raise _broken(f"the table written {error.sentence}") from error
+        raise broken(f"the table written {error.sentence}") from error
     if not rows == published.rows == outcome.recoding.rows_out:
-        raise _broken(
+        raise broken(
             f"{published.rows:,} rows were written, expected {outcome.recoding.rows_out:,}"
         )
     return published
@@ -186,10 +187,10 @@ def _check_claims(
     checks = method.verify_with_source(manifest, published, work.prepared.given, work.token)
     for check in checks:
         if check.status is CheckStatus.FAILED:
-            raise _broken(f"{check.claim}: {check.found}")
+            raise broken(f"{check.claim}: {check.found}")
     unsorted = published.first_unsorted_row(work.token)
     if unsorted is not None:
-        raise _broken(f"row {unsorted:,} of the table is out of order")
+        raise broken(f"row {unsorted:,} of the table is out of order")
     work.clock.lap("check")
     return checks
 
@@ -212,7 +213,8 @@ def _note_unique_columns(work: _Work, outcome: MethodOutcome, published: Publish
         work.report(Note("release.nearly-unique", sentence))
 
 
-def _broken(found: str) -> RefusedError:
+def broken(found: str) -> RefusedError:
+    """The error that a release was not kept because the verifier found this in it."""
     return RefusedError(
         "release.check-failed",
         f"The release was not kept, because checking it failed: {found}.",
@@ -262,7 +264,7 @@ def _evidence(
         "parameters": effective_parameters(
             prepared.method.parameters, given.parameters, prepared.method.parameters
         ),
-        "source": _source_facts(prepared.data),
+        "source": source_facts(prepared.data),
         "roles": {name: role.value for name, role in given.roles.items()},
         "hierarchies": {name: hierarchy.rows() for name, hierarchy in given.hierarchies.items()},
         "commitment_key": key,
@@ -283,7 +285,8 @@ def _evidence(
     }
 
 
-def _source_facts(data: DataStore) -> dict[str, object]:
+def source_facts(data: DataStore) -> dict[str, object]:
+    """What the evidence says of the source: name, hash, rows, columns, how it was read."""
     return {
         "name": data.name,
         "sha256": data.sha256,
@@ -303,7 +306,7 @@ def environment() -> dict[str, object]:
     }
 
 
-def _read_back(build: ReleaseBuilder, token: CancelToken) -> None:
+def read_back(build: ReleaseBuilder, token: CancelToken) -> None:
     """Hashes, seal and commitment once more, from the files as written."""
     found = check_files(build.folder, token)
     if found.failures:

@@ -25,8 +25,8 @@ from dpdesk.io.release_folder import ABOUT, MANIFEST
 if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv
 
-_ABOUT_CLAIM = "about.html says what the manifest and the table say"
-_LARGEST_PAGE = 64 * 1024 * 1024
+ABOUT_CLAIM = "about.html says what the manifest and the table say"
+LARGEST_PAGE = 64 * 1024 * 1024
 _TEXTS = ("dpdesk", "created", "title", "method", "commitment")
 _TABLES = ("parameters", "guarantee", "result", "files")
 _KEYS = frozenset(("format", *_TEXTS, *_TABLES))
@@ -58,20 +58,25 @@ def about_check(
     Another version words the page in its own way, so a page of another version that is not the
     same byte for byte may be right: that cannot be told here, and nothing else depends on it.
     """
-    if page.stat().st_size <= _LARGEST_PAGE and page.read_bytes() == _expected_page(
+    if page.stat().st_size <= LARGEST_PAGE and page.read_bytes() == _expected_page(
         manifest, method, published, token
     ):
-        return ClaimCheck(_ABOUT_CLAIM, CheckStatus.CONFIRMED, "written again, the same", ABOUT)
+        return ClaimCheck(ABOUT_CLAIM, CheckStatus.CONFIRMED, "written again, the same", ABOUT)
     if manifest["dpdesk"] != __version__:
-        found = (
-            f"the manifest names DPDesk {str(manifest['dpdesk'])[:40]}, and this is {__version__}, "
-            "which may word the page differently: only that version can tell whether every "
-            "sentence is its own; the page's hash is checked as always, table and manifest are "
-            "checked in full, and count where the page says otherwise"
-        )
-        return ClaimCheck(_ABOUT_CLAIM, CheckStatus.NOT_CHECKABLE, found, ABOUT)
+        found = other_version(manifest)
+        return ClaimCheck(ABOUT_CLAIM, CheckStatus.NOT_CHECKABLE, found, ABOUT)
     found = "written again from the manifest and the table, the page is another"
-    return ClaimCheck(_ABOUT_CLAIM, CheckStatus.FAILED, found, ABOUT)
+    return ClaimCheck(ABOUT_CLAIM, CheckStatus.FAILED, found, ABOUT)
+
+
+def other_version(manifest: Mapping[str, object]) -> str:
+    """Why the page of another version that is not the same byte for byte may be right."""
+    return (
+        f"the manifest names DPDesk {str(manifest['dpdesk'])[:40]}, and this is {__version__}, "
+        "which may word the page differently: only that version can tell whether every "
+        "sentence is its own; the page's hash is checked as always, table and manifest are "
+        "checked in full, and count where the page says otherwise"
+    )
 
 
 def _expected_page(

@@ -79,8 +79,11 @@ def plan_risk(
 
     Raises what :func:`dpdesk.app.running.run_plan` raises, but needs no place to write to.
     """
+    from dpdesk.app.private.risk import design_risk, is_private_plan
     from dpdesk.app.running import prepare_plan
 
+    if is_private_plan(context, plan_path):
+        return design_risk(context, plan_path, token, report)
     with prepare_plan(context, plan_path, token, report) as prepared:
         outcome = prepared.method.run(prepared.given, token, report)
         return RiskReport(
@@ -99,9 +102,12 @@ def release_risk(path: Path, token: CancelToken) -> RiskReport:
 
     Raises InputError when the folder or its table cannot be read.
     """
+    from dpdesk.app.private.risk import is_private_release, release_odds
     from dpdesk.io.release_check import read_release
 
     facts = read_release(path)
+    if is_private_release(facts):
+        return release_odds(facts, path.name)
     return RiskReport(
         "release",
         facts.title or path.name,

@@ -10,6 +10,7 @@ from dpdesk.core.jobs import CancelToken, Report
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
+    from dpdesk.core.plan import Plan
     from dpdesk.core.release import ReleaseSummary
 
 
@@ -31,12 +32,43 @@ def run_plan(
 ) -> ReleaseSummary:
     """Run a plan and write the release folder ``out``, which must be absent or empty.
 
-    ``out`` is looked at before anything is read. Raises InputError and StorageError for bad input,
-    RefusedError when the data cannot meet what the plan asks, Cancelled; then ``out`` is as it was.
+    ``out`` is looked at before anything is read. A plan of a method that draws noise debits its
+    budget first. Raises InputError and StorageError for bad input, RefusedError when the data
+    cannot meet what the plan asks or the budget is not enough, Cancelled; then ``out`` is as it
+    was.
     """
-    from dpdesk.app.releasing import write_release
+    from dpdesk.io.planfile import read_plan
     from dpdesk.io.release_folder import check_out
 
     check_out(out)
-    with prepare_plan(context, plan_path, token, report) as prepared:
+    plan = read_plan(plan_path)
+    if _is_private(context, plan, plan_path.name):
+        return _run_private(context, plan, plan_path, out, token, report)
+    from dpdesk.app.releasing import write_release
+
+    base = plan_path.absolute().parent
+    with prepare(context, plan, base, plan_path.name, token, report) as prepared:
         return write_release(prepared, out, context.workspace, token, report)
+
+
+def _is_private(context: AppContext, plan: Plan, where: str) -> bool:
+    from dpdesk.engine.private_method import PrivateMethod
+
+    method = context.registry.get(plan.protection.method, f"{where}, [protection]")
+    return isinstance(method, PrivateMethod)
+
+
+def _run_private(
+    context: AppContext,
+    plan: Plan,
+    plan_path: Path,
+    out: Path,
+    token: CancelToken,
+    report: Report,
+) -> ReleaseSummary:
+    from dpdesk.app.private.preparing import prepare_private
+    from dpdesk.app.private.releasing import write_private_release
+
+    base = plan_path.absolute().parent
+    with prepare_private(context, plan, base, plan_path.name, token, report) as prepared:
+        return write_private_release(context, prepared, out, token, report)

@@ -16,7 +16,8 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
-from dpdesk.engine.method import Method, MethodInput
+from dpdesk.engine.method import MethodInput, MicrodataMethod
+from dpdesk.engine.private_method import PrivateMethod
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
@@ -114,10 +115,14 @@ class _Checker:
         except InputError as error:
             self._fail(MANIFEST, error.sentence)
             return ()
+        same = source is not None and self._is_source(source)
+        if isinstance(method, PrivateMethod):
+            return self._private(method, manifest)
+        if not isinstance(method, MicrodataMethod):
+            raise TypeError("a method releases rows or tables")
         published = self._table(method)
         if published is None:
             return ()
-        same = source is not None and self._is_source(source)
         try:
             if source is not None and same:
                 checks = self._with_source(method, manifest, published, source, workspace)
@@ -135,9 +140,28 @@ class _Checker:
                 self._fail_check(check)
         return checks
 
+    def _private(
+        self, method: PrivateMethod, manifest: Mapping[str, object]
+    ) -> tuple[ClaimCheck, ...]:
+        """The claims of a release with noise."""
+        from dpdesk.app.private.checking import private_claims
+
+        try:
+            checks = private_claims(self._found, method, manifest, self._token)
+        except InputError as error:
+            self._fail(MANIFEST, error.sentence)
+            return ()
+        except _MALFORMED as error:
+            self._fail(MANIFEST, f"its claims cannot be read ({type(error).__name__})")
+            return ()
+        for check in checks:
+            if check.status is CheckStatus.FAILED:
+                self._fail(check.path or MANIFEST, f"{check.claim}: {check.found}")
+        return checks
+
     def _restated(
         self,
-        method: Method,
+        method: MicrodataMethod,
         manifest: Mapping[str, object],
         published: PublishedCsv,
         checks: tuple[ClaimCheck, ...],
@@ -159,7 +183,7 @@ class _Checker:
             self._fail(ABOUT, f"cannot be read ({error.strerror or type(error).__name__})")
             return more
 
-    def _table(self, method: Method) -> PublishedCsv | None:
+    def _table(self, method: MicrodataMethod) -> PublishedCsv | None:
         path = self._found.public / MICRODATA
         if path.is_symlink() or not path.is_file():
             return None
@@ -210,7 +234,7 @@ class _Checker:
 
     def _with_source(
         self,
-        method: Method,
+        method: MicrodataMethod,
         manifest: Mapping[str, object],
         published: PublishedCsv,
         source: Path,
@@ -272,7 +296,7 @@ class _Checker:
         return ClaimCheck(claim, CheckStatus.FAILED, found, MICRODATA)
 
     def _given(
-        self, method: Method, source: Path, workspace: Workspace
+        self, method: MicrodataMethod, source: Path, workspace: Workspace
     ) -> tuple[MethodInput, DataStore]:
         """The method's input once more, from the plan and the hierarchies in the evidence."""
         from dataclasses import replace

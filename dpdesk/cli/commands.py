@@ -14,6 +14,8 @@ from dpdesk.core.jobs import CancelToken, Event, Report
 if TYPE_CHECKING:
     from dpdesk.core.release import VerifyReport
 
+_LONGEST_LIST = 60
+
 Command = Callable[[AppContext, Namespace, CancelToken, Report], Outcome]
 
 
@@ -102,6 +104,8 @@ def _result_text(result: Mapping[str, object]) -> str:
 
 
 def _value(value: object) -> str:
+    if isinstance(value, list | tuple) and len(str(value)) > _LONGEST_LIST:
+        return f"{len(value):,}, listed in manifest.json"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

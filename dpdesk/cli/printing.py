@@ -144,6 +144,8 @@ _RISK_LABELS = {
 
 def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
     """Risk figures side by side: before, after, and as counted from the published table."""
+    if "posterior" in risk:
+        return _odds_text(risk)
     sides = [
         (heading, side)
         for heading, side in (
@@ -163,6 +165,17 @@ def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
     text = columns(rows, right=range(1, len(sides) + 1))
     sizes = class_size_text(risk)
     return f"{text}\n\n{sizes}" if sizes else text
+
+
+def _odds_text(risk: Mapping[str, object]) -> str:
+    """How far a release with noise can move what somebody thinks of one person."""
+    posterior = risk["posterior"]
+    rows = [("chance of a guess about a person, before", "at most, after")]
+    for prior, after in posterior.items() if isinstance(posterior, Mapping) else ():
+        rows.append((_figure(float(prior), "share"), _figure(after, "share")))
+    factor = risk.get("odds_factor")
+    times = f"×{factor:,.4g}" if isinstance(factor, float) else "more than ×10^300"
+    return f"Odds change by at most {times}.\n\n" + columns(rows, right=(0, 1))
 
 
 def class_size_text(risk: Mapping[str, object]) -> str:

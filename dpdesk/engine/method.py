@@ -117,10 +117,12 @@ class DetailedExploration(Protocol):
 
 
 class Method(ABC):
-    """A protection method.
+    """A protection method: what it is called, what it promises, what it can be told.
 
     ``live`` names the parameters (integer or share) that :meth:`Exploration.view` answers at once:
     forms draw them as sliders. ``later`` names keys of plans that this version does not offer yet.
+    What it releases is the work of the sub-classes: :class:`MicrodataMethod` here, and
+    :class:`~dpdesk.engine.private_method.PrivateMethod` for tables with noise.
     """
 
     id: ClassVar[str]
@@ -141,6 +143,10 @@ class Method(ABC):
         where: str,
     ) -> None:
         """Check what can be checked without data; raise InputError starting with ``where``."""
+
+
+class MicrodataMethod(Method):
+    """A method that releases rows: the table of the source, recoded."""
 
     @abstractmethod
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:

@@ -26,16 +26,18 @@ from dpdesk.io.release_folder import (
     INTERNAL,
     MANIFEST,
     PUBLIC,
-    PUBLIC_FILES,
+    PUBLIC_FOLDERS,
     REVIEW,
     SEAL,
     SEALED_INTERNAL,
     commitment,
+    fixed_files,
 )
 from dpdesk.io.safewrite import hash_file
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 _LARGEST_COUNT = 2**63
+_TABLE_NAME = re.compile(r"[A-Za-z0-9_%-][A-Za-z0-9_%.-]{0,240}\.csv")
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,59}")
 _MISSING, _LINK = "is missing", "is a link, expected a folder"
 _WRONG_KIND = "is a link, a folder or a device, expected a file"
@@ -143,18 +145,33 @@ def _check_public(found: ReleaseFiles, token: CancelToken) -> None:
         found.manifest = _check_manifest(found, manifest)
         files = manifest.get("files")
         listed = dict(files) if isinstance(files, Mapping) else {}
-    expected = {name for name in listed if name in PUBLIC_FILES} | set(PUBLIC_FILES)
-    _names(found, found.public, files={MANIFEST} | expected)
+    method = str((manifest or {}).get("method"))
+    folder, fixed = PUBLIC_FOLDERS.get(method), fixed_files(method)
+    tables = {name for name in listed if folder and _is_table(name, folder)}
+    _names(found, found.public, files={MANIFEST} | fixed, folders={folder} if folder else set())
+    if folder and _is_folder(found.public / folder):
+        names = {name.removeprefix(f"{folder}/") for name in tables}
+        _names(found, found.public / folder, files=names)
     for name in sorted(listed):
-        _check_listed(found, name, listed[name], token)
+        _check_listed(found, name, listed[name], fixed | tables, token)
     if manifest is not None:
-        for name in sorted(expected - set(listed)):
+        for name in sorted(fixed - set(listed)):
             found.fail(found.public / MANIFEST, f"does not list {name}")
+        if folder and not tables:
+            found.fail(found.public / MANIFEST, f"lists no table in {folder}")
 
 
-def _check_listed(found: ReleaseFiles, name: str, entry: object, token: CancelToken) -> None:
+def _is_table(name: str, folder: str) -> bool:
+    """Whether this can be a table in ``folder``: a plain name that ends in .csv, nothing else."""
+    start, slash, rest = name.partition("/")
+    return start == folder and bool(slash) and _TABLE_NAME.fullmatch(rest) is not None
+
+
+def _check_listed(
+    found: ReleaseFiles, name: str, entry: object, known: frozenset[str], token: CancelToken
+) -> None:
     place = found.public / MANIFEST
-    if name not in PUBLIC_FILES:
+    if name not in known:
         found.fail(place, f"lists `{_shown(name)[:200]}`, which is no file of such a release")
         return
     wanted = entry.get("sha256") if isinstance(entry, Mapping) else None

@@ -41,8 +41,14 @@ FORMAT = 1
 PUBLIC, INTERNAL = "public", "internal"
 MANIFEST, MICRODATA, ABOUT = "manifest.json", "microdata.csv", "about.html"
 EVIDENCE, REPORT, SEAL, REVIEW = "evidence.json", "report.html", "seal.json", "review.json"
-PUBLIC_FILES = frozenset({MICRODATA, ABOUT})
+PUBLIC_FOLDERS = {"dp-cube": "cuboids"}
+"""Methods whose tables lie in a folder of the public part; others release ``microdata.csv``."""
 SEALED_INTERNAL = frozenset({EVIDENCE, REPORT})
+
+
+def fixed_files(method: str) -> frozenset[str]:
+    """Names of the files that the public part of every release by this method has."""
+    return frozenset({ABOUT} if method in PUBLIC_FOLDERS else {MICRODATA, ABOUT})
 
 
 def fresh_key() -> str:
@@ -56,12 +62,16 @@ def commitment(source_sha256: str, key: str) -> str:
 
 
 def public_files(public: Path, token: CancelToken) -> dict[str, dict[str, object]]:
-    """``files`` of a manifest: hash and size of every file of ``public/`` but the manifest."""
+    """``files`` of a manifest: hash and size of every file of ``public/`` but the manifest.
+
+    Keys are paths relative to ``public``, with ``/`` between folders.
+    """
     found: dict[str, dict[str, object]] = {}
-    for path in sorted(public.iterdir()):
-        if path.name != MANIFEST:
+    for path in _files(public):
+        name = path.relative_to(public).as_posix()
+        if name != MANIFEST:
             digest, size = hash_file(path, token)
-            found[path.name] = {"sha256": digest, "bytes": size}
+            found[name] = {"sha256": digest, "bytes": size}
     return found
 
 
@@ -202,11 +212,11 @@ class ReleaseBuilder:
         midnight = datetime.datetime.combine(created, datetime.time(), datetime.UTC).timestamp()
         for path in _files(self.folder):
             sync_file(path)
-        for path in self.public.iterdir():
-            os.utime(path, (midnight, midnight))
-        for folder in (self.public, self.internal, self.folder):
+        folders = [path for path in self.public.rglob("*") if path.is_dir()]
+        for folder in (*folders, self.public, self.internal, self.folder):
             sync_folder(folder)
-        os.utime(self.public, (midnight, midnight))
+        for path in (*self.public.rglob("*"), self.public):
+            os.utime(path, (midnight, midnight))
 
     def _discard(self) -> None:
         if self._partial is not None:

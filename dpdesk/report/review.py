@@ -92,7 +92,7 @@ def render_review(content: ReviewContent) -> bytes:
         "risk_compared": compared_lines(outcome.risk),
         "utility": plain_lines(_single(outcome.utility)),
         "search": plain_lines(outcome.internal),
-        "checks": tuple(_check_line(check) for check in content.checks),
+        "checks": tuple(check_line(check) for check in content.checks),
         "confirmed": sum(c.status is CheckStatus.CONFIRMED for c in content.checks),
         "failed": sum(c.status is CheckStatus.FAILED for c in content.checks),
         "notes": evidence["notes"],
@@ -158,5 +158,6 @@ def _raw_text(values: list[str]) -> tuple[str, int]:
     return (f"{shown}, …" if len(values) > 20 else shown), len(values)
 
 
-def _check_line(check: ClaimCheck) -> CheckLine:
+def check_line(check: ClaimCheck) -> CheckLine:
+    """A check with the shape and word of its status."""
     return CheckLine(*_LOOKS[check.status], check.label or check.claim, check.found)

@@ -23,13 +23,13 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.method import (
     Exploration,
     ExplorationView,
-    Method,
     MethodInput,
     MethodOutcome,
+    MicrodataMethod,
 )
 
 
-class CommonValues(Method):
+class CommonValues(MicrodataMethod):
     """Leave out rows with rare values."""
 
     id: ClassVar[str] = "common-values"
@@ -134,7 +134,7 @@ class CommonValues(Method):
 class _Tries:
     """Runs the method for each view: slow, and good enough for a toy."""
 
-    def __init__(self, method: Method, given: MethodInput) -> None:
+    def __init__(self, method: MicrodataMethod, given: MethodInput) -> None:
         self._method = method
         self._given = given
 

@@ -16,9 +16,11 @@ def canonical(value: object) -> bytes:
 def seal_again(release: Path, manifest: dict[str, object]) -> None:
     """Make hashes, evidence and seal consistent with whatever the files now hold."""
     files = {}
-    for name in ("about.html", "microdata.csv"):
-        data = (release / "public" / name).read_bytes()
-        files[name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    for path in sorted((release / "public").rglob("*")):
+        name = path.relative_to(release / "public").as_posix()
+        if path.is_file() and name != "manifest.json":
+            data = path.read_bytes()
+            files[name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     (release / "public/manifest.json").write_bytes(canonical({**manifest, "files": files}))
     evidence = json.loads((release / "internal/evidence.json").read_text("utf-8"))
     evidence |= {key: manifest[key] for key in ("method", "title", "created", "guarantee")}

@@ -14,7 +14,7 @@ from dpdesk.core.published import ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.settings import OPTIMAL, PARAMETERS, Settings, check_settings
-from dpdesk.engine.method import Exploration, Method, MethodInput, MethodOutcome
+from dpdesk.engine.method import Exploration, MethodInput, MethodOutcome, MicrodataMethod
 
 # Whatever needs numpy or compiled kernels is imported where it is used: the command line lists
 # methods and their parameters without paying for them.
@@ -50,7 +50,7 @@ class _Problem:
         return self.settings.allowed(self.table.rows)
 
 
-class KAnonymity(Method):
+class KAnonymity(MicrodataMethod):
     """k-anonymity by full-domain generalisation and tuple suppression (AG_TS).
 
     Samarati and Sweeney's model as the course text gives it: every combination of
@@ -125,7 +125,7 @@ class KAnonymity(Method):
     def verify(
         self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`Method.verify`."""
+        """See :meth:`MicrodataMethod.verify`."""
         from dpdesk.engine.anonymity.claim_words import in_words
         from dpdesk.engine.anonymity.verification import verify_public
 
@@ -138,7 +138,7 @@ class KAnonymity(Method):
         given: MethodInput,
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`Method.verify_with_source`."""
+        """See :meth:`MicrodataMethod.verify_with_source`."""
         from dpdesk.engine.anonymity.claim_words import in_words
         from dpdesk.engine.anonymity.source_verification import verify_against_source
 
@@ -150,7 +150,7 @@ class KAnonymity(Method):
     def claimed_recoding(
         self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
     ) -> Recoding | None:
-        """See :meth:`Method.claimed_recoding`."""
+        """See :meth:`MicrodataMethod.claimed_recoding`."""
         from dpdesk.engine.anonymity.remaking import claimed_recoding
 
         settings, result = manifest["parameters"], manifest["result"]
@@ -164,7 +164,7 @@ class KAnonymity(Method):
     def evidence_fault(
         self, manifest: Mapping[str, object], evidence: Mapping[str, object]
     ) -> str | None:
-        """See :meth:`Method.evidence_fault`."""
+        """See :meth:`MicrodataMethod.evidence_fault`."""
         from dpdesk.engine.anonymity.evidence import evidence_fault
 
         return evidence_fault(manifest, evidence)

@@ -18,32 +18,12 @@ from dpdesk.core.parameters import (
     ParameterValue,
     ShareParameter,
 )
+from dpdesk.core.planned_choice import PlannedChoiceParameter
 from dpdesk.core.schema import Role
 
 OPTIMAL = "optimal"
 SAMARATI = "samarati"
 OBJECTIVES = ("loss", "discernibility", "average-class-size", "precision", "entropy")
-
-
-@dataclass(frozen=True)
-class PlannedChoiceParameter(ChoiceParameter):
-    """A choice of which some values are known to plans but not offered by this version."""
-
-    not_yet: tuple[str, ...] = ()
-
-    def parse(self, raw: object, where: str) -> ParameterValue:
-        """See :meth:`Parameter.parse`; says so when a value is only not available yet.
-
-        Raises InputError ``parameter.not-available`` for those, else ``parameter.invalid``.
-        """
-        if isinstance(raw, str) and raw in self.not_yet:
-            raise InputError(
-                "parameter.not-available",
-                f'{where}: `{self.key}` is "{raw}", which is not available in this version, '
-                f"expected {self.range_text()}.",
-                details={"key": self.key, "value": raw},
-            )
-        return super().parse(raw, where)
 
 
 _K = IntegerParameter(

@@ -2,7 +2,7 @@
 
 A cuboid is a set of dimensions, written as an integer whose bit i stands for dimension i; 0 is the
 apex (the grand total). Arrays over the lattice have shape (2^d,) and are indexed by the mask.
-Source: data cubes paper, section 2; the residual (ANOVA) basis is our own, methods section 5.
+Source: data cubes paper, section 2; the residual basis is our own (resources/docs/cubes.md).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def information(own: Floats, shape: Sequence[int]) -> Floats:
     ``own`` holds 1/variance of the noise in one cell of each noisy cuboid, 0 for cuboids without
     noise, shape (2^d,). The S-residual is seen by every noisy C above S with weight
     1/(variance(C)*mag(S, C)); the result is their sum, shape (2^d,); 0 where nothing is known.
-    Source: methods section 5 (consistency, step 2).
+    Source: resources/docs/cubes.md, Consistency.
     """
     known = np.array(own, dtype=np.float64)
     for i, cardinality in enumerate(shape):
@@ -84,7 +84,7 @@ def cell_variances(known: Floats, shape: Sequence[int]) -> Floats:
 
     ``known`` is W per residual. A cell of C has the variance
     sum over S of C of (1/W_S) * prod over S (1 - 1/n_i) / prod over C without S n_i^2;
-    infinite where a residual below C is not known. Source: methods section 5.
+    infinite where a residual below C is not known. Source: resources/docs/cubes.md.
     """
     with np.errstate(divide="ignore"):
         variances = 1.0 / np.asarray(known, dtype=np.float64)

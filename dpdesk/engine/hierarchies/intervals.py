@@ -107,6 +107,44 @@ def build_rows(values: Sequence[str], options: Options, where: str) -> Rows:
     return [[values[index], *(label(parsed[index]) for label in levels), ROOT] for index in order]
 
 
+def declared_levels(
+    options: Options, where: str
+) -> tuple[tuple[tuple[Fraction, ...], tuple[str, ...]], ...] | None:
+    """Cut points and labels of every level, where the options alone settle them; else None.
+
+    A number x belongs to the label at ``bisect_right(cuts, x)``. Raises InputError
+    ``hierarchy.options``.
+    """
+    cuts, widths = nested(options, "cuts"), numbers(options, "widths")
+    bottom, top = number(options, "bottom"), number(options, "top")
+    origin = number(options, "origin") or Fraction(0)
+    if isinstance(cuts, tuple) and cuts:
+        levels = list(_checked_cuts(cuts, where))
+    elif widths and bottom is not None and top is not None and bottom < top:
+        levels = [
+            _cuts_of_width(width, origin, bottom, top) for width in _checked_widths(widths, where)
+        ]
+    else:
+        return None
+    whole = all(cut.denominator == 1 for level in levels for cut in level)
+    style = _Style(whole and text(options, "labels") != "brackets", ".")
+    return tuple((level, _cut_labels(level, style)) for level in levels)
+
+
+def _cuts_of_width(
+    width: Fraction, origin: Fraction, bottom: Fraction, top: Fraction
+) -> tuple[Fraction, ...]:
+    first = (bottom - origin) // width + 1
+    last = -((origin - top) // width)
+    inner = (origin + position * width for position in range(first, last + 1))
+    return (bottom, *(cut for cut in inner if bottom < cut < top), top)
+
+
+def _cut_labels(cuts: tuple[Fraction, ...], style: _Style) -> tuple[str, ...]:
+    inner = [style.interval(low, high) for low, high in pairwise(cuts)]
+    return (style.below(cuts[0]), *inner, style.above(cuts[-1]))
+
+
 def parse_numbers(values: Sequence[str]) -> list[Fraction] | None:
     """The numbers that all values are, with a decimal point or comma; None when one is none."""
     parsed = [parse_number(value) for value in values]
@@ -243,8 +281,7 @@ def _checked_cuts(
 
 
 def _by_cuts(cuts: tuple[Fraction, ...], style: _Style) -> Callable[[Fraction], str]:
-    inner = [style.interval(low, high) for low, high in pairwise(cuts)]
-    labels = [style.below(cuts[0]), *inner, style.above(cuts[-1])]
+    labels = _cut_labels(cuts, style)
     return lambda value: labels[bisect_right(cuts, value)]
 
 

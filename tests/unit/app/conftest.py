@@ -16,9 +16,9 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.method import (
     Exploration,
     ExplorationView,
-    Method,
     MethodInput,
     MethodOutcome,
+    MicrodataMethod,
 )
 from dpdesk.engine.registry import Registry
 from dpdesk.io.workspace import Workspace
@@ -35,7 +35,7 @@ class Counted(Exploration):
         return {"k": point}
 
 
-class Plain(Method):
+class Plain(MicrodataMethod):
     """A method that releases everything as it is: all that the use-cases need to know of one."""
 
     id = "plain"

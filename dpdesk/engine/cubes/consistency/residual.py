@@ -12,7 +12,7 @@ unbiased estimate is the mean weighted by inverse variance. In terms of blocks (
 
 Steps along different axes commute, so 4 and 5 are one pass per axis, and passes may run slab by
 slab. The cost is cells times dimensions, whatever the number of noisy cuboids and their variances.
-Source: methods section 5 (consistency); it replaces the two-stage algorithm of the data cubes
+Source: resources/docs/cubes.md, Consistency; it replaces the two-stage algorithm of the data cubes
 paper, section 5.2, and covers its weighted extension, section 7.2.
 """
 

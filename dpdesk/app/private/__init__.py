@@ -1,0 +1,1 @@
+"""Releases with noise: prepared without data, paid for, measured, processed, checked."""

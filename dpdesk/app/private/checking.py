@@ -1,0 +1,90 @@
+"""Check a release with noise from its files: tables, claims, page, plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpdesk import __version__
+from dpdesk.app.private.pages import public_page, read_tables
+from dpdesk.app.restating import (
+    ABOUT_CLAIM,
+    LARGEST_PAGE,
+    other_version,
+    plan_fault,
+    setting_checks,
+)
+from dpdesk.core.cuboid import CuboidTable
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.engine.private_method import PrivateMethod
+from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.release_check import ReleaseFiles
+from dpdesk.io.release_folder import ABOUT, EVIDENCE
+
+
+def private_claims(
+    found: ReleaseFiles,
+    method: PrivateMethod,
+    manifest: Mapping[str, object],
+    token: CancelToken,
+) -> tuple[ClaimCheck, ...]:
+    """All claims of a release by a private method; faults of files go into ``found``.
+
+    Raises what a malformed manifest raises (TypeError, KeyError, ValueError and such), Cancelled.
+    """
+    published = _tables(found, manifest, token)
+    if published is None:
+        return ()
+    checks = [*method.verify(manifest, published, token), *setting_checks(manifest, method)]
+    evidence = found.evidence
+    if evidence is not None:
+        fault = plan_fault(manifest, evidence, method)
+        if fault is not None and found.internal is not None:
+            found.fail(found.internal / EVIDENCE, fault)
+    if not any(check.status is CheckStatus.FAILED for check in checks):
+        checks += _page(found, method, manifest)
+    return tuple(checks)
+
+
+def _tables(
+    found: ReleaseFiles, manifest: Mapping[str, object], token: CancelToken
+) -> dict[str, CuboidTable] | None:
+    """The tables; None when one is missing or unreadable, which is noted."""
+    result = manifest["result"]
+    cuboids = result["cuboids"] if isinstance(result, Mapping) else []
+    for item in cuboids:
+        path = found.public / str(item["file"])
+        if path.is_symlink() or not path.is_file():
+            found.fail(path, "is missing")
+            return None
+    try:
+        return read_tables(manifest, found.public, token)
+    except UnreadableTableError as error:
+        file, _, reason = error.sentence.partition(": ")
+        found.fail(found.public / file, reason)
+    except OSError as error:
+        found.fail(found.public, f"cannot be read ({error.strerror or type(error).__name__})")
+    return None
+
+
+def _page(
+    found: ReleaseFiles, method: PrivateMethod, manifest: Mapping[str, object]
+) -> list[ClaimCheck]:
+    page = found.public / ABOUT
+    if page.is_symlink() or not page.is_file():
+        return []
+    try:
+        same = page.stat().st_size <= LARGEST_PAGE and page.read_bytes() == public_page(
+            manifest, method
+        )
+    except OSError as error:
+        found.fail(page, f"cannot be read ({error.strerror or type(error).__name__})")
+        return []
+    if same:
+        status, text = CheckStatus.CONFIRMED, "written again, the same"
+    elif manifest["dpdesk"] != __version__:
+        status, text = CheckStatus.NOT_CHECKABLE, other_version(manifest)
+    else:
+        status = CheckStatus.FAILED
+        text = "written again from the manifest, the page is another"
+    return [ClaimCheck(ABOUT_CLAIM, status, text, ABOUT)]

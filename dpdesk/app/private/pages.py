@@ -1,0 +1,48 @@
+"""The public page of a cube and its tables, read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.method import Method
+from dpdesk.io.canonical import canonical_json, parse_canonical
+from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.cuboid_files import read_cuboid
+
+
+def public_page(manifest: Mapping[str, object], method: Method) -> bytes:
+    """The bytes of ``about.html``: they depend on the manifest, without ``files``, alone."""
+    from dpdesk.report.cubes import render_about
+
+    said = {key: value for key, value in manifest.items() if key != "files"}
+    return render_about(parse_canonical(canonical_json(said)), method)
+
+
+def read_tables(
+    manifest: Mapping[str, object], public: Path, token: CancelToken
+) -> dict[str, CuboidTable]:
+    """All tables that the result of a manifest lists, by file, checked cell by cell.
+
+    Raises UnreadableTableError with the file's name in front; OSError; TypeError, KeyError and
+    ValueError for a manifest of another form; Cancelled.
+    """
+    result = manifest["result"]
+    if not isinstance(result, Mapping):
+        raise TypeError("`result` is no table")
+    domains, cuboids = result["domains"], result["cuboids"]
+    if not isinstance(cuboids, list | tuple):
+        raise TypeError("`result` lists no cuboids")
+    domain = Domain.from_json(domains)
+    found: dict[str, CuboidTable] = {}
+    for item in cuboids:
+        token.check()
+        file, names = str(item["file"]), list(item["dimensions"])
+        places = [domain.dimensions.index(name) for name in names]
+        try:
+            found[file] = read_cuboid(public / file, file, domain.part(places), token)
+        except UnreadableTableError as error:
+            raise UnreadableTableError(f"{file}: {error.sentence}") from error
+    return found

@@ -1,0 +1,154 @@
+"""From a plan to a design that is ready to be paid for; the data are opened, not looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from dpdesk.app.planning import check_columns, check_protection, note_without_effect, open_data
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.parameters import ParameterValue
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Plan
+from dpdesk.engine.private_method import Design, PrivateInput, PrivateMethod
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.io.store import DataStore
+
+_NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
+
+
+@dataclass(frozen=True)
+class PreparedDesign:
+    """A plan of a private method with its design, and the data that it is for.
+
+    ``given`` is all that the design was made from; ``notes`` are sentences for the evidence.
+    """
+
+    plan: Plan
+    plan_name: str
+    base: Path
+    method: PrivateMethod
+    given: PrivateInput
+    design: Design
+    data: DataStore
+    notes: tuple[str, ...] = ()
+    owns_data: bool = field(default=True, repr=False)
+
+    def close(self) -> None:
+        """Close the data store, if it was opened for this run."""
+        if self.owns_data:
+            self.data.close()
+
+    def __enter__(self) -> PreparedDesign:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def prepare_private(
+    context: AppContext,
+    plan: Plan,
+    base: Path,
+    where: str,
+    token: CancelToken,
+    report: Report,
+    data: DataStore | None = None,
+    hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
+) -> PreparedDesign:
+    """Make a plan of a private method ready; see :func:`dpdesk.app.planning.prepare`.
+
+    The design depends on nothing of the data but the names of their columns.
+    """
+    sentences: list[str] = []
+
+    def note(code: str, sentence: str) -> None:
+        sentences.append(sentence)
+        report(Note(code, sentence))
+
+    method, parameters = check_protection(context, plan, where)
+    if not isinstance(method, PrivateMethod):
+        raise TypeError("not a private method")
+    note_without_effect(plan, method, parameters, note)
+    ready = dict(hierarchies) | _read_files(plan, parameters, base, hierarchies, token, note)
+    store = data or open_data(context, plan, base, token, report)
+    try:
+        for sentence in store.reading.notes:
+            note("source.reading", f"{store.name}: {sentence}")
+        given = _given(plan, store, parameters, ready, method, where)
+        design = method.design(given, token, report)
+        for found in design.notes:
+            note(found.code, found.sentence)
+    except BaseException:
+        if data is None:
+            store.close()
+        raise
+    return PreparedDesign(
+        plan, where, base, method, given, design, store, tuple(sentences), owns_data=data is None
+    )
+
+
+def _given(
+    plan: Plan,
+    store: DataStore,
+    parameters: Mapping[str, ParameterValue],
+    ready: Mapping[str, Hierarchy],
+    method: PrivateMethod,
+    where: str,
+) -> PrivateInput:
+    """What the design may know: of the data, the names of their columns alone."""
+    place = f"{where}, [protection]"
+    named = store.reading.header or plan.source.header is not None
+    check_columns(plan, store.columns, store.name, where, named=named)
+    roles = plan.column_roles(store.columns)
+    method.check(store.columns, roles, parameters, place)
+    return PrivateInput(roles, {**_builders(plan), **ready}, parameters, place)
+
+
+def _builders(plan: Plan) -> dict[str, Hierarchy | HierarchyBuilder]:
+    return {
+        name: spec.hierarchy
+        for name, spec in plan.attributes.items()
+        if isinstance(spec.hierarchy, HierarchyBuilder)
+    }
+
+
+def _read_files(
+    plan: Plan,
+    parameters: Mapping[str, ParameterValue],
+    base: Path,
+    at_hand: Mapping[str, Hierarchy],
+    token: CancelToken,
+    note: Callable[[str, str], None],
+) -> dict[str, Hierarchy]:
+    """The hierarchy files of the plan. Raises InputError for a bad one."""
+    from dpdesk.io.hierarchyfile import open_hierarchy
+
+    found: dict[str, Hierarchy] = {}
+    for name, spec in plan.attributes.items():
+        if name not in at_hand and isinstance(spec.hierarchy, HierarchyFile):
+            token.check()
+            reading = open_hierarchy(base / spec.hierarchy.path, name)
+            found[name] = reading.hierarchy
+            for sentence in reading.notes:
+                note("hierarchy.reading", sentence)
+    return found
+
+
+def hierarchies_of(given: PrivateInput) -> dict[str, list[list[str]]]:
+    """The hierarchies that a design used, as the evidence holds them; builders are in the plan."""
+    return {
+        name: [list(row) for row in hierarchy.rows()]
+        for name, hierarchy in given.hierarchies.items()
+        if isinstance(hierarchy, Hierarchy)
+    }

@@ -1,0 +1,230 @@
+"""Write a release with noise: debit, measure once, process, check, seal; whole or not at all."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk import __version__
+from dpdesk.app.ledgers import LedgerDesk, open_ledger
+from dpdesk.app.private.pages import public_page, read_tables
+from dpdesk.app.private.preparing import PreparedDesign, hierarchies_of
+from dpdesk.app.releasing import Clock, broken, environment, read_back, source_facts
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.parameters import effective_parameters
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import ReleaseSummary
+from dpdesk.io.canonical import canonical_json
+from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.release_folder import (
+    ABOUT,
+    EVIDENCE,
+    FORMAT,
+    MANIFEST,
+    REPORT,
+    SEAL,
+    ReleaseBuilder,
+    commitment,
+    fresh_key,
+    public_files,
+    seal_bytes,
+)
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.core.budget import Debit, DebitRequest
+    from dpdesk.core.cuboid import CuboidTable
+
+_STEPS = ("Debit and measure", "Process", "Write the tables", "Describe and check", "Report")
+
+
+def write_private_release(
+    context: AppContext, prepared: PreparedDesign, out: Path, token: CancelToken, report: Report
+) -> ReleaseSummary:
+    """Pay, draw the noise, and write the release folder ``out``, which must be absent or empty.
+
+    The debit is on the disk before any noise exists; whatever fails afterwards stays spent, with
+    the reason in the ledger. On any error ``out`` is as it was.
+
+    Raises
+    ------
+    InputError
+        ``out.not-empty``, ``out.not-folder``.
+    RefusedError
+        ``ledger.exhausted``: the budget is not enough; nothing was debited then.
+    StorageError
+        The ledger or the disk fails.
+    Cancelled
+        The token was cancelled.
+    """
+    desk = open_ledger(context, prepared.base, prepared.plan.budget)
+    with ReleaseBuilder(out, context.workspace) as build:
+        token.check()
+        with desk.spending(_request(desk, prepared), report) as spent:
+            work = _Work(prepared, build, token, report)
+            tables = work.measured(spent.debit)
+            created = datetime.datetime.now(datetime.UTC).date()
+            manifest, key = work.write_public(tables, created)
+            del tables
+            checks = work.check(manifest)
+            work.write_internal(manifest, key, checks, spent.debit, desk)
+            read_back(build, token)
+            token.check()
+            target = build.commit(created)
+            spent.released(hashlib.sha256(canonical_json(manifest)).hexdigest())
+    design = prepared.design
+    return ReleaseSummary(
+        target, prepared.method.id, design.guarantee.as_json(), dict(design.result)
+    )
+
+
+def _request(desk: LedgerDesk, prepared: PreparedDesign) -> DebitRequest:
+    charge, data = prepared.design.charge, prepared.data
+    return desk.request(
+        charge.cost,
+        data.sha256,
+        data.columns,
+        prepared.method.title,
+        neighbours=charge.neighbours,
+        unit=charge.unit,
+        draws=charge.draws,
+        title=prepared.plan.title,
+    )
+
+
+@dataclass
+class _Work:
+    """The steps of one release; ``internal`` gathers what stays in the agency."""
+
+    prepared: PreparedDesign
+    build: ReleaseBuilder
+    token: CancelToken
+    report: Report
+    clock: Clock = field(default_factory=Clock)
+    internal: dict[str, object] = field(default_factory=dict)
+
+    def _step(self, index: int) -> None:
+        self.token.check()
+        self.report(StepStarted(_STEPS[index], index + 1, len(_STEPS)))
+
+    def measured(self, debit: Debit) -> tuple[CuboidTable, ...]:
+        """Noise over the data, then the tables to publish; the data are not seen after it."""
+        from dpdesk.engine.noise.randomness import SystemRandomness
+
+        design, data = self.prepared.design, self.prepared.data
+        self._step(0)
+        found = design.measure(data, debit, SystemRandomness(), self.token, self.report)
+        self.internal.update(found.internal)
+        self.clock.lap("measure")
+        self._step(1)
+        tables = design.process(found.noisy, self.token, self.report)
+        self.clock.lap("process")
+        return tables
+
+    def write_public(
+        self, tables: tuple[CuboidTable, ...], created: datetime.date
+    ) -> tuple[dict[str, object], str]:
+        """All of ``public/``; the manifest and the commitment key."""
+        from dpdesk.io.cuboid_files import write_cuboid
+
+        self._step(2)
+        prepared, public = self.prepared, self.build.public
+        for table in tables:
+            path = public / table.file
+            path.parent.mkdir(exist_ok=True)
+            write_cuboid(table, path, self.token)
+        self.clock.lap("write the tables")
+        self._step(3)
+        key, method = fresh_key(), prepared.method
+        known = [parameter for parameter in method.parameters if parameter.public]
+        manifest: dict[str, object] = {
+            "format": FORMAT,
+            "dpdesk": __version__,
+            "created": created.isoformat(),
+            "title": prepared.plan.title,
+            "method": method.id,
+            "parameters": effective_parameters(method.parameters, prepared.given.parameters, known),
+            "guarantee": prepared.design.guarantee.as_json(),
+            "result": dict(prepared.design.result),
+            "commitment": commitment(prepared.data.sha256, key),
+        }
+        self.build.write_public(ABOUT, public_page(manifest, method))
+        manifest["files"] = public_files(public, self.token)
+        self.build.write_public(MANIFEST, canonical_json(manifest))
+        return manifest, key
+
+    def check(self, manifest: Mapping[str, object]) -> tuple[ClaimCheck, ...]:
+        """What the verifier says of the tables as they lie on the disk."""
+        try:
+            published = read_tables(manifest, self.build.public, self.token)
+        except UnreadableTableError as error:
+            raise broken(f"a table written {error.sentence}") from error
+        checks = self.prepared.method.verify(manifest, published, self.token)
+        for check in checks:
+            if check.status is CheckStatus.FAILED:
+                raise broken(f"{check.claim}: {check.found}")
+        self.clock.lap("check")
+        return checks
+
+    def write_internal(
+        self,
+        manifest: Mapping[str, object],
+        key: str,
+        checks: tuple[ClaimCheck, ...],
+        debit: Debit,
+        desk: LedgerDesk,
+    ) -> None:
+        """Evidence, report and seal."""
+        from dpdesk.report.cubes import CubeReport, render_report
+
+        self._step(4)
+        evidence = self._evidence(manifest, key, checks, debit, desk)
+        content = CubeReport(manifest, evidence, self.prepared.method, self.prepared.design, checks)
+        self.build.write_internal(REPORT, render_report(content))
+        self.build.write_internal(EVIDENCE, canonical_json(evidence))
+        self.build.write_internal(SEAL, seal_bytes(self.build.folder, self.token))
+
+    def _evidence(
+        self,
+        manifest: Mapping[str, object],
+        key: str,
+        checks: tuple[ClaimCheck, ...],
+        debit: Debit,
+        desk: LedgerDesk,
+    ) -> dict[str, object]:
+        prepared = self.prepared
+        given, parameters = prepared.given, prepared.method.parameters
+        copied = ("dpdesk", "created", "title", "method", "guarantee")
+        return {
+            "format": FORMAT,
+            **{name: manifest[name] for name in copied},
+            "plan_name": prepared.plan_name,
+            "plan": prepared.plan.as_plain(),
+            "parameters": effective_parameters(parameters, given.parameters, parameters),
+            "source": source_facts(prepared.data),
+            "roles": {name: role.value for name, role in given.roles.items()},
+            "hierarchies": hierarchies_of(given),
+            "commitment_key": key,
+            "result": {**prepared.design.result, **self.internal},
+            "budget": {
+                "debit": debit.id,
+                "cost": str(debit.cost),
+                "time": debit.time,
+                "population": debit.population,
+                "ledger": desk.path.name,
+            },
+            "risk": {},
+            "utility": {},
+            "figures": [],
+            "checks": [
+                {"claim": check.claim, "status": check.status.value, "found": check.found}
+                for check in checks
+            ],
+            "notes": list(prepared.notes),
+            "environment": environment(),
+            "timings": dict(self.clock.seconds),
+        }

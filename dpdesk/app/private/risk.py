@@ -1,0 +1,98 @@
+"""What somebody can learn about one person from a release with noise: the odds that it allows.
+
+All of it follows from the privacy loss, so it is the same before and after, and tells nothing of
+the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app.planning import check_protection
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.engine.private_method import PrivateMethod
+from dpdesk.io.release_folder import PUBLIC_FOLDERS
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.app.risk import RiskReport
+    from dpdesk.core.release import ReleaseFacts
+
+PRIORS = (0.01, 0.1, 0.5)
+
+
+def is_private_plan(context: AppContext, plan_path: Path) -> bool:
+    """Whether a plan file asks for a method that draws noise. Raises what reading a plan raises."""
+    from dpdesk.io.planfile import read_plan
+
+    method, _ = check_protection(context, read_plan(plan_path), plan_path.name)
+    return isinstance(method, PrivateMethod)
+
+
+def is_private_release(facts: ReleaseFacts) -> bool:
+    """Whether a release holds tables with noise."""
+    return facts.method in PUBLIC_FOLDERS
+
+
+def design_risk(
+    context: AppContext, plan_path: Path, token: CancelToken, report: Report
+) -> RiskReport:
+    """The odds that a plan's design allows, and its expected errors; nothing is spent."""
+    from dpdesk.app.private.preparing import prepare_private
+    from dpdesk.app.risk import RiskReport
+    from dpdesk.io.planfile import read_plan
+
+    plan, base = read_plan(plan_path), plan_path.absolute().parent
+    with prepare_private(context, plan, base, plan_path.name, token, report) as prepared:
+        guarantee = prepared.design.guarantee.as_json()
+        return RiskReport(
+            "plan",
+            plan_path.name,
+            prepared.method.id,
+            guarantee,
+            prepared.design.result,
+            odds(_parameters(guarantee)),
+            {},
+        )
+
+
+def release_odds(facts: ReleaseFacts, name: str) -> RiskReport:
+    """The odds that a release allows, from what its guarantee says."""
+    from dpdesk.app.risk import RiskReport
+
+    guarantee = facts.section("guarantee")
+    risk = odds(_parameters(guarantee))
+    result = facts.section("result")
+    return RiskReport("release", facts.title or name, facts.method, guarantee, result, risk, {})
+
+
+def odds(parameters: Mapping[str, object]) -> dict[str, object]:
+    """Largest change of the odds, and the largest chance after the release by chance before it.
+
+    Source: posterior <= p e^eps / (1 - p + p e^eps) for a prior p, for what is
+    known of different persons independently. With zCDP it holds except with chance delta.
+    """
+    from math import exp
+
+    from dpdesk.engine.cubes.guarantee import converted, posterior
+
+    epsilon, rho = parameters.get("epsilon"), parameters.get("rho")
+    if isinstance(rho, int | float):
+        delta = parameters.get("delta", 1e-6)
+        epsilon = converted(float(rho), float(delta) if isinstance(delta, int | float) else 1e-6)
+    if not isinstance(epsilon, int | float):
+        raise InputError("release.unreadable", "The guarantee names neither epsilon nor rho.")
+    known = float(epsilon)
+    return {
+        "epsilon": known,
+        "odds_factor": exp(known) if known < 700 else None,
+        "posterior": {f"{prior:g}": posterior(prior, known) for prior in PRIORS},
+    }
+
+
+def _parameters(guarantee: Mapping[str, object]) -> Mapping[str, object]:
+    found = guarantee.get("parameters")
+    return found if isinstance(found, Mapping) else {}

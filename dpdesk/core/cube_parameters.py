@@ -1,0 +1,130 @@
+"""Parameters of data cubes: which cuboids are published, what is measured, positive numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpdesk.core.parameters import Nested, Parameter, ParameterValue, exact_number, plain_number
+from dpdesk.core.plain import freeze, number_text, thaw
+
+ALL = "all"
+MAX_DIMENSIONS = "max_dimensions"
+COUNT, SUM, AVERAGE = "count", "sum", "average"
+_MEASURE_KEYS = frozenset(("lower", "upper", "step"))
+
+
+@dataclass(frozen=True)
+class PositiveParameter(Parameter):
+    """An exact number above 0, below ``below`` where that is given; None when not given."""
+
+    default: Fraction | None = None
+    suggested: Fraction | None = None
+    below: Fraction | None = None
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; an empty text means none."""
+        if isinstance(raw, str) and not raw.strip():
+            return self.default
+        number = exact_number(raw)
+        if number is None or number <= 0 or (self.below is not None and number >= self.below):
+            raise self.invalid(where, raw)
+        return number
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return self.default
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return plain_number(value)
+
+    def as_text(self, value: ParameterValue) -> str:
+        """See :meth:`Parameter.as_text`."""
+        return number_text(Fraction(value)) if isinstance(value, int | Fraction) else ""
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        end = "" if self.below is None else f" and below {number_text(self.below)}"
+        return f"a number above 0{end}"
+
+
+@dataclass(frozen=True)
+class PublishParameter(Parameter):
+    """Which cuboids: ``"all"``, a list of lists of dimensions, or ``{ max_dimensions = 3 }``."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`."""
+        if raw == ALL:
+            return Nested(ALL)
+        if isinstance(raw, Mapping) and set(raw) == {MAX_DIMENSIONS}:
+            number = exact_number(raw[MAX_DIMENSIONS])
+            if number is not None and number.denominator == 1 and number >= 0:
+                return Nested(freeze({MAX_DIMENSIONS: int(number)}))
+        if isinstance(raw, list | tuple) and raw and all(_is_texts(item) for item in raw):
+            return Nested(freeze(raw))
+        raise self.invalid(where, raw)
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return Nested(ALL)
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return thaw(value.plain) if isinstance(value, Nested) else None
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return '"all", a list such as [["age", "sex"], ["age"]], or { max_dimensions = 3 }'
+
+
+@dataclass(frozen=True)
+class MeasureParameter(Parameter):
+    """What is measured in each cell: ``"count"``, a clipped sum or average, or a list of those."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; bounds must be declared, and lower below upper."""
+        many = isinstance(raw, list | tuple)
+        items = list(raw) if isinstance(raw, list | tuple) else [raw]
+        if not items or not all(self._is_measure(item) for item in items):
+            raise self.invalid(where, raw)
+        frozen = [freeze(item) for item in items]
+        if any(frozen.count(item) > 1 for item in frozen):
+            raise self.invalid(where, raw)
+        return Nested(freeze(items) if many else frozen[0])
+
+    @staticmethod
+    def _is_measure(item: object) -> bool:
+        if item == COUNT:
+            return True
+        if not isinstance(item, Mapping):
+            return False
+        kinds = set(item) - _MEASURE_KEYS
+        if kinds not in ({SUM}, {AVERAGE}) or not isinstance(item[next(iter(kinds))], str):
+            return False
+        lower, upper = exact_number(item.get("lower")), exact_number(item.get("upper"))
+        step = exact_number(item.get("step", 1))
+        return None not in (lower, upper, step) and _in_order(lower, upper, step)
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return Nested(COUNT)
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return thaw(value.plain) if isinstance(value, Nested) else None
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return '"count", { sum = "income", lower = 0, upper = 200000 }, or a list of those'
+
+
+def _in_order(lower: Fraction | None, upper: Fraction | None, step: Fraction | None) -> bool:
+    return (
+        lower is not None and upper is not None and step is not None and lower < upper and step > 0
+    )
+
+
+def _is_texts(raw: object) -> bool:
+    return isinstance(raw, list | tuple) and all(isinstance(item, str) for item in raw)

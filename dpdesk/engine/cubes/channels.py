@@ -1,0 +1,163 @@
+"""What is measured, and with how much noise: one channel for each vector that needs a measurement.
+
+A count is one channel, a sum another. An average needs two: the count, and the sum of what each
+value lies above the middle of its bounds, whose sensitivity is half the range. Then the average is
+the middle plus their ratio. Its error is about sqrt(V_sum + a^2 V_count) / n, where a is the
+distance of the true average from the middle; a is at most half the range, and for that worst case
+equal shares of the budget are best, both for Laplace and for Gaussian noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.budget import Draws
+from dpdesk.core.budget import Noise as LedgerNoise
+from dpdesk.core.cube_parameters import AVERAGE, COUNT, SUM
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.cubes.lattice import cells
+from dpdesk.engine.cubes.measuring import bounds_in_steps
+from dpdesk.engine.cubes.mechanism import RowEffect, spread
+from dpdesk.engine.cubes.plans import CubePlan, Noise, NoiseSource
+from dpdesk.engine.cubes.settings import CubeSettings, Measure
+from dpdesk.engine.noise.laplace import DiscreteLaplace
+from dpdesk.engine.noise.randomness import RandomSource
+
+if TYPE_CHECKING:
+    from dpdesk.engine.noise.gaussian import DiscreteGaussian
+
+_CENTRED = "centred"
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One measured vector over the cube.
+
+    ``measure`` says which values are summed, ``unit`` is the value of one grid step. ``spreads``
+    are those of :func:`~dpdesk.engine.cubes.mechanism.spread`, ``variances`` the true variances of
+    one noisy cell in squared grid steps, by source of the plan.
+    """
+
+    measure: Measure
+    effect: RowEffect
+    unit: Fraction
+    budget: Fraction
+    plan: CubePlan
+    spreads: tuple[Fraction, ...]
+    variances: tuple[float, ...] = field(repr=False)
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """L1 sensitivity of one noise source, in the units of the measure."""
+        return self.effect.of_cuboid().l1 * self.unit
+
+    def scales(self) -> list[float]:
+        """Scale of the noise of each source in units of the measure: b, or sigma for Gaussian.
+
+        For a residual it is that of one cell before projection.
+        """
+        unit, laplace = float(self.unit), self.plan.noise is Noise.LAPLACE
+        return [
+            unit
+            * (float(value) if laplace else sqrt(value))
+            / (cells(source.cuboid, self.plan.shape) if source.residual else 1)
+            for source, value in zip(self.plan.sources, self.spreads, strict=True)
+        ]
+
+    def draws(self) -> tuple[Draws, ...]:
+        """What the ledger needs to know of each source's noise, to add it up tightly.
+
+        Where a person changes one cell alone the very noise is named (two cells that each change
+        by one are two such draws); else only what it costs.
+        """
+        return tuple(
+            self._draws(source, value)
+            for source, value in zip(self.plan.sources, self.spreads, strict=True)
+        )
+
+    def _draws(self, source: NoiseSource, value: Fraction) -> Draws:
+        effect, one_row = self.effect, self.effect.rows == 1
+        largest = Fraction(effect.largest)
+        if self.plan.noise is Noise.LAPLACE:
+            if one_row and not effect.replace:
+                return Draws(LedgerNoise.DISCRETE_LAPLACE, largest, value)
+            return Draws(LedgerNoise.PURE, effect.of_cuboid().l1, value)
+        if not source.residual and one_row and (not effect.replace or effect.lowest == largest):
+            return Draws(LedgerNoise.DISCRETE_GAUSSIAN, largest, value, 2 if effect.replace else 1)
+        return Draws(LedgerNoise.CONCENTRATED, source.share * self.budget, Fraction(1))
+
+    def noise(
+        self, number: int, shape: tuple[int, ...], randomness: RandomSource, token: CancelToken
+    ) -> NDArray[np.int64]:
+        """Fresh noise for the source with this number: integers, in grid steps."""
+        drawn = _kind(self.plan.noise)(self.spreads[number]).draw(prod(shape), randomness, token)
+        return drawn.reshape(shape)
+
+    def own_information(self) -> NDArray[np.float64]:
+        """1/variance of the noise by cuboid, in 1/squared grid steps; shape (2^d,)."""
+        own = np.zeros(1 << len(self.plan.shape))
+        for source, variance in zip(self.plan.sources, self.variances, strict=True):
+            if not source.residual:
+                own[source.cuboid] += 1 / variance
+        return own
+
+    def residual_information(self) -> NDArray[np.float64]:
+        """What residual sources add to W, in 1/squared grid steps; shape (2^d,)."""
+        own = np.zeros(1 << len(self.plan.shape))
+        for source, variance in zip(self.plan.sources, self.variances, strict=True):
+            if source.residual:
+                own[source.cuboid] += cells(source.cuboid, self.plan.shape) ** 2 / variance
+        return own
+
+
+def make_channels(settings: CubeSettings, plan: CubePlan) -> tuple[Channel, ...]:
+    """The channels of all measures, each with the same part of the budget; counts only once."""
+    wanted: list[Measure] = []
+    for measure in settings.measures:
+        parts = (centred(measure), Measure(COUNT)) if measure.kind == AVERAGE else (measure,)
+        wanted += [part for part in parts if part not in wanted]
+    budget = settings.budget / len(wanted)
+    return tuple(_channel(measure, settings, plan, budget) for measure in wanted)
+
+
+def centred(measure: Measure) -> Measure:
+    """The sum whose ratio with the count is an average's distance from the middle of its bounds."""
+    half = (measure.upper - measure.lower) / 2
+    return Measure(f"{_CENTRED} {SUM}", measure.column, -half, half, measure.step, middle(measure))
+
+
+def middle(measure: Measure) -> Fraction:
+    """The middle of the bounds."""
+    return (measure.lower + measure.upper) / 2
+
+
+def _channel(measure: Measure, settings: CubeSettings, plan: CubePlan, budget: Fraction) -> Channel:
+    lowest, highest = (1, 1) if measure.kind == COUNT else bounds_in_steps(measure)
+    effect = RowEffect(lowest, highest, settings.rows_per_person, settings.replace)
+    spreads = tuple(
+        spread(source, plan.noise, budget, effect, plan.shape) for source in plan.sources
+    )
+    variances = _variances(spreads, plan.noise)
+    unit = Fraction(1) if measure.kind == COUNT else measure.step
+    return Channel(measure, effect, unit, budget, plan, spreads, variances)
+
+
+def _variances(spreads: Sequence[Fraction], noise: Noise) -> tuple[float, ...]:
+    kind = _kind(noise)
+    known = {value: kind(value).variance for value in set(spreads)}
+    return tuple(known[value] for value in spreads)
+
+
+def _kind(noise: Noise) -> type[DiscreteLaplace] | type[DiscreteGaussian]:
+    if noise is Noise.LAPLACE:
+        return DiscreteLaplace
+    from dpdesk.engine.noise.gaussian import DiscreteGaussian
+
+    return DiscreteGaussian

@@ -1,0 +1,260 @@
+"""Domains that a plan declares: which categories a dimension has, and where a text belongs.
+
+A private release must not learn its domain from the data, so a category list comes from the plan
+itself, from a hierarchy in a file, or from a builder whose options alone settle every category. A
+text that belongs nowhere goes to a declared category, or its row is dropped: never an error.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.cuboid import Domain
+from dpdesk.core.errors import InputError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.parameters import nearest
+from dpdesk.core.plain import quoted
+from dpdesk.core.plan import HierarchyBuilder
+
+OTHER = "other"
+_DROPPED = -1
+_MOST_CATEGORIES = 1_000_000
+
+HierarchyGiven = Hierarchy | HierarchyBuilder | None
+
+
+@dataclass(frozen=True)
+class DeclaredDimension:
+    """A dimension: its categories, and the place of each text among them.
+
+    ``known`` maps texts to places; what it lacks is asked of ``rule`` (for numbers) and goes to
+    the place ``outside`` otherwise (None: the row is dropped).
+    """
+
+    name: str
+    categories: tuple[str, ...]
+    known: Mapping[str, int] = field(repr=False)
+    rule: Callable[[str], int | None] | None = field(default=None, repr=False)
+    outside: int | None = None
+
+    def codes(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """Place of each text, shape (texts,); -1 where the row is to be dropped."""
+        lost = _DROPPED if self.outside is None else self.outside
+        places = np.full(len(texts), lost, dtype=np.int32)
+        for position, text in enumerate(texts):
+            place = self.known.get(text)
+            if place is None and self.rule is not None:
+                place = self.rule(text)
+            if place is not None:
+                places[position] = place
+        return places
+
+    def belongs(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which texts have a place of their own, shape (texts,)."""
+        rule = self.rule
+        return np.array(
+            [text in self.known or (rule is not None and rule(text) is not None) for text in texts],
+            dtype=bool,
+        )
+
+
+@dataclass(frozen=True)
+class DeclaredDomain:
+    """All dimensions of a cube, in the order of the plan."""
+
+    dimensions: tuple[DeclaredDimension, ...]
+
+    @property
+    def domain(self) -> Domain:
+        """Names and categories alone."""
+        return Domain(
+            tuple(each.name for each in self.dimensions),
+            tuple(each.categories for each in self.dimensions),
+        )
+
+    def elsewhere(self) -> dict[str, str]:
+        """By dimension, the category that takes every text without one of its own."""
+        return {
+            each.name: each.categories[each.outside]
+            for each in self.dimensions
+            if each.outside is not None
+        }
+
+
+def declare(
+    name: str,
+    listed: Sequence[str] | None,
+    hierarchy: HierarchyGiven,
+    level: int,
+    outside: str | None,
+    where: str,
+) -> DeclaredDimension:
+    """The dimension ``name`` as the plan declares it.
+
+    ``listed`` are the categories that the plan lists (None: those of the hierarchy's ``level``),
+    ``outside`` the category for all other texts (None: the category `other` where there is one,
+    else such rows are dropped). ``where`` begins every message.
+
+    Raises
+    ------
+    InputError
+        ``cube.no-domain`` when nothing declares the categories, ``cube.level``,
+        ``cube.domain`` (empty, twice, unknown), ``cube.outside``.
+    """
+    place = f"{where}, dimension `{name}`"
+    if isinstance(hierarchy, HierarchyBuilder) and (level > 0 or listed is None):
+        declared = _from_builder(name, hierarchy, level, place)
+    elif isinstance(hierarchy, Hierarchy):
+        declared = _from_hierarchy(name, hierarchy, level, place)
+    elif level > 0:
+        raise InputError(
+            "cube.level",
+            f"{place}: level {level} is asked of it, but it has no hierarchy.",
+            hint=f"Give `hierarchy` under [attributes.{name}], or leave the level out.",
+            details={"key": "levels"},
+        )
+    elif listed is None:
+        raise _no_domain(name, place, "the plan lists no categories and names no hierarchy")
+    else:
+        declared = _from_list(name, listed, place)
+    if listed is not None and declared.categories != tuple(listed):
+        declared = _restricted(declared, listed, place)
+    return _with_outside(declared, outside, place)
+
+
+def _from_list(name: str, listed: Sequence[str], place: str) -> DeclaredDimension:
+    _check_categories(listed, place)
+    return DeclaredDimension(name, tuple(listed), {text: i for i, text in enumerate(listed)})
+
+
+def _from_hierarchy(name: str, hierarchy: Hierarchy, level: int, place: str) -> DeclaredDimension:
+    if level >= len(hierarchy.labels):
+        raise _level(place, level, len(hierarchy.labels) - 1)
+    categories = hierarchy.labels[level]
+    _check_categories(categories, place)
+    ancestors = hierarchy.ancestors(level)
+    known = {leaf: int(ancestors[i]) for i, leaf in enumerate(hierarchy.leaves)}
+    return DeclaredDimension(name, categories, known)
+
+
+def _from_builder(
+    name: str, builder: HierarchyBuilder, level: int, place: str
+) -> DeclaredDimension:
+    from dpdesk.engine.hierarchies.declared import declared_intervals, declared_tree
+
+    if builder.kind == "intervals" and level > 0:
+        levels = declared_intervals(builder, place)
+        if levels is not None:
+            if level > len(levels):
+                raise _level(place, level, len(levels))
+            cuts, labels = levels[level - 1]
+            _check_categories(labels, place)
+            return DeclaredDimension(name, labels, {}, rule=_interval_rule(cuts))
+    if builder.kind == "tree":
+        return _from_hierarchy(name, declared_tree(name, builder, place), level, place)
+    raise _no_domain(name, place, f"its hierarchy ({builder.kind}) takes its values from the data")
+
+
+def _interval_rule(cuts: Sequence[Fraction]) -> Callable[[str], int | None]:
+    from dpdesk.engine.hierarchies.intervals import parse_number
+
+    def place(text: str) -> int | None:
+        number = parse_number(text)
+        return None if number is None else bisect_right(cuts, number)
+
+    return place
+
+
+def _restricted(
+    declared: DeclaredDimension, listed: Sequence[str], place: str
+) -> DeclaredDimension:
+    """Only the listed categories, in their order; texts of the others belong nowhere."""
+    _check_categories(listed, place)
+    lacking = [text for text in listed if text not in declared.categories]
+    free = [text for text in lacking if text not in declared.known]
+    if len(lacking) > len(free) or len(free) > 1:
+        near = nearest(lacking[0], declared.categories)
+        raise InputError(
+            "cube.domain",
+            f"{place}: the category {quoted(lacking[0])} is listed in `domains`, but its "
+            "hierarchy has no such value at this level.",
+            hint=f"Did you mean {quoted(near)}?" if near else "",
+            details={"key": "domains"},
+        )
+    new = {text: i for i, text in enumerate(listed)}
+    moved = [new.get(text) for text in declared.categories]
+    known = {text: target for text, i in declared.known.items() if (target := moved[i]) is not None}
+    rule = declared.rule
+    if rule is None:
+        return DeclaredDimension(declared.name, tuple(listed), known)
+
+    def moved_rule(text: str) -> int | None:
+        found = rule(text)
+        return None if found is None else moved[found]
+
+    return DeclaredDimension(declared.name, tuple(listed), known, rule=moved_rule)
+
+
+def _with_outside(
+    declared: DeclaredDimension, outside: str | None, place: str
+) -> DeclaredDimension:
+    if outside is None:
+        outside = next((text for text in declared.categories if text.lower() == OTHER), None)
+        if outside is None:
+            return declared
+    elif outside not in declared.categories:
+        raise InputError(
+            "cube.outside",
+            f"{place}: values outside the domain shall go to {quoted(outside)}, which is no "
+            "category of it.",
+            hint="Add it to `domains`.",
+            details={"key": "outside"},
+        )
+    return DeclaredDimension(
+        declared.name,
+        declared.categories,
+        declared.known,
+        declared.rule,
+        declared.categories.index(outside),
+    )
+
+
+def _check_categories(categories: Sequence[str], place: str) -> None:
+    if not categories:
+        raise _domain(place, "has no category, expected one or more")
+    if len(categories) > _MOST_CATEGORIES:
+        raise _domain(place, f"has {len(categories):,} categories, at most {_MOST_CATEGORIES:,}")
+    seen: set[str] = set()
+    for text in categories:
+        if text in seen:
+            raise _domain(place, f"lists the category {quoted(text)} twice")
+        seen.add(text)
+
+
+def _domain(place: str, what: str) -> InputError:
+    return InputError("cube.domain", f"{place}: {what}.", details={"key": "domains"})
+
+
+def _level(place: str, level: int, highest: int) -> InputError:
+    return InputError(
+        "cube.level",
+        f"{place}: level {level} is asked of it, but its hierarchy ends at level {highest}.",
+        details={"key": "levels"},
+    )
+
+
+def _no_domain(name: str, place: str, why: str) -> InputError:
+    return InputError(
+        "cube.no-domain",
+        f"{place}: its categories are not declared ({why}); a private release must not learn "
+        "them from the data.",
+        hint=f'List them: domains = {{ {name} = ["…", "…"] }}, or give a hierarchy file that '
+        "was not made from the data.",
+        details={"key": "domains", "dimension": name},
+    )

@@ -1,0 +1,350 @@
+"""The design of a cube: noise sources, scales, errors, guarantee; all from the plan alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.budget import (
+    Debit,
+    Draws,
+    Neighbours,
+    ProtectedUnit,
+    PureEpsilon,
+    ZeroConcentrated,
+)
+from dpdesk.core.cube_parameters import AVERAGE, COUNT
+from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.errors import InputError
+from dpdesk.core.frequency import FrequencySource
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.plain import quoted
+from dpdesk.core.schema import Role
+from dpdesk.engine.cubes.channels import Channel, centred, make_channels
+from dpdesk.engine.cubes.declared import DeclaredDomain, declare
+from dpdesk.engine.cubes.errors import Errors, expected_errors
+from dpdesk.engine.cubes.guarantee import cube_guarantee
+from dpdesk.engine.cubes.lattice import cells, members
+from dpdesk.engine.cubes.measuring import bounds_in_steps, place_rows, scaled_residual
+from dpdesk.engine.cubes.mechanism import RowEffect
+from dpdesk.engine.cubes.naming import cuboid_file
+from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.processing import processed
+from dpdesk.engine.cubes.settings import CubeSettings, Measure
+from dpdesk.engine.noise.randomness import RandomSource
+from dpdesk.engine.private_method import Charge, Design, Measured, NoisyTables, PrivateInput
+
+MOST_CELLS = 1 << 28
+_MOST_STEPS = 1 << 30
+_MOST_SCALED = 1 << 22
+_DRAW = "Draw the noise"
+
+
+@dataclass(frozen=True)
+class CubeDesign(Design):
+    """A data cube as its plan decides it; one channel for each measured vector."""
+
+    settings: CubeSettings
+    declared: DeclaredDomain
+    channels: tuple[Channel, ...]
+    cluster: str | None
+    errors: tuple[Errors, ...]
+    charge: Charge
+    guarantee: Guarantee
+    result: Mapping[str, object]
+    notes: tuple[Note, ...] = field(default=())
+
+    @property
+    def plan(self) -> CubePlan:
+        """The noise sources, the same for every channel."""
+        return self.channels[0].plan
+
+    def measure(
+        self,
+        source: FrequencySource,
+        debit: Debit,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> Measured:
+        """See :meth:`Design.measure`."""
+        if debit.cost != self.charge.cost or debit.draws != self.charge.draws:
+            raise ValueError("the debit paid for another design")
+        values: list[NDArray[np.int64]] = []
+        internal: dict[str, object] = {}
+        rows = [
+            place_rows(
+                source,
+                self.declared,
+                channel.measure,
+                self.cluster,
+                self.settings.rows_per_person,
+                token,
+            )
+            for channel in self.channels
+        ]
+        token.check()
+        debit.redeem()
+        total, done = len(self.channels) * len(self.plan.sources), 0
+        for channel, placed in zip(self.channels, rows, strict=True):
+            internal[channel.measure.name] = dict(placed.facts)
+            for number, noise_source in enumerate(self.plan.sources):
+                exact = placed.cuboid(noise_source.cuboid, token)
+                if noise_source.residual:
+                    exact = scaled_residual(exact)
+                values.append(exact + channel.noise(number, exact.shape, randomness, token))
+                done += 1
+                report(StepProgress(_DRAW, done, total, "tables"))
+        return Measured(NoisyTables(tuple(values)), {"counting": internal})
+
+    def process(
+        self, noisy: NoisyTables, token: CancelToken, report: Report
+    ) -> tuple[CuboidTable, ...]:
+        """See :meth:`Design.process`."""
+        return processed(self.settings, self.declared.domain, self.channels, noisy, token, report)
+
+
+def design_cube(given: PrivateInput, token: CancelToken, report: Report) -> CubeDesign:
+    """The whole design; InputError ``cube.*`` for what the plan gets wrong, Cancelled."""
+    settings = CubeSettings.from_parameters(given.parameters, given.where)
+    declared = declare_all(settings, given)
+    shape = declared.domain.shape
+    _check_size(settings, shape, given.where)
+    plan = noise_plan(settings, shape, token, report)
+    channels = make_channels(settings, plan)
+    _check_numbers(channels, shape, given.where)
+    clusters = given.with_role(Role.CLUSTER)
+    cluster = clusters[0] if clusters else None
+    errors = tuple(expected_errors(settings, channel) for channel in channels)
+    return CubeDesign(
+        settings=settings,
+        declared=declared,
+        channels=channels,
+        cluster=cluster,
+        errors=errors,
+        charge=_charge(settings, channels, cluster),
+        guarantee=cube_guarantee(settings, cluster),
+        result=_result(settings, declared, channels, errors),
+        notes=_notes(plan, cluster, settings),
+    )
+
+
+def declare_all(settings: CubeSettings, given: PrivateInput) -> DeclaredDomain:
+    """Every dimension as the plan declares it."""
+    return DeclaredDomain(
+        tuple(
+            declare(
+                name,
+                settings.domains.get(name),
+                given.hierarchies.get(name),
+                settings.levels.get(name, 0),
+                settings.outside.get(name),
+                given.where,
+            )
+            for name in settings.dimensions
+        )
+    )
+
+
+def noise_plan(
+    settings: CubeSettings, shape: tuple[int, ...], token: CancelToken, report: Report
+) -> CubePlan:
+    """The noise sources that the plan's planner chooses."""
+    published, noise = settings.published, settings.noise
+    if settings.planner in ("all", "base"):
+        from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
+
+        return (plan_all if settings.planner == "all" else plan_base)(shape, published, noise)
+    if settings.planner == "bmax":
+        from dpdesk.engine.cubes.planners.bmax import plan_bmax
+
+        return plan_bmax(shape, published, noise, token, report)
+    from dpdesk.engine.cubes.planners.pmost import plan_pmost
+
+    return plan_pmost(
+        shape,
+        published,
+        noise,
+        theta=settings.theta or Fraction(1),
+        budget=settings.budget,
+        sensitivity=_planned_sensitivity(settings),
+        token=token,
+        report=report,
+    )
+
+
+def _planned_sensitivity(settings: CubeSettings) -> Fraction:
+    """Sensitivity of the first measure, in its units; an upper bound in L2, where it is no root."""
+    measure = settings.measures[0]
+    lowest, highest = (1, 1) if measure.kind == COUNT else bounds_in_steps(measure)
+    effect = RowEffect(lowest, highest, settings.rows_per_person, settings.replace).of_cuboid()
+    if settings.noise is Noise.LAPLACE:
+        return effect.l1 * measure.step
+    return Fraction(isqrt(ceil(effect.l2_squared * 10**12)) + 1, 10**6) * measure.step
+
+
+def _check_size(settings: CubeSettings, shape: tuple[int, ...], where: str) -> None:
+    total = sum(cells(mask, shape) for mask in settings.published)
+    if total > MOST_CELLS:
+        raise InputError(
+            "cube.too-large",
+            f"{where}: the tables have {total:,} cells in all, expected at most {MOST_CELLS:,}.",
+            hint="Publish fewer or coarser tables: { max_dimensions = 3 }, or higher levels.",
+            details={"key": "publish"},
+        )
+
+
+def _check_numbers(channels: tuple[Channel, ...], shape: tuple[int, ...], where: str) -> None:
+    for channel in channels:
+        if channel.effect.largest > _MOST_STEPS:
+            raise InputError(
+                "cube.step",
+                f"{where}: {quoted(channel.measure.column)} is summed in more than "
+                f"{_MOST_STEPS:,} steps from bound to bound.",
+                hint="Give a larger `step` in `measure`.",
+                details={"key": "measure"},
+            )
+        if channel.effect.largest == 0:
+            raise InputError(
+                "cube.step",
+                f"{where}: no value of {quoted(channel.measure.column)} but 0 is possible between "
+                "the bounds of `measure`, in its steps.",
+                hint="Give a smaller `step`, or other bounds.",
+                details={"key": "measure"},
+            )
+    largest = max(
+        (cells(s.cuboid, shape) for s in channels[0].plan.sources if s.residual), default=1
+    )
+    if largest > _MOST_SCALED:
+        raise InputError(
+            "cube.residuals",
+            f"{where}: residuals are measured for tables of at most {_MOST_SCALED:,} cells, and "
+            f"one here has {largest:,}.",
+            hint='Use basis = "cuboids", or publish smaller tables.',
+            details={"key": "basis"},
+        )
+
+
+def _charge(settings: CubeSettings, channels: tuple[Channel, ...], cluster: str | None) -> Charge:
+    cost = (
+        PureEpsilon(settings.budget)
+        if settings.noise is Noise.LAPLACE
+        else ZeroConcentrated(settings.budget)
+    )
+    counted: dict[Draws, int] = {}
+    for channel in channels:
+        for draws in channel.draws():
+            counted[draws] = counted.get(draws, 0) + 1
+    merged = tuple(
+        Draws(draws.noise, draws.sensitivity, draws.spread, draws.count * times)
+        for draws, times in counted.items()
+    )
+    neighbours = Neighbours.REPLACE if settings.replace else Neighbours.ADD_REMOVE
+    return Charge(cost, merged, neighbours, ProtectedUnit(settings.rows_per_person, cluster or ""))
+
+
+def _result(
+    settings: CubeSettings,
+    declared: DeclaredDomain,
+    channels: tuple[Channel, ...],
+    errors: tuple[Errors, ...],
+) -> dict[str, object]:
+    """The public result: nothing in it depends on the data."""
+    domain, plan = declared.domain, channels[0].plan
+    per_channel = [
+        {
+            "measure": channel.measure.name,
+            "sensitivity": _number(channel.sensitivity),
+            "scales": channel.scales(),
+            "max_variance": error.before,
+        }
+        for channel, error in zip(channels, errors, strict=True)
+    ]
+    several = len(channels) > 1
+    cuboids = [
+        _entry(settings, domain, mask, variance, channel.measure, several)
+        for channel, error in zip(channels, errors, strict=True)
+        for mask, variance in zip(settings.published, error.variances, strict=True)
+    ]
+    cuboids += _averages(settings, domain, channels, errors)
+    first = {key: value for key, value in per_channel[0].items() if key != "measure"}
+    return {
+        "noise_sources": [_names(settings, source.cuboid) for source in plan.sources],
+        "shares": [str(source.share) for source in plan.sources],
+        "residuals": settings.residuals,
+        **first,
+        **({"measures": per_channel} if len(channels) > 1 else {}),
+        "cuboids": cuboids,
+        "domains": domain.as_json(),
+        "outside": declared.elsewhere(),
+        "proven": plan.proven,
+    }
+
+
+def _entry(
+    settings: CubeSettings,
+    domain: Domain,
+    mask: int,
+    variance: float,
+    measure: Measure,
+    several: bool,
+) -> dict[str, object]:
+    """One table in the result."""
+    entry: dict[str, object] = {
+        "dimensions": _names(settings, mask),
+        "cells": cells(mask, domain.shape),
+        "variance": variance,
+        "file": cuboid_file(settings, mask, measure),
+    }
+    return entry | ({"measure": measure.name} if several else {})
+
+
+def _averages(
+    settings: CubeSettings,
+    domain: Domain,
+    channels: tuple[Channel, ...],
+    errors: tuple[Errors, ...],
+) -> list[dict[str, object]]:
+    """Entries of averages: ``variance`` is a bound for n = 1, to be divided by n^2."""
+    by_name = {channel.measure.name: error for channel, error in zip(channels, errors, strict=True)}
+    found: list[dict[str, object]] = []
+    for measure in settings.measures:
+        if measure.kind != AVERAGE:
+            continue
+        half = float(measure.upper - measure.lower) / 2
+        sums, counts = by_name[centred(measure).name], by_name[COUNT]
+        parts = zip(settings.published, sums.variances, counts.variances, strict=True)
+        found += [
+            _entry(settings, domain, mask, of_sum + half**2 * of_count, measure, several=True)
+            for mask, of_sum, of_count in parts
+        ]
+    return found
+
+
+def _names(settings: CubeSettings, mask: int) -> list[str]:
+    return [settings.dimensions[i] for i in members(mask)]
+
+
+def _number(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _notes(plan: CubePlan, cluster: str | None, settings: CubeSettings) -> tuple[Note, ...]:
+    notes = [Note("cube.plan", plan.note)] if plan.note else []
+    if cluster is None:
+        rows = settings.rows_per_person
+        told = "one row" if rows == 1 else f"at most {rows:,} rows"
+        notes.append(
+            Note(
+                "cube.rows-per-person",
+                f"The guarantee takes for granted that every person has {told}: no column with the "
+                "role cluster says whose rows belong together.",
+            )
+        )
+    return tuple(notes)

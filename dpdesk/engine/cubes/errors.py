@@ -1,0 +1,62 @@
+"""Expected errors of a design in closed form: before and after consistency, in squared units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpdesk.engine.cubes.channels import Channel
+from dpdesk.engine.cubes.lattice import cell_variances, cells, information, magnification
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.cubes.settings import CubeSettings
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of one channel in squared units of its measure.
+
+    ``before`` is the paper's figure: the largest noise(C, L_pre) = min over sources of
+    2 * scale^2 * mag (Gaussian: sigma^2 * mag). ``variances`` are exact, of one cell as released,
+    by published cuboid in order.
+    """
+
+    before: float
+    variances: tuple[float, ...] = field(repr=False)
+
+
+def expected_errors(settings: CubeSettings, channel: Channel) -> Errors:
+    """See :class:`Errors`. With L1 and L-infinity consistency, variances are those of L2."""
+    nominal = [_nominal(channel, number) for number in range(len(channel.spreads))]
+    scale = float(channel.unit) ** 2
+    if settings.consistency == "none" and not settings.residuals:
+        variances = [_from_best(mask, channel, channel.variances) for mask in settings.published]
+    else:
+        known = information(channel.own_information(), channel.plan.shape)
+        found = cell_variances(known + channel.residual_information(), channel.plan.shape)
+        variances = np.asarray(found)[list(settings.published)].tolist()
+    before = max(_from_best(mask, channel, nominal) for mask in settings.published)
+    if settings.residuals:  # a residual alone gives no table
+        before = max(variances)
+    return Errors(before * scale, tuple(value * scale for value in variances))
+
+
+def _nominal(channel: Channel, number: int) -> float:
+    """The paper's variance of a source in grid steps: 2b^2, or sigma^2."""
+    spread, source = float(channel.spreads[number]), channel.plan.sources[number]
+    if channel.plan.noise is Noise.LAPLACE:
+        return 2 * spread**2
+    return spread / cells(source.cuboid, channel.plan.shape) ** 2 if source.residual else spread
+
+
+def _from_best(mask: int, channel: Channel, variances: list[float] | tuple[float, ...]) -> float:
+    """Smallest variance of a cell of ``mask`` when it is summed up from one source."""
+    plan = channel.plan
+    return min(
+        (
+            variance * magnification(mask, source.cuboid, plan.shape)
+            for source, variance in zip(plan.sources, variances, strict=True)
+            if not mask & ~source.cuboid
+        ),
+        default=float("inf"),
+    )

@@ -1,0 +1,126 @@
+"""The guarantee of a cube in words."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+from math import exp, log, sqrt
+
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.plain import number_text
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.cubes.settings import CubeSettings
+
+_PRIOR = 0.1
+_SLACK = 1e-12
+
+
+def cube_guarantee(settings: CubeSettings, cluster: str | None) -> Guarantee:
+    """Claim, assumptions and limits; from the settings alone."""
+    pure = settings.noise is Noise.LAPLACE
+    budget = float(settings.budget)
+    parameters: dict[str, object] = {
+        "epsilon" if pure else "rho": plain(settings.budget),
+        **({} if pure else {"delta": float(settings.delta)}),
+        "noise": settings.noise.value,
+        "neighbours": "replace" if settings.replace else "add-remove",
+        "rows_per_person": settings.rows_per_person,
+        **({"cluster": [cluster]} if cluster else {}),
+    }
+    epsilon = budget if pure else converted(budget, float(settings.delta))
+    return Guarantee(
+        model="epsilon-differential privacy" if pure else "zero-concentrated differential privacy",
+        parameters=parameters,
+        claim=_claim(settings, epsilon, pure),
+        assumes=_assumes(settings, cluster),
+        not_covered=_not_covered(settings, epsilon),
+    )
+
+
+def converted(rho: float, delta: float) -> float:
+    """Epsilon that holds except with chance delta: rho + 2 sqrt(rho ln 1/delta).
+
+    Source: Bun and Steinke 2016, Proposition 1.3.
+    """
+    return rho + 2 * sqrt(rho * log(1 / delta))
+
+
+def plain(value: Fraction) -> int | float:
+    """A number for JSON."""
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def rounded_up(value: float, digits: int = 3) -> str:
+    """A number that is not too small: so many significant digits, rounded up, no exponent."""
+    exact = Decimal(value * (1 + _SLACK))
+    place = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    shown = exact.quantize(place, rounding=ROUND_CEILING)
+    return f"{shown.normalize():f}" if abs(exact.adjusted()) < 15 else f"{shown:.2E}"
+
+
+def posterior(prior: float, epsilon: float) -> float:
+    """The largest chance after a release: p e^eps / (1 - p + p e^eps)."""
+    return 1.0 if epsilon > 700 else prior * exp(epsilon) / (1 - prior + prior * exp(epsilon))
+
+
+def _claim(settings: CubeSettings, epsilon: float, pure: bool) -> str:
+    times = rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
+    if pure:
+        lead, given = "Whatever is published", f"ε = {number_text(settings.budget)}"
+    else:
+        chance = f"{float(settings.delta):.3g}"
+        lead = f"Except with a chance of {chance}, whatever is published"
+        given = f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}"
+    if settings.replace:
+        return (
+            f"{lead}, the odds between any two values of a person in the data change by at most "
+            f"×{times} ({given})."
+        )
+    suspicion = rounded_up(100 * posterior(_PRIOR, epsilon), 2)
+    return (
+        f"{lead}, the odds that a given person is in the data change by at most ×{times} "
+        f"({given}). A suspicion of 10 % can rise to at most {suspicion} %."
+    )
+
+
+def _assumes(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
+    rows = settings.rows_per_person
+    held = "one row" if rows == 1 else f"at most {rows:,} rows"
+    if cluster:
+        unit = (
+            f"A person (or household) is all rows with the same `{cluster}`; of each, {held} "
+            f"{'was' if rows == 1 else 'were'} used."
+        )
+    else:
+        unit = f"Every person has {held} in the data; nothing in the data enforced it."
+    sentences = [
+        unit,
+        "The categories, their order and all settings were fixed without looking at the data.",
+        "What somebody knows of different persons is independent.",
+        "Every other release about the same persons costs as well: losses add up.",
+        "The random numbers come from a cryptographic generator, and the manifest holds a "
+        "commitment to the source: against an adversary who breaks these nothing is promised.",
+    ]
+    if any(measure.column for measure in settings.measures):
+        sentences.insert(1, "The bounds of every sum were fixed without looking at the data.")
+    return tuple(sentences)
+
+
+def _not_covered(settings: CubeSettings, epsilon: float) -> tuple[str, ...]:
+    sentences = [
+        "Facts about a whole group, which hold whether or not one person is in the data: who is "
+        "known to belong to the group may be judged by them.",
+    ]
+    if not settings.replace:
+        twice = rounded_up(exp(2 * epsilon)) if epsilon <= 350 else "more than 10^300"
+        sentences.append(
+            "Odds between two values of a person who is known to be in the data: these change by "
+            f"up to ×{twice}."
+        )
+    else:
+        sentences.append("The number of persons in the data: it is taken to be known.")
+    sentences.append(
+        "A choice among several releases, or of settings, that was made after looking at the data "
+        "or at results: then more was spent than is said here."
+    )
+    return tuple(sentences)

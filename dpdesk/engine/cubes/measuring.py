@@ -1,0 +1,168 @@
+"""Counting for a cube: the one place where a private release looks at the data.
+
+The frequency table comes in codes of whatever occurs; here each text gets its place in the declared
+domain, rows that belong nowhere go, and the rows of a person are cut to the bound that the noise
+covers. Nothing here fails, warns or takes another path because of what the data hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.frequency import FrequencySource, FrequencyTable
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.cubes.declared import DeclaredDomain
+from dpdesk.engine.cubes.lattice import members
+from dpdesk.engine.cubes.settings import Measure
+
+Integers = NDArray[np.int64]
+_PIECE = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedRows:
+    """Rows of the source by their cell of the declared domain.
+
+    ``codes`` has shape (tuples, dimensions), int64, places in the domain; ``counts`` (tuples,) are
+    rows; ``steps`` (tuples,) is the value of each row in grid steps for a sum, 1 for a count.
+    ``facts`` tell what was moved or left out: internal.
+    """
+
+    shape: tuple[int, ...]
+    codes: Integers = field(repr=False)
+    counts: Integers = field(repr=False)
+    steps: Integers = field(repr=False)
+    facts: Mapping[str, object]
+
+    def cuboid(self, mask: int, token: CancelToken) -> Integers:
+        """Exact totals of a cuboid, in grid steps; shape of its dimensions, ascending."""
+        places = members(mask)
+        shape = tuple(self.shape[i] for i in places)
+        totals = np.zeros(int(np.prod(shape, dtype=np.int64)), dtype=np.int64)
+        amounts = self.counts * self.steps
+        for start in range(0, len(amounts), _PIECE):
+            token.check()
+            piece = slice(start, start + _PIECE)
+            index = np.zeros(len(amounts[piece]), dtype=np.int64)
+            for i in places:
+                index = index * self.shape[i] + self.codes[piece, i]
+            np.add.at(totals, index, amounts[piece])
+        return totals.reshape(shape)
+
+
+def place_rows(
+    source: FrequencySource,
+    declared: DeclaredDomain,
+    measure: Measure,
+    cluster: str | None,
+    rows_per_person: int,
+    token: CancelToken,
+) -> PlacedRows:
+    """Count the source into the declared domain.
+
+    With ``cluster``, at most ``rows_per_person`` rows of each of its values are kept, by an order
+    that depends on nothing but the person's own rows. Raises Cancelled.
+    """
+    names = [each.name for each in declared.dimensions]
+    wanted = ([cluster] if cluster else []) + names + ([measure.column] if measure.column else [])
+    table = source.frequency_table(wanted, token)
+    token.check()
+    first = 1 if cluster else 0
+    codes, facts = _placed(table, declared, first)
+    steps, unreadable = _steps(table, measure, first + len(names))
+    inside = (codes >= 0).all(axis=1)
+    counts = np.where(inside, table.counts, 0)
+    facts["rows_left_out"] = int(table.counts[~inside].sum())
+    if measure.column:
+        facts["values_that_are_no_numbers"] = unreadable
+    if cluster:
+        kept = _bounded(table.codes[:, 0], counts, rows_per_person)
+        facts["rows_beyond_the_bound"] = int((counts - kept).sum())
+        counts = kept
+    taken = counts > 0
+    shape = declared.domain.shape
+    return PlacedRows(shape, codes[taken], counts[taken], steps[taken], facts)
+
+
+def scaled_residual(totals: Integers) -> Integers:
+    """The residual of a cuboid times the product of its cardinalities: a vector of integers.
+
+    Along each axis of n categories, n times each value less the sum along the axis.
+    """
+    scaled: Integers = totals
+    for axis, size in enumerate(totals.shape):
+        scaled = size * scaled - scaled.sum(axis=axis, keepdims=True)
+    return scaled
+
+
+def _placed(
+    table: FrequencyTable, declared: DeclaredDomain, first: int
+) -> tuple[Integers, dict[str, object]]:
+    codes = np.empty((len(table.counts), len(declared.dimensions)), dtype=np.int64)
+    outside: dict[str, int] = {}
+    for j, dimension in enumerate(declared.dimensions):
+        texts = table.domains[first + j]
+        column = table.codes[:, first + j]
+        codes[:, j] = dimension.codes(texts)[column] if texts else 0
+        strange = ~dimension.belongs(texts)
+        if strange.any():
+            outside[dimension.name] = int(table.counts[strange[column]].sum())
+    return codes, {"rows_with_values_outside_the_domain": outside}
+
+
+def _steps(table: FrequencyTable, measure: Measure, column: int) -> tuple[Integers, int]:
+    """The clipped value of each tuple in grid steps, and the rows whose text is no number."""
+    if not measure.column:
+        return np.ones(len(table.counts), dtype=np.int64), 0
+    values = [grid_steps(text, measure) for text in table.domains[column]]
+    unread = np.array([value is None for value in values], dtype=bool)
+    steps = np.array([value or 0 for value in values], dtype=np.int64)
+    place = table.codes[:, column]
+    if not values:
+        return np.zeros(len(place), dtype=np.int64), 0
+    return steps[place], int(table.counts[unread[place]].sum())
+
+
+def grid_steps(text: str, measure: Measure) -> int | None:
+    """A value clipped to its bounds, in steps of the grid (half a step upwards); None: no number.
+
+    Rounding goes inwards at the bounds, so that no value exceeds what the noise covers.
+    """
+    from dpdesk.engine.hierarchies.intervals import parse_number
+
+    number = parse_number(text)
+    if number is None:
+        return None
+    lowest, highest = bounds_in_steps(measure)
+    nearest = floor((number - measure.offset) / measure.step + Fraction(1, 2))
+    return max(lowest, min(highest, nearest))
+
+
+def bounds_in_steps(measure: Measure) -> tuple[int, int]:
+    """Smallest and largest value in grid steps: the bounds, rounded inwards."""
+    lowest = -floor(-measure.lower / measure.step)
+    return lowest, max(lowest, floor(measure.upper / measure.step))
+
+
+def _bounded(persons: NDArray[np.int32], counts: Integers, bound: int) -> Integers:
+    """Counts cut to ``bound`` rows for each person, whose tuples stand together.
+
+    The frequency table is sorted by its codes, the person first, and the codes of a column are in
+    the order of their texts: which rows stay depends on that person's own rows alone.
+    """
+    if not len(persons):
+        return counts
+    if (persons[1:] < persons[:-1]).any():
+        raise ValueError("the frequency table is not sorted by its first attribute")
+    starts = np.flatnonzero(np.concatenate(([True], persons[1:] != persons[:-1])))
+    sizes = np.diff(np.append(starts, len(persons)))
+    before = np.cumsum(counts) - counts
+    own = before - np.repeat(before[starts], sizes)
+    kept: Integers = np.clip(bound - own, 0, counts).astype(np.int64)
+    return kept

@@ -1,0 +1,68 @@
+"""Differentially private data cubes as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.private_method import Design, PrivateInput, PrivateMethod
+
+if TYPE_CHECKING:
+    from dpdesk.core.cuboid import CuboidTable
+
+
+class DpCube(PrivateMethod):
+    """Tables over all combinations of some dimensions, with integer noise from an exact sampler.
+
+    Source: data cubes paper (K_all, K_base, BMax, PMost); planners by the error after consistency
+    and the consistency itself are our own (resources/docs/cubes.md).
+    """
+
+    id: ClassVar[str] = "dp-cube"
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Differentially private tables"
+    summary: ClassVar[str] = (
+        "Release tables of counts or sums over chosen dimensions, with random noise that hides "
+        "every single person, and make the tables agree with each other."
+    )
+    promise: ClassVar[str] = (
+        "Whatever somebody else knows, what is published hardly changes the odds of any guess "
+        "about one person."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    later: ClassVar[tuple[str, ...]] = ("exact", "objective", "basis", "nonnegative", "integral")
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`."""
+        from dpdesk.engine.cubes.settings import CubeSettings, check_columns
+
+        check_columns(CubeSettings.from_parameters(parameters, where), columns, roles, where)
+
+    def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
+        """See :meth:`PrivateMethod.design`; InputError ``cube.*``."""
+        from dpdesk.engine.cubes.design import design_cube
+
+        report(StepStarted("Plan the noise", 1, 1))
+        return design_cube(given, token, report)
+
+    def verify(
+        self,
+        manifest: Mapping[str, object],
+        published: Mapping[str, CuboidTable],
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`PrivateMethod.verify`."""
+        from dpdesk.engine.cubes.verification import verify_cube
+
+        return verify_cube(manifest, published, token)

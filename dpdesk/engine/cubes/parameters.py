@@ -1,0 +1,138 @@
+"""The keys of a plan's ``[protection]`` for a data cube."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpdesk.core.cube_parameters import MeasureParameter, PositiveParameter, PublishParameter
+from dpdesk.core.list_parameters import NestedParameter, TextListParameter
+from dpdesk.core.parameters import (
+    Choice,
+    ChoiceParameter,
+    Condition,
+    IntegerParameter,
+    LevelsParameter,
+    Parameter,
+)
+from dpdesk.core.planned_choice import PlannedChoiceParameter
+from dpdesk.engine.cubes.plans import Noise
+
+LAPLACE, GAUSSIAN = Noise.LAPLACE.value, Noise.GAUSSIAN.value
+ADD_REMOVE, REPLACE = "add-remove", "replace"
+PLANNERS = ("bmax", "pmost", "all", "base", "exact", "optimal")
+CONSISTENCIES = ("l2", "none", "l1", "linf")
+OBJECTIVES = ("maximum", "average", "total")
+BASES = ("cuboids", "residuals")
+
+PARAMETERS: tuple[Parameter, ...] = (
+    TextListParameter(
+        "dimensions",
+        "Dimensions",
+        "The columns that span the cube; each needs declared categories.",
+        required=True,
+    ),
+    LevelsParameter(
+        "levels", "Levels", "Level of its hierarchy at which a dimension is published; else 0."
+    ),
+    NestedParameter(
+        "domains",
+        "Declared categories",
+        "Categories of a dimension, in the order of the release; never taken from the data.",
+        example='{ sex = ["female", "male"] }',
+    ),
+    NestedParameter(
+        "outside",
+        "Everything else",
+        "The declared category for texts outside the domain; without one, and without a category "
+        "`other`, their rows are left out.",
+        example='{ region = "abroad" }',
+    ),
+    PublishParameter("publish", "Tables to publish", "Which cuboids the release holds."),
+    PlannedChoiceParameter(
+        "planner",
+        "Planner",
+        "How it is chosen which cuboids get noise of their own.",
+        choices=(
+            Choice(
+                "bmax",
+                "BMax: a small largest error",
+                "Greedy choice of cuboids with equal noise, so that the largest error is small.",
+            ),
+            Choice(
+                "pmost",
+                "PMost: as many precise cuboids as possible",
+                "Greedy choice that brings most cuboids below the error `theta`.",
+            ),
+            Choice("all", "All: noise in every cuboid", "Each published cuboid is measured."),
+            Choice("base", "Base: noise in the finest cuboid", "All else is summed up from it."),
+        ),
+        default="bmax",
+        not_yet=("exact", "optimal"),
+    ),
+    PositiveParameter(
+        "theta",
+        "Error that counts as precise",
+        "Variance of a cell at or below which PMost calls a cuboid precise.",
+        unit="squared people",
+        applies=Condition("planner", ("pmost",)),
+    ),
+    PositiveParameter(
+        "epsilon",
+        "ε, the privacy loss",
+        "Whatever is published, the odds of a guess about a person change by at most e^ε.",
+    ),
+    PositiveParameter(
+        "rho",
+        "ρ, the privacy loss (zCDP)",
+        "The budget for Gaussian noise, in zero-concentrated differential privacy.",
+    ),
+    PositiveParameter(
+        "delta",
+        "δ, for display",
+        "With `rho`: the probability with which the ε that is shown may fail.",
+        default=Fraction(1, 1_000_000),
+        below=Fraction(1),
+        applies=Condition("noise", (GAUSSIAN,)),
+    ),
+    ChoiceParameter(
+        "noise",
+        "Noise",
+        "Integer noise from an exact sampler; without it, `rho` means Gaussian noise.",
+        choices=(
+            Choice(LAPLACE, "Discrete Laplace", "For a budget in ε."),
+            Choice(GAUSSIAN, "Discrete Gaussian", "For a budget in ρ (zCDP)."),
+        ),
+    ),
+    ChoiceParameter(
+        "neighbours",
+        "One person",
+        "Between which two tables nobody shall tell the difference.",
+        choices=(
+            Choice(ADD_REMOVE, "is added or removed", "Presence itself is protected."),
+            Choice(REPLACE, "is replaced by another", "The number of persons is known."),
+        ),
+        default=ADD_REMOVE,
+    ),
+    PlannedChoiceParameter(
+        "consistency",
+        "Make the tables agree",
+        "How tables that overlap are brought to agree; costs nothing of the budget.",
+        choices=(
+            Choice("l2", "Least squares", "Unbiased, and the least error."),
+            Choice("none", "Not at all", "Each table is summed up from its best noisy cuboid."),
+        ),
+        default="l2",
+        not_yet=("l1", "linf"),
+    ),
+    MeasureParameter("measure", "Measure", "What a cell holds: persons, a sum or an average."),
+    IntegerParameter(
+        "rows_per_person",
+        "Rows per person, at most",
+        "With a cluster column, further rows of a person are left out; without one, the plan "
+        "vouches for it.",
+        unit="rows",
+        minimum=1,
+        maximum=1_000_000,
+        default=1,
+    ),
+)

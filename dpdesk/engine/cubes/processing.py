@@ -1,0 +1,125 @@
+"""From noisy tables to published ones: nothing here sees the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.cube_parameters import AVERAGE, COUNT
+from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.engine.cubes.channels import Channel, centred, middle
+from dpdesk.engine.cubes.lattice import cells, magnification, members
+from dpdesk.engine.cubes.naming import cuboid_file
+from dpdesk.engine.cubes.settings import CubeSettings, Measure
+from dpdesk.engine.private_method import NoisyTables
+
+if TYPE_CHECKING:
+    from dpdesk.engine.cubes.consistency.residual import ConsistentCube
+
+Values = NDArray[Any]
+
+
+def processed(
+    settings: CubeSettings,
+    domain: Domain,
+    channels: tuple[Channel, ...],
+    noisy: NoisyTables,
+    token: CancelToken,
+    report: Report,
+) -> tuple[CuboidTable, ...]:
+    """All tables of a release, made consistent as the settings ask; see :meth:`Design.process`."""
+    many = len(channels[0].plan.sources)
+    tables: list[CuboidTable] = []
+    known: dict[str, Mapping[int, Values]] = {}
+    for number, channel in enumerate(channels):
+        own = noisy.values[number * many : (number + 1) * many]
+        found = _consistent(settings, channel, own, token, report)
+        values = {mask: _in_units(found[mask], channel) for mask in settings.published}
+        known[channel.measure.name] = values
+        tables += _tables(settings, domain, channel.measure, values)
+    for measure in settings.measures:
+        if measure.kind == AVERAGE:
+            sums, counts = known[centred(measure).name], known[COUNT]
+            averages = {
+                mask: average(measure, sums[mask], counts[mask]) for mask in settings.published
+            }
+            tables += _tables(settings, domain, measure, averages)
+    return tuple(tables)
+
+
+def average(measure: Measure, sums: Values, counts: Values) -> Values:
+    """The middle plus centred sums over counts, clipped to the bounds; the middle below 1 person.
+
+    Clipping and the small cells make it slightly biased towards the middle.
+    """
+    low, high = float(measure.lower), float(measure.upper)
+    enough = counts >= 1
+    ratio = sums / np.where(enough, counts, 1)
+    centre = float(middle(measure))
+    return np.where(enough, np.clip(centre + ratio, low, high), centre)
+
+
+def _tables(
+    settings: CubeSettings, domain: Domain, measure: Measure, values: Mapping[int, Values]
+) -> list[CuboidTable]:
+    return [
+        CuboidTable(domain.part(members(mask)), values[mask], cuboid_file(settings, mask, measure))
+        for mask in settings.published
+    ]
+
+
+def _in_units(values: Values, channel: Channel) -> Values:
+    """Values in units of the measure; whole numbers stay whole where the grid step is whole."""
+    unit = channel.unit
+    if unit.denominator == 1:
+        return values * (int(unit) if values.dtype.kind == "i" else float(unit))
+    return values * float(unit)
+
+
+def _consistent(
+    settings: CubeSettings,
+    channel: Channel,
+    own: tuple[NDArray[np.int64], ...],
+    token: CancelToken,
+    report: Report,
+) -> Mapping[int, Values]:
+    if settings.consistency == "none" and not settings.residuals:
+        return {mask: _from_best(mask, channel, own) for mask in settings.published}
+    cube = _least_squares(channel, own, token, report)
+    return {mask: cube.cuboid(mask) for mask in settings.published}
+
+
+def _least_squares(
+    channel: Channel, own: tuple[NDArray[np.int64], ...], token: CancelToken, report: Report
+) -> ConsistentCube:
+    from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
+
+    whole: dict[int, Measured] = {}
+    parts: dict[int, Measured] = {}
+    plan = channel.plan
+    for source, values, variance in zip(plan.sources, own, channel.variances, strict=True):
+        if source.residual:
+            fine = cells(source.cuboid, plan.shape)
+            parts[source.cuboid] = Measured(values / fine, fine**2 / variance)
+        else:
+            whole[source.cuboid] = Measured(values, 1 / variance)
+    return consistent_cube(plan.shape, whole, parts, token=token, report=report)
+
+
+def _from_best(mask: int, channel: Channel, own: tuple[NDArray[np.int64], ...]) -> Values:
+    """A cuboid summed up from the source that gives it the smallest variance."""
+    plan = channel.plan
+    errors = [
+        variance * magnification(mask, source.cuboid, plan.shape)
+        if not mask & ~source.cuboid
+        else float("inf")
+        for source, variance in zip(plan.sources, channel.variances, strict=True)
+    ]
+    best = int(np.argmin(errors))
+    places = members(plan.sources[best].cuboid)
+    gone = tuple(axis for axis, place in enumerate(places) if not mask >> place & 1)
+    return np.asarray(own[best].sum(axis=gone))

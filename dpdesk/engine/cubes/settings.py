@@ -1,0 +1,266 @@
+"""The settings of a data cube, read from the parameters of a plan and checked together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpdesk.core.cube_parameters import ALL, AVERAGE, COUNT, MAX_DIMENSIONS, SUM
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import Nested, ParameterValue, Texts, exact_number, nearest
+from dpdesk.core.plain import quoted
+from dpdesk.core.schema import Role
+from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of
+from dpdesk.engine.cubes.parameters import REPLACE
+from dpdesk.engine.cubes.plans import Noise
+
+_NOT_DIMENSIONS = {
+    Role.IDENTIFIER: "identifies persons",
+    Role.WEIGHT: "is a weight",
+    Role.CLUSTER: "says whose rows belong together",
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a cell holds.
+
+    ``kind`` is ``"count"``, ``"sum"`` or ``"average"``. Values of ``column``, less ``offset``, are
+    clipped to [``lower``, ``upper``] and rounded to multiples of ``step`` before they are summed;
+    texts that are no numbers count as 0. ``column`` is empty for a count.
+    """
+
+    kind: str
+    column: str = ""
+    lower: Fraction = Fraction(0)
+    upper: Fraction = Fraction(1)
+    step: Fraction = Fraction(1)
+    offset: Fraction = Fraction(0)
+
+    @property
+    def name(self) -> str:
+        """A short name, such as ``"sum of income"``."""
+        return self.kind if self.kind == COUNT else f"{self.kind} of {self.column}"
+
+
+@dataclass(frozen=True)
+class CubeSettings:
+    """All settings with their types; cuboids are masks over ``dimensions`` in plan order.
+
+    ``budget`` is in epsilon or rho, as ``noise`` says. ``domains`` and ``outside`` hold what the
+    plan declares, by dimension.
+    """
+
+    dimensions: tuple[str, ...]
+    levels: Mapping[str, int]
+    domains: Mapping[str, tuple[str, ...]]
+    outside: Mapping[str, str]
+    published: tuple[int, ...]
+    planner: str
+    theta: Fraction | None
+    objective: str
+    residuals: bool
+    noise: Noise
+    budget: Fraction
+    delta: Fraction
+    replace: bool
+    consistency: str
+    nonnegative: bool
+    integral: bool
+    measures: tuple[Measure, ...]
+    rows_per_person: int
+
+    @classmethod
+    def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> CubeSettings:
+        """Read checked parameters; raises InputError ``cube.*`` where they do not go together."""
+        dimensions = _texts(values["dimensions"])
+        _check_distinct(dimensions, where)
+        noise, budget = _budget(values, where)
+        planner, theta = str(values["planner"]), values["theta"]
+        if planner == "pmost" and theta is None:
+            raise _error(
+                "cube.theta", where, "the planner `pmost` needs `theta`, a variance", "theta"
+            )
+        residuals = planner == "optimal" and values.get("basis") == "residuals"
+        if residuals and noise is not Noise.GAUSSIAN:
+            sentence = "`basis` is residuals, which need Gaussian noise; give `rho`"
+            raise _error("cube.basis", where, sentence, "basis")
+        return cls(
+            dimensions=dimensions,
+            levels=_levels(values["levels"], dimensions, where),
+            domains=_domains(values["domains"], dimensions, where),
+            outside=_outside(values["outside"], dimensions, where),
+            published=_published(values["publish"], dimensions, where),
+            planner=planner,
+            theta=theta if isinstance(theta, Fraction) else None,
+            objective=str(values.get("objective", "maximum")),
+            residuals=residuals,
+            noise=noise,
+            budget=budget,
+            delta=Fraction(str(values["delta"])),
+            replace=values["neighbours"] == REPLACE,
+            consistency=str(values["consistency"]),
+            nonnegative=values.get("nonnegative") is True,
+            integral=values.get("integral") is True,
+            measures=_measures(values["measure"]),
+            rows_per_person=int(str(values["rows_per_person"])),
+        )
+
+
+def check_columns(
+    settings: CubeSettings, columns: Sequence[str], roles: Mapping[str, Role], where: str
+) -> None:
+    """Check names and roles; raises InputError ``plan.unknown-column``, ``cube.*``."""
+    measured = [measure.column for measure in settings.measures if measure.column]
+    for name in (*settings.dimensions, *measured):
+        if name not in columns:
+            near = nearest(name, columns)
+            raise InputError(
+                "plan.unknown-column",
+                f"{where}: the source has no column {quoted(name)}.",
+                hint=f"Did you mean `{near}`?" if near else "",
+                details={"key": "dimensions", "nearest": near},
+            )
+    for name in settings.dimensions:
+        reason = _NOT_DIMENSIONS.get(roles[name])
+        if reason is not None:
+            sentence = f"`{name}` {reason} (role {roles[name].value}), so it can be no dimension"
+            raise _error("cube.role", where, sentence, "dimensions")
+    for name in measured:
+        if name in settings.dimensions:
+            sentence = f"`{name}` is a dimension, so it cannot be summed as well"
+            raise _error("cube.measure", where, sentence, "measure")
+    _check_weights(settings, roles, where)
+    clusters = [name for name, role in roles.items() if role is Role.CLUSTER]
+    if len(clusters) > 1:
+        sentence = f"{len(clusters)} columns have the role cluster, expected at most one"
+        raise _error("cube.role", where, sentence, "cluster")
+
+
+def _check_weights(settings: CubeSettings, roles: Mapping[str, Role], where: str) -> None:
+    for name, role in roles.items():
+        if role is Role.WEIGHT and all(measure.column != name for measure in settings.measures):
+            raise InputError(
+                "cube.weights",
+                f"{where}: `{name}` has the role weight, but a cube counts rows: one person with "
+                "the weight 300 would need 300 times the noise.",
+                hint=f"Make it insensitive to count rows, or sum it: measure = {{ sum = "
+                f'"{name}", lower = 0, upper = … }}, with the largest weight declared.',
+                details={"key": "measure", "column": name},
+            )
+
+
+def _budget(values: Mapping[str, ParameterValue], where: str) -> tuple[Noise, Fraction]:
+    epsilon, rho, noise = values["epsilon"], values["rho"], values["noise"]
+    if (epsilon is None) == (rho is None):
+        found = "neither `epsilon` nor `rho`" if epsilon is None else "both `epsilon` and `rho`"
+        raise _error("cube.budget", where, f"found {found}, expected one of them", "epsilon")
+    kind = Noise.LAPLACE if rho is None else Noise.GAUSSIAN
+    if noise is not None and noise != kind.value:
+        key = "epsilon" if rho is None else "rho"
+        sentence = f"`noise` is {noise}, which does not go with `{key}`, expected {kind.value}"
+        raise _error("cube.budget", where, sentence, "noise")
+    return kind, Fraction(str(epsilon if rho is None else rho))
+
+
+def _texts(value: ParameterValue) -> tuple[str, ...]:
+    return value.items if isinstance(value, Texts) else ()
+
+
+def _check_distinct(dimensions: tuple[str, ...], where: str) -> None:
+    if not dimensions:
+        raise _error(
+            "cube.dimensions", where, "`dimensions` is empty, expected one or more", "dimensions"
+        )
+    twice = next((name for i, name in enumerate(dimensions) if name in dimensions[:i]), None)
+    if twice is not None:
+        sentence = f"`dimensions` names {quoted(twice)} twice"
+        raise _error("cube.dimensions", where, sentence, "dimensions")
+    if "value" in dimensions:
+        sentence = "a dimension is called `value`, the name of the column with the numbers"
+        raise _error("cube.dimensions", where, sentence, "dimensions")
+    if len(dimensions) > MOST_DIMENSIONS:
+        sentence = f"`dimensions` names {len(dimensions)}, expected at most {MOST_DIMENSIONS}"
+        raise _error("cube.dimensions", where, sentence, "dimensions")
+
+
+def _known(name: str, dimensions: tuple[str, ...], key: str, where: str) -> None:
+    if name not in dimensions:
+        near = nearest(name, dimensions)
+        raise InputError(
+            "cube.unknown-dimension",
+            f"{where}: `{key}` names {quoted(name)}, which is no dimension of the cube.",
+            hint=f"Did you mean `{near}`?" if near else "",
+            details={"key": key, "nearest": near},
+        )
+
+
+def _levels(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> Mapping[str, int]:
+    levels = dict(value) if isinstance(value, tuple) else {}
+    for name in levels:
+        _known(name, dimensions, "levels", where)
+    return levels
+
+
+def _domains(
+    value: ParameterValue, dimensions: tuple[str, ...], where: str
+) -> Mapping[str, tuple[str, ...]]:
+    plain = value.plain if isinstance(value, Nested) else {}
+    declared: dict[str, tuple[str, ...]] = {}
+    for name, texts in plain.items() if isinstance(plain, Mapping) else ():
+        _known(name, dimensions, "domains", where)
+        if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
+            sentence = f"`domains` gives no list of texts for `{name}`"
+            raise _error("cube.domain", where, sentence, "domains")
+        declared[name] = texts
+    if value is not None and not isinstance(plain, Mapping):
+        raise _error("cube.domain", where, "`domains` is no table of lists", "domains")
+    return declared
+
+
+def _outside(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> Mapping[str, str]:
+    plain = value.plain if isinstance(value, Nested) else {}
+    if not isinstance(plain, Mapping) or not all(isinstance(text, str) for text in plain.values()):
+        raise _error("cube.outside", where, "`outside` is no table of texts", "outside")
+    for name in plain:
+        _known(name, dimensions, "outside", where)
+    return {name: str(text) for name, text in plain.items()}
+
+
+def _published(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> tuple[int, ...]:
+    plain = value.plain if isinstance(value, Nested) else ALL
+    count = len(dimensions)
+    if plain == ALL:
+        return tuple(by_size(count, count))
+    if isinstance(plain, Mapping):
+        return tuple(by_size(count, int(plain[MAX_DIMENSIONS])))
+    masks: list[int] = []
+    for names in plain if isinstance(plain, tuple) else ():
+        for name in names:
+            _known(name, dimensions, "publish", where)
+        mask = mask_of(dimensions.index(name) for name in names)
+        if mask in masks or len(set(names)) < len(names):
+            shown = "the grand total" if not names else " × ".join(names)
+            raise _error("cube.publish", where, f"`publish` names {shown} twice", "publish")
+        masks.append(mask)
+    return tuple(sorted(masks))
+
+
+def _measures(value: ParameterValue) -> tuple[Measure, ...]:
+    plain = value.plain if isinstance(value, Nested) else COUNT
+    items = plain if isinstance(plain, tuple) else (plain,)
+    return tuple(_measure(item) for item in items)
+
+
+def _measure(item: object) -> Measure:
+    if not isinstance(item, Mapping):
+        return Measure(COUNT)
+    kind = SUM if SUM in item else AVERAGE
+    bounds = [exact_number(item.get(key, 1)) for key in ("lower", "upper", "step")]
+    lower, upper, step = (bound if bound is not None else Fraction(1) for bound in bounds)
+    return Measure(kind, str(item[kind]), lower, upper, step)
+
+
+def _error(code: str, where: str, sentence: str, key: str) -> InputError:
+    return InputError(code, f"{where}: {sentence}.", details={"key": key})

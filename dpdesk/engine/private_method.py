@@ -1,0 +1,134 @@
+"""Methods that release tables with noise: designed without data, measured once, then processed.
+
+The types keep the three apart. A design sees the plan alone, so nothing that it says can depend on
+the data. Measuring sees the data, once, and demands the receipt of a debit. Processing sees what
+measuring gave, never the data.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dpdesk.core.charts import Chart, Figure
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.parameters import ParameterValue
+from dpdesk.core.plan import HierarchyBuilder
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import Method
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from dpdesk.core.budget import Budget, Debit, Draws, Neighbours, ProtectedUnit
+    from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.core.frequency import FrequencySource
+    from dpdesk.engine.noise.randomness import RandomSource
+
+
+@dataclass(frozen=True)
+class PrivateInput:
+    """All that a design may know: no data.
+
+    ``roles`` holds every column of the source, in source order; ``hierarchies`` those of files, and
+    builders where the plan gives one. ``where`` is how messages call the plan.
+    """
+
+    roles: Mapping[str, Role]
+    hierarchies: Mapping[str, Hierarchy | HierarchyBuilder]
+    parameters: Mapping[str, ParameterValue]
+    where: str = "the plan"
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        """The columns with this role, in source order."""
+        return tuple(name for name, given in self.roles.items() if given is role)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What a design costs; see :class:`dpdesk.core.budget.DebitRequest`."""
+
+    cost: Budget
+    draws: tuple[Draws, ...]
+    neighbours: Neighbours
+    unit: ProtectedUnit
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyTables:
+    """What was measured: integers with noise, one array for each noise source of the design."""
+
+    values: tuple[NDArray[np.int64], ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The noisy tables, and facts on the data that stay in the agency (JSON values)."""
+
+    noisy: NoisyTables
+    internal: Mapping[str, object] = field(default_factory=dict)
+
+
+class Design(ABC):
+    """A release as far as it can be decided without data.
+
+    ``guarantee`` and ``result`` are as the manifest will have them; ``charts`` and ``figures`` are
+    for people, before anything is spent. ``notes`` say what a newcomer should know.
+    """
+
+    charge: Charge
+    guarantee: Guarantee
+    result: Mapping[str, object]
+    charts: tuple[Chart, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @abstractmethod
+    def measure(
+        self,
+        source: FrequencySource,
+        debit: Debit,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> Measured:
+        """Count and add noise: the only look at the data.
+
+        Raises RefusedError ``ledger.debit-used`` when the debit paid for noise before, ValueError
+        when it paid for less than this design costs, Cancelled.
+        """
+
+    @abstractmethod
+    def process(
+        self, noisy: NoisyTables, token: CancelToken, report: Report
+    ) -> tuple[CuboidTable, ...]:
+        """The tables to publish, from what was measured alone; each with its ``file``."""
+
+
+class PrivateMethod(Method):
+    """A method whose guarantee comes from noise, with a budget that a ledger keeps."""
+
+    @abstractmethod
+    def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
+        """Plan the release from the plan alone.
+
+        Raises InputError for whatever the plan gets wrong, Cancelled.
+        """
+
+    @abstractmethod
+    def verify(
+        self,
+        manifest: Mapping[str, object],
+        published: Mapping[str, CuboidTable],
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """Check each claim of a manifest against the published tables, by file.
+
+        Shares no code with the design, and takes no number of the manifest for granted.
+        """

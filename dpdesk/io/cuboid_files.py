@@ -1,0 +1,191 @@
+"""CSV files of cuboids: a column for each dimension and ``value``, one row for each cell.
+
+Rows stand in domain order, the last dimension fastest. Writing and reading work on whole columns in
+Arrow; texts are quoted as RFC 4180 requires and numbers are the shortest that read back the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.jobs import CancelToken
+from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
+from dpdesk.io.recode import csv_field
+
+VALUE = "value"
+_PIECE = 1 << 17
+_BLOCK = 8 << 20
+
+
+def write_cuboid(table: CuboidTable, path: Path, token: CancelToken) -> None:
+    """Write one cuboid to a new file. Raises OSError, Cancelled."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = table.values.reshape(-1)
+    header = ",".join(csv_field(name) for name in (*table.domain.dimensions, VALUE)) + "\n"
+    fields = [pa.array([csv_field(text) for text in part]) for part in table.domain.categories]
+    with path.open("xb") as file:
+        file.write(header.encode("utf-8"))
+        for start in range(0, len(values), _PIECE):
+            token.check()
+            piece = values[start : start + _PIECE]
+            codes = _codes(table.domain.shape, start, len(piece))
+            columns = [
+                field.take(pa.array(code)) for field, code in zip(fields, codes, strict=True)
+            ]
+            lines = pc.binary_join_element_wise(*columns, _number_texts(piece), ",")
+            ended = pc.binary_join_element_wise(lines, pa.scalar(""), "\n")
+            file.write(_text_bytes(ended))
+
+
+def _number_texts(values: NDArray[Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(values + 0 if values.dtype.kind == "f" else values).cast(pa.string())
+
+
+def _text_bytes(texts: Any) -> memoryview:
+    """The texts of an Arrow array, one after the other, without a copy."""
+    offsets, data = texts.buffers()[1:]
+    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return memoryview(data)[int(ends[0]) : int(ends[-1])]
+
+
+def _codes(shape: Sequence[int], start: int, count: int) -> list[NDArray[np.int32]]:
+    """Places along each dimension of ``count`` cells from ``start`` on, in domain order."""
+    cells = np.arange(start, start + count, dtype=np.int64)
+    codes: list[NDArray[np.int32]] = []
+    for size in reversed(shape):
+        codes.append((cells % size).astype(np.int32))
+        cells //= size
+    return codes[::-1]
+
+
+def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> CuboidTable:
+    """Read one cuboid of a declared domain, strictly.
+
+    Raises
+    ------
+    UnreadableTableError
+        The file is no CSV as it should be, its columns or categories are others, a cell is missing
+        or out of order, or a value is no finite number in its shortest form; with the row.
+    OSError
+        The file cannot be read.
+    Cancelled
+    """
+    fields, rows = check_grammar(path, token)
+    names = [*domain.dimensions, VALUE]
+    expected = prod(domain.shape)
+    if fields != len(names):
+        raise UnreadableTableError(f"has {fields} columns, expected {len(names)}")
+    if rows != expected:
+        raise UnreadableTableError(f"has {rows:,} cells, expected {expected:,}")
+    values = np.empty(expected, dtype=np.float64)
+    start = 0
+    for batch in _batches(path, names):
+        token.check()
+        count = batch.num_rows
+        codes = _codes(domain.shape, start, count)
+        for i, categories in enumerate(domain.categories):
+            _check_places(batch.column(i), categories, codes[i], start, names[i])
+        values[start : start + count] = _numbers(batch.column(len(names) - 1), start)
+        start += count
+    return CuboidTable(domain, values.reshape(domain.shape), file)
+
+
+def _batches(path: Path, names: list[str]) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    plain = [f"f{i}" for i in range(len(names))]
+    with path.open("rb") as opened:
+        header = _header(opened)
+        if header != names:
+            raise UnreadableTableError("row 1: the columns are others than the domain's")
+    options = csv.ConvertOptions(
+        column_types={name: pa.string() for name in plain},
+        strings_can_be_null=False,
+        quoted_strings_can_be_null=False,
+    )
+    return csv.open_csv(
+        path,
+        read_options=csv.ReadOptions(
+            column_names=plain, skip_rows_after_names=1, block_size=_BLOCK
+        ),
+        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=options,
+    )
+
+
+def _header(opened: Any) -> list[str]:
+    import csv
+    import io
+
+    text = io.TextIOWrapper(opened, encoding="utf-8", newline="")
+    found = next(csv.reader(text, strict=True))
+    text.detach()
+    return found
+
+
+def _check_places(
+    texts: Any, categories: Sequence[str], codes: NDArray[np.int32], start: int, name: str
+) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wanted = pa.array(list(categories), pa.string()).take(pa.array(codes))
+    same = pc.equal(texts, wanted)
+    if not pc.all(same).as_py():
+        row = int(np.flatnonzero(~same.to_numpy(zero_copy_only=False))[0]) + start + 2
+        raise UnreadableTableError(
+            f"row {row:,}: column `{name}` holds another category than the domain has there"
+        )
+
+
+def _numbers(texts: Any, start: int) -> NDArray[np.float64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = texts.cast(pa.float64())
+    except pa.ArrowInvalid:
+        raise UnreadableTableError(_bad_number(texts, start)) from None
+    found: NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False)
+    again = _number_texts(found)
+    same = pc.equal(texts, again).to_numpy(zero_copy_only=False) & np.isfinite(found)
+    if not same.all():
+        same |= _whole_texts(texts, found)
+    if not same.all():
+        row = int(np.flatnonzero(~same)[0]) + start + 2
+        raise UnreadableTableError(
+            f"row {row:,}: `{VALUE}` is not a finite number in its shortest form"
+        )
+    return found
+
+
+def _whole_texts(texts: Any, found: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which are whole numbers in plain digits, as tables of integers have them at any size."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = np.isfinite(found) & (np.abs(found) < 2**53) & (found == np.floor(found))
+    digits = np.where(whole, found, 0).astype(np.int64)
+    equal = pc.equal(texts, pa.array(digits).cast(pa.string())).to_numpy(zero_copy_only=False)
+    return np.asarray(whole & equal)
+
+
+def _bad_number(texts: Any, start: int) -> str:
+    for place, text in enumerate(texts.to_pylist()):
+        try:
+            float(text)
+        except ValueError:
+            return f"row {place + start + 2:,}: `{VALUE}` is {text[:40]!r}, expected a number"
+    return f"`{VALUE}` holds what is no number"

@@ -1,0 +1,146 @@
+"""The two pages of a cube: ``about.html`` for its users, ``report.html`` for its reviewer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+from dpdesk.core.charts import format_figure
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.engine.method import Method
+from dpdesk.engine.private_method import Design
+from dpdesk.report.about import settings
+from dpdesk.report.pages import render
+from dpdesk.report.review import check_line
+from dpdesk.report.words import Line, plain_lines
+
+_NORMAL_95 = 1.96
+_MOST_LISTED = 500
+
+
+@dataclass(frozen=True)
+class CuboidLine:
+    """One table as readers see it."""
+
+    name: str
+    cells: int
+    deviation: str
+    half_width: str
+    file: str
+
+
+@dataclass(frozen=True)
+class CubeReport:
+    """Everything that the report is made from; ``evidence`` as ``evidence.json`` holds it."""
+
+    manifest: Mapping[str, object]
+    evidence: Mapping[str, object]
+    method: Method
+    design: Design
+    checks: tuple[ClaimCheck, ...]
+
+
+def render_about(manifest: Mapping[str, object], method: Method) -> bytes:
+    """The page for users; it depends on the manifest alone."""
+    return render("about_cube.html", _common(manifest, method))
+
+
+def render_report(content: CubeReport) -> bytes:
+    """The page for the reviewer."""
+    evidence, checks = content.evidence, content.checks
+    values = _common(content.manifest, content.method) | {
+        "source": evidence["source"],
+        "reading": plain_lines(_table(_table(evidence["source"])["reading"])),
+        "plan_name": evidence["plan_name"],
+        "notes": evidence["notes"],
+        "budget": plain_lines(_table(evidence["budget"])),
+        "counting": plain_lines(_table(_table(evidence["result"]).get("counting", {}))),
+        "roles": list(_table(evidence["roles"]).items()),
+        "charts": content.design.charts,
+        "checks": tuple(check_line(check) for check in checks),
+        "confirmed": sum(check.status is CheckStatus.CONFIRMED for check in checks),
+        "failed": sum(check.status is CheckStatus.FAILED for check in checks),
+        "files": content.manifest["files"],
+        "environment": plain_lines(_table(evidence["environment"])),
+        "timings": plain_lines(_table(evidence["timings"])),
+    }
+    return render("report_cube.html", values)
+
+
+def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]:
+    result, parameters = _table(manifest["result"]), _table(manifest["parameters"])
+    lines = tuple(_cuboid_line(_table(item)) for item in _list(result["cuboids"]))
+    return {
+        "title": manifest["title"] or "Protected tables",
+        "manifest": manifest,
+        "guarantee": manifest["guarantee"],
+        "method": method,
+        "settings": settings(method.parameters, parameters),
+        "figures": _figures(result, parameters),
+        "cuboids": lines[:_MOST_LISTED],
+        "more": max(0, len(lines) - _MOST_LISTED),
+        "domains": _list(result["domains"]),
+        "sources": [
+            " × ".join(str(name) for name in _list(names)) or "grand total"
+            for names in _list(result["noise_sources"])
+        ],
+        "biased": parameters.get("nonnegative") is True,
+        "integral": parameters.get("integral") is True,
+        "adds_up": parameters.get("consistency") != "none",
+        "averages": any(
+            "average" in str(_table(item).get("measure")) for item in _list(result["cuboids"])
+        ),
+    }
+
+
+def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> tuple[Line, ...]:
+    cuboids = [_table(item) for item in _list(result["cuboids"])]
+    largest = max((_float(item["variance"]) for item in cuboids), default=0.0)
+    rho = "rho" in parameters
+    budget = _float(parameters["rho" if rho else "epsilon"])
+    return (
+        Line("Privacy loss", f"{'ρ' if rho else 'ε'} = {budget:g}", "The smaller, the safer."),
+        Line("Tables", f"{len(cuboids):,}", "One file each."),
+        Line("Cells", f"{sum(int(_float(c['cells'])) for c in cuboids):,}", "In all tables."),
+        Line(
+            "Largest error",
+            f"± {_shown(_NORMAL_95 * sqrt(largest))}",
+            "In about 95 % of the cells of the least exact table.",
+        ),
+    )
+
+
+def _cuboid_line(item: Mapping[str, object]) -> CuboidLine:
+    names = " × ".join(str(name) for name in _list(item["dimensions"])) or "grand total"
+    measure = str(item.get("measure", ""))
+    deviation = sqrt(_float(item["variance"]))
+    return CuboidLine(
+        f"{names} ({measure})" if measure else names,
+        int(_float(item["cells"])),
+        _shown(deviation),
+        _shown(_NORMAL_95 * deviation),
+        str(item["file"]),
+    )
+
+
+def _shown(value: float) -> str:
+    return format_figure(value, "number")
+
+
+def _table(value: object) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise TypeError("expected a table")
+    return value
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list | tuple):
+        raise TypeError("expected a list")
+    return list(value)
+
+
+def _float(value: object) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError("expected a number")
+    return float(value)

@@ -1,0 +1,331 @@
+"""A cube from the plan to the verified folder, and what somebody may do to it in between."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.private import releasing
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.frequency import FrequencyTable
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.release import VerifyReport
+from dpdesk.io.store import DataStore
+from tests.helpers.cubes import AGES, REGION, SEX, people, release, write_plan, write_register
+from tests.helpers.forging import manifest_of, seal_again
+
+PLANS: dict[str, dict[str, Any]] = {
+    "bmax": {},
+    "all": {"planner": "all"},
+    "base": {"planner": "base"},
+    "pmost": {"planner": "pmost", "theta": 40},
+    "none": {"consistency": "none"},
+    "replace": {"neighbours": "replace"},
+    "three rows": {"rows_per_person": 3},
+    "chosen": {"publish": [["sex"], ["region", "age"], []]},
+    "pairs": {"publish": {"max_dimensions": 2}},
+    "sum": {"measure": {"sum": "pay", "lower": 0, "upper": 500, "step": 5}},
+    "average": {"measure": {"average": "pay", "lower": 0, "upper": 500}},
+    "several": {"measure": ["count", {"sum": "pay", "lower": -10, "upper": 500}]},
+}
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def register(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_register(tmp_path_factory.mktemp("data"), people())
+
+
+@pytest.fixture(scope="module")
+def genuine(context: AppContext, register: Path) -> Path:
+    plan = write_plan(register, "genuine.toml")
+    return release(context, plan, register.parent / "genuine").out
+
+
+@pytest.fixture
+def copy(genuine: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(genuine, tmp_path / "release"))
+
+
+@pytest.fixture
+def verify(context: AppContext) -> Callable[[Path], VerifyReport]:
+    def run(path: Path) -> VerifyReport:
+        return verify_release(path, context.registry, CancelToken(), silent)
+
+    return run
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((folder / "public" / "manifest.json").read_text("utf-8"))
+    return loaded
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.reader(stream))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_release_of_each_kind_is_whole_and_verifies(
+    name: str,
+    context: AppContext,
+    register: Path,
+    tmp_path: Path,
+    verify: Callable[[Path], VerifyReport],
+) -> None:
+    plan = write_plan(register, f"{name}.toml", **PLANS[name])
+    out = release(context, plan, tmp_path / "out").out
+    found = verify(out)
+    assert found.ok, found.failures
+    domains = {"sex": SEX, "region": REGION, "age": AGES}
+    for item in manifest(out)["result"]["cuboids"]:
+        header, *rows = rows_of(out / "public" / item["file"])
+        assert header == [*item["dimensions"], "value"]
+        assert len(rows) == item["cells"] == prod(len(domains[d]) for d in item["dimensions"])
+        assert [row[:-1] for row in rows] == cells([domains[d] for d in item["dimensions"]])
+
+
+def cells(categories: Sequence[Sequence[str]]) -> list[list[str]]:
+    found: list[list[str]] = [[]]
+    for values in categories:
+        found = [[*row, value] for row in found for value in values]
+    return found
+
+
+def test_everything_public_but_the_values_is_the_same_whatever_the_data_hold(
+    context: AppContext, tmp_path: Path
+) -> None:
+    seen = []
+    for name, rows in (
+        ("many", people(500)),
+        ("nobody inside", [("p", "?", "", "", "")] * 3),
+        ("one", people(1, seed=9)),
+    ):
+        source = write_register(tmp_path / name, rows)
+        out = release(context, write_plan(source), tmp_path / name / "out").out
+        said = manifest(out)
+        values = {path.relative_to(out) for path in (out / "public").rglob("*.csv")}
+        assert len(said.pop("commitment")) == 64
+        files = said.pop("files")
+        page = (out / "public" / "about.html").read_bytes()
+        assert files.keys() == {path.relative_to("public").as_posix() for path in values} | {
+            "about.html"
+        }
+        seen.append((said, page, values))
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_no_value_from_outside_the_domain_reaches_the_public_part(
+    genuine: Path, register: Path
+) -> None:
+    assert b"zqisland" in register.read_bytes()
+    for path in (genuine / "public").rglob("*"):
+        assert path.is_dir() or b"zqisland" not in path.read_bytes()
+    inside = json.loads((genuine / "internal" / "evidence.json").read_text("utf-8"))
+    counting = inside["result"]["counting"]["count"]
+    assert counting["rows_left_out"] > 0
+    assert set(counting["rows_with_values_outside_the_domain"]) == {"sex", "region", "age"}
+
+
+def test_values_outside_the_domain_go_to_the_declared_category(genuine: Path) -> None:
+    assert manifest(genuine)["result"]["outside"] == {"region": "other"}
+
+
+def test_a_limit_that_is_reached_stops_the_run_before_any_noise(
+    context: AppContext, register: Path, tmp_path: Path
+) -> None:
+    budget = "limit = 1.2\n"
+    plan = write_plan(register, "limited.toml", budget, epsilon=0.7)
+    plan.write_text(plan.read_text("utf-8").replace('"register"', '"limited"'), "utf-8")
+    release(context, plan, tmp_path / "first")
+    with pytest.raises(RefusedError) as caught:
+        release(context, plan, tmp_path / "second")
+    assert caught.value.code == "ledger.exhausted"
+    assert not (tmp_path / "second").exists()
+
+
+def test_a_run_that_fails_after_the_debit_stays_spent_and_leaves_nothing(
+    context: AppContext, register: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = write_plan(register, "failing.toml", "limit = 1.0")
+    plan.write_text(plan.read_text("utf-8").replace('"register"', '"failing"'), "utf-8")
+
+    def fail(*args: object) -> None:
+        raise RuntimeError("the pages failed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(releasing, "public_page", fail)
+        with pytest.raises(RuntimeError):
+            release(context, plan, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(RefusedError, match="1"):
+        release(context, plan, tmp_path / "again")
+
+
+def test_nothing_looks_at_the_data_after_the_noise_was_drawn(
+    context: AppContext, register: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dpdesk.engine.cubes.design import CubeDesign
+
+    looks: list[str] = []
+    count, process = DataStore.frequency_table, CubeDesign.process
+
+    def counted(self: DataStore, *args: Any) -> FrequencyTable:
+        looks.append("data")
+        return count(self, *args)
+
+    def processed(self: CubeDesign, *args: Any) -> Any:
+        looks.append("process")
+        return process(self, *args)
+
+    monkeypatch.setattr(DataStore, "frequency_table", counted)
+    monkeypatch.setattr(CubeDesign, "process", processed)
+    for name in ("page", "profile", "value_counts", "histogram", "write_recoded"):
+        monkeypatch.delattr(DataStore, name)
+    release(context, write_plan(register, "looks.toml"), tmp_path / "out")
+    assert looks == ["data", "process"]
+
+
+def forge(folder: Path, file: str, change: Callable[[str], str]) -> None:
+    """Change a public file and make hashes and seal fit again, as a skilled forger would."""
+    path = folder / "public" / file
+    text = path.read_text("utf-8")
+    changed = change(text)
+    assert changed != text
+    path.write_text(changed, "utf-8", newline="")
+    seal_again(folder, manifest_of(folder))
+
+
+def last_value(text: str) -> str:
+    lines = text.splitlines()
+    start, comma, value = lines[-1].rpartition(",")
+    return "\n".join([*lines[:-1], f"{start}{comma}{float(value) + 7.5:.15g}"]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "says"),
+    [
+        ("cuboids/2-sex-age.csv", last_value, "differ by"),
+        ("cuboids/0.csv", last_value, "differ by"),
+        ("cuboids/1-sex.csv", lambda text: text.replace("f,", "x,"), "another category"),
+        ("cuboids/1-sex.csv", lambda text: "".join(text.splitlines(True)[:-1]), "cells"),
+        ("cuboids/1-sex.csv", lambda text: text.replace("sex,", "Sex,"), "columns"),
+        ("cuboids/1-sex.csv", lambda text: text[:-1] + "0\n", ""),
+    ],
+)
+def test_a_forged_table_is_found_though_all_hashes_fit(
+    copy: Path,
+    verify: Callable[[Path], VerifyReport],
+    file: str,
+    change: Callable[[str], str],
+    says: str,
+) -> None:
+    forge(copy, file, change)
+    found = verify(copy)
+    assert not found.ok
+    assert any(says in failure.reason for failure in found.failures), found.failures
+
+
+def halve_scales(said: dict[str, Any]) -> None:
+    said["result"]["scales"] = [scale / 2 for scale in said["result"]["scales"]]
+
+
+def smaller_epsilon(said: dict[str, Any]) -> None:
+    said["parameters"]["epsilon"] = 0.5
+
+
+def smaller_error(said: dict[str, Any]) -> None:
+    said["result"]["cuboids"][0]["variance"] /= 2
+
+
+def another_promise(said: dict[str, Any]) -> None:
+    said["guarantee"]["claim"] = "Nobody can learn anything."
+
+
+def a_source_less(said: dict[str, Any]) -> None:
+    for key in ("noise_sources", "scales", "shares"):
+        said["result"][key] = said["result"][key][:-1]
+
+
+@pytest.mark.parametrize(
+    "change", [halve_scales, smaller_epsilon, smaller_error, another_promise, a_source_less]
+)
+def test_a_manifest_that_promises_too_much_is_found_though_it_is_sealed(
+    copy: Path, verify: Callable[[Path], VerifyReport], change: Callable[[dict[str, Any]], None]
+) -> None:
+    said = manifest(copy)
+    change(said)
+    seal_again(copy, said)
+    found = verify(copy)
+    assert not found.ok
+    assert any("manifest.json" in failure.path for failure in found.failures)
+
+
+@pytest.mark.parametrize("name", ["cuboids/extra.csv", "microdata.csv", "cuboids/sub"])
+def test_what_does_not_belong_into_the_public_part_is_named(
+    copy: Path, verify: Callable[[Path], VerifyReport], name: str
+) -> None:
+    path = copy / "public" / name
+    if name.endswith("sub"):
+        path.mkdir()
+    else:
+        path.write_text("value\n1\n", "utf-8")
+    found = verify(copy)
+    assert [failure.path for failure in found.failures] == [f"public/{name}"]
+
+
+def test_a_missing_table_is_named(copy: Path, verify: Callable[[Path], VerifyReport]) -> None:
+    (copy / "public" / "cuboids" / "1-age.csv").unlink()
+    found = verify(copy)
+    assert any("1-age.csv" in failure.path for failure in found.failures)
+
+
+def test_the_public_part_alone_verifies(copy: Path, verify: Callable[[Path], VerifyReport]) -> None:
+    found = verify(copy / "public")
+    assert found.ok
+    assert not found.sealed
+
+
+@pytest.mark.parametrize(
+    ("keys", "code"),
+    [
+        ({"epsilon": 1, "rho": 0.1}, "cube.budget"),
+        ({"epsilon": 0}, "parameter.invalid"),
+        ({"rho": 0.1, "noise": "discrete-laplace"}, "cube.budget"),
+        ({"dimensions": ["sex", "sex"]}, "cube.dimensions"),
+        ({"dimensions": []}, "cube.dimensions"),
+        ({"dimensions": ["sex", "pay"]}, "cube.unknown-dimension"),
+        ({"domains": {"sex": ["f", "m"]}}, "cube.no-domain"),
+        ({"publish": [["sex", "colour"]]}, "cube.unknown-dimension"),
+        ({"planner": "pmost"}, "cube.theta"),
+        ({"measure": {"sum": "pay"}}, "parameter.invalid"),
+        ({"measure": {"sum": "wage", "lower": 0, "upper": 5}}, "plan.unknown-column"),
+        ({"levels": {"age": 4}}, "cube.level"),
+        ({"exact": [["sex"]]}, "plan.not-available"),
+    ],
+)
+def test_a_plan_that_cannot_be_meant_is_refused_before_anything_is_spent(
+    context: AppContext, register: Path, tmp_path: Path, keys: dict[str, Any], code: str
+) -> None:
+    plan = write_plan(register, "wrong.toml", **keys)
+    if keys.get("rho") and keys.get("epsilon"):
+        text = plan.read_text("utf-8")
+        plan.write_text(text.replace("rho =", "epsilon = 1\nrho ="), "utf-8")
+    with pytest.raises(InputError) as caught:
+        release(context, plan, tmp_path / "out")
+    assert caught.value.code == code
+    assert not (tmp_path / "out").exists()
