@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 BITS = 256
 """Thresholds are enclosed to at least so many bits before they are cut to words."""
 WORD_BITS = 64
-GUIDE_BITS = 13
+GUIDE_BITS = 14
 
 # A threshold that needs more bits than this to be cut would have to be a fraction with a power of
 # two below the line: none of ours is known or expected to be.

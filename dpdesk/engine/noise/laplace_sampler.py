@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 LIMIT = 1 << 62
 """Noise of this size is never returned, so that adding it to a count below 2^62 cannot overflow."""
 
-CHUNK = 8192
+CHUNK = 16_384
 """So many values are drawn between two looks at the cancel token."""
 
 _DIRECT = 64  # up to this scale one table holds all
@@ -205,7 +205,8 @@ class LaplaceSampler:
         import numpy as np
 
         values = np.empty(n, np.int64)
-        found, open_ = np.empty(CHUNK, np.int16), np.empty(CHUNK, np.int64)
+        size = min(n, CHUNK)
+        found, open_ = np.empty(size, np.int16), np.empty(size, np.int64)
         for start in range(0, n, CHUNK):
             token.check()
             part = values[start : start + CHUNK]

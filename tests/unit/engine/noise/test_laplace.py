@@ -242,9 +242,9 @@ def test_a_source_stuck_at_ones_can_be_cancelled() -> None:
 
 def test_every_chunk_is_reported() -> None:
     done: list[int] = []
-    values = DiscreteLaplace(Fraction(10)).draw(20_000, SeededBits(1), CancelToken(), done.append)
-    assert done == [CHUNK, CHUNK, 20_000 - 2 * CHUNK]
-    assert len(values) == 20_000
+    values = DiscreteLaplace(Fraction(10)).draw(40_000, SeededBits(1), CancelToken(), done.append)
+    assert done == [CHUNK, CHUNK, 40_000 - 2 * CHUNK]
+    assert len(values) == 40_000
     assert values.dtype == np.int64
 
 
