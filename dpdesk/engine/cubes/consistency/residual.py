@@ -56,13 +56,15 @@ class Measured:
 class ConsistentCube:
     """Values that add up, for every cuboid that the noise determines.
 
-    ``known`` is W of every residual, shape (2^d,), 0 where nothing is known.
+    ``known`` is W of every residual, shape (2^d,), 0 where nothing is known. Variances are known
+    of the least-squares estimate alone.
     """
 
     shape: tuple[int, ...]
     known: Floats
     _layout: Layout = field(repr=False)
     _cells: Floats = field(repr=False)
+    least_squares: bool = True
 
     def determines(self, cuboid: int) -> bool:
         """Whether the noisy cuboids determine this one: the residual of every part is known."""
@@ -85,7 +87,12 @@ class ConsistentCube:
         return values
 
     def variances(self) -> Floats:
-        """Variance of one cell of every cuboid, shape (2^d,), infinite where not determined."""
+        """Variance of one cell of every cuboid, shape (2^d,), infinite where not determined.
+
+        Raises ValueError unless this is the least-squares estimate.
+        """
+        if not self.least_squares:
+            raise ValueError("only the least-squares estimate has a variance in closed form")
         return cell_variances(self.known, self.shape)
 
 
