@@ -33,8 +33,8 @@ HierarchyGiven = Hierarchy | HierarchyBuilder | None
 class DeclaredDimension:
     """A dimension: its categories, and the place of each text among them.
 
-    ``known`` maps texts to places; what it lacks is asked of ``rule`` (for numbers) and goes to
-    the place ``outside`` otherwise (None: the row is dropped).
+    ``known`` maps texts to places, those with blanks around them as well; what it lacks is asked of
+    ``rule`` (for numbers) and goes to the place ``outside`` otherwise (None: the row is dropped).
     """
 
     name: str
@@ -48,20 +48,20 @@ class DeclaredDimension:
         lost = _DROPPED if self.outside is None else self.outside
         places = np.full(len(texts), lost, dtype=np.int32)
         for position, text in enumerate(texts):
-            place = self.known.get(text)
-            if place is None and self.rule is not None:
-                place = self.rule(text)
+            place = self._place(text)
             if place is not None:
                 places[position] = place
         return places
 
+    def _place(self, text: str) -> int | None:
+        place = self.known.get(text)
+        if place is None:
+            place = self.known.get(text.strip())
+        return self.rule(text) if place is None and self.rule is not None else place
+
     def belongs(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which texts have a place of their own, shape (texts,)."""
-        rule = self.rule
-        return np.array(
-            [text in self.known or (rule is not None and rule(text) is not None) for text in texts],
-            dtype=bool,
-        )
+        return np.array([self._place(text) is not None for text in texts], dtype=bool)
 
 
 @dataclass(frozen=True)

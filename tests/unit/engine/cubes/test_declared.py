@@ -30,6 +30,11 @@ def test_a_list_is_the_domain_in_its_order_and_other_texts_are_dropped() -> None
     assert found.codes(["f", "m", "?", ""]).tolist() == [1, 0, -1, -1]
 
 
+def test_blanks_around_a_text_do_not_matter_unless_a_category_has_them() -> None:
+    assert made(["m", "f"]).codes([" f", "m "]).tolist() == [1, 0]
+    assert made(["f", " f"]).codes([" f", "f", "f "]).tolist() == [1, 0, 0]
+
+
 def test_a_category_other_takes_what_belongs_nowhere() -> None:
     found = made(["m", "Other", "f"])
     assert found.codes(["?", "f"]).tolist() == [1, 2]
