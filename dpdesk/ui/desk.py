@@ -118,6 +118,7 @@ class Desk(QObject):
         window.undoAsked.connect(bench.undo)
         window.redoAsked.connect(bench.redo)
         window.momentAsked.connect(bench.go_to)
+        window.chartSaved.connect(bench.note_chart)
         self.beside.keysChanged.connect(self.review.looker.look)
         self.beside.jumpAsked.connect(self._on_jump)
         self.review.standing.peopleAsked.connect(self.beside.show_people)

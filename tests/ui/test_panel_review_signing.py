@@ -10,6 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.review.values import Decision, EventType, Outcome, Status
+from dpdesk.project.audit import AuditLog
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review.deciding import Choice
 from dpdesk.ui.panels.review.sign_page import DECIDE
@@ -211,3 +212,14 @@ def test_what_cannot_be_kept_is_said_and_tried_again_at_the_end(
     (three[1].home / "drafts").unlink()
     page.drafts.flush()
     assert len(list((three[1].home / "drafts").glob("*.json"))) == 1
+
+
+def test_what_is_signed_in_the_window_stands_in_the_audit_log(
+    at: Callable[[Person], Room], three: Three
+) -> None:
+    submit(at, three)
+    with AuditLog.open_home(three[0].home) as log:
+        newest = next(one for one in reversed(log.entries()) if one.action == "decided")
+    assert newest.subject == str(three[0].folder)
+    assert newest.facts["event"] == "submit"
+    assert newest.facts["person"] == AUTHOR

@@ -6,7 +6,7 @@ import csv
 import io
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QSaveFile
+from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QPoint, QSaveFile
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -14,6 +14,16 @@ from dpdesk.core.charts import ChartTable
 from dpdesk.core.errors import StorageError
 
 PICTURE_RATIO = 2.0
+
+
+class ChartSaved(QEvent):
+    """Tells the window around a chart that it was saved as a file."""
+
+    KIND = QEvent.Type(QEvent.registerEventType())
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(self.KIND)
+        self.path = path
 
 
 def table_csv(table: ChartTable) -> str:

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -38,7 +38,7 @@ from PySide6.QtWidgets import (
 from dpdesk.app.drawing import chart_svg
 from dpdesk.core.charts import Axis, BarChart, Chart, format_figure
 from dpdesk.core.errors import DpdeskError
-from dpdesk.ui.charts.export import picture, table_csv, write_bytes
+from dpdesk.ui.charts.export import ChartSaved, picture, table_csv, write_bytes
 from dpdesk.ui.charts.head import ChartHead
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
@@ -185,6 +185,7 @@ class ChartView(QWidget):
         write_bytes(path, content)
         self._tell_saved(self.tr("Saved as {path}").format(path=path), "ok")
         self.exported.emit(str(path))
+        QCoreApplication.sendEvent(self.window(), ChartSaved(path))
 
     # -- building
 

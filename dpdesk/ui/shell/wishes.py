@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QMainWindow
+
+from dpdesk.ui.charts.export import ChartSaved
 
 
 class WishfulWindow(QMainWindow):
@@ -20,6 +22,12 @@ class WishfulWindow(QMainWindow):
     momentAsked = Signal(int)
     messageTriggered = Signal(str)
     panelChanged = Signal(str)
+    chartSaved = Signal(object)
+
+    def customEvent(self, event: QEvent) -> None:
+        """A chart in the window was saved as a file."""
+        if isinstance(event, ChartSaved):
+            self.chartSaved.emit(event.path)
 
     def on_open(self) -> None:
         """Ctrl+O."""

@@ -308,3 +308,17 @@ class Export:
             self.release, self.form, self.out, self.context.workspace, token, report
         )
         return self.out
+
+
+@dataclass(frozen=True)
+class NoteExport:
+    """Enter in the audit log that something of the window was written to a file."""
+
+    context: AppContext
+    path: Path
+    what: str
+
+    def __call__(self, token: CancelToken, report: Report) -> None:
+        """Enter it; where that is impossible, a note says so."""
+        facts = {"what": self.what}
+        recording.mention(self.context, "exported", self.path.absolute(), report, facts)

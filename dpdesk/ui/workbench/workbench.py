@@ -208,6 +208,11 @@ class Workbench(WorkbenchState):
             failed=self._on_failed,
         )
 
+    def note_chart(self, path: Path) -> None:
+        """Enter in the audit log that a chart was saved as a file."""
+        work = tasks.NoteExport(self.context, path, "chart")
+        self.hub.mutate(self.tr("Noting the saved chart"), work, failed=self._on_failed)
+
     def close(self) -> None:
         """Close the data and let go of all that was made of them; call when the hub is idle."""
         if self._data is not None:

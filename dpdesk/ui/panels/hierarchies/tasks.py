@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from dpdesk.app import hierarchies
+from dpdesk.app import hierarchies, recording
 from dpdesk.app.hierarchies import Examined
 from dpdesk.app.types import AppContext, DataStore, HierarchyChoice
 from dpdesk.core.charts import ChartTable
@@ -188,5 +188,7 @@ class ExportFile:
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The path that was written. Raises StorageError."""
+        facts = {"what": "hierarchy", "column": self.hierarchy.attribute}
+        recording.enter(self.context, "exported", self.path.absolute(), facts)
         hierarchies.save(self.hierarchy, self.path, self.context.workspace)
         return self.path
