@@ -43,6 +43,7 @@ from dpdesk.engine.private_method import Charge, Design, Measured, NoisyTables, 
 MOST_CELLS = 1 << 28
 _MOST_STEPS = 1 << 30
 _MOST_SCALED = 1 << 22
+LINEAR = ("l1", "linf")
 _DRAW = "Draw the noise"
 
 
@@ -117,6 +118,7 @@ def design_cube(given: PrivateInput, token: CancelToken, report: Report) -> Cube
     shape = declared.domain.shape
     _check_size(settings, shape, given.where)
     plan = noise_plan(settings, shape, token, report)
+    _check_linear(settings, plan, given.where)
     channels = make_channels(settings, plan)
     _check_numbers(channels, shape, given.where)
     clusters = given.with_role(Role.CLUSTER)
@@ -165,6 +167,10 @@ def noise_plan(
         from dpdesk.engine.cubes.planners.bmax import plan_bmax
 
         return plan_bmax(shape, published, noise, token, report)
+    if settings.planner == "exact":
+        from dpdesk.engine.cubes.planners.exact import plan_exact
+
+        return plan_exact(shape, published, noise, token, report)
     from dpdesk.engine.cubes.planners.pmost import plan_pmost
 
     return plan_pmost(
@@ -228,6 +234,23 @@ def _check_numbers(channels: tuple[Channel, ...], shape: tuple[int, ...], where:
             f"one here has {largest:,}.",
             hint='Use basis = "cuboids", or publish smaller tables.',
             details={"key": "basis"},
+        )
+
+
+def _check_linear(settings: CubeSettings, plan: CubePlan, where: str) -> None:
+    """Refuse before anything is spent what a linear program could not make consistent."""
+    if settings.consistency not in LINEAR:
+        return
+    from dpdesk.engine.cubes.consistency.linear import MOST_LINEAR_CELLS
+
+    total = sum(cells(source.cuboid, plan.shape) for source in plan.sources)
+    if total > MOST_LINEAR_CELLS:
+        raise InputError(
+            "cube.too-large-for-linear",
+            f"{where}: the tables with noise have {total:,} cells; the consistency "
+            f"`{settings.consistency}` takes at most {MOST_LINEAR_CELLS:,}.",
+            hint='Use consistency = "l2".',
+            details={"key": "consistency"},
         )
 
 
@@ -337,6 +360,12 @@ def _number(value: Fraction) -> int | float:
 
 def _notes(plan: CubePlan, cluster: str | None, settings: CubeSettings) -> tuple[Note, ...]:
     notes = [Note("cube.plan", plan.note)] if plan.note else []
+    if settings.consistency in LINEAR:
+        sentence = (
+            f"The errors stated are those of least squares, the smallest possible; those of "
+            f"`{settings.consistency}` are larger."
+        )
+        notes.append(Note("cube.linear", sentence))
     if cluster is None:
         rows = settings.rows_per_person
         told = "one row" if rows == 1 else f"at most {rows:,} rows"

@@ -65,9 +65,14 @@ PARAMETERS: tuple[Parameter, ...] = (
             ),
             Choice("all", "All: noise in every cuboid", "Each published cuboid is measured."),
             Choice("base", "Base: noise in the finest cuboid", "All else is summed up from it."),
+            Choice(
+                "exact",
+                "Exact: the smallest largest error with equal noise",
+                "Like BMax, by integer programs, with a proof where the time allows.",
+            ),
         ),
         default="bmax",
-        not_yet=("exact", "optimal"),
+        not_yet=("optimal",),
     ),
     PositiveParameter(
         "theta",
@@ -113,16 +118,17 @@ PARAMETERS: tuple[Parameter, ...] = (
         ),
         default=ADD_REMOVE,
     ),
-    PlannedChoiceParameter(
+    ChoiceParameter(
         "consistency",
         "Make the tables agree",
         "How tables that overlap are brought to agree; costs nothing of the budget.",
         choices=(
             Choice("l2", "Least squares", "Unbiased, and the least error."),
             Choice("none", "Not at all", "Each table is summed up from its best noisy cuboid."),
+            Choice("l1", "Least absolute change", "A linear program, for small cubes."),
+            Choice("linf", "Least largest change", "A linear program, for small cubes."),
         ),
         default="l2",
-        not_yet=("l1", "linf"),
     ),
     MeasureParameter("measure", "Measure", "What a cell holds: persons, a sum or an average."),
     IntegerParameter(

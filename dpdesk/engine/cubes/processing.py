@@ -89,13 +89,18 @@ def _consistent(
 ) -> Mapping[int, Values]:
     if settings.consistency == "none" and not settings.residuals:
         return {mask: _from_best(mask, channel, own) for mask in settings.published}
-    cube = _least_squares(channel, own, token, report)
+    cube = _cube(settings.consistency, channel, own, token, report)
     return {mask: cube.cuboid(mask) for mask in settings.published}
 
 
-def _least_squares(
-    channel: Channel, own: tuple[NDArray[np.int64], ...], token: CancelToken, report: Report
+def _cube(
+    consistency: str,
+    channel: Channel,
+    own: tuple[NDArray[np.int64], ...],
+    token: CancelToken,
+    report: Report,
 ) -> ConsistentCube:
+    from dpdesk.engine.cubes.consistency.linear import least_absolute_cube, least_maximum_cube
     from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
 
     whole: dict[int, Measured] = {}
@@ -107,6 +112,10 @@ def _least_squares(
             parts[source.cuboid] = Measured(values / fine, fine**2 / variance)
         else:
             whole[source.cuboid] = Measured(values, 1 / variance)
+    if consistency == "l1":
+        return least_absolute_cube(plan.shape, whole, token)
+    if consistency == "linf":
+        return least_maximum_cube(plan.shape, whole, token)
     return consistent_cube(plan.shape, whole, parts, token=token, report=report)
 
 

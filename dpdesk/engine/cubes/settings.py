@@ -86,6 +86,9 @@ class CubeSettings:
         if residuals and noise is not Noise.GAUSSIAN:
             sentence = "`basis` is residuals, which need Gaussian noise; give `rho`"
             raise _error("cube.basis", where, sentence, "basis")
+        if residuals and values["consistency"] != "l2":
+            sentence = "`basis` is residuals, which go with the consistency l2 alone"
+            raise _error("cube.basis", where, sentence, "consistency")
         return cls(
             dimensions=dimensions,
             levels=_levels(values["levels"], dimensions, where),
