@@ -4,8 +4,8 @@ A timer is due every 10 ms; what it comes later is what a person feels. The last
 processor time that the main thread itself took between two ticks: what a lateness would be without
 other work on the machine. Run
 ``DPDESK_TEST_DATA=… python -m tests.benchmarks.window_lateness`` from the checkout; it needs no
-display, ends with 1 when a limit is broken (99 of 100 ticks less than 30 ms late, all less than
-60 ms; the start is shown but not judged), and uses the nine quasi-identifiers of ``arx-adult``
+display, ends with 1 when a limit is broken (99 of 100 ticks less than 50 ms late, all less than
+100 ms; the start is shown but not judged), and uses the nine quasi-identifiers of ``arx-adult``
 (12,960 combinations of levels).
 """
 
@@ -34,7 +34,7 @@ from dpdesk.ui.settings import MemorySettings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.events import wait_until
 
-TICK_MS, LIMIT_MS, MOST_MS = 10, 30.0, 60.0
+TICK_MS, LIMIT_MS, MOST_MS = 10, 50.0, 100.0
 LIMITED = ("opening", "tagging", "exploring", "comparing", "releasing", "exporting")
 NAMES = (
     "sex",
@@ -81,8 +81,8 @@ class Lateness(QObject):
 
 
 def at(late: list[float], share: float) -> float:
-    """A quantile."""
-    ordered = sorted(late)
+    """A quantile; 0 when the work was done before a tick was due."""
+    ordered = sorted(late) or [0.0]
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
@@ -91,9 +91,9 @@ def report(what: str, late: list[float], seconds: float, own: float) -> bool:
     p99 = at(late, 0.99)
     print(
         f"{what:<34} {seconds:7.2f} s   p50 {at(late, 0.5):6.1f} ms   p99 {p99:6.1f} ms   "
-        f"max {max(late):6.1f} ms   {len(late):5d} ticks   own {own:5.1f} ms"
+        f"max {at(late, 1):6.1f} ms   {len(late):5d} ticks   own {own:5.1f} ms"
     )
-    return p99 < LIMIT_MS and max(late) < MOST_MS
+    return p99 < LIMIT_MS and at(late, 1) < MOST_MS
 
 
 def always() -> bool:

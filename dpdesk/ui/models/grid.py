@@ -12,6 +12,7 @@ from PySide6.QtCore import QAbstractItemModel, QItemSelectionRange, QModelIndex,
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from dpdesk.ui.models.table import PLACEHOLDER
 from dpdesk.ui.theme import Theme, ThemeManager
 
 MAX_COPIED = 50_000
@@ -103,6 +104,8 @@ class DataGrid(QTableView):
         theme, metrics = self._theme.theme, self.fontMetrics()
         least, most = theme.ems(MIN_EMS), theme.ems(MAX_EMS)
         rows = min(SAMPLE_ROWS, model.rowCount())
+        if rows and model.index(0, 0).data() == PLACEHOLDER:  # the first rows are on their way
+            rows = 0
         for column in range(min(FITTED_COLUMNS, model.columnCount())):
             texts = [model.headerData(column, Qt.Orientation.Horizontal)]
             texts += [model.index(row, column).data() for row in range(rows)]

@@ -29,6 +29,7 @@ class BesideLayout(QLayout):
     ) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
+        self._heights: dict[int, int] = {}
         self._gap, self._low = gap, low
         self._wants = None if wants is None else weakref.WeakMethod(wants)
         self.setContentsMargins(0, 0, 0, 0)
@@ -36,6 +37,12 @@ class BesideLayout(QLayout):
     def addItem(self, item: QLayoutItem) -> None:
         """See QLayout; the first two count."""
         self._items.append(item)
+        self.invalidate()
+
+    def invalidate(self) -> None:
+        """Something has changed: forget what was measured."""
+        self._heights.clear()
+        super().invalidate()
 
     def count(self) -> int:
         """See QLayout."""
@@ -62,9 +69,12 @@ class BesideLayout(QLayout):
 
     def heightForWidth(self, width: int) -> int:
         """Height at this width."""
-        edges = self.contentsMargins()
-        inner = width - edges.left() - edges.right()
-        return self._place(QRect(0, 0, inner, 0), move=False) + edges.top() + edges.bottom()
+        if width not in self._heights:
+            edges = self.contentsMargins()
+            inner = width - edges.left() - edges.right()
+            high = self._place(QRect(0, 0, inner, 0), move=False)
+            self._heights[width] = high + edges.top() + edges.bottom()
+        return self._heights[width]
 
     def sizeHint(self) -> QSize:
         """Both beside each other."""
