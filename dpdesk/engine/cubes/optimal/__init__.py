@@ -1,0 +1,1 @@
+"""Noise of unequal budgets, chosen by the cell variances after consistency."""

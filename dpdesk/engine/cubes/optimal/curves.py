@@ -1,0 +1,151 @@
+"""Errors as a user sees them: standard deviations, 95 % half-widths, the budget for a wanted one.
+
+The error of a published cell is a sum of independent noises with known coefficients. For Gaussian
+noise it is (all but exactly) Gaussian. For Laplace noise the coefficient of a noisy cell depends
+only on the dimensions on which it agrees with the published cell, so the characteristic function of
+the error is a short product of 1/(1 + (b c t)^2)^m, and the probability of a half-width follows by
+numerical inversion (Gil-Pelaez): exact up to the integration, without simulation and without data.
+Half-widths are linear in the noise, so all errors scale with 1/epsilon or 1/sqrt(rho).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import ceil, floor, inf, log10, pi, prod, sqrt
+from statistics import NormalDist
+
+import numpy as np
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.cubes.lattice import Floats, cells, members
+from dpdesk.engine.cubes.optimal.variances import plan_information, plan_variances
+from dpdesk.engine.cubes.plans import CubePlan, Noise
+
+_STEP = 0.1
+_STEPS = 3_000
+_CHUNK = 64
+
+
+def standard_deviations(plan: CubePlan, budget: float, sensitivity: float = 1.0) -> Floats:
+    """Standard deviation of one cell of each published cuboid, in the order of the plan.
+
+    ``budget`` is epsilon or rho, ``sensitivity`` the L1 or L2 sensitivity of one whole cuboid.
+    """
+    return np.asarray(sensitivity * np.sqrt(plan_variances(plan, budget)[list(plan.published)]))
+
+
+def half_width(
+    plan: CubePlan, cuboid: int, budget: float, *, coverage: float = 0.95,
+    sensitivity: float = 1.0,
+) -> float:  # fmt: skip
+    """The error that a cell of ``cuboid`` stays within with this probability.
+
+    Each cell of the cuboid by itself; infinite where the plan's sources do not determine it.
+    Raises ValueError for a coverage outside (0, 1) or a budget that is not above 0.
+    """
+    if not 0 < coverage < 1 or not budget > 0:
+        raise ValueError("coverage must lie between 0 and 1, and the budget must be above 0")
+    deviation = sqrt(plan_variances(plan, 1.0)[cuboid])
+    if deviation == inf:
+        return inf
+    if plan.noise is Noise.GAUSSIAN:
+        return sensitivity * NormalDist().inv_cdf((1 + coverage) / 2) * deviation / sqrt(budget)
+    damping = _characteristic(plan, cuboid, deviation)
+    return sensitivity * _quantile(damping, coverage) * deviation / budget
+
+
+def half_widths(
+    plan: CubePlan, budget: float, *, coverage: float = 0.95, sensitivity: float = 1.0,
+    token: CancelToken | None = None,
+) -> Floats:  # fmt: skip
+    """:func:`half_width` of every published cuboid, in the order of the plan; Cancelled."""
+    widths = []
+    for cuboid in plan.published:
+        if token:
+            token.check()
+        widths.append(half_width(plan, cuboid, budget, coverage=coverage, sensitivity=sensitivity))
+    return np.array(widths)
+
+
+def recommended_budget(
+    plan: CubePlan, cuboid: int, wanted: float, *, coverage: float = 0.95,
+    sensitivity: float = 1.0,
+) -> Fraction:  # fmt: skip
+    """The least epsilon or rho with which a cell of ``cuboid`` is within ``wanted`` of the truth.
+
+    With probability ``coverage``, so in about that part of the cells; rounded up to three digits.
+    Raises ValueError as :func:`half_width` does, or when nothing reaches ``wanted``.
+    """
+    width = half_width(plan, cuboid, 1.0, coverage=coverage, sensitivity=sensitivity)
+    if not wanted > 0 or width == inf:
+        raise ValueError("the wanted half-width must be above 0 and the cuboid determined")
+    needed = width / wanted if plan.noise is Noise.LAPLACE else (width / wanted) ** 2
+    unit = Fraction(10) ** (floor(log10(needed)) - 2)
+    steps = ceil(Fraction(needed) / unit)
+    return steps * unit
+
+
+def _coefficients(plan: CubePlan, cuboid: int, known: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """For each source: coefficients of its noisy cells times the scale b, and how many have each.
+
+    The S-residual of the estimate is the sum over sources D above S of own_D/(mag(S, D) W_S) times
+    the S-residual of D summed down to S. So a noisy cell of D that agrees with the published cell
+    on the dimensions T, of those I that D and C share, has the coefficient own_D * sum over S in I
+    of (1/W_S) * prod over D without S of 1/n * prod over C without S of 1/n * prod over S of
+    ([i in T] - 1/n).
+    """
+    shape = plan.shape
+    for source in plan.sources:
+        share = float(source.share)
+        common = members(source.cuboid & cuboid)
+        apart = prod(1.0 / shape[i] for i in members(cuboid ^ source.cuboid))
+        sets = _subsets(common)
+        with np.errstate(divide="ignore"):
+            values = apart / known[sets]
+        counts = np.full(len(sets), cells(source.cuboid & ~cuboid, shape), np.float64)
+        step = 1
+        for i in common:
+            n = shape[i]
+            pairs, many = values.reshape(-1, 2, step), counts.reshape(-1, 2, step)
+            without, inside = pairs[:, 0] / n**2, pairs[:, 1].copy() if n > 1 else 0 * pairs[:, 1]
+            pairs[:, 0], pairs[:, 1] = without - inside / n, without + inside * (1 - 1 / n)
+            many[:, 0] *= n - 1
+            step *= 2
+        yield values * (share / 2), counts
+
+
+def _subsets(dimensions: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Masks of all subsets; bit k of the place stands for the k-th of these dimensions."""
+    masks = np.zeros(1, np.int64)
+    for i in dimensions:
+        masks = np.concatenate([masks, masks | (1 << i)])
+    return masks
+
+
+def _characteristic(plan: CubePlan, cuboid: int, deviation: float) -> Floats:
+    """Characteristic function of the error in units of its deviation, at the midpoints of steps."""
+    known = plan_information(plan, 1.0)
+    times = (np.arange(_STEPS) + 0.5) * _STEP
+    exponent = np.zeros(_STEPS)
+    squares = times * times
+    for scaled, counts in _coefficients(plan, cuboid, known):
+        ratios = (scaled / deviation) ** 2
+        for first in range(0, len(ratios), _CHUNK):
+            part = slice(first, first + _CHUNK)
+            exponent -= counts[part] @ np.log1p(ratios[part, None] * squares)
+    return np.exp(exponent)
+
+
+def _quantile(damping: Floats, coverage: float) -> float:
+    """The h with Pr(|X| <= h) = coverage, by bisection of the inverted characteristic function."""
+    times = (np.arange(_STEPS) + 0.5) * _STEP
+    weights = damping / times * (2 * _STEP / pi)
+    low, high = 0.0, 20.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        if float(weights @ np.sin(middle * times)) < coverage:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

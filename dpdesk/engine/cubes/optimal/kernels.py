@@ -1,0 +1,255 @@
+"""Compiled loops over the lattice: the objective, its gradient, and a descent that uses them.
+
+Arrays over the lattice have 2^d elements and are indexed by the mask of a cuboid; ``inverse`` holds
+1/n_i of the d dimensions. Loops poll ``stop[0]``, so they end soon after a cancel.
+
+What is minimised is F(x) = log f + kappa * log sum(exp(x)), where x are logarithms of the shares of
+the candidates and f is the wanted figure of the cell variances after consistency. Noise of a share
+s has 1/variance proportional to s^kappa (2 for Laplace noise, 1 for Gaussian), so f has degree
+-kappa in the shares and F does not depend on their sum: the budget needs no constraint.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, log, log2
+from typing import Any
+
+import numpy as np
+
+from dpdesk.core.compiled import kernel
+
+Array = Any
+"""A numpy array; inside compiled code element types come from the caller."""
+
+
+@kernel
+def gather_down(values: Array, inverse: Array) -> None:
+    """Own information to information W of every residual, in place (see ``information``)."""
+    step = 1
+    for i in range(len(inverse)):
+        for base in range(0, len(values), 2 * step):
+            for low in range(base, base + step):
+                values[low] += values[low + step] * inverse[i]
+        step *= 2
+
+
+@kernel
+def gather_down_adjoint(slopes: Array, inverse: Array) -> None:
+    """Slopes by W to slopes by own information, in place."""
+    step = 1
+    for i in range(len(inverse)):
+        for base in range(0, len(slopes), 2 * step):
+            for low in range(base, base + step):
+                slopes[low + step] += slopes[low] * inverse[i]
+        step *= 2
+
+
+@kernel
+def build_up(parts: Array, inverse: Array) -> None:
+    """1/W of every residual to the cell variance of every cuboid, in place."""
+    step = 1
+    for i in range(len(inverse)):
+        own, below = 1.0 - inverse[i], inverse[i] * inverse[i]
+        for base in range(0, len(parts), 2 * step):
+            for low in range(base, base + step):
+                parts[low + step] = parts[low + step] * own + parts[low] * below
+        step *= 2
+
+
+@kernel
+def build_up_adjoint(slopes: Array, inverse: Array) -> None:
+    """Slopes by cell variances to slopes by 1/W, in place."""
+    step = 1
+    for i in range(len(inverse)):
+        own, below = 1.0 - inverse[i], inverse[i] * inverse[i]
+        for base in range(0, len(slopes), 2 * step):
+            for low in range(base, base + step):
+                slopes[low] += slopes[low + step] * below
+                slopes[low + step] *= own
+        step *= 2
+
+
+@kernel
+def figure(variances: Array, slopes: Array, weights: Array, power: float) -> float:
+    """The p-norm of weighted variances (their sum for power 0) and its slopes by the variances.
+
+    ``power`` must be 0 or a power of two: it is taken by squaring.
+    """
+    if power == 0.0:
+        total = 0.0
+        for c in range(len(weights)):
+            slopes[c] = weights[c]
+            if weights[c] > 0.0:
+                total += weights[c] * variances[c]
+        return total
+    squarings = int(log2(power) + 0.5)
+    largest = 0.0
+    for c in range(len(weights)):
+        if weights[c] > 0.0:
+            largest = max(largest, weights[c] * variances[c])
+    total = 0.0
+    for c in range(len(weights)):
+        slopes[c] = 0.0
+        if weights[c] > 0.0:
+            ratio = weights[c] * variances[c] / largest
+            for _ in range(squarings):
+                ratio *= ratio
+            total += ratio
+            slopes[c] = ratio / variances[c]
+    norm: float = largest * total ** (1.0 / power)
+    for c in range(len(weights)):
+        slopes[c] *= norm / total
+    return norm
+
+
+@kernel
+def load(
+    logs: Array, own: Array, candidates: Array, inverse: Array, costs: Array, kappa: float,
+    known: Array,
+) -> float:  # fmt: skip
+    """W of every residual into ``known``; returns the sum of the shares.
+
+    ``own`` gets the information that each candidate has by itself.
+    """
+    known[:] = 0.0
+    total = 0.0
+    for j in range(len(candidates)):
+        share = exp(logs[j])
+        total += share
+        own[j] = share * share if kappa == 2.0 else share
+        if len(costs) > 0:
+            own[j] /= costs[candidates[j]]
+        known[candidates[j]] = own[j]
+    if len(costs) == 0:
+        gather_down(known, inverse)
+    return total
+
+
+@kernel
+def objective(
+    logs: Array, gradient: Array, candidates: Array, inverse: Array, weights: Array,
+    needed: Array, costs: Array, power: float, kappa: float, work: Array,
+) -> float:  # fmt: skip
+    """F and its gradient by the logarithms of the shares; infinite where a residual is unknown.
+
+    ``needed`` marks the residuals below published cuboids. With ``costs`` (one per lattice element,
+    else empty) the candidates are residuals: their information enters W of that residual alone.
+    ``work`` is scratch of shape (3, 2^d); its last row ends as the slopes of f by own information.
+    """
+    known, parts, slopes = work[0], work[1], work[2]
+    total = load(logs, gradient, candidates, inverse, costs, kappa, known)
+    for s in range(len(known)):
+        parts[s] = 0.0
+        if needed[s]:
+            if known[s] <= 0.0:
+                return inf
+            parts[s] = 1.0 / known[s]
+    build_up(parts, inverse)
+    value = figure(parts, slopes, weights, power)
+    build_up_adjoint(slopes, inverse)
+    for s in range(len(known)):
+        slopes[s] = -slopes[s] / (known[s] * known[s]) if needed[s] else 0.0
+    if len(costs) == 0:
+        gather_down_adjoint(slopes, inverse)
+    for j in range(len(candidates)):
+        own = gradient[j] * slopes[candidates[j]] / value
+        gradient[j] = kappa * (own + exp(logs[j]) / total)
+    return log(value) + kappa * log(total)
+
+
+@kernel
+def direction(
+    gradient: Array, moves: Array, turns: Array, scales: Array, held: int, newest: int
+) -> Array:
+    """Minus the gradient through the inverse Hessian that the last moves and turns suggest.
+
+    Two-loop recursion of limited-memory BFGS (Nocedal and Wright, algorithm 7.4): row k of
+    ``moves`` is a step, of ``turns`` the change of the gradient, ``scales`` 1/(move·turn).
+    """
+    memory = len(scales)
+    result = -gradient
+    alphas = np.zeros(memory)
+    for back in range(held):
+        k = (newest - back) % memory
+        alphas[k] = scales[k] * np.sum(moves[k] * result)
+        result -= alphas[k] * turns[k]
+    if held > 0:
+        result /= scales[newest] * np.sum(turns[newest] * turns[newest])
+    for back in range(held - 1, -1, -1):
+        k = (newest - back) % memory
+        result += moves[k] * (alphas[k] - scales[k] * np.sum(turns[k] * result))
+    return result
+
+
+@kernel
+def lower(
+    logs: Array, gradient: Array, heading: Array, value: float, candidates: Array, inverse: Array,
+    weights: Array, needed: Array, costs: Array, power: float, kappa: float, work: Array,
+    move: Array, turn: Array,
+) -> float:  # fmt: skip
+    """Go along ``heading`` until F falls enough (Armijo); returns F, which may not be lower.
+
+    If it is lower, ``logs`` and ``gradient`` become those of the new point, ``move`` and ``turn``
+    their changes. No logarithm changes by more than 2.
+    """
+    slope = np.sum(heading * gradient)
+    length = min(1.0, 2.0 / (np.max(np.abs(heading)) + 1e-300))
+    fresh = np.empty_like(gradient)
+    reached = inf
+    for _ in range(30):
+        reached = objective(
+            logs + length * heading, fresh, candidates, inverse, weights, needed, costs, power,
+            kappa, work,
+        )  # fmt: skip
+        if reached <= value + 1e-4 * length * slope:
+            break
+        length *= 0.4
+    if reached < value:
+        move[:] = length * heading
+        turn[:] = fresh - gradient
+        logs += move
+        gradient[:] = fresh
+    return reached
+
+
+@kernel
+def descend(
+    logs: Array, candidates: Array, inverse: Array, weights: Array, needed: Array, costs: Array,
+    power: float, kappa: float, work: Array, steps: int, tolerance: float, stop: Array,
+) -> float:  # fmt: skip
+    """Minimise F from ``logs``, in place, by at most ``steps`` steps of L-BFGS; returns F.
+
+    Ends when ten steps together lower F by less than ``tolerance``.
+    """
+    size, memory, held, newest = len(logs), 10, 0, 0
+    moves, turns, scales = np.zeros((memory, size)), np.zeros((memory, size)), np.zeros(memory)
+    gradient = np.zeros(size)
+    value = objective(
+        logs, gradient, candidates, inverse, weights, needed, costs, power, kappa, work
+    )
+    mark = value
+    for step in range(steps):
+        if stop[0] != 0 or value == inf:
+            break
+        heading = direction(gradient, moves, turns, scales, held, newest)
+        if np.sum(heading * gradient) >= 0.0:
+            heading, held = -gradient, 0
+        place = (newest + 1) % memory
+        reached = lower(
+            logs, gradient, heading, value, candidates, inverse, weights, needed, costs, power,
+            kappa, work, moves[place], turns[place],
+        )  # fmt: skip
+        bend = np.sum(moves[place] * turns[place])
+        if not reached < value:
+            if held == 0:
+                break
+            held = 0
+        else:
+            value = reached
+            if bend > 1e-14:
+                newest, scales[place], held = place, 1.0 / bend, min(held + 1, memory)
+        if step % 10 == 9:
+            if mark - value < tolerance:
+                break
+            mark = value
+    return value

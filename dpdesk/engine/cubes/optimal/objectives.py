@@ -1,0 +1,166 @@
+"""What a planner minimises: a goal over the lattice of the dimensions that occur.
+
+A cell of cuboid C has variance v_C after consistency (closed form: ``cell_variances``). Goals are
+the largest weight * v_C, the sum of weight * v_C, or the same with every cell counted (expected
+total squared error). All are homogeneous in the budget, so one unit is planned: epsilon = 1 with
+variance 2/share^2 of a noisy cell, or rho = 1 with 1/(2 share).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.errors import InputError
+from dpdesk.engine.cubes.lattice import (
+    Floats,
+    cell_variances,
+    down_closure,
+    information,
+    lattice_sizes,
+)
+from dpdesk.engine.cubes.planners.problem import CoverProblem, cover_problem
+from dpdesk.engine.cubes.plans import Noise
+
+Weight = float | Fraction
+
+
+class Goal(Enum):
+    """Which figure of the weighted cell variances is minimised."""
+
+    MAXIMUM = "maximum"
+    SUM = "sum"
+    TOTAL = "total-squared-error"
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A goal on the renumbered lattice of ``domain``; arrays have shape (2^d,).
+
+    ``weights`` are 0 for cuboids that do not count and hold the cells as well for Goal.TOTAL;
+    ``needed`` marks residuals that a published cuboid is made of; ``costs`` is empty, or with
+    residual sources what one unit of information about a residual costs: prod(1 - 1/n_i).
+    """
+
+    domain: CoverProblem
+    goal: Goal
+    weights: Floats
+    needed: NDArray[np.bool_]
+    costs: Floats
+
+    @property
+    def kappa(self) -> int:
+        """Information grows with this power of the share: 2 for Laplace, 1 for Gaussian noise."""
+        return 2 if self.domain.noise is Noise.LAPLACE else 1
+
+    @property
+    def unit(self) -> float:
+        """Variance of a noisy cell that gets the whole of a budget of 1."""
+        return 2.0 if self.domain.noise is Noise.LAPLACE else 0.5
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """1/n_i of the dimensions."""
+        return 1.0 / np.array(self.domain.shape, np.float64)
+
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions occur."""
+        return len(self.domain.shape)
+
+    def known(self, shares: Floats) -> Floats:
+        """W of every residual for these shares of a budget of 1."""
+        own = shares**self.kappa / self.unit
+        if len(self.costs):
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return np.where(self.costs > 0, own / self.costs, 0.0)
+        return information(own, self.domain.shape)
+
+    def variances(self, shares: Floats) -> Floats:
+        """Cell variance of every cuboid for these shares of a budget of 1."""
+        return cell_variances(self.known(shares), self.domain.shape)
+
+    def figure(self, shares: Floats) -> float:
+        """What the goal minimises, for shares that sum to 1; infinite if a cuboid is missing."""
+        if not self.reaches(shares):
+            return inf
+        counted = self.weights > 0
+        values = self.weights[counted] * self.variances(shares)[counted]
+        return float(values.max() if self.goal is Goal.MAXIMUM else values.sum())
+
+    def reaches(self, shares: Floats) -> bool:
+        """Whether every published cuboid can be computed from cuboids with a share."""
+        return bool((self.known(shares)[self.needed] > 0).all())
+
+
+def objective_of(
+    shape: Sequence[int], published: Sequence[int], noise: Noise, goal: Goal = Goal.MAXIMUM,
+    weights: Mapping[int, Weight] | None = None, *, residuals: bool = False,
+    replace: bool = False,
+) -> Objective:  # fmt: skip
+    """The goal with these weights (by published cuboid, 1 where none is given).
+
+    ``replace`` says that neighbours differ by a replaced person, which matters for residuals.
+
+    Raises InputError for weights below 0, all 0 or of unpublished cuboids, for residual sources
+    without Gaussian noise or on a dimension with a single value, and as
+    :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does.
+    """
+    domain = cover_problem(shape, published, noise)
+    cells = lattice_sizes(domain.shape)
+    given = _checked(weights or {}, domain.whole_published)
+    array = np.zeros(len(cells))
+    for mask in domain.whole_published:
+        array[domain.renumbered(mask)] = given.get(mask, 1.0)
+    if goal is Goal.TOTAL:
+        array *= cells
+    needed = down_closure(domain.published.tolist(), len(domain.shape))
+    single = sum(1 << i for i, n in enumerate(domain.shape) if n == 1)
+    needed &= (np.arange(len(cells)) & single) == 0
+    costs = residual_costs(domain.shape, replace=replace) if residuals else np.zeros(0)
+    if residuals and noise is Noise.LAPLACE:
+        raise InputError(
+            "cube.residual-laplace", "Residuals can be measured with Gaussian noise alone.",
+            hint="Choose Gaussian noise, or noise in whole cuboids.",
+        )  # fmt: skip
+    if residuals and single:
+        raise InputError(
+            "cube.residual-single", "A dimension with a single category has no residual.",
+            hint="Leave the dimension out, or choose noise in whole cuboids.",
+        )  # fmt: skip
+    return Objective(domain, goal, array, needed, costs)
+
+
+def residual_costs(shape: Sequence[int], *, replace: bool = False) -> Floats:
+    """Square of the L2 distance by which one person moves each residual, relative to a cuboid's.
+
+    prod(1 - 1/n_i) for a person who is added or removed. One who is replaced moves a residual most
+    when exactly one dimension j changes: prod(1 - 1/n_i) + prod over i but j of (1 - 1/n_i) / n_j;
+    and the grand total by half, as who is replaced by nobody of the domain is removed.
+    """
+    costs, moved = np.ones(1), np.zeros(1)
+    for n in shape:
+        moved = np.concatenate([moved, np.maximum(moved * (1.0 - 1.0 / n), costs / n)])
+        costs = np.concatenate([costs, costs * (1.0 - 1.0 / n)])
+    if replace:
+        costs += moved
+        costs[0] = 0.5
+    return costs
+
+
+def _checked(weights: Mapping[int, Weight], published: Sequence[int]) -> dict[int, float]:
+    if set(weights) - set(published):
+        raise InputError("cube.weight-unpublished", "A weight belongs to an unpublished cuboid.")
+    given = {mask: float(weight) for mask, weight in weights.items()}
+    if any(not 0 <= weight < inf for weight in given.values()):
+        raise InputError("cube.negative-weight", "Weights of cuboids must be 0 or more.")
+    if len(given) == len(published) and not any(given.values()):
+        raise InputError("cube.no-weight", "At least one published cuboid must have a weight.")
+    return given
