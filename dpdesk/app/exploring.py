@@ -16,13 +16,16 @@ from dpdesk.engine.method import (
     DetailedExploration,
     Exploration,
     ExplorationView,
-    MicrodataMethod,
+    Method,
+    MethodOutcome,
 )
+from dpdesk.engine.private_method import Design, PrivateMethod
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.work import WorkState
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
+    from dpdesk.app.private.preparing import PreparedDesign
     from dpdesk.core.release import ReleaseSummary
     from dpdesk.io.store import DataStore
 
@@ -38,7 +41,7 @@ class Explored:
     """
 
     work: WorkState
-    method: MicrodataMethod
+    method: Method
     exploration: Exploration = field(repr=False)
 
     def view(self, parameters: Mapping[str, object]) -> ExplorationView:
@@ -88,6 +91,28 @@ def ready(
     return prepare(context, work.to_plan(), work.base, name, token, report, data, work.hand_made())
 
 
+def is_private(context: AppContext, work: WorkState) -> bool:
+    """Whether the method of the work draws noise, so that trying it on the data would cost."""
+    if not work.method:
+        return False
+    return isinstance(context.registry.get(work.method, THE_WORK), PrivateMethod)
+
+
+def ready_private(
+    context: AppContext,
+    data: DataStore,
+    work: WorkState,
+    token: CancelToken,
+    report: Report,
+    name: str = THE_WORK,
+) -> PreparedDesign:
+    """The work as a design over data that are loaded and not looked at; see :func:`ready`."""
+    from dpdesk.app.private.preparing import prepare_private
+
+    plan = work.to_plan()
+    return prepare_private(context, plan, work.base, name, token, report, data, work.hand_made())
+
+
 def explore(
     context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
 ) -> Explored:
@@ -95,6 +120,9 @@ def explore(
 
     Raises InputError for whatever is wrong with the work, Cancelled.
     """
+    if is_private(context, work):
+        design = ready_private(context, data, work, token, report)
+        return Explored(work, design.method, design.method.explore(design.given, CancelToken()))
     prepared = ready(context, data, work, token, report)
     found = prepared.method.explore(prepared.given, token, report)
     return Explored(work, prepared.method, found)
@@ -110,10 +138,16 @@ def make_candidate(
 ) -> Candidate:
     """Run the method for these settings and keep what it would give; nothing is written.
 
-    Raises InputError, RefusedError when the data cannot meet what is asked, Cancelled.
+    Of a method that draws noise the plan alone is kept, with its expected errors: nothing is
+    counted and nothing is spent. Raises InputError, RefusedError when the data cannot meet what is
+    asked, Cancelled.
     """
-    prepared = ready(context, data, work, token, report)
-    outcome = prepared.method.run(prepared.given, token, report)
+    outcome: Design | MethodOutcome
+    if is_private(context, work):
+        outcome = ready_private(context, data, work, token, report).design
+    else:
+        prepared = ready(context, data, work, token, report)
+        outcome = prepared.method.run(prepared.given, token, report)
     return Candidate(
         id=0,
         name=name,
@@ -137,14 +171,21 @@ def release_work(
 ) -> ReleaseSummary:
     """Write the release that the work describes: the same bytes as ``dpdesk run`` on its plan.
 
-    Raises what :func:`dpdesk.app.releasing.write_release` raises.
+    A method that draws noise debits its budget first, and its noise is fresh each time. Raises what
+    :func:`dpdesk.app.releasing.write_release` raises, and
+    :func:`dpdesk.app.private.releasing.write_private_release`.
     """
+    if is_private(context, work):
+        from dpdesk.app.private.releasing import write_private_release
+
+        design = ready_private(context, data, work, token, report, name)
+        return write_private_release(context, design, out, token, report)
     from dpdesk.app.releasing import write_release
 
     prepared = ready(context, data, work, token, report, name)
     return write_release(prepared, out, context.workspace, token, report)
 
 
-def methods(context: AppContext) -> tuple[MicrodataMethod, ...]:
-    """The methods that can be tried on the data, in the order in which to offer them."""
-    return tuple(method for method in context.registry if isinstance(method, MicrodataMethod))
+def methods(context: AppContext) -> tuple[Method, ...]:
+    """The methods that the window offers, in order: those that can be tried on the data."""
+    return tuple(each for each in context.registry if not isinstance(each, PrivateMethod))

@@ -20,7 +20,7 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import Method
+from dpdesk.engine.method import Exploration, Method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,13 +37,15 @@ class PrivateInput:
     """All that a design may know: no data.
 
     ``roles`` holds every column of the source, in source order; ``hierarchies`` those of files, and
-    builders where the plan gives one. ``where`` is how messages call the plan.
+    builders where the plan gives one. ``where`` is how messages call the plan. The hierarchies of
+    ``hand_made`` columns were edited beside the data, so they declare no categories.
     """
 
     roles: Mapping[str, Role]
     hierarchies: Mapping[str, Hierarchy | HierarchyBuilder]
     parameters: Mapping[str, ParameterValue]
     where: str = "the plan"
+    hand_made: frozenset[str] = frozenset()
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """The columns with this role, in source order."""
@@ -120,6 +122,10 @@ class PrivateMethod(Method):
 
         Raises InputError for whatever the plan gets wrong, Cancelled.
         """
+
+    @abstractmethod
+    def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
+        """A way to try settings: each view is a design; nothing is counted or spent."""
 
     @abstractmethod
     def verify(

@@ -8,6 +8,8 @@ from math import sqrt
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.engine.cubes.errors import COVERING_95
+from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.method import Method
 from dpdesk.engine.private_method import Design
 from dpdesk.report.about import settings
@@ -15,7 +17,6 @@ from dpdesk.report.pages import render
 from dpdesk.report.review import check_line
 from dpdesk.report.words import Line, plain_lines
 
-_NORMAL_95 = 1.96
 _MOST_LISTED = 500
 
 
@@ -70,14 +71,15 @@ def render_report(content: CubeReport) -> bytes:
 
 def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]:
     result, parameters = _table(manifest["result"]), _table(manifest["parameters"])
-    lines = tuple(_cuboid_line(_table(item)) for item in _list(result["cuboids"]))
+    factor = COVERING_95[Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE]
+    lines = tuple(_cuboid_line(_table(item), factor) for item in _list(result["cuboids"]))
     return {
         "title": manifest["title"] or "Protected tables",
         "manifest": manifest,
         "guarantee": manifest["guarantee"],
         "method": method,
         "settings": settings(method.parameters, parameters),
-        "figures": _figures(result, parameters),
+        "figures": _figures(result, parameters, factor),
         "cuboids": lines[:_MOST_LISTED],
         "more": max(0, len(lines) - _MOST_LISTED),
         "domains": _list(result["domains"]),
@@ -94,7 +96,9 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
     }
 
 
-def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> tuple[Line, ...]:
+def _figures(
+    result: Mapping[str, object], parameters: Mapping[str, object], factor: float
+) -> tuple[Line, ...]:
     cuboids = [_table(item) for item in _list(result["cuboids"])]
     largest = max((_float(item["variance"]) for item in cuboids), default=0.0)
     rho = "rho" in parameters
@@ -105,13 +109,13 @@ def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> 
         Line("Cells", f"{sum(int(_float(c['cells'])) for c in cuboids):,}", "In all tables."),
         Line(
             "Largest error",
-            f"± {_shown(_NORMAL_95 * sqrt(largest))}",
-            "In about 95 % of the cells of the least exact table.",
+            f"± {_shown(factor * sqrt(largest))}",
+            "In at least 95 % of the cells of the least exact table.",
         ),
     )
 
 
-def _cuboid_line(item: Mapping[str, object]) -> CuboidLine:
+def _cuboid_line(item: Mapping[str, object], factor: float) -> CuboidLine:
     names = " × ".join(str(name) for name in _list(item["dimensions"])) or "grand total"
     measure = str(item.get("measure", ""))
     deviation = sqrt(_float(item["variance"]))
@@ -119,7 +123,7 @@ def _cuboid_line(item: Mapping[str, object]) -> CuboidLine:
         f"{names} ({measure})" if measure else names,
         int(_float(item["cells"])),
         _shown(deviation),
-        _shown(_NORMAL_95 * deviation),
+        _shown(factor * deviation),
         str(item["file"]),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -85,7 +85,9 @@ def prepare_private(
     try:
         for sentence in store.reading.notes:
             note("source.reading", f"{store.name}: {sentence}")
-        given = _given(plan, store, parameters, ready, method, where)
+        given = replace(
+            _given(plan, store, parameters, ready, method, where), hand_made=frozenset(hierarchies)
+        )
         design = method.design(given, token, report)
         for found in design.notes:
             note(found.code, found.sentence)

@@ -249,6 +249,12 @@ def _level(place: str, level: int, highest: int) -> InputError:
     )
 
 
+def made_beside_data(name: str, where: str) -> InputError:
+    """The error for a hierarchy that was edited beside the data and so declares nothing."""
+    why = "its hierarchy was made beside the data"
+    return _no_domain(name, f"{where}, dimension `{name}`", why)
+
+
 def _no_domain(name: str, place: str, why: str) -> InputError:
     return InputError(
         "cube.no-domain",

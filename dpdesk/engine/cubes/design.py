@@ -18,6 +18,7 @@ from dpdesk.core.budget import (
     PureEpsilon,
     ZeroConcentrated,
 )
+from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.errors import InputError
@@ -27,7 +28,8 @@ from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.channels import Channel, centred, make_channels
-from dpdesk.engine.cubes.declared import DeclaredDomain, declare
+from dpdesk.engine.cubes.charts import design_charts, design_figures
+from dpdesk.engine.cubes.declared import DeclaredDomain, declare, made_beside_data
 from dpdesk.engine.cubes.errors import Errors, expected_errors
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.lattice import cells, members
@@ -59,7 +61,9 @@ class CubeDesign(Design):
     charge: Charge
     guarantee: Guarantee
     result: Mapping[str, object]
-    notes: tuple[Note, ...] = field(default=())
+    charts: tuple[Chart, ...] = field(default=(), repr=False)
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def plan(self) -> CubePlan:
@@ -133,12 +137,17 @@ def design_cube(given: PrivateInput, token: CancelToken, report: Report) -> Cube
         charge=_charge(settings, channels, cluster),
         guarantee=cube_guarantee(settings, cluster),
         result=_result(settings, declared, channels, errors),
+        charts=design_charts(settings, channels[0], errors[0]),
+        figures=design_figures(settings, channels[0], errors[0]),
         notes=_notes(plan, cluster, settings),
     )
 
 
 def declare_all(settings: CubeSettings, given: PrivateInput) -> DeclaredDomain:
     """Every dimension as the plan declares it."""
+    for name in settings.dimensions:
+        if name in given.hand_made and name not in settings.domains:
+            raise made_beside_data(name, given.where)
     return DeclaredDomain(
         tuple(
             declare(

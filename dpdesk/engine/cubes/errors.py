@@ -11,6 +11,13 @@ from dpdesk.engine.cubes.lattice import cell_variances, cells, information, magn
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
 
+COVERING_95 = {Noise.LAPLACE: 2.12, Noise.GAUSSIAN: 1.96}
+"""Standard deviations to either side that hold the error of a cell in 95 of 100 cases, or more.
+
+A single Laplace error needs ln(20)/sqrt(2) = 2.118; sums of several need less, down to the 1.96 of
+normal errors for very many.
+"""
+
 
 @dataclass(frozen=True)
 class Errors:

@@ -10,6 +10,7 @@ from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.method import Exploration
 from dpdesk.engine.private_method import Design, PrivateInput, PrivateMethod
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ class DpCube(PrivateMethod):
 
         report(StepStarted("Plan the noise", 1, 1))
         return design_cube(given, token, report)
+
+    def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
+        """See :meth:`PrivateMethod.explore`."""
+        from dpdesk.engine.cubes.exploration import CubeExploration
+
+        return CubeExploration(given, token)
 
     def verify(
         self,

@@ -1,0 +1,231 @@
+"""Charts of a cube's design, before anything is spent: errors by table, and what ε allows.
+
+Everything here comes from the plan; no count of the data is behind it.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    BarSeries,
+    Chart,
+    Figure,
+    Look,
+    PointSeries,
+    ScatterChart,
+    format_figure,
+    table_from,
+)
+from dpdesk.engine.cubes.channels import Channel
+from dpdesk.engine.cubes.errors import COVERING_95, Errors
+from dpdesk.engine.cubes.guarantee import converted, posterior
+from dpdesk.engine.cubes.lattice import Floats, cells, members
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.cubes.settings import CubeSettings
+
+PRIORS = (0.01, 0.1, 0.5)
+
+
+def design_charts(settings: CubeSettings, channel: Channel, errors: Errors) -> tuple[Chart, ...]:
+    """Errors by table, errors by size, and what a suspicion can become; for the first measure."""
+    return (
+        tables_chart(settings, channel, errors),
+        sizes_chart(settings, channel, errors),
+        odds_chart(settings),
+    )
+
+
+def design_figures(settings: CubeSettings, channel: Channel, errors: Errors) -> tuple[Figure, ...]:
+    """Headline numbers of a design."""
+    deviations = [sqrt(value) for value in errors.variances]
+    pure = settings.noise is Noise.LAPLACE
+    unit = unit_of(channel)
+    return (
+        Figure(
+            "epsilon" if pure else "rho",
+            "Privacy loss ε" if pure else "Privacy loss ρ",
+            float(settings.budget),
+            better="lower",
+            help="What the release spends of the budget.",
+            headline=True,
+            about="risk",
+        ),
+        Figure(
+            "largest_error",
+            "Largest error, ±",
+            COVERING_95[settings.noise] * max(deviations),
+            unit=unit,
+            better="lower",
+            help="Half width of the 95 % noise interval in the least exact table.",
+            headline=True,
+            about="loss",
+        ),
+        Figure(
+            "median_error",
+            "Typical error, ±",
+            COVERING_95[settings.noise] * float(np.median(deviations)),
+            unit=unit,
+            better="lower",
+            help="The same for the table in the middle.",
+            about="loss",
+        ),
+        Figure("tables", "Tables", len(settings.published), "count"),
+        Figure(
+            "noise_sources", "Tables with noise of their own", len(channel.plan.sources), "count"
+        ),
+    )
+
+
+def unit_of(channel: Channel) -> str:
+    """Unit of a cell's value."""
+    return "people" if not channel.measure.column else f"units of {channel.measure.column}"
+
+
+def name_of(settings: CubeSettings, mask: int) -> str:
+    """A cuboid as people read it."""
+    return " × ".join(settings.dimensions[i] for i in members(mask)) or "grand total"
+
+
+def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> ScatterChart:
+    """Each published table by its dimensions and its error; those with noise apart."""
+    own = {source.cuboid for source in channel.plan.sources}
+    masks = np.array(settings.published)
+    deviations = np.sqrt(np.array(errors.variances))
+    sizes = np.array([mask.bit_count() for mask in settings.published], dtype=np.float64)
+    noisy = np.array([mask in own for mask in settings.published], dtype=bool)
+    worst = int(np.argmax(deviations))
+    unit, factor = unit_of(channel), COVERING_95[settings.noise]
+    return ScatterChart(
+        id="cube-tables",
+        question="How large is the error of each table?",
+        answer=(
+            f"Largest in {name_of(settings, int(masks[worst]))}: ± "
+            f"{_number(factor * deviations[worst])} {unit} in 95 % of its cells; smallest ± "
+            f"{_number(factor * float(deviations.min()))}."
+        ),
+        x_axis=Axis("Dimensions of the table", "number", minimum=-0.5, whole=True),
+        y_axis=Axis("Standard deviation of a cell", unit, log=True),
+        series=tuple(
+            PointSeries(
+                name,
+                sizes[chosen] + _spread(sizes[chosen]),
+                deviations[chosen],
+                masks[chosen].astype(np.int64),
+                look,
+            )
+            for name, chosen, look in (
+                ("Noise of its own", noisy, Look.SECOND),
+                ("Computed from others", ~noisy, Look.FIRST),
+            )
+            if chosen.any()
+        ),
+        table=table_from(
+            ["Table", "Cells", "Noise", f"Standard deviation ({unit})", f"± 95 % ({unit})"],
+            [
+                [
+                    name_of(settings, mask),
+                    cells(mask, channel.plan.shape),
+                    "own" if mask in own else "computed",
+                    round(float(deviation), 3),
+                    round(factor * float(deviation), 3),
+                ]
+                for mask, deviation in zip(settings.published, deviations, strict=True)
+            ],
+        ),
+        short="Errors by table",
+    )
+
+
+def _spread(sizes: Floats) -> Floats:
+    """Small shifts so that tables of one size do not lie on each other."""
+    shifts = np.zeros(len(sizes))
+    for size in np.unique(sizes):
+        places = np.flatnonzero(sizes == size)
+        if len(places) > 1:
+            shifts[places] = np.linspace(-0.35, 0.35, len(places))
+    return shifts
+
+
+def sizes_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> BarChart:
+    """The largest and the typical error by number of dimensions."""
+    unit = unit_of(channel)
+    by_size: dict[int, list[float]] = {}
+    for mask, variance in zip(settings.published, errors.variances, strict=True):
+        by_size.setdefault(mask.bit_count(), []).append(
+            COVERING_95[settings.noise] * sqrt(variance)
+        )
+    order = sorted(by_size)
+    largest = [max(by_size[size]) for size in order]
+    typical = [float(np.median(by_size[size])) for size in order]
+    return BarChart(
+        id="cube-sizes",
+        question="How does the error grow with the number of dimensions?",
+        answer=(
+            f"From ± {_number(largest[0])} with {_dimensions(order[0])} to ± "
+            f"{_number(largest[-1])} {unit} with {_dimensions(order[-1])}, at most."
+        ),
+        category_axis=Axis("Dimensions", "number"),
+        value_axis=Axis("± in 95 % of the cells", unit, minimum=0.0),
+        categories=tuple(str(size) for size in order),
+        series=(
+            BarSeries("Largest of these tables", tuple(largest), Look.REFERENCE, outline=True),
+            BarSeries("Typical table", tuple(typical), Look.FIRST),
+        ),
+        table=table_from(
+            ["Dimensions", "Tables", f"Largest ± ({unit})", f"Typical ± ({unit})"],
+            [
+                [size, len(by_size[size]), round(most, 3), round(middle, 3)]
+                for size, most, middle in zip(order, largest, typical, strict=True)
+            ],
+        ),
+        short="Errors by size",
+    )
+
+
+def odds_chart(settings: CubeSettings) -> BarChart:
+    """What a suspicion about one person can become, for several chances beforehand.
+
+    Assumes that what is known of different persons is independent. Source: membership privacy
+    slides, with posterior <= p e^eps / (1 - p + p e^eps).
+    """
+    epsilon = float(settings.budget)
+    if settings.noise is Noise.GAUSSIAN:
+        epsilon = converted(epsilon, float(settings.delta))
+    after = tuple(posterior(prior, epsilon) for prior in PRIORS)
+    subject = "a value of a person" if settings.replace else "a person being in the data"
+    return BarChart(
+        id="cube-odds",
+        question="How much surer can somebody become about one person?",
+        answer=(
+            f"A suspicion of 10 % of {subject} can become at most "
+            f"{format_figure(after[1], 'share')}, if persons are independent."
+        ),
+        category_axis=Axis("Suspicion before", "chance"),
+        value_axis=Axis("Chance", "%", percent=True, minimum=0.0, maximum=1.0),
+        categories=tuple(f"{100 * prior:g} %" for prior in PRIORS),
+        series=(
+            BarSeries("Before", PRIORS, Look.REFERENCE, outline=True),
+            BarSeries("After, at most", after, Look.FIRST),
+        ),
+        table=table_from(
+            ["Before (%)", "After, at most (%)"],
+            [
+                [100 * prior, round(100 * chance, 2)]
+                for prior, chance in zip(PRIORS, after, strict=True)
+            ],
+        ),
+        short="Suspicions",
+    )
+
+
+def _dimensions(count: int) -> str:
+    return "no dimension" if count == 0 else f"{count} dimension{'' if count == 1 else 's'}"
+
+
+def _number(value: float) -> str:
+    return format_figure(float(value), "number" if value < 1000 else "count")
