@@ -354,6 +354,7 @@ class MainWindow(WishfulWindow):
         self._band.triggered.connect(self._on_band)
         self._help.closed.connect(self._close_help)
         self._trail.history.chosen.connect(self.momentAsked)
+        self._trail.history.allAsked.connect(self.statesAsked)
         self._hub.idle.connect(self._on_idle)
         for entry in self._entries.values():
             entry.panel.statusChanged.connect(self.refresh)

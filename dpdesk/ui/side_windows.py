@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from dpdesk.ui.audit import AuditWindow
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.fitting import FitWindow
+from dpdesk.ui.history_window import HistoryWindow
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.people import PeopleWindow
 from dpdesk.ui.shell import ActionSpec
@@ -15,7 +16,7 @@ from dpdesk.ui.workbench import Workbench
 
 
 class SideWindows(QObject):
-    """People and keys, the audit log, the plan and another file.
+    """People and keys, the audit log, all states of the work, the plan and another file.
 
     ``keysChanged()`` when keys or trusted keys are others than before; ``jumpAsked(str, str)``
     names a step of the main window and a column to look at there.
@@ -32,6 +33,7 @@ class SideWindows(QObject):
         self.people: PeopleWindow | None = None
         self.audit: AuditWindow | None = None
         self.fit: FitWindow | None = None
+        self.history: HistoryWindow | None = None
         self._add_actions()
 
     def _add_actions(self) -> None:
@@ -44,6 +46,10 @@ class SideWindows(QObject):
         text = self.tr("Audit &log…")
         tip = self.tr("What was done on this computer, and whether the log of it is intact")
         add(ActionSpec("view.audit", text, "view", "Ctrl+Shift+L", tip, "records"), self.show_audit)
+        text, tip = self.tr("All &states…"), self.tr("All states that the work has had, with times")
+        spec = ActionSpec("edit.states", text, "edit", "Ctrl+Shift+H", tip)
+        add(spec, self.show_history, self._window.has_history)
+        self._window.statesAsked.connect(self.show_history)
         self._window.project_actions.applyAsked.connect(self.show_fit)
 
     @Slot()
@@ -66,6 +72,13 @@ class SideWindows(QObject):
                 bench.context, bench.hub, self._theme, self._asker, self._window
             )
         self.audit.present()
+
+    @Slot()
+    def show_history(self) -> None:
+        """Show the window of all states of the work."""
+        if self.history is None:
+            self.history = HistoryWindow(self._bench, self._theme, self._window)
+        self.history.present()
 
     @Slot()
     def show_fit(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from dpdesk.ui.theme import set_look
 
 SHOWN_AT_MOST = 60
+_ALL = -1
 _INDENT = "      "
 
 
@@ -23,12 +25,17 @@ class HistoryStep:
     label: str
     depth: int = 0
     current: bool = False
+    when: datetime | None = None
 
 
 class HistoryButton(QToolButton):
-    """Opens the list of states; ``chosen(int)`` is the id of the one to go to."""
+    """Opens the list of states; ``chosen(int)`` is the id of the one to go to.
+
+    ``allAsked()`` when all of them are to be seen, with their times.
+    """
 
     chosen = Signal(int)
+    allAsked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,10 +80,15 @@ class HistoryButton(QToolButton):
             action.setChecked(step.current)
             action.setData(step.id)
             tip = self.tr("Go back to the work as it was after this edit")
+            if step.when is not None:
+                tip = f"{tip} ({step.when.astimezone():%Y-%m-%d %H:%M})"
             here = self.tr("The work is here now")
             action.setToolTip(here if step.current else tip)
             self._menu.addAction(action)
             present = action if step.current else present
+        self._menu.addSeparator()
+        text = self.tr("&All {n} states, with times…").format(n=f"{len(self._steps):,}")
+        self._menu.addAction(text).setData(_ALL)
         size = self._menu.sizeHint()
         self._menu.popup(self.mapToGlobal(QPoint(0, -size.height())), present)
         if present is not None:
@@ -84,7 +96,10 @@ class HistoryButton(QToolButton):
 
     @Slot(QAction)
     def _on_triggered(self, action: QAction) -> None:
-        self.chosen.emit(int(action.data()))
+        if action.data() == _ALL:
+            self.allAsked.emit()
+        else:
+            self.chosen.emit(int(action.data()))
 
 
 def _near(steps: Sequence[HistoryStep]) -> Sequence[HistoryStep]:

@@ -20,6 +20,7 @@ class WishfulWindow(QMainWindow):
     undoAsked = Signal()
     redoAsked = Signal()
     momentAsked = Signal(int)
+    statesAsked = Signal()
     messageTriggered = Signal(str)
     panelChanged = Signal(str)
     chartSaved = Signal(object)

@@ -14,7 +14,7 @@ def history_steps(history: History) -> tuple[HistoryStep, ...]:
     found: list[HistoryStep] = []
     while waiting:
         moment, depth = waiting.pop()
-        found.append(HistoryStep(moment.id, moment.label, depth, moment.id == current))
+        found.append(HistoryStep(moment.id, moment.label, depth, moment.id == current, moment.when))
         children = history.branches(moment.id)
         straight = next((one for one in children if one.id in way), None)
         if straight is None and children:

@@ -1,0 +1,172 @@
+"""All states that the work has had, with their times, in a window beside the main one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QCoreApplication, Qt, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from dpdesk.app.types import History
+from dpdesk.ui.people.parts import Lines, button, note
+from dpdesk.ui.shell.history import HistoryStep
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.workbench import Aspect, Changes, Workbench
+from dpdesk.ui.workbench.states import history_steps
+
+translate = QCoreApplication.translate
+Row = tuple[str, str, str]
+
+
+class HistoryWindow(QWidget):
+    """Lists every state, branches too, finds one by its words, and goes there."""
+
+    def __init__(
+        self, bench: Workbench, theme: ThemeManager, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self._bench = bench
+        self._shown: tuple[HistoryStep, ...] = ()
+        set_look(self, "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setWindowTitle(self.tr("History – DPDesk"))
+        self.setAccessibleName(self.tr("History of the work"))
+        layout = column(self, margin=SPACE.l, gap=SPACE.m)
+        layout.addWidget(note(self.tr("Which states has the work had?"), "headline"))
+        self.answer = note("", "answer")
+        layout.addWidget(self.answer)
+        layout.addWidget(self._build_bar())
+        tip = self.tr("Arrow keys choose a state, Enter goes there; nothing is lost by that")
+        self.grid = Lines(theme, self.tr("States of the work, the oldest first"), tip)
+        self.grid.activated.connect(self._on_go)
+        self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
+        layout.addWidget(self.grid, 1)
+        bench.changed.connect(self._on_changed)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+
+    def present(self) -> None:
+        """Show the window in front, at the present state."""
+        self._show_states()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.grid.setFocus()
+
+    @property
+    def shown(self) -> tuple[HistoryStep, ...]:
+        """The states that are listed."""
+        return self._shown
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape closes the window."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def _build_bar(self) -> FlowBox:
+        bar = FlowBox(gap=SPACE.s)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Search changes"))
+        self.search.setAccessibleName(self.tr("Search changes"))
+        self.search.setToolTip(self.tr("List only changes that hold these words"))
+        self.search.textChanged.connect(self._show_states)
+        self.go = button(
+            self.tr("&Go to this state"), self.tr("Make it the present state (Enter)"), "primary"
+        )
+        self.go.clicked.connect(self._on_go)
+        bar.add(self.search)
+        bar.add(self.go)
+        return bar
+
+    @Slot()
+    def _show_states(self) -> None:
+        history = self._bench.history
+        steps = history_steps(history)
+        words = self.search.text().casefold().split()
+        self._shown = tuple(
+            step for step in steps if all(word in step.label.casefold() for word in words)
+        )
+        self.grid.lines.set_table(headings(), rows_of(self._shown, history))
+        self.answer.setText(answer_words(len(steps), len(self._shown), steps))
+        here = [number for number, step in enumerate(self._shown) if step.current]
+        if here:
+            self.grid.selectRow(here[0])
+            self.grid.scrollTo(self.grid.lines.index(here[0], 0))
+        else:
+            self.grid.clearSelection()
+        self._on_chosen()
+
+    @Slot(object)
+    def _on_changed(self, changes: Changes) -> None:
+        if self.isVisible() and Aspect.HISTORY in changes:
+            self._show_states()
+
+    @Slot()
+    def _on_chosen(self) -> None:
+        row = self.grid.chosen
+        self.go.setEnabled(0 <= row < len(self._shown) and not self._shown[row].current)
+
+    @Slot()
+    def _on_go(self) -> None:
+        row = self.grid.chosen
+        if 0 <= row < len(self._shown) and not self._shown[row].current:
+            self.grid.setFocus()  # the button goes grey
+            self._bench.go_to(self._shown[row].id)
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self.setMinimumSize(theme.ems(30), theme.row * 12)
+        self.search.setMinimumWidth(theme.ems(18))
+        screen = self.screen().availableSize()
+        wide, high = theme.ems(84), theme.row * 22
+        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))
+
+
+def headings() -> Row:
+    """Headings of the list."""
+    return (
+        translate("History", "Change that led to it"),
+        translate("History", "When"),
+        translate("History", "Where it stands"),
+    )
+
+
+def rows_of(steps: Sequence[HistoryStep], history: History) -> list[Row]:
+    """States as lines; those that were left aside are moved in."""
+    ahead = {moment.id for moment in history.ahead()}
+    return [
+        ("      " * step.depth + step.label, _time(step.when), _place(step, step.id in ahead))
+        for step in steps
+    ]
+
+
+def answer_words(every: int, shown: int, steps: Sequence[HistoryStep]) -> str:
+    """One sentence about the states."""
+    if shown < every:
+        text = translate("History", "{shown} of {every} states are found.")
+        return text.format(shown=f"{shown:,}", every=f"{every:,}")
+    aside = sum(step.depth > 0 for step in steps)
+    text = translate(
+        "History", "{every} states, of which {aside} were undone and left aside; all are kept."
+    )
+    if not aside:
+        text = translate("History", "{every} states; whatever is undone stays here, too.")
+    return text.format(every=f"{every:,}", aside=f"{aside:,}")
+
+
+def _time(when: datetime | None) -> str:
+    return "" if when is None else f"{when.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def _place(step: HistoryStep, ahead: bool) -> str:
+    if step.current:
+        return translate("History", "● the work is here")
+    if step.depth:
+        return translate("History", "↳ left aside, kept")
+    return translate("History", "Redo leads here") if ahead else translate("History", "before")
