@@ -122,7 +122,8 @@ def consistent_cube(
     token.check()
     cells = _loaded(places, noisy, extra, token)
     with stop_flag(token) as stop:
-        _solve(places, cells, known, stop, report)
+        inverse = np.divide(1.0, known, out=np.zeros_like(known), where=known > 0)
+        run_passes(places, cells, inverse, stop, report)
     token.check()
     return ConsistentCube(tuple(shape), known, places, cells)
 
@@ -164,12 +165,13 @@ def _project(values: Floats, shape: list[int]) -> None:
         before *= n
 
 
-def _solve(places: Layout, cells: Floats, known: Floats, stop: Ints, report: Report) -> None:
-    """Steps 2 to 5 on the buffer; ends early when stopped."""
+def run_passes(
+    places: Layout, cells: Floats, inverse: Floats, stop: Ints, report: Report = silent
+) -> None:
+    """Steps 2 to 5 on the buffer, ``inverse`` being 1/W by mask; ends early when stopped."""
     from dpdesk.engine.cubes.consistency import kernels
 
     steps = 2 * len(places.outer) + 1
-    inverse = np.divide(1.0, known, out=np.zeros_like(known), where=known > 0)
     with ThreadPoolExecutor(_THREADS if len(cells) > _SHORT else 1) as pool:
         for axis, moves in enumerate(places.outer):
             list(pool.map(lambda part: kernels.lower_axis(cells, part, stop), _parts(moves)))

@@ -1,0 +1,209 @@
+"""Non-negative and whole numbers: post-processing that people like and that biases what it touches.
+
+Both work on the base cuboid, of which all others are sums, so the result is additive by
+construction. Neither needs anything but the consistent cube and the variances of its noise.
+
+Non-negative: the least-squares fit to the noisy cuboids among cubes without negative cells, that is
+the x >= 0 nearest to the consistent cube in the norm of the measurements. In the residual basis
+that norm is diagonal: a residual S of the base counts W_S * mag(S, base). The program is solved by
+alternating directions (ADMM), whose dual variable is feasible, so that the gap to the optimum is
+known. Cells that are truly 0 can only be estimated too high, and others pay for it:
+:func:`expected_bias` shows how much before anything is released.
+
+Whole: base cells are rounded in order so that the sum of every run of cells is off by less than 1
+(cumulative rounding). So each base cell, each cell of a cuboid of the leading dimensions, and the
+total change by less than 1; cells of other cuboids may change by more, and :class:`WholeCube` says
+how much they did. Non-negative cells stay non-negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
+from dpdesk.engine.cubes.consistency.blocks import layout
+from dpdesk.engine.cubes.consistency.residual import ConsistentCube, run_passes
+from dpdesk.engine.cubes.lattice import Floats, lattice_sizes
+from dpdesk.engine.cubes.stopping import Ints, stop_flag
+
+MOST_BASE_CELLS = 500_000
+"""Base cells beyond which non-negativity is refused."""
+
+TOLERANCE = 1e-4
+"""Gap to the optimum, as a share of the squared distance, at which the search ends."""
+
+_MOST_STEPS = 2000
+_CHECKED = 10
+_RELAXED = 1.6
+
+
+@dataclass(frozen=True, eq=False)
+class BaseCube:
+    """Values of the base cuboid (axes ascending) and of every cuboid as their sums."""
+
+    base: Floats
+
+    def cuboid(self, mask: int) -> Floats:
+        """Values of a cuboid, axes ascending."""
+        away = tuple(axis for axis in range(self.base.ndim) if not mask >> axis & 1)
+        return np.asarray(self.base.sum(axis=away))
+
+
+@dataclass(frozen=True, eq=False)
+class NonNegativeCube(BaseCube):
+    """A cube without negative cells; ``gap`` bounds the distance to the optimum (0: reached).
+
+    The gap is a share of the squared distance from the consistent cube.
+    """
+
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class WholeCube:
+    """Whole numbers in every cuboid, each the sum of base cells; ``before`` is what was rounded."""
+
+    base: Ints
+    before: BaseCube
+
+    def cuboid(self, mask: int) -> Ints:
+        """Values of a cuboid, axes ascending."""
+        away = tuple(axis for axis in range(self.base.ndim) if not mask >> axis & 1)
+        return np.asarray(self.base.sum(axis=away))
+
+    def largest_change(self, cuboids: Iterable[int]) -> float:
+        """How far a cell of these cuboids lies from its value before rounding, at most."""
+        return max(
+            float(np.abs(self.cuboid(mask) - self.before.cuboid(mask)).max()) for mask in cuboids
+        )
+
+
+def base_cube(cube: ConsistentCube) -> BaseCube:
+    """The base cuboid of a consistent cube; raises RefusedError when it is not determined."""
+    base = (1 << len(cube.shape)) - 1
+    if not cube.determines(base):
+        raise RefusedError(
+            "cube.no-base",
+            "No noise source has all dimensions, so there is no base cuboid to make whole or "
+            "non-negative.",
+            hint="Publish the cuboid of all dimensions too, or choose the planner base.",
+        )
+    return BaseCube(cube.cuboid(base))
+
+
+def nonnegative_cube(
+    cube: ConsistentCube, token: CancelToken | None = None, report: Report = silent,
+    *, tolerance: float = TOLERANCE,
+) -> NonNegativeCube:  # fmt: skip
+    """The non-negative cube that fits the noisy cuboids behind ``cube`` best.
+
+    Raises RefusedError beyond :data:`MOST_BASE_CELLS` base cells or when the base is not
+    determined, ValueError when ``cube`` is no least-squares estimate, and Cancelled.
+    """
+    if not cube.least_squares:
+        raise ValueError("only a least-squares estimate says how much each part of it counts")
+    token = token or CancelToken()
+    count = prod(cube.shape)
+    if count > MOST_BASE_CELLS:
+        raise RefusedError(
+            "cube.too-large-for-nonnegative",
+            f"The base cuboid has {count:,} cells; non-negativity takes at most "
+            f"{MOST_BASE_CELLS:,}.",
+            hint="Publish the values as they are, negative ones included.",
+        )
+    start = base_cube(cube).base
+    if start.min() >= 0:
+        return NonNegativeCube(start.copy(), 0.0)
+    with stop_flag(token) as stop:
+        found, gap = _Directions(cube, start.reshape(-1), stop).run(tolerance, token, report)
+    return NonNegativeCube(found.reshape(cube.shape), gap)
+
+
+class _Directions:
+    """Alternating directions: minimise (x − center)' M (x − center) / 2 over x >= 0.
+
+    M is diagonal in the residual basis with the ``eigenvalues`` W_S * mag(S, base).
+    """
+
+    def __init__(self, cube: ConsistentCube, center: Floats, stop: Ints) -> None:
+        self.center = center
+        self.stop = stop
+        self._places = layout([len(cube.known) - 1], cube.shape)
+        self._cells = np.zeros(self._places.total)
+        sizes = lattice_sizes(cube.shape)
+        self._above = sizes[-1] / sizes
+        self.eigenvalues = cube.known * self._above
+        # A dimension of one value has no residual; its eigenvalues must not set the pace.
+        real = np.array([_has_residual(mask, cube.shape) for mask in range(len(cube.known))])
+        spread = self.eigenvalues[real]
+        self.pace = float(np.sqrt(spread.min() * spread.max()))
+
+    def filtered(self, values: Floats, factors: Floats) -> Floats:
+        """``values`` with each residual multiplied by its factor."""
+        start = self._places.starts[-1]
+        self._cells[:] = 0
+        self._cells[start : start + len(values)] = values
+        run_passes(self._places, self._cells, factors * self._above, self.stop)
+        return self._cells[start : start + len(values)].copy()
+
+    def run(self, tolerance: float, token: CancelToken, report: Report) -> tuple[Floats, float]:
+        """The non-negative point and its relative gap."""
+        center, pace = self.center, self.pace
+        point = np.maximum(center, 0)
+        dual = np.zeros_like(center)
+        best, least, bound = point, np.inf, 0.0
+        for step in range(_MOST_STEPS):
+            shrink = pace / (self.eigenvalues + pace)
+            fit = center + self.filtered(point - dual - center, shrink)
+            mixed = _RELAXED * fit + (1 - _RELAXED) * point
+            before = point
+            point = np.maximum(mixed + dual, 0)
+            dual = np.minimum(mixed + dual, 0)
+            token.check()
+            if step % _CHECKED:
+                continue
+            cost = self._cost(point)
+            if cost < least:
+                best, least = point, cost
+            bound = max(bound, self._bound(-pace * dual))
+            gap = 1 - bound / least if least > 0 else 0.0
+            if gap <= tolerance:
+                return best, max(gap, 0.0)
+            report(StepProgress("nonnegative", step, None, "steps"))
+            change = _balance(
+                float(np.linalg.norm(fit - point)), float(np.linalg.norm(point - before))
+            )
+            pace, dual = pace * change, dual / change
+        return best, gap
+
+    def _cost(self, point: Floats) -> float:
+        away = point - self.center
+        return float(away @ self.filtered(away, self.eigenvalues)) / 2
+
+    def _bound(self, multiplier: Floats) -> float:
+        """The dual value: no non-negative point costs less."""
+        inverse = self.filtered(multiplier, 1 / self.eigenvalues)
+        return float(-multiplier @ (inverse / 2 + self.center))
+
+
+def _has_residual(mask: int, shape: tuple[int, ...]) -> bool:
+    return all(n > 1 for axis, n in enumerate(shape) if mask >> axis & 1)
+
+
+def _balance(apart: float, moved: float) -> float:
+    """By what to multiply the pace, so that both differences shrink together."""
+    if apart > 5 * moved:
+        return 2.0
+    return 0.5 if moved > 5 * apart else 1.0
+
+
+def whole_cube(cube: BaseCube) -> WholeCube:
+    """Base cells rounded so that every run of cells, in the order of the axes, is off by < 1."""
+    sums = np.floor(np.cumsum(cube.base.reshape(-1)) + 0.5).astype(np.int64)
+    base = np.diff(sums, prepend=0).reshape(cube.base.shape)
+    return WholeCube(base, cube)
