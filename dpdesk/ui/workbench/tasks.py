@@ -23,7 +23,7 @@ from dpdesk.app.types import (
     VerifyReport,
     WorkState,
 )
-from dpdesk.core.errors import Cancelled, DpdeskError
+from dpdesk.core.errors import Cancelled, DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 
 LOAD = "workbench.load"
@@ -242,7 +242,10 @@ class CheckRelease:
         else:
             result = looking.signed_report(picture)
         recording.mention(self.context, "viewed", self.path.absolute(), report)
-        cards, kept = self._own(picture)
+        try:
+            cards, kept = self._own(picture)
+        except StorageError as error:
+            cards, kept, unseen = (), {}, error.with_traceback(None)
         return CheckedRelease(
             self.path,
             _facts(self.path),

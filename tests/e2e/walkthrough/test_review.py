@@ -224,7 +224,7 @@ def join(person: Person, author: Signer, first: Signer) -> None:
     person.click("Join copies")
     person.reads("What reviewers signed in their own copies comes into this folder")
     person.asker.answer = first.folder
-    person.click("Choose: Copy 1 (a release folder; may stay empty)")
+    person.click("Choose a folder: Copy 1 (may stay empty)")
     person.shoot("join")
     sign(person, "Join copies", passphrase_of(author))
     person.reads(
@@ -374,8 +374,9 @@ def release(person: Person, who: Signer, folder: Path) -> None:
     person.shoot("release")
     sign(person, "This is final: it can never be taken back", passphrase_of(who))
     person.reads("Released: this is final.", "It goes to the web site.")
-    for action in ("Submit for review", "Sign the vote", "Release", "Withdraw"):
+    for action in ("Submit for review", "Sign the vote", "Release"):
         assert not person.find(action, QPushButton).isEnabled()
+    person.reads("Withdraw: It was released: that is final. It can only be superseded.")
     person.shoot("released")
     person.click("Show: The release")
     person.reads(f"Signed off and released: reviewed by {FIRST}, {SECOND}.")

@@ -116,7 +116,7 @@ def test_a_vote_taken_out_of_the_folder_is_missed_and_put_back(
     first.review.write_bytes(empty)
     person = office.sit(first)
     open_release(person, first.folder)
-    person.reads(NOT_TO_BE_RELIED_ON, "has seen is missing", FIRST)
+    person.reads("This folder lacks what this computer has seen", "has seen is missing", FIRST)
     nothing_can_be_signed(person)
     person.shoot("vote-removed")
     person.click("Join copies")

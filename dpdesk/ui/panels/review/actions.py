@@ -34,8 +34,8 @@ ORDER: tuple[Action, ...] = (
     EventType.SUPERSEDE,
     Beside.LOCK,
 )
-# What a reviewer does first shows always; what else there is, only while it can be done.
-STEPS = (EventType.START, EventType.BALLOT)
+# The steps of every review show always; what else there is, only while it can be done.
+STEPS = ORDER[:5]
 # What leads on comes first; joining copies and withdrawing are never the one thing to do.
 _LEADING = (EventType.RELEASE, EventType.REVEAL, EventType.BALLOT, EventType.START)
 
@@ -48,13 +48,13 @@ class Doable:
     primary: Action | None
 
     def lines(self) -> tuple[str, ...]:
-        """The reasons as lines; one line when the same stands against everything."""
-        common = set(self.reasons.values())
-        if len(common) == 1:
-            return tuple(reason for reason in common if reason)
-        return tuple(
-            f"{action_words(one)}: {reason}" for one, reason in self.reasons.items() if reason
-        )
+        """The reasons as lines, each once; it stands alone where it is against everything."""
+        against: dict[str, list[str]] = {}
+        for one, reason in self.reasons.items():
+            against.setdefault(reason, []).append(action_words(one))
+        if len(against) == 1:
+            return tuple(reason for reason in against if reason)
+        return tuple(f"{', '.join(names)}: {reason}" for reason, names in against.items() if reason)
 
 
 def doable(picture: ReviewPicture, card: Card | None, draft: Draft | None) -> Doable:

@@ -286,9 +286,6 @@ class SignPage(Page):
         event, folder = found.event, self._bench.release_path
         if event.type is EventType.BALLOT and event.submission:
             self.drafts.signed(event.submission, event.signer.fingerprint)
-        if event.type is EventType.START:
-            self.strip.choose(DECIDE)
-            self._on_page(DECIDE)
         text = self.tr("Signed: {words}.").format(words=event.words)
         if folder is not None and not found.path.is_relative_to(folder):
             more = self.tr(

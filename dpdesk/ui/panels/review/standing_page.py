@@ -93,9 +93,7 @@ class StandingPage(QWidget):
         self._again.setEnabled(internal and not looker.busy)
         if looker.busy and self.job_line.job != looker.job:
             self.job_line.follow(looker.job, self.tr("Looking at the review"))
-        if looker.problem is not None:
-            self.band.show_error(looker.problem)
-        elif not internal:
+        if not internal:
             text = self.tr(
                 "The internal part is not here, and the review lies in it: open the whole folder."
             )
@@ -104,6 +102,8 @@ class StandingPage(QWidget):
             text = self.tr("The review has not been looked at yet.")
             self.band.show_message("info", text, dismissible=False)
         self._show_lines(looker)
+        if looker.problem is not None:
+            self.band.show_error(looker.problem)
 
     def lead_to_people(self, leads: bool) -> None:
         """Without a key of one's own, that is where to go on."""
