@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpdesk.core.charts import (
     Axis,
@@ -96,8 +97,6 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
     own = {source.cuboid for source in channel.plan.sources}
     masks = np.array(settings.published)
     deviations = np.sqrt(np.array(errors.variances))
-    sizes = np.array([mask.bit_count() for mask in settings.published], dtype=np.float64)
-    noisy = np.array([mask in own for mask in settings.published], dtype=bool)
     worst = int(np.argmax(deviations))
     unit, factor = unit_of(channel), COVERING_95[settings.noise]
     return ScatterChart(
@@ -110,20 +109,7 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
         ),
         x_axis=Axis("Dimensions of the table", "number", minimum=-0.5, whole=True),
         y_axis=Axis("Standard deviation of a cell", unit, log=True),
-        series=tuple(
-            PointSeries(
-                name,
-                sizes[chosen] + _spread(sizes[chosen]),
-                deviations[chosen],
-                masks[chosen].astype(np.int64),
-                look,
-            )
-            for name, chosen, look in (
-                ("Noise of its own", noisy, Look.SECOND),
-                ("Computed from others", ~noisy, Look.FIRST),
-            )
-            if chosen.any()
-        ),
+        series=_table_series(masks, deviations, own),
         table=table_from(
             ["Table", "Cells", "Noise", f"Standard deviation ({unit})", f"± 95 % ({unit})"],
             [
@@ -138,6 +124,29 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
             ],
         ),
         short="Errors by table",
+    )
+
+
+def _table_series(
+    masks: NDArray[np.int64], deviations: Floats, own: set[int]
+) -> tuple[PointSeries, ...]:
+    """Points of the published tables, those with noise of their own apart."""
+    sizes = np.array([int(mask).bit_count() for mask in masks], dtype=np.float64)
+    noisy = np.array([int(mask) in own for mask in masks], dtype=bool)
+    parts = (
+        ("Noise of its own", noisy, Look.SECOND),
+        ("Computed from others", ~noisy, Look.FIRST),
+    )
+    return tuple(
+        PointSeries(
+            name,
+            sizes[chosen] + _spread(sizes[chosen]),
+            deviations[chosen],
+            masks[chosen].astype(np.int64),
+            look,
+        )
+        for name, chosen, look in parts
+        if chosen.any()
     )
 
 

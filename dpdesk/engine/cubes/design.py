@@ -180,6 +180,8 @@ def noise_plan(
         from dpdesk.engine.cubes.planners.exact import plan_exact
 
         return plan_exact(shape, published, noise, token, report)
+    if settings.planner == "optimal":
+        return _optimal(settings, shape, token, report)
     from dpdesk.engine.cubes.planners.pmost import plan_pmost
 
     return plan_pmost(
@@ -189,6 +191,25 @@ def noise_plan(
         theta=settings.theta or Fraction(1),
         budget=settings.budget,
         sensitivity=_planned_sensitivity(settings),
+        token=token,
+        report=report,
+    )
+
+
+def _optimal(
+    settings: CubeSettings, shape: tuple[int, ...], token: CancelToken, report: Report
+) -> CubePlan:
+    from dpdesk.engine.cubes.optimal.objectives import Goal
+    from dpdesk.engine.cubes.optimal.planner import plan_optimal
+
+    goals = {"maximum": Goal.MAXIMUM, "average": Goal.SUM, "total": Goal.TOTAL}
+    return plan_optimal(
+        shape,
+        settings.published,
+        settings.noise,
+        goal=goals[settings.objective],
+        residuals=settings.residuals,
+        replace=settings.replace,
         token=token,
         report=report,
     )

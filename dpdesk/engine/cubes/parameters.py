@@ -14,7 +14,6 @@ from dpdesk.core.parameters import (
     LevelsParameter,
     Parameter,
 )
-from dpdesk.core.planned_choice import PlannedChoiceParameter
 from dpdesk.engine.cubes.plans import Noise
 
 LAPLACE, GAUSSIAN = Noise.LAPLACE.value, Noise.GAUSSIAN.value
@@ -48,7 +47,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         example='{ region = "abroad" }',
     ),
     PublishParameter("publish", "Tables to publish", "Which cuboids the release holds."),
-    PlannedChoiceParameter(
+    ChoiceParameter(
         "planner",
         "Planner",
         "How it is chosen which cuboids get noise of their own.",
@@ -70,9 +69,13 @@ PARAMETERS: tuple[Parameter, ...] = (
                 "Exact: the smallest largest error with equal noise",
                 "Like BMax, by integer programs, with a proof where the time allows.",
             ),
+            Choice(
+                "optimal",
+                "Optimal: unequal budgets",
+                "Shares of the budget chosen by the error after consistency.",
+            ),
         ),
         default="bmax",
-        not_yet=("optimal",),
     ),
     PositiveParameter(
         "theta",
@@ -80,6 +83,33 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Variance of a cell at or below which PMost calls a cuboid precise.",
         unit="squared people",
         applies=Condition("planner", ("pmost",)),
+    ),
+    ChoiceParameter(
+        "objective",
+        "Make small",
+        "Which error the optimal planner makes small.",
+        choices=(
+            Choice("maximum", "The largest variance of a cell"),
+            Choice("average", "The average over cuboids of a cell's variance"),
+            Choice("total", "The sum of the variances of all cells"),
+        ),
+        default="maximum",
+        applies=Condition("planner", ("optimal",)),
+    ),
+    ChoiceParameter(
+        "basis",
+        "Measure",
+        "What gets noise: cuboids, or what each cuboid adds to smaller ones.",
+        choices=(
+            Choice("cuboids", "Cuboids"),
+            Choice(
+                "residuals",
+                "Residuals",
+                "What each cuboid adds to smaller ones; Gaussian noise only, less error.",
+            ),
+        ),
+        default="cuboids",
+        applies=Condition("planner", ("optimal",)),
     ),
     PositiveParameter(
         "epsilon",

@@ -82,7 +82,7 @@ class CubeSettings:
             raise _error(
                 "cube.theta", where, "the planner `pmost` needs `theta`, a variance", "theta"
             )
-        residuals = planner == "optimal" and values.get("basis") == "residuals"
+        residuals = planner == "optimal" and values["basis"] == "residuals"
         if residuals and noise is not Noise.GAUSSIAN:
             sentence = "`basis` is residuals, which need Gaussian noise; give `rho`"
             raise _error("cube.basis", where, sentence, "basis")
@@ -97,7 +97,7 @@ class CubeSettings:
             published=_published(values["publish"], dimensions, where),
             planner=planner,
             theta=theta if isinstance(theta, Fraction) else None,
-            objective=str(values.get("objective", "maximum")),
+            objective=str(values["objective"]),
             residuals=residuals,
             noise=noise,
             budget=budget,
