@@ -39,7 +39,7 @@ from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import Note, Report
 
 if TYPE_CHECKING:
-    from dpdesk.project.ledger import Ledger, Outcome, Preview
+    from dpdesk.project.ledger import Book, Ledger, Outcome, Preview
 
 DEBITED, BEGUN = "debited", "began a ledger"
 
@@ -89,6 +89,9 @@ class LedgerDesk:
     path: Path
     population: str = ""
     limit: Fraction | None = None
+    _seen: dict[tuple[object, ...], Book] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def request(
         self,
@@ -124,14 +127,28 @@ class LedgerDesk:
 
         Raises StorageError ``ledger.*`` when the ledger that is there cannot be used.
         """
-        from dpdesk.project.ledger import Book, Ledger
-        from dpdesk.project.ledger.judging import preview
+        from dpdesk.project.ledger import preview
 
-        if not self.path.exists():
+        return preview(self._look(), request, self.limit, str(self.path))
+
+    def _look(self) -> Book:
+        """The accounts as they are, read again only when the file has changed."""
+        from dpdesk.project.ledger import Book, Ledger, stamp_of
+
+        try:
+            stamp = stamp_of(self.path)
+        except FileNotFoundError:
             check_not_lost(self.context, self.path)
-            return preview(Book(), request, self.limit, str(self.path))
-        with closing(Ledger.open(self.path, create=False)) as ledger:
-            return ledger.preview(request, self.limit)
+            return Book()
+        except OSError:
+            stamp = ()  # opening it says what is wrong
+        known = self._seen.get(stamp)
+        if known is None:
+            with closing(Ledger.open(self.path, create=False)) as ledger:
+                known = ledger.book
+            self._seen.clear()
+            self._seen[stamp] = known
+        return known
 
     def debit(self, request: DebitRequest, report: Report) -> Debit:
         """Take the cost from the budget; durable when this returns.
@@ -145,10 +162,12 @@ class LedgerDesk:
                 report(Note("ledger.made", f"A new budget ledger was begun: {self.path}"))
             for note in ledger.preview(request, self.limit).notes:
                 report(note)
+            elsewhere = debits_elsewhere(self.context, ledger.identity, request)
+            if elsewhere:
+                report(Note("ledger.elsewhere", _elsewhere_words(elsewhere)))
             known = known_entries(self.context, ledger.identity)
             debit = ledger.debit(request, self.limit, known)
-        facts = {"ledger": debit.ledger, "row": debit.row, "entry": debit.entry}
-        mention(self.context, DEBITED, self.path, report, {**facts, "cost": str(debit.cost)})
+        mention(self.context, DEBITED, self.path, report, _facts(debit))
         return debit
 
     def settle(
@@ -196,7 +215,51 @@ class LedgerDesk:
 
         if not self.path.exists():
             check_not_lost(self.context, self.path)
-        return Ledger.open(self.path)
+        at_home = self.path.is_relative_to(os.path.realpath(self.context.home))
+        return Ledger.open(self.path, shared=not at_home)
+
+
+def _facts(debit: Debit) -> dict[str, object]:
+    """What the audit log keeps of a debit."""
+    return {
+        "ledger": debit.ledger,
+        "row": debit.row,
+        "entry": debit.entry,
+        "cost": str(debit.cost),
+        "population": debit.population,
+        "source": debit.source,
+    }
+
+
+def debits_elsewhere(
+    context: AppContext, ledger: str, request: DebitRequest
+) -> tuple[tuple[str, str], ...]:
+    """Ledgers and costs of debits on the same population or file that are not in this ledger.
+
+    As far as this computer's audit log knows. Raises StorageError ``audit.*``.
+    """
+    from dpdesk.project.audit import AuditLog
+    from dpdesk.project.ledger.records import fold
+
+    name, found = fold(request.population), []
+    with AuditLog.open_home(context.home) as log:
+        for entry in log.entries():
+            facts = entry.facts if entry.action == DEBITED else {}
+            if not facts or facts.get("ledger") == ledger:
+                continue
+            same_name = name and fold(str(facts.get("population", ""))) == name
+            if same_name or facts.get("source") == request.source:
+                found.append((entry.subject, str(facts.get("cost", ""))))
+    return tuple(found)
+
+
+def _elsewhere_words(found: tuple[tuple[str, str], ...]) -> str:
+    where = ", ".join(dict.fromkeys(path for path, _ in found))
+    costs = ", ".join(cost for _, cost in found[:5]) + (", …" if len(found) > 5 else "")
+    return (
+        f"Another ledger holds debits on the same people or file, which are not counted here: "
+        f"{costs} in {where}."
+    )
 
 
 def _reason(error: BaseException) -> str:

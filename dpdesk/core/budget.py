@@ -18,6 +18,7 @@ from dataclasses import InitVar, dataclass, field
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 from dpdesk.core.errors import InputError, RefusedError
@@ -345,17 +346,31 @@ class DebitRequest:
             object.__setattr__(self, "draws", draws_of(self.cost))
         _check_covered(self.cost, self.draws)
 
+    @cached_property
+    def rho(self) -> Fraction | None:
+        """The cost as ρ, exactly; None for (ε, δ), which no ρ bounds.
+
+        A pure ε is ε²/2 at most (Bun and Steinke 2016, Proposition 1.4), and less by what its draws
+        tell where they are many.
+        """
+        if isinstance(self.cost, ZeroConcentrated):
+            return self.cost.rho
+        if isinstance(self.cost, PureEpsilon):
+            known = sum((one.rho for one in self.draws), _ZERO)
+            return min(self.cost.epsilon**2 / 2, known)
+        return None
+
 
 def _check_covered(cost: Budget, draws: Sequence[Draws]) -> None:
-    """Raise ValueError when the draws cost more than was said."""
+    """Raise ValueError when the draws cost more than was asked or debited."""
     if isinstance(cost, PureEpsilon):
         parts = [one.epsilon for one in draws]
         known = [part for part in parts if part is not None]
         if len(known) < len(parts) or sum(known, _ZERO) > cost.epsilon:
-            raise ValueError("the draws cost more ε than the request says")
+            raise ValueError("the draws cost more ε than is asked or debited")
     elif isinstance(cost, ZeroConcentrated):
         if sum((one.rho for one in draws), _ZERO) > cost.rho:
-            raise ValueError("the draws cost more ρ than the request says")
+            raise ValueError("the draws cost more ρ than is asked or debited")
     elif draws:
         raise ValueError("draws cannot be listed under a cost of (ε, δ)")
 
@@ -395,11 +410,13 @@ class Debit:
         """The debit's name in records: the ledger's id and the entry's number."""
         return f"{self.ledger}:{self.row}"
 
-    def redeem(self) -> None:
+    def redeem(self, draws: Sequence[Draws] = ()) -> None:
         """Take the debit for one run of noise; the code that draws calls it before it begins.
 
+        ``draws`` are those about to be made; ValueError when they cost more than was debited.
         Raises RefusedError ``ledger.debit-used`` the second time: a second draw costs again.
         """
+        _check_covered(self.cost, draws)
         try:
             self._unused.pop()  # one step, so that of two threads one alone gets it
         except IndexError:

@@ -8,8 +8,15 @@
 
 from dpdesk.project.ledger.accounts import Book, DebitRecord, Spending, add_up
 from dpdesk.project.ledger.figures import Figures, figures
-from dpdesk.project.ledger.judging import SHOWN_DELTA, Preview, left_of, unit_words
-from dpdesk.project.ledger.ledger import FILE, Ledger, LedgerCheck, LedgerFault, check_file
+from dpdesk.project.ledger.judging import SHOWN_DELTA, Preview, left_of, preview, unit_words
+from dpdesk.project.ledger.ledger import (
+    FILE,
+    Ledger,
+    LedgerCheck,
+    LedgerFault,
+    check_file,
+    stamp_of,
+)
 from dpdesk.project.ledger.records import AccountKey, LedgerEntry, Outcome
 
 __all__ = [
@@ -30,5 +37,7 @@ __all__ = [
     "check_file",
     "figures",
     "left_of",
+    "preview",
+    "stamp_of",
     "unit_words",
 ]

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 from dpdesk.core.budget import (
     Approximate,
@@ -49,7 +50,7 @@ class DebitRecord:
     request: DebitRequest
     settled: Settled | None = None
 
-    @property
+    @cached_property
     def key(self) -> AccountKey:
         """Whose budget it was taken from."""
         return AccountKey.of(self.request)
@@ -86,6 +87,21 @@ class Spending:
             epsilon, delta = self.approximate
             parts.append(f"({Approximate(epsilon, min(delta, Fraction(999_999, 1_000_000)))})")
         return " and ".join(parts)
+
+    def __add__(self, other: Spending) -> Spending:
+        """Both together; they must be for the same unit and neighbours (ValueError)."""
+        if (self.rows, self.neighbours) != (other.rows, other.neighbours):
+            raise ValueError("sums for different units cannot be added")
+        (epsilon, delta), (more, more_delta) = self.approximate, other.approximate
+        return Spending(
+            self.pure + other.pure,
+            self.pure_rho + other.pure_rho,
+            self.rho + other.rho,
+            (epsilon + more, delta + more_delta),
+            self.rows,
+            self.neighbours,
+            self.count + other.count,
+        )
 
     @property
     def is_pure(self) -> bool:
@@ -129,29 +145,36 @@ def add_up(requests: Iterable[DebitRequest], beside: Iterable[DebitRequest] = ()
     rows = max((one.unit.rows for one in every), default=1)
     replaced = any(one.neighbours is Neighbours.REPLACE for one in every)
     neighbours = Neighbours.REPLACE if replaced else Neighbours.ADD_REMOVE
-    total = Spending(rows=rows, neighbours=neighbours)
+    pure, pure_rho, rho, epsilon, delta = _Sum(), _Sum(), _Sum(), _Sum(), _Sum()
     for one in found:
-        total = _plus(total, one, group_size(one, rows, neighbours))
-    return total
+        size, cost = group_size(one, rows, neighbours), one.cost
+        if isinstance(cost, PureEpsilon):
+            pure.add(size * cost.epsilon)
+            pure_rho.add(size**2 * (one.rho or _ZERO))
+        elif isinstance(cost, ZeroConcentrated):
+            rho.add(size**2 * cost.rho)
+        else:
+            epsilon.add(size * cost.epsilon)
+            delta.add(group_delta(cost.epsilon, cost.delta, size))
+    approximate = epsilon.total, delta.total
+    return Spending(
+        pure.total, pure_rho.total, rho.total, approximate, rows, neighbours, len(found)
+    )
 
 
-def _plus(total: Spending, request: DebitRequest, size: int) -> Spending:
-    cost, count = request.cost, total.count + 1
-    if isinstance(cost, PureEpsilon):
-        # The draws tell a smaller ρ than ε²/2 where they are many, never a larger one than allowed.
-        known = sum((one.rho for one in request.draws), _ZERO)
-        rho = min(cost.epsilon**2 / 2, known) if request.draws else _ZERO
-        return replace(
-            total,
-            pure=total.pure + size * cost.epsilon,
-            pure_rho=total.pure_rho + size**2 * rho,
-            count=count,
-        )
-    if isinstance(cost, ZeroConcentrated):
-        return replace(total, rho=total.rho + size**2 * cost.rho, count=count)
-    epsilon, delta = total.approximate
-    more = group_delta(cost.epsilon, cost.delta, size)
-    return replace(total, approximate=(epsilon + size * cost.epsilon, delta + more), count=count)
+class _Sum:
+    """An exact sum of many fractions: those with the same denominator are added as integers."""
+
+    def __init__(self) -> None:
+        self._tops: dict[int, int] = {}
+
+    def add(self, value: Fraction) -> None:
+        bottom = value.denominator
+        self._tops[bottom] = self._tops.get(bottom, 0) + value.numerator
+
+    @property
+    def total(self) -> Fraction:
+        return sum((Fraction(top, bottom) for bottom, top in self._tops.items()), _ZERO)
 
 
 @dataclass

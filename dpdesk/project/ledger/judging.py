@@ -65,22 +65,37 @@ def plan_limit(cost: Budget, limit: Fraction | None) -> Budget | None:
 
 def preview(book: Book, request: DebitRequest, limit: Fraction | None, where: str) -> Preview:
     """What the ledger will say after ``request``; ``where`` is its file, ``limit`` the plan's."""
-    key = AccountKey.of(request)
-    before = [record.request for record in book.members(key, request)]
-    spent, asked = add_up(before, [request]), add_up([request], before)
-    after = add_up([*before, request])
-    limits = _limits(book, key, request, limit)
+    accounts = [_Account.of(book, key, request) for key in book.concerned(request)]
+    own = accounts[0]
+    limits = _limits(book, own.key, request, limit)
     strictest = _strictest([one for one, _ in limits])
     return Preview(
-        key,
-        spent,
-        asked,
-        after,
+        own.key,
+        own.spent,
+        own.asked,
+        own.after,
         strictest,
-        None if strictest is None else _left(strictest, after),
-        refusal(book, request, limit, where),
-        tuple(_notes(book, request, before)),
+        None if strictest is None else _left(strictest, own.after),
+        _refusal(book, accounts, request, limit, where),
+        tuple(_notes(book, request, own)),
     )
+
+
+@dataclass(frozen=True)
+class _Account:
+    """One account that a debit would be counted in: what was spent, is asked, would be spent."""
+
+    key: AccountKey
+    before: list[DebitRequest]
+    spent: Spending
+    asked: Spending
+    after: Spending
+
+    @classmethod
+    def of(cls, book: Book, key: AccountKey, request: DebitRequest) -> _Account:
+        before = [record.request for record in book.members(key, request)]
+        spent, asked = add_up(before, [request]), add_up([request], before)
+        return cls(key, before, spent, asked, spent + asked)
 
 
 def refusal(
@@ -90,15 +105,24 @@ def refusal(
 
     Held against every limit of every account that it would be counted in.
     """
-    for key in book.concerned(request):
-        before = [record.request for record in book.members(key, request)]
-        after = add_up([*before, request])
-        for one, whose in _limits(book, key, request, limit):
-            fits = after.fits(one)
+    accounts = [_Account.of(book, key, request) for key in book.concerned(request)]
+    return _refusal(book, accounts, request, limit, where)
+
+
+def _refusal(
+    book: Book,
+    accounts: list[_Account],
+    request: DebitRequest,
+    limit: Fraction | None,
+    where: str,
+) -> RefusedError | None:
+    for account in accounts:
+        for one, whose in _limits(book, account.key, request, limit):
+            fits = account.after.fits(one)
             if fits is None:
-                return _incomparable(key, after, one, whose, where)
+                return _incomparable(account.key, account.after, one, whose, where)
             if not fits:
-                return _exhausted(key, before, request, one, whose, where)
+                return _exhausted(account, request, one, whose, where)
     return None
 
 
@@ -159,18 +183,13 @@ def in_terms_of(limit: Budget, spending: Spending) -> str:
 
 
 def _exhausted(
-    key: AccountKey,
-    before: list[DebitRequest],
-    request: DebitRequest,
-    limit: Budget,
-    whose: str,
-    where: str,
+    account: _Account, request: DebitRequest, limit: Budget, whose: str, where: str
 ) -> RefusedError:
-    spent, asked = add_up(before, [request]), add_up([request], before)
+    key, spent, asked = account.key, account.spent, account.asked
     left = _left(limit, spent)
     hint = _advice(left, request, spent, whose)
     unit = ""
-    if any(group_size(one, spent.rows, spent.neighbours) > 1 for one in (*before, request)):
+    if any(group_size(one, spent.rows, spent.neighbours) > 1 for one in (*account.before, request)):
         unit = f" (counted for {unit_words(spent)})"
     return RefusedError(
         "ledger.exhausted",
@@ -234,8 +253,8 @@ def _incomparable(
     )
 
 
-def _notes(book: Book, request: DebitRequest, before: list[DebitRequest]) -> Iterable[Note]:
-    key = AccountKey.of(request)
+def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
+    key, before = own.key, own.before
     elsewhere = [one for one in book.debits.values() if one.key.folded != key.folded]
     same_file = [one for one in elsewhere if one.request.source == request.source]
     alike = [
@@ -262,11 +281,10 @@ def _notes(book: Book, request: DebitRequest, before: list[DebitRequest]) -> Ite
         yield Note("ledger.same-columns", _same_columns(request, uncounted))
     units = {one.unit.rows for one in (*before, request)}
     if len(units) > 1 or len({one.neighbours for one in (*before, request)}) > 1:
-        spending = add_up([*before, request])
         yield Note(
             "ledger.mixed-units",
             "The debits of this account protect different units; all are counted for "
-            f"{unit_words(spending)}.",
+            f"{unit_words(own.after)}.",
         )
 
 

@@ -101,10 +101,13 @@ class Ledger:
         path: Path,
         *,
         create: bool = True,
+        shared: bool = False,
         share: Callable[[Path], str] = network_share,
     ) -> Ledger:
         """Open a ledger, for reading only where it cannot be written; make it if ``create``.
 
+        A new one can be read by its maker alone, or with ``shared`` by whom the folder's habit
+        (umask) allows.
         ``share`` tells the kind of network share. Raises StorageError ``ledger.missing``,
         ``ledger.no-folder``, ``ledger.network``, ``ledger.broken``, ``ledger.damaged``,
         ``ledger.busy``, ``ledger.disk-full`` and the like; InputError ``ledger.not-a-ledger``,
@@ -115,7 +118,7 @@ class Ledger:
         if kind and create:
             raise problems.on_a_share(path, kind)
         with _failures(path):
-            made = _make_file(path) if create else False
+            made = _make_file(path, 0o666 if shared else 0o600) if create else False
             ledger = cls(*_connected(path, made))
             try:
                 with reading(ledger._connection):
@@ -303,6 +306,16 @@ def _identity(connection: sqlite3.Connection) -> str:
     return content.ledger if isinstance(content, Begun) else ""
 
 
+def stamp_of(path: Path) -> tuple[object, ...]:
+    """What is another after every change of a ledger: SQLite counts them in the file's header.
+
+    Raises OSError.
+    """
+    with path.open("rb") as stream:
+        facts = os.fstat(stream.fileno())
+        return facts.st_ino, facts.st_size, facts.st_mtime_ns, stream.read(100)
+
+
 @contextmanager
 def _failures(path: Path) -> Iterator[None]:
     """Failures of the disk and the database, in plain words."""
@@ -312,7 +325,7 @@ def _failures(path: Path) -> Iterator[None]:
         raise problems.failure(error, path) from error
 
 
-def _make_file(path: Path) -> bool:
+def _make_file(path: Path, mode: int) -> bool:
     """Whether an empty file was made where there was none."""
     if path.is_dir():
         raise problems.not_a_ledger(path, "a folder")
@@ -321,7 +334,7 @@ def _make_file(path: Path) -> bool:
     if not path.parent.is_dir():
         raise problems.no_folder(path)
     flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
-    os.close(os.open(path, flags, 0o600))
+    os.close(os.open(path, flags, mode))
     return True
 
 

@@ -71,7 +71,8 @@ def on_a_share(path: Path, kind: str) -> StorageError:
         "ledger.network",
         f"{path}: the ledger lies on a network share ({kind}), where two computers could spend the "
         "same budget at once.",
-        hint="Keep it on a disk of the computer that makes the releases.",
+        hint="Name one on a disk of the computer that makes the releases, as `ledger` under "
+        "[budget].",
         details={"path": str(path)},
     )
 

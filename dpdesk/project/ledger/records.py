@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import TypeAlias
 
 from dpdesk.core.budget import (
@@ -66,7 +67,7 @@ class AccountKey:
         name = one_line(request.population)
         return cls(population=name) if name else cls(source=request.source)
 
-    @property
+    @cached_property
     def folded(self) -> tuple[str, str]:
         """What makes two keys the same account."""
         return fold(self.population), "" if self.population else self.source

@@ -267,6 +267,37 @@ def test_a_picture_can_be_cancelled(context: AppContext, desk: LedgerDesk) -> No
         budgets.look_at_ledger(context, desk.path, MILLIONTH, token, silent)
 
 
+def test_debits_in_another_ledger_are_warned_of(context: AppContext, tmp_path: Path) -> None:
+    first = open_ledger(context, tmp_path, {"ledger": "first.sqlite", **BUDGET})
+    first.debit(asked(first), silent)
+    said: list[Event] = []
+    second = open_ledger(context, tmp_path, {"ledger": "second.sqlite", **BUDGET})
+    second.debit(asked(second, source=OTHER), said.append)
+    assert [getattr(event, "code", "") for event in said] == ["ledger.made", "ledger.elsewhere"]
+    assert "ε = 0.5 in " in getattr(said[1], "sentence", "")
+    assert "first.sqlite" in getattr(said[1], "sentence", "")
+
+
+def test_a_preview_sees_every_change_at_once(context: AppContext, desk: LedgerDesk) -> None:
+    other = open_ledger(context, desk.path.parent, BUDGET)
+    for spent in range(4):
+        assert desk.preview(asked(desk, "0.1")).spent.pure == Fraction(spent, 10)
+        assert desk.preview(asked(desk, "0.1")).spent.pure == Fraction(spent, 10)
+        other.debit(asked(other, "0.1"), silent)
+
+
+def test_a_ledger_beside_the_plan_may_be_shared_and_that_of_the_home_folder_not(
+    context: AppContext, tmp_path: Path, desk: LedgerDesk
+) -> None:
+    beside = open_ledger(context, tmp_path, {"ledger": "own.sqlite"})
+    for one in (desk, beside):
+        one.debit(asked(one), silent)
+    assert desk.path.stat().st_mode & 0o777 == 0o600
+    usual = tmp_path / "usual"
+    usual.touch()
+    assert beside.path.stat().st_mode & 0o777 == usual.stat().st_mode & 0o777
+
+
 def test_limits_are_set_for_populations_and_sources(context: AppContext, tmp_path: Path) -> None:
     desk = open_ledger(context, tmp_path, None)
     desk.debit(asked(desk), silent)

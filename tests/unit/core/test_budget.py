@@ -200,6 +200,24 @@ def test_a_debit_is_good_for_one_draw() -> None:
     assert error.value.code == "ledger.debit-used"
 
 
+def test_a_debit_is_not_good_for_more_noise_than_was_debited() -> None:
+    draws = [Draws(Noise.DISCRETE_LAPLACE, Fraction(1), Fraction(2), 2)]
+    debit = debit_for_tests("1", draws)
+    with pytest.raises(ValueError, match="more ε"):
+        debit.redeem([Draws(Noise.DISCRETE_LAPLACE, Fraction(1), Fraction(2), 3)])
+    debit.redeem(draws)
+    with pytest.raises(RefusedError):
+        debit.redeem(draws)
+
+
+def test_a_cost_is_told_as_rho_by_its_draws_where_they_are_many() -> None:
+    draws = [Draws(Noise.DISCRETE_LAPLACE, Fraction(1), Fraction(256), 256)]
+    assert ask("1", draws=draws).rho == Fraction(1, 512)
+    assert ask("1").rho == Fraction(1, 2)
+    assert ask(ZeroConcentrated(Fraction(1, 7))).rho == Fraction(1, 7)
+    assert ask(Approximate(Fraction(1), Fraction(1, 100))).rho is None
+
+
 def test_of_many_threads_one_alone_gets_the_debit() -> None:
     debit, won = debit_for_tests(), []
 

@@ -6,6 +6,7 @@ import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from dpdesk.engine.accounting import (
     zcdp_epsilon,
 )
 from dpdesk.engine.accounting.conversion import simple_zcdp_epsilon
+from dpdesk.engine.accounting.losses import Losses, _by_fourier, convolved
 from dpdesk.engine.accounting.noise import grouped, one_draw
 from dpdesk.engine.accounting.renyi import curve, renyi_bound
 from dpdesk.engine.accounting.tight import Known, tight_delta, tight_epsilon
@@ -244,6 +246,40 @@ def test_what_is_known_as_epsilon_and_delta_takes_its_delta_first() -> None:
 def test_at_delta_zero_pure_noise_costs_its_sum() -> None:
     found = tight_epsilon(Known((laplace(1, "2", 3),)), Fraction(1, 10**15))
     assert found == pytest.approx(1.5, rel=1e-6)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 3000), st.integers(2, 3000))
+@settings(max_examples=25, deadline=None)
+def test_a_convolution_by_fourier_is_off_by_no_more_than_it_says(
+    seed: int, first: int, second: int
+) -> None:
+    """Against exact integers: masses of a few bits have a product that is computed exactly."""
+    random = np.random.default_rng(seed)
+    one, other = (
+        random.integers(0, 2**10, length).astype(np.float64) / 2**20 for length in (first, second)
+    )
+    exact = (
+        np.convolve((one * 2**20).astype(np.int64), (other * 2**20).astype(np.int64)).astype(
+            np.float64
+        )
+        / 2**40
+    )
+    found, lost = _by_fourier(one, other)
+    assert float(np.abs(found - exact).sum()) <= lost
+    assert (found >= 0.0).all()
+
+
+def test_long_lattices_are_composed_by_fourier_to_the_same_figure() -> None:
+    steps = Fraction(1, 2**12)
+    masses = np.full(20_000, 1 / 20_000)
+    long = Losses(Fraction(-2), steps, masses)
+    both = convolved(long, long)
+    assert both.slack > 1e-290
+    triangle = np.minimum(np.arange(1, 40_000), np.arange(39_999, 0, -1)) / 20_000**2
+    exact = Losses(Fraction(-4), steps, triangle)
+    for epsilon in (0.0, 1.0, 3.0, 5.0):
+        assert exact.delta(epsilon) <= both.delta(epsilon) * (1 + 1e-9)
+        assert both.delta(epsilon) == pytest.approx(exact.delta(epsilon), abs=1e-9)
 
 
 def test_composing_can_be_cancelled() -> None:

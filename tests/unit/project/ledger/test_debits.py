@@ -34,6 +34,15 @@ def test_a_debit_is_there_for_everybody_once_it_is_given_out(tmp_path: Path) -> 
         assert other.check({2: debit.entry}).ok
 
 
+def test_every_commit_waits_for_the_disk_and_its_folder(tmp_path: Path) -> None:
+    with open_here(tmp_path / "l.sqlite") as ledger:
+        settings = [
+            ledger._connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "synchronous")
+        ]
+    assert settings == ["delete", 3]  # 3 is EXTRA: FULL, and a sync of the folder
+
+
 def test_debits_fill_a_limit_exactly_and_not_one_digit_more(tmp_path: Path) -> None:
     with open_here(tmp_path / "l.sqlite") as ledger:
         for _ in range(10):

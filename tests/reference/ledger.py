@@ -1,0 +1,90 @@
+"""A slow ledger: a list of debits, every sum made anew from its definition, no file, no classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+
+@dataclass
+class SlowDebit:
+    population: str
+    source: str
+    epsilon: Fraction
+    rho: Fraction
+    rows: int
+    replaced: bool
+
+
+@dataclass
+class SlowLedger:
+    """Costs are pure ε (ρ = 0) or ρ (ε = 0)."""
+
+    debits: list[SlowDebit] = field(default_factory=list)
+    limits: dict[str, Fraction] = field(default_factory=dict)
+
+    def account(self, population: str, more: SlowDebit | None = None) -> list[SlowDebit]:
+        """Debits of a population: named so, or nameless on a file that was named so."""
+        every = [*self.debits, more] if more is not None else self.debits
+        files = {one.source for one in every if one.population.lower() == population.lower()}
+        return [
+            one
+            for one in every
+            if one.population.lower() == population.lower()
+            or (not one.population and one.source in files)
+        ]
+
+    def nameless(self, source: str, more: SlowDebit | None = None) -> list[SlowDebit]:
+        every = [*self.debits, more] if more is not None else self.debits
+        return [one for one in every if not one.population and one.source == source]
+
+    def may(self, debit: SlowDebit, limit: Fraction | None) -> bool:
+        """Whether every limit of every account holds after the debit."""
+        accounts: list[tuple[str, list[SlowDebit]]]
+        if debit.population:
+            accounts = [(debit.population, self.account(debit.population, debit))]
+        else:
+            names = {
+                one.population.lower()
+                for one in self.debits
+                if one.population and one.source == debit.source
+            }
+            accounts = [("", self.nameless(debit.source, debit))]
+            accounts += [(name, self.account(name, debit)) for name in names]
+        for name, members in accounts:
+            owner = self.limits.get(name.lower()) if name else None
+            if owner is not None and not fits_epsilon(members, owner):
+                return False
+            if limit is not None:
+                fits = fits_epsilon if debit.epsilon else fits_rho
+                if not fits(members, limit):
+                    return False
+        return True
+
+
+def factor(one: SlowDebit, members: list[SlowDebit]) -> int:
+    """How often a debit counts for the widest unit, by replacement if any member says so."""
+    times, widest = 0, max(other.rows for other in members)
+    while times * one.rows < widest:
+        times += 1
+    doubled = any(other.replaced for other in members) and not one.replaced
+    return 2 * times if doubled else times
+
+
+def sum_epsilon(members: list[SlowDebit]) -> Fraction:
+    return sum((factor(one, members) * one.epsilon for one in members), Fraction(0))
+
+
+def sum_rho(members: list[SlowDebit]) -> Fraction:
+    return sum(
+        (factor(one, members) ** 2 * (one.rho + one.epsilon**2 / 2) for one in members),
+        Fraction(0),
+    )
+
+
+def fits_epsilon(members: list[SlowDebit], limit: Fraction) -> bool:
+    return all(not one.rho for one in members) and sum_epsilon(members) <= limit
+
+
+def fits_rho(members: list[SlowDebit], limit: Fraction) -> bool:
+    return sum_rho(members) <= limit
