@@ -34,7 +34,7 @@ from dpdesk.engine.noise.intervals import (
     times,
 )
 from dpdesk.engine.noise.inversion import BITS
-from dpdesk.engine.noise.laplace import Probability, checked_level
+from dpdesk.engine.noise.laplace import Probability, checked_level, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +66,7 @@ class DiscreteGaussian:
         if not 0 < self.sigma_squared <= MAX_VARIANCE:
             raise InputError(
                 "noise.variance",
-                f"The noise variance must be above 0 and at most 2^96, not {variance}.",
+                f"The noise variance must be above 0 and at most 2^96, not {shown(variance)}.",
                 hint="Spend more of the budget, or count in larger units.",
             )
 
@@ -177,9 +177,10 @@ class DiscreteGaussian:
         """P(|X| > h) for wide noise, enclosed by the Euler–Maclaurin formula.
 
         With b = h + 1/2, t = b/σ, e = e^(−t²/2) and Q = ∫_t^∞ e^(−s²/2)ds, the sum over x > h is
-        σ·(Q − t·e/(24σ²) ± r), and r ≤ ((t³ + 9t)·e + 12Q)/(720σ⁴): the remainder after the first
-        term is at most 1/720 of the integral of the fourth derivative's absolute value, which is
-        (t⁴ + 6t² + 3)·e or less. The sum over all x is σ·√(2π).
+        σ·(Q − t·e/(24σ²) ± r), and r ≤ ((t³ + 9t)·e + 12Q)/(384σ⁴): the remainder after the first
+        term is the integral of (B₄(1/2) − B₄({x}))/4! times the fourth derivative. The factor is at
+        most 1/384, the derivative at x = σs at most (s⁴ + 6s² + 3)·e^(−s²/2)/σ⁴. The sum over all x
+        is σ·√(2π).
         """
         square = (h + Fraction(1, 2)) ** 2 / self.sigma_squared
         t = square_root(enclose(square, bits), bits)
@@ -190,7 +191,7 @@ class DiscreteGaussian:
         beyond = minus(half, inside)
         correction = over(edge, enclose(24 * self.sigma_squared, bits), bits)
         cubic = times(edge, enclose(square + 9, bits), bits)
-        bound = (cubic[1] + 12 * beyond[1]) / (720 * self.sigma_squared**2)
+        bound = (cubic[1] + 12 * beyond[1]) / (384 * self.sigma_squared**2)
         error = -(-bound.numerator // bound.denominator)
         low, high = minus(beyond, correction)
         return over((max(low - error, 0), high + error), half, bits)

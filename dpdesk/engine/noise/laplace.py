@@ -49,7 +49,7 @@ class DiscreteLaplace:
         if not 0 < self.scale <= MAX_SCALE:
             raise InputError(
                 "noise.scale",
-                f"The noise scale must be above 0 and at most 2^48 (2.8e14), not {self.scale}.",
+                f"The noise scale must be above 0 and at most 2^48, not {shown(self.scale)}.",
                 hint="Spend more of the budget, or count in larger units.",
             )
 
@@ -134,6 +134,14 @@ class DiscreteLaplace:
         share = over(minus(one, p), plus(one, p), bits)
         low, high = times(share, exp_negative(abs(x) / self.scale, bits), bits)
         return Fraction(max(low, 0), 1 << bits), Fraction(high, 1 << bits)
+
+
+def shown(value: Fraction) -> str:
+    """A number as messages show it, whatever its size."""
+    try:
+        return f"{float(value):.6g}"
+    except OverflowError:
+        return "a number of more than 300 digits"
 
 
 def checked_level(level: Fraction | float) -> Fraction:

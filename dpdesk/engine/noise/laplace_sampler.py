@@ -254,7 +254,7 @@ class LaplaceSampler:
 
     def _check_size(self, quotient: int) -> None:
         """Refuse a quotient with which a value could reach the limit."""
-        if (quotient + 1) * self.layout.divisor > LIMIT:
+        if (quotient + 1) * self.layout.divisor >= LIMIT:
             raise RefusedError(
                 "noise.limit",
                 "The noise drawn is too large for a 64-bit number; nothing was released.",

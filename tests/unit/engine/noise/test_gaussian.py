@@ -179,6 +179,26 @@ def test_the_half_width_of_wide_noise_agrees_with_adding_up(variance: int, level
     assert found == 0 or inside[found - 1] < Fraction(level) * whole
 
 
+@pytest.mark.parametrize("variance", [4, 30, DIRECT_VARIANCE + 1])
+def test_the_integral_with_its_remainder_encloses_the_sum_of_the_tail(variance: int) -> None:
+    # For narrow noise the remainder is large enough to be seen; the total is off by e^(−2π²σ²).
+    noise, sigma = DiscreteGaussian(Fraction(variance)), math.isqrt(variance)
+    slack = Fraction(1, 10**30)
+    low, high = reference.exp_minus(Fraction(1, 2 * variance))
+    q = int((low + high) / 2 * 2**400)
+    term, ratio, square = 1 << 400, q, q * q >> 400
+    weights = [term]
+    while term >> 150:
+        term, ratio = term * ratio >> 400, ratio * square >> 400
+        weights.append(term)
+    whole = 2 * sum(weights) - weights[0]
+    for h in {0, 1, sigma // 2, sigma, 2 * sigma, 3 * sigma, 5 * sigma}:
+        outside = Fraction(2 * sum(weights[h + 1 :]), whole)
+        low_end, high_end = (Fraction(end, 1 << 512) for end in noise._outside(h, 512))
+        assert low_end - slack <= outside <= high_end + slack
+        assert high_end - low_end < Fraction(1, 5 * variance**2)
+
+
 def test_the_half_width_of_the_greatest_variance_is_found_too() -> None:
     found = DiscreteGaussian(Fraction(MAX_VARIANCE)).half_width(0.95)
     assert found == pytest.approx(1.959963984540054 * 2**48, rel=1e-12)

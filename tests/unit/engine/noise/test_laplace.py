@@ -180,7 +180,9 @@ def test_a_level_outside_0_to_1_is_refused(level: float) -> None:
     assert caught.value.code == "noise.level"
 
 
-@pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1), MAX_SCALE + Fraction(1, 7)])
+@pytest.mark.parametrize(
+    "scale", [Fraction(0), Fraction(-1), MAX_SCALE + Fraction(1, 7), Fraction(10**5000)]
+)
 def test_a_scale_that_cannot_be_drawn_is_refused(scale: Fraction) -> None:
     with pytest.raises(InputError) as caught:
         DiscreteLaplace(scale)
