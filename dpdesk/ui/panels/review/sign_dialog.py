@@ -173,8 +173,8 @@ class SignDialog(QDialog):
         note = QLabel(
             self.tr(
                 "Then give the file to somebody who may write to the release folder, by mail or on "
-                "a drive: it holds signatures and no data. “Join copies” brings what you signed "
-                "into the folder."
+                "a drive: it holds what was signed, with the figures of the checklist, and no rows "
+                "of the data. “Join copies” brings it into the folder."
             )
         )
         note.setWordWrap(True)
