@@ -11,9 +11,11 @@ from typing import Any
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.io.published import PublishedCsv
+from dpdesk.io.sheetrows import rows_xml
 
 XLSX_ROWS, XLSX_COLUMNS, XLSX_CHARACTERS = 1_048_576, 16_384, 32_767
 _XLSX_PIECE = 256
+_XLSX_ROWS, _XLSX_CELLS = 2_048, 20_000
 
 Progress = Callable[[int], None]
 
@@ -119,15 +121,38 @@ def _abandon(book: Any) -> None:
 
 
 def _write_batch(sheet: Any, batch: Any, written: int, token: CancelToken, done: Progress) -> int:
-    for start in range(0, batch.num_rows, _XLSX_PIECE):
+    size = max(1, min(_XLSX_ROWS, _XLSX_CELLS // batch.num_columns))
+    for start in range(0, batch.num_rows, size):
         token.check()
-        columns = [column.to_pylist() for column in batch.slice(start, _XLSX_PIECE).columns]
-        for row in zip(*columns, strict=True):
-            written += 1
-            _write_row(sheet, written, row)
+        piece = batch.slice(start, size)
+        xml = rows_xml(piece, written + 2)
+        if xml is None:
+            _write_values(sheet, piece, written, token)
+        else:
+            _write_xml(sheet, xml, written + piece.num_rows)
+        written += piece.num_rows
         done(written)
-        time.sleep(0)  # lets a window's event loop take its turn
     return written
+
+
+def _write_xml(sheet: Any, xml: str, last: int) -> None:
+    """Append rows as they are; ``last`` is the last one, counted from 0 as the library does.
+
+    The library keeps one row back until the next one comes: that goes first.
+    """
+    sheet._write_single_row(last + 1)
+    sheet.fh.write(xml)
+    sheet.dim_rowmax = max(sheet.dim_rowmax, last)
+
+
+def _write_values(sheet: Any, piece: Any, written: int, token: CancelToken) -> None:
+    """Let the library write cell by cell."""
+    for start in range(0, piece.num_rows, _XLSX_PIECE):
+        token.check()
+        columns = [column.to_pylist() for column in piece.slice(start, _XLSX_PIECE).columns]
+        for number, row in enumerate(zip(*columns, strict=True), written + start + 1):
+            _write_row(sheet, number, row)
+        time.sleep(0)  # lets a window's event loop take its turn
 
 
 def _write_row(sheet: Any, row: int, values: Sequence[str], style: Any = None) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import openpyxl
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -17,6 +19,7 @@ from dpdesk.core.errors import Cancelled, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.io import tablewriters
 from dpdesk.io.published import PublishedCsv
+from dpdesk.io.sheetrows import rows_xml
 from tests.helpers import releases as town
 
 
@@ -89,6 +92,48 @@ def test_no_value_is_interpreted_by_excel(tmp_path: Path, value: str, context: A
     assert cell.data_type == "s"
     assert cell.hyperlink is None
     assert openpyxl.utils.escape.unescape(cell.value) == value or cell.value == value
+
+
+ODD = [
+    "",
+    " a",
+    "b ",
+    "<r>x</r>",
+    "_x0041_",
+    "a\x01b",
+    "\u00a0c",
+    "\u2003",
+    "d\x85",
+    "\ufffe",
+    "l" * 20_000,
+]
+USUAL = ["1", "é", "a & b", "<b>", "it's", 'say "no"', "x\ny", "住所", "a_x00", "😀", "a  b"]
+
+
+@pytest.mark.parametrize("values", [USUAL, ODD, [*USUAL, *ODD], [*ODD, *USUAL * 3]])
+def test_rows_are_written_byte_for_byte_as_the_library_writes_them(
+    tmp_path: Path, values: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "microdata.csv"
+    lines = [[f"c{number}" for number in range(28)]]
+    lines += [[value, *(str(number) for number in range(26)), value[::-1]] for value in values]
+    with path.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows(lines)
+    monkeypatch.setattr(tablewriters, "_XLSX_ROWS", 3)
+    sheets: list[bytes] = []
+    for number in range(2):
+        target = tmp_path / f"{number}.xlsx"
+        write_xlsx(PublishedCsv(path, CancelToken()), target, tmp_path)
+        with zipfile.ZipFile(target) as book:
+            sheets.append(book.read("xl/worksheets/sheet1.xml"))
+        monkeypatch.setattr(tablewriters, "rows_xml", lambda piece, first: None)
+    assert sheets[0] == sheets[1]
+    assert sheets[0].count(b"<row ") == len(values) + 1
+
+
+def test_only_unusual_values_are_left_to_the_library() -> None:
+    assert rows_xml(pa.table({"a": USUAL}), 2) is not None
+    assert all(rows_xml(pa.table({"a": [value]}), 2) is None for value in ODD if value)
 
 
 def write_xlsx(table: PublishedCsv, target: Path, scratch: Path) -> None:
