@@ -48,6 +48,7 @@ class ReviewPanel(Panel):
         self.looker = Looker(workbench, self)
         self._jobs: dict[int, str] = {}
         self._shown_release: object = None
+        self._refreshes = False
         self._data = workbench.data
         self._visible_page = PREPARE
         self._build()
@@ -335,12 +336,18 @@ class ReviewPanel(Panel):
 
     def catch_up(self, changes: Changes) -> None:
         """Show the work and the release as they are now."""
-        self.looker.follow()
-        self.preparing.work_out()
+        self._refreshes = True
+        try:
+            self.looker.follow()
+            self.preparing.work_out()
+        finally:
+            self._refreshes = False
         self._refresh()
 
     @Slot()
     def _on_looked(self) -> None:
+        if self._refreshes:  # all of it is shown anew in a moment
+            return
         self._show_standing()
         self._update_buttons()
 
