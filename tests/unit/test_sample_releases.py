@@ -6,6 +6,7 @@ The expected figures come from a search of its own over every node, by sorting r
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -50,8 +51,32 @@ ANSWERS = {
 }
 
 
+PRIVATE = "private-tables"
+
+
 def test_every_plan_has_a_known_answer() -> None:
-    assert {path.stem for path in PLANS.glob("*.toml")} == set(ANSWERS)
+    assert {path.stem for path in PLANS.glob("*.toml")} == {*ANSWERS, PRIVATE}
+
+
+def test_the_plan_of_private_tables_leaves_nobody_out(tmp_path: Path) -> None:
+    """Its domains cover the sample, so the total is that of all persons but for the noise."""
+    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{PRIVATE}.toml"]
+    environment = {**os.environ, "DPDESK_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        [*command, "--out", tmp_path / "out"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    evidence = json.loads((tmp_path / "out/internal/evidence.json").read_text("utf-8"))
+    assert evidence["result"]["counting"]["count"]["rows_left_out"] == 0
+    total = evidence["result"]["cuboids"][0]
+    assert total["dimensions"] == []
+    value = float((tmp_path / "out/public" / total["file"]).read_text("utf-8").split()[1])
+    # Noise beyond 20 standard deviations has a chance below 1e-9 for Laplace sums.
+    assert abs(value - PERSONS) < 20 * total["variance"] ** 0.5
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))

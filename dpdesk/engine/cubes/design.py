@@ -45,6 +45,7 @@ from dpdesk.engine.private_method import Charge, Design, Measured, NoisyTables, 
 MOST_CELLS = 1 << 28
 _MOST_STEPS = 1 << 30
 _MOST_SCALED = 1 << 22
+_PLANNING_SECONDS = 60.0
 LINEAR = ("l1", "linf")
 _DRAW = "Draw the noise"
 
@@ -210,6 +211,7 @@ def _optimal(
         goal=goals[settings.objective],
         residuals=settings.residuals,
         replace=settings.replace,
+        seconds=_PLANNING_SECONDS,
         token=token,
         report=report,
     )
