@@ -114,16 +114,18 @@ def fault_advice(context: AppContext, check: AuditCheck) -> str:
     )
 
 
-def export_audit(context: AppContext, out: Path, *, replace: bool = False) -> int:
+def export_audit(
+    context: AppContext, out: Path, token: CancelToken | None = None, *, replace: bool = False
+) -> int:
     """Write the whole log as CSV or JSON, as the name of the file ends; the number of entries.
 
     Without ``replace`` the file must be new. Raises InputError ``audit.exists`` or
-    ``audit.format``, StorageError.
+    ``audit.format``, StorageError, and Cancelled.
     """
     if out.exists() and not replace:
         raise InputError("audit.exists", f"{out}: the file is there already.", hint="Name another.")
     with AuditLog.open_home(context.home) as log:
-        return log.export(out, out.suffix.lower().removeprefix("."), context.workspace)
+        return log.export(out, out.suffix.lower().removeprefix("."), context.workspace, token)
 
 
 def _signed_heads(context: AppContext) -> frozenset[str]:

@@ -12,8 +12,6 @@ one of its own. No entry holds a value of the data: paths, hashes, settings and 
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
@@ -22,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
-from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.project.audit_chain import (
@@ -53,7 +51,6 @@ __all__ = [
 ]
 
 FILE = "audit.sqlite"
-FORMATS = ("csv", "json")
 APPLICATION = 0x44504155  # "DPAU"
 VERSION = 1
 CHECKING = "Check the chain"
@@ -122,7 +119,7 @@ class AuditLog:
                 now = datetime.now(UTC) if when is None else when
                 entry = make_entry(note, number + 1, previous, who or whoever(), now)
                 self._connection.execute(
-                    "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _row(entry)
+                    "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", entry.fields
                 )
         except sqlite3.Error as error:
             raise _unwritable(self.where, _reason(error)) from error
@@ -253,35 +250,22 @@ class AuditLog:
             ).fetchall()
         return tuple(AuditEntry(int(row[0]), *(str(value) for value in row[1:])) for row in rows)
 
-    def export(self, path: Path, form: str, keeper: PartialKeeper) -> int:
+    def export(
+        self, path: Path, form: str, keeper: PartialKeeper, token: CancelToken | None = None
+    ) -> int:
         """Write all entries as ``csv`` or ``json``, whole or not at all; the number of entries.
 
         ``keeper`` minds the half-written file (:class:`~dpdesk.io.workspace.Workspace`).
         Raises InputError ``audit.format``, StorageError ``audit.unreadable``,
-        ``audit-export.unwritable``.
+        ``audit-export.unwritable``, and Cancelled.
         """
-        from dpdesk.io.canonical import canonical_json
-        from dpdesk.io.textfile import write_text
+        from dpdesk.project.audit_export import write_log
 
-        if form not in FORMATS:
-            raise InputError(
-                "audit.format", f'The format "{form}" is unknown, expected `csv` or `json`.'
-            )
-        entries = self.entries()
-        if form == "json":
-            rows = [
-                {**dict(zip(FIELDS, _row(e), strict=True)), "details": e.facts} for e in entries
-            ]
-            head = entries[-1].hash if entries else FIRST
-            text = canonical_json({"format": 1, "head": head, "entries": rows}).decode("utf-8")
-        else:
-            out = io.StringIO(newline="")
-            writer = csv.writer(out, lineterminator="\n")
-            writer.writerow(FIELDS)
-            writer.writerows(_row(entry) for entry in entries)
-            text = out.getvalue()
-        write_text(path, text, "audit-export", keeper)
-        return len(entries)
+        return write_log(self._readable(), path, form, keeper, token)
+
+    def _readable(self) -> Iterator[AuditEntry]:
+        with self._reading():
+            yield from self._rows()
 
     def close(self) -> None:
         """Close the file; only for a log that was opened by :meth:`open_home`."""
@@ -322,10 +306,6 @@ class AuditLog:
             if isinstance(error, sqlite3.Error) and kind_of(error) == "busy":
                 raise _unseen(self.where, _reason(error)) from error
             raise _unreadable(self.where, error) from error
-
-
-def _row(entry: AuditEntry) -> tuple[object, ...]:
-    return tuple(getattr(entry, name) for name in FIELDS)
 
 
 def _make_file(path: Path) -> None:

@@ -39,6 +39,11 @@ class AuditEntry:
         return hashlib.sha256(_DOMAIN + text.encode("ascii")).hexdigest()
 
     @property
+    def fields(self) -> tuple[object, ...]:
+        """All fields, in the order of FIELDS."""
+        return tuple(getattr(self, name) for name in FIELDS)
+
+    @property
     def facts(self) -> Mapping[str, object]:
         """The details as a table; empty when they are no table."""
         try:

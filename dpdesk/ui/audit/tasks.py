@@ -98,5 +98,5 @@ class ExportLog:
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The file that was written."""
-        auditing.export_audit(self.context, self.out, replace=self.replace)
+        auditing.export_audit(self.context, self.out, token, replace=self.replace)
         return self.out

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.errors import Cancelled, InputError, StorageError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.io.canonical import canonical_json
 from dpdesk.io.workspace import Workspace
-from dpdesk.project.audit import FILE, SCHEMA, AuditLog
+from dpdesk.project.audit import FILE, SCHEMA, AuditLog, AuditSearch
 from dpdesk.project.people import whoever
+from tests.helpers.audit_logs import fill_long
 from tests.helpers.powerless import run_powerless
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -307,3 +310,112 @@ with AuditLog.open_home(Path({str(tmp_path / "home")!r})) as log:
     path.parent.chmod(0o755)
     assert printed.startswith("audit.unwritable")
     assert "no permission" in printed
+
+
+@pytest.mark.parametrize("count", [0, 1, 501])
+def test_the_json_export_is_canonical_however_many_entries_there_are(
+    tmp_path: Path, keeper: Workspace, count: int
+) -> None:
+    fill_long(tmp_path / "home", count)
+    with AuditLog.open_home(tmp_path / "home") as log:
+        log.append("opened", 'Züge, \u2028 and "quotes".csv', {"a": [1, {"b": "é"}]}, when=NOON)
+        assert log.export(tmp_path / "log.json", "json", keeper) == count + 1
+    written = (tmp_path / "log.json").read_bytes()
+    assert canonical_json(json.loads(written)) == written
+
+
+def test_an_empty_log_is_exported_in_canonical_form(tmp_path: Path, keeper: Workspace) -> None:
+    with AuditLog.open_home(tmp_path / "home") as log:
+        assert log.export(tmp_path / "log.json", "json", keeper) == 0
+    written = (tmp_path / "log.json").read_bytes()
+    assert canonical_json({"entries": [], "format": 1, "head": ""}) == written
+
+
+def test_an_export_stops_when_cancelled_and_leaves_nothing(
+    tmp_path: Path, keeper: Workspace
+) -> None:
+    filled(tmp_path / "home")
+    token = CancelToken()
+    token.cancel()
+    with AuditLog.open_home(tmp_path / "home") as log, pytest.raises(Cancelled):
+        log.export(tmp_path / "out" / "log.csv", "csv", keeper, token)
+    assert not list((tmp_path / "out").glob("*"))
+
+
+def test_a_search_takes_words_as_they_are_written(tmp_path: Path) -> None:
+    with AuditLog.open_home(tmp_path) as log:
+        log.append("opened", "100%_sure!.csv", {"out": "Zürich"})
+        log.append("exported", "100 sure.csv")
+        last = log.size().last
+        assert log.size().actions == ("exported", "opened")
+        for words, found in (("100%", 1), ("sure!", 1), ("_", 1), ("zürich", 1), ("Zürich", 1),
+                             ("100 CSV", 2), ("", 2)):  # fmt: skip
+            assert log.count(AuditSearch(words), last) == found, words
+        assert log.count(AuditSearch("sure", "exported"), last) == 1
+        assert [entry.n for entry in log.page(AuditSearch("csv"), last, 0, 1)] == [2]
+        assert [entry.n for entry in log.page(AuditSearch("csv"), 1, 0, 9)] == [1]
+
+
+def test_what_is_entered_while_the_chain_is_checked_is_no_removal(tmp_path: Path) -> None:
+    fill_long(tmp_path, 1_200)
+
+    def enter(event: object) -> None:
+        with AuditLog.open_home(tmp_path) as other:
+            other.append("viewed", "meanwhile")
+
+    with AuditLog.open_home(tmp_path) as log:
+        check = log.verify((), CancelToken(), enter)
+        assert check.ok
+        assert check.entries == 1_200
+        assert log.verify().entries == 1_203
+
+
+def test_checking_stops_when_cancelled(tmp_path: Path) -> None:
+    filled(tmp_path)
+    token = CancelToken()
+    token.cancel()
+    with AuditLog.open_home(tmp_path) as log, pytest.raises(Cancelled):
+        log.verify((), token)
+
+
+def test_who_looks_is_told_what_holds_the_log_and_does_not_wait_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpdesk.project.audit.LOOK_SECONDS", 0.05)
+    path = filled(tmp_path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StorageError) as caught:
+            AuditLog.open_home(tmp_path, looking=True)
+    assert caught.value.code == "audit.unreadable"
+    assert "could not be opened: another program is holding it" in caught.value.sentence
+
+
+def test_a_home_that_is_read_only_can_be_looked_at_and_says_so(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    filled(home)
+    (home / FILE).chmod(0o444)
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for folder in (home, bare):
+        folder.chmod(0o555)
+    said = run_powerless(
+        f"""
+from pathlib import Path
+from dpdesk.core.errors import StorageError
+from dpdesk.project.audit import AuditLog
+with AuditLog.open_home(Path({str(home)!r}), looking=True) as log:
+    print(log.size().entries, log.writable, log.verify().ok)
+try:
+    AuditLog.open_home(Path({str(bare)!r}), looking=True)
+except StorageError as error:
+    print(error.sentence)
+""",
+        tmp_path,
+    )
+    for folder in (home, bare):
+        folder.chmod(0o755)
+    whole, refused = said.splitlines()
+    assert whole == "5 False True"
+    assert refused == f"{bare / FILE}: the audit log could not be opened: permission denied."
