@@ -20,7 +20,9 @@ _CHUNK = 1024
 
 
 @kernel
-def _lower(cells: Array, start: int, target: int, before: int, n: int, after: int) -> None:
+def _lower(
+    cells: Array, start: int, target: int, before: int, n: int, after: int, change: Array
+) -> None:
     """Add to the target the mean along the axis."""
     share = 1.0 / n
     if after == 1:
@@ -31,14 +33,16 @@ def _lower(cells: Array, start: int, target: int, before: int, n: int, after: in
             cells[target + i] += total * share
         return
     for i in range(before):
-        goal = cells[target + i * after : target + (i + 1) * after]
         for first in range(0, after, _CHUNK):
-            last = min(first + _CHUNK, after)
+            count = min(_CHUNK, after - first)
+            change[:count] = 0.0
             for k in range(n):
-                row = start + (i * n + k) * after
-                source = cells[row : row + after]
-                for j in range(first, last):
-                    goal[j] += source[j] * share
+                row = cells[start + (i * n + k) * after + first :]
+                for j in range(count):
+                    change[j] += row[j]
+            goal = cells[target + i * after + first :]
+            for j in range(count):
+                goal[j] += change[j] * share
 
 
 @kernel
@@ -76,10 +80,11 @@ def _settle(
 @kernel
 def lower_axis(cells: Array, moves: Array, stop: Array) -> None:
     """Step 2 along one axis: each block adds its mean to the block without the axis."""
+    change = np.empty(_CHUNK)
     for move in moves:
         if stop[0] != 0:
             return
-        _lower(cells, move[0], move[1], move[2], move[3], move[4])
+        _lower(cells, move[0], move[1], move[2], move[3], move[4], change)
 
 
 @kernel
@@ -106,7 +111,7 @@ def solve_slabs(
             return
         for move in moves:
             start, target = move[0] + slab * move[5], move[1] + slab * move[6]
-            _lower(cells, start, target, move[2], move[3], move[4])
+            _lower(cells, start, target, move[2], move[3], move[4], change)
         for place in range(len(blocks)):
             start = blocks[place, 0] + slab * blocks[place, 1]
             for cell in range(start, start + blocks[place, 1]):

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,10 +172,13 @@ def run_passes(
     from dpdesk.engine.cubes.consistency import kernels
 
     steps = 2 * len(places.outer) + 1
-    with ThreadPoolExecutor(_THREADS if len(cells) > _SHORT else 1) as pool:
-        for axis, moves in enumerate(places.outer):
-            list(pool.map(lambda part: kernels.lower_axis(cells, part, stop), _parts(moves)))
-            report(StepProgress("consistency", axis + 1, steps, "passes"))
+    with ThreadPoolExecutor(_THREADS) as pool:
+        # Threads cost more than they save on a small cube.
+        each = pool.map if len(cells) > _SHORT else map
+        done = count(1)
+        for moves in places.outer:
+            list(each(lambda part: kernels.lower_axis(cells, part, stop), _parts(moves)))
+            report(StepProgress("consistency", next(done), steps, "passes"))
         pieces = [
             partial(
                 kernels.solve_slabs, cells, slabs.moves, slabs.blocks, inverse[slabs.masks],
@@ -184,11 +187,11 @@ def run_passes(
             for slabs in places.inner
             for first, last in _ranges(slabs.count)
         ]  # fmt: skip
-        list(pool.map(lambda piece: piece(), pieces))
-        report(StepProgress("consistency", len(places.outer) + 1, steps, "passes"))
-        for axis, moves in enumerate(places.outer):
-            list(pool.map(lambda part: kernels.settle_axis(cells, part, stop), _parts(moves)))
-            report(StepProgress("consistency", len(places.outer) + axis + 2, steps, "passes"))
+        list(each(lambda piece: piece(), pieces))
+        report(StepProgress("consistency", next(done), steps, "passes"))
+        for moves in places.outer:
+            list(each(lambda part: kernels.settle_axis(cells, part, stop), _parts(moves)))
+            report(StepProgress("consistency", next(done), steps, "passes"))
 
 
 def _parts(moves: Ints) -> list[Ints]:
@@ -196,6 +199,6 @@ def _parts(moves: Ints) -> list[Ints]:
     return [np.ascontiguousarray(moves[part::_THREADS]) for part in range(_THREADS)]
 
 
-def _ranges(count: int) -> list[tuple[int, int]]:
-    edges = np.linspace(0, count, min(count, _PIECES) + 1).astype(int).tolist()
+def _ranges(slabs: int) -> list[tuple[int, int]]:
+    edges = np.linspace(0, slabs, min(slabs, _PIECES) + 1).astype(int).tolist()
     return list(pairwise(edges))

@@ -1,4 +1,4 @@
-"""L1 and L-infinity consistency, and none."""
+"""L1 and L-infinity consistency."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.consistency.linear import least_absolute_cube, least_maximum_cube
 from dpdesk.engine.cubes.consistency.residual import ConsistentCube, Measured
-from dpdesk.engine.cubes.consistency.separate import SeparateCube
 from tests.reference import cube_consistency as reference
 
 CUBES = [
@@ -103,28 +102,3 @@ def test_a_cancelled_program_stops() -> None:
     token.cancel()
     with pytest.raises(Cancelled):
         least_absolute_cube((4,), noisy_cuboids((4,), {1: 1.0}), token)
-
-
-def test_without_consistency_the_most_precise_source_answers() -> None:
-    shape = (2, 7, 5)
-    noisy = {
-        0b111: Measured(np.arange(70).reshape(shape), 0.5),
-        0b101: Measured(np.arange(10).reshape(2, 5) * 100, 0.1),
-    }
-    cube = SeparateCube(shape, noisy)
-    # From the finest: 7 cells of variance 2; from the other: one cell of variance 10.
-    assert cube.source(0b101) == 0b101
-    assert cube.variance(0b101) == pytest.approx(10)
-    assert cube.source(0b011) == 0b111
-    assert cube.variance(0b011) == pytest.approx(10)
-    np.testing.assert_array_equal(cube.cuboid(0b011), noisy[0b111].values.sum(axis=2))
-    # From the finest: 35 cells of variance 2; from the other: 5 cells of variance 10.
-    assert cube.source(0b001) == 0b101
-    np.testing.assert_array_equal(cube.cuboid(0b001), noisy[0b101].values.sum(axis=1))
-    assert cube.cuboid(0b001).dtype.kind == "i"
-
-
-def test_without_consistency_what_no_source_gives_is_refused() -> None:
-    with pytest.raises(RefusedError) as refused:
-        SeparateCube((2, 2), {1: Measured(np.zeros(2), 1.0)}).cuboid(2)
-    assert refused.value.code == "cube.not-determined"
