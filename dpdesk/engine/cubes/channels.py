@@ -74,8 +74,10 @@ class Channel:
     def draws(self) -> tuple[Draws, ...]:
         """What the ledger needs to know of each source's noise, to add it up tightly.
 
-        Where a person changes one cell alone the very noise is named (two cells that each change
-        by one are two such draws); else only what it costs.
+        Where a person changes one cell alone the very noise is named, and where exactly two by one
+        each, two such draws. However else a change of L1 norm Δ is shared out among cells, Laplace
+        noise protects it no worse than one cell that changes by Δ (dpdesk.engine.accounting.noise);
+        of Gaussian noise only ρ is told then.
         """
         return tuple(
             self._draws(source, value)
@@ -83,14 +85,15 @@ class Channel:
         )
 
     def _draws(self, source: NoiseSource, value: Fraction) -> Draws:
-        effect, one_row = self.effect, self.effect.rows == 1
-        largest = Fraction(effect.largest)
+        effect, largest = self.effect, Fraction(self.effect.largest)
+        fixed = effect.rows == 1 and (not effect.replace or effect.lowest == largest)
+        count = 2 if effect.replace else 1
         if self.plan.noise is Noise.LAPLACE:
-            if one_row and not effect.replace:
-                return Draws(LedgerNoise.DISCRETE_LAPLACE, largest, value)
-            return Draws(LedgerNoise.PURE, effect.of_cuboid().l1, value)
-        if not source.residual and one_row and (not effect.replace or effect.lowest == largest):
-            return Draws(LedgerNoise.DISCRETE_GAUSSIAN, largest, value, 2 if effect.replace else 1)
+            if fixed:
+                return Draws(LedgerNoise.DISCRETE_LAPLACE, largest, value, count)
+            return Draws(LedgerNoise.DISCRETE_LAPLACE, effect.of_cuboid().l1, value)
+        if fixed and not source.residual:
+            return Draws(LedgerNoise.DISCRETE_GAUSSIAN, largest, value, count)
         return Draws(LedgerNoise.CONCENTRATED, source.share * self.budget, Fraction(1))
 
     def noise(
