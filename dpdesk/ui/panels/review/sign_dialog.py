@@ -200,7 +200,6 @@ class SignDialog(QDialog):
         self.sign.setAccessibleName(self.tr("Sign"))
         self.sign.setToolTip(meaning(self.action))
         set_look(self.sign, "primary")
-        self.sign.setDefault(True)
         self.sign.clicked.connect(self._on_sign)
         leave = QPushButton(self.tr("&Cancel"))
         leave.setAccessibleName(self.tr("Cancel"))
@@ -215,6 +214,8 @@ class SignDialog(QDialog):
         layout.addLayout(line)
         layout.addWidget(self.problem)
         layout.addWidget(bar)
+        # Only a button that lies in the dialog stays the one of Enter when the focus passes it.
+        self.sign.setDefault(True)
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
