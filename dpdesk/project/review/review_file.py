@@ -363,21 +363,44 @@ def _one_review(graphs: Sequence[ReviewGraph], copies: Sequence[Path]) -> None:
 
 
 def _replace(target: Path, data: bytes, keeper: PartialKeeper, elsewhere: bool) -> None:
-    """Put ``data`` in the place of ``target``, whole or not at all, with its permissions."""
-    partial: Path | None = None
+    """Put ``data`` in the place of ``target``, whole or not at all, with its permissions.
+
+    What is being written lies beside the release folder where that can be, so that a program that
+    is killed leaves nothing in the folder, which others verify; else beside the target.
+    """
     try:
-        partial = keeper.partial_beside(target)
+        if elsewhere or not _put_from_beside(target, data, keeper):
+            _put(target, data, target, keeper)
+    except (OSError, StorageError) as error:
+        raise _unwritable(error, target, elsewhere) from error
+
+
+def _put_from_beside(target: Path, data: bytes, keeper: PartialKeeper) -> bool:
+    """Write beside the release folder and rename; False where nothing can be made there."""
+    release = Path(os.path.realpath(target.parents[1]))
+    if release.is_mount():
+        return False
+    try:
+        _put(target, data, release, keeper)
+    except (OSError, StorageError) as error:
+        if not _caused(error, *_READ_ONLY, errno.EXDEV):
+            raise
+        return False
+    return True
+
+
+def _put(target: Path, data: bytes, place: Path, keeper: PartialKeeper) -> None:
+    """Write beside ``place``, and rename; raises OSError or StorageError."""
+    partial = keeper.partial_beside(place)
+    try:
         fresh = partial / target.name
         write_new(fresh, data, mode=0o600)
         fresh.chmod(_mode(target))
         with keeper.placing(target):
             fresh.replace(target)
         sync_folder(target.parent)
-    except (OSError, StorageError) as error:
-        raise _unwritable(error, target, elsewhere) from error
     finally:
-        if partial is not None:
-            remove_partial(partial, keeper)
+        remove_partial(partial, keeper)
 
 
 def _mode(target: Path) -> int:
@@ -390,9 +413,14 @@ def _mode(target: Path) -> int:
     return 0o600
 
 
-def _unwritable(error: OSError | StorageError, target: Path, elsewhere: bool) -> StorageError:
+def _caused(error: OSError | StorageError, *numbers: int) -> bool:
+    """Whether the system gave one of these reasons."""
     cause = error if isinstance(error, OSError) else error.__cause__
-    if not elsewhere and isinstance(cause, OSError) and cause.errno in _READ_ONLY:
+    return isinstance(cause, OSError) and cause.errno in numbers
+
+
+def _unwritable(error: OSError | StorageError, target: Path, elsewhere: bool) -> StorageError:
+    if not elsewhere and _caused(error, *_READ_ONLY):
         return StorageError(
             "review.read-only",
             f"{shown(str(target.parent), 200)}: the folder is read-only, so the review in it "

@@ -17,6 +17,7 @@ from dpdesk.project.review import making, review_file
 from dpdesk.project.review.binding import bind_release, binding_faults
 from dpdesk.project.review.keys import Signer
 from dpdesk.project.review.state import Status
+from tests.helpers.read_only import make_read_only
 from tests.helpers.review_desk import Desk, copied, make_folder
 from tests.helpers.reviewing import (
     AUTHOR,
@@ -65,15 +66,7 @@ def test_a_read_only_folder_asks_for_another_place(
 ) -> None:
     desk.do(folder, AUTHOR, "submit")
     before = (folder / "internal/review.json").read_bytes()
-    beside = Workspace.partial_beside
-
-    def refused(self: Workspace, target: Path) -> Path:
-        if folder in target.parents:
-            problem = OSError(errno.EROFS, os.strerror(errno.EROFS))
-            raise StorageError("storage.failed", "no") from problem
-        return beside(self, target)
-
-    monkeypatch.setattr(Workspace, "partial_beside", refused)
+    make_read_only(folder, monkeypatch)
     with pytest.raises(StorageError) as caught:
         desk.do(folder, BEN, "cast")
     assert caught.value.code == "review.read-only"
@@ -87,6 +80,37 @@ def test_a_read_only_folder_asks_for_another_place(
     monkeypatch.undo()
     desk.join(folder, [out])
     assert desk.status(folder) is Status.IN_REVIEW
+
+
+def test_what_is_being_written_never_lies_in_the_release_folder(
+    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Path] = []
+    beside = Workspace.partial_beside
+
+    def noted(self: Workspace, target: Path) -> Path:
+        seen.append(beside(self, target))
+        return seen[-1]
+
+    monkeypatch.setattr(Workspace, "partial_beside", noted)
+    desk.do(folder, AUTHOR, "submit")
+    assert [path.parent for path in seen] == [folder.parent]
+
+
+def test_where_nothing_can_be_made_beside_the_folder_it_is_written_within(
+    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = Workspace.partial_beside
+
+    def refused(self: Workspace, target: Path) -> Path:
+        if target == folder:
+            problem = OSError(errno.EACCES, os.strerror(errno.EACCES))
+            raise StorageError("storage.failed", "no") from problem
+        return beside(self, target)
+
+    monkeypatch.setattr(Workspace, "partial_beside", refused)
+    desk.do(folder, AUTHOR, "submit")
+    assert desk.status(folder) is Status.SUBMITTED
 
 
 def test_a_review_is_not_written_over_another_file(
