@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QApplication
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
@@ -102,7 +102,12 @@ def sign(person: Person, action: str, passphrase: str) -> None:
 
 def signed(person: Person) -> None:
     """Wait until the dialog has gone, and what it changed is shown."""
-    person.settled(lambda: QApplication.activeModalWidget() is None)
+
+    def gone() -> None:
+        assert QApplication.activeModalWidget() is None, person.texts()
+
+    person.qtbot.waitUntil(gone, timeout=TIMEOUT)
+    person.settled()
 
 
 def open_release(person: Person, folder: Path) -> None:
@@ -153,6 +158,14 @@ def decide_by_keys(keyboard: Keyboard, what: str, decision: str, comment: str = 
 def points(person: Person) -> list[str]:
     """What is to be decided: the questions of checks, and paths of files."""
     return [line.split(" | ")[-1] for line in person.lines(POINTS)]
+
+
+def cannot(person: Person, *actions: str) -> None:
+    """None of these actions is offered, or can be used."""
+    for name in actions:
+        found = person.window.findChildren(QPushButton)
+        shown = [one for one in found if one.isVisible() and one.accessibleName() == name]
+        assert not any(one.isEnabled() for one in shown), f"{name!r} can be used"
 
 
 def passphrase_of(who: Signer) -> str:

@@ -82,6 +82,13 @@ class Person:
         text = widget.text().replace("&", "") if isinstance(widget, QAbstractButton) else ""
         return _shown(widget) and name in (widget.accessibleName(), text)
 
+    def button(self, *parts: str) -> str:
+        """The name of the one button in sight whose name holds all these parts."""
+        names = [_called(one) for one in self.front.findChildren(QAbstractButton) if _shown(one)]
+        found = [name for name in names if all(part in name for part in parts)]
+        assert len(found) == 1, f"{found} have {parts} in their names, of {names}"
+        return found[0]
+
     def texts(self) -> str:
         """All that can be read in what is in front."""
         labels = [one.text() for one in self.front.findChildren(QLabel) if one.isVisible()]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import shutil
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QPushButton
 
 from dpdesk.app import signing
 from tests.helpers.forging import manifest_of, seal_again
-from tests.helpers.keyboard import Key, Keyboard
+from tests.helpers.keyboard import Keyboard
 from tests.helpers.office import (
     Office,
     ask,
+    cannot,
     decide,
     open_release,
     open_release_by_keys,
@@ -28,12 +27,12 @@ from tests.helpers.office import (
     signed,
 )
 from tests.helpers.person import Person
+from tests.helpers.read_only import make_read_only
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, people, write_plan
 from tests.helpers.signers import Person as Signer
 
 Three = tuple[Signer, Signer, Signer]
-SIGNING = ("Begin the review", "Sign the vote", "Reveal the vote", "Release")
-NOT_TO_BE_RELIED_ON = "This review is not to be relied on: nothing can be signed or exported."
+SPOILED = "nothing can be signed or exported"
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +78,7 @@ def test_a_file_edited_while_a_reviewer_decides_is_named_and_nothing_is_signed(
     signed(person)
     person.click("Show: Where it stands")
     person.click("Look at the review again")
-    person.reads(NOT_TO_BE_RELIED_ON, "public/microdata.csv")
+    person.reads(SPOILED, "public/microdata.csv")
     nothing_can_be_signed(person)
     person.shoot("edited")
     assert first.review.read_bytes() == before
@@ -98,7 +97,7 @@ def test_a_file_edited_and_sealed_again_is_named_when_the_folder_is_opened(
     seal_again(first.folder, manifest_of(first.folder))
     person = office.sit(first)
     open_release(person, first.folder)
-    person.reads(NOT_TO_BE_RELIED_ON, where)
+    person.reads(SPOILED, where)
     nothing_can_be_signed(person)
     person.shoot("sealed-again")
     person.click("Show: The release")
@@ -116,7 +115,7 @@ def test_a_vote_taken_out_of_the_folder_is_missed_and_put_back(
     first.review.write_bytes(empty)
     person = office.sit(first)
     open_release(person, first.folder)
-    person.reads("This folder lacks what this computer has seen", "has seen is missing", FIRST)
+    person.reads(SPOILED, "has seen is missing", FIRST)
     nothing_can_be_signed(person)
     person.shoot("vote-removed")
     person.click("Join copies")
@@ -135,8 +134,7 @@ def praise(page: Path) -> None:
 
 
 def nothing_can_be_signed(person: Person) -> None:
-    for action in SIGNING:
-        assert not person.find(action, QPushButton).isEnabled()
+    cannot(person, "Begin the review", "Sign the vote", "Reveal the vote", "Release")
 
 
 # ---- keys, folders, clocks: by keyboard alone
@@ -155,7 +153,7 @@ def test_a_wrong_passphrase_is_told_and_the_right_one_still_signs(
     assert first.review.read_bytes() == before
     sign_by_keys(keyboard, passphrase_of(first))
     signed(keyboard.person)
-    keyboard.person.reads("In review. Round 1: 0 of 2 votes are cast")
+    keyboard.person.reads("Signed: start of a review by Anna Weber")
 
 
 def test_without_a_key_nothing_can_be_signed_until_one_is_made(
@@ -185,35 +183,34 @@ def test_a_clock_that_has_gone_back_signs_nothing(
     assert first.review.read_bytes() == before
 
 
-def test_a_read_only_folder_stays_as_it_is(
+def test_from_a_read_only_folder_the_review_goes_into_a_file_that_is_joined(
     office: Office, three: Three, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, first, _ = three
-    before = first.review.read_bytes()
+    author, first, _ = three
+    before, out = first.review.read_bytes(), first.desk / "mine.json"
     make_read_only(first.folder, monkeypatch)
     keyboard = at_review(office, first)
     ask(keyboard, "Begin the review")
     sign_by_keys(keyboard, passphrase_of(first))
     keyboard.person.reads("the folder is read-only")
     keyboard.person.shoot("read-only")
-    keyboard.press(Key.Key_Escape)
-    assert QApplication.activeModalWidget() is None
+    keyboard.fill("Write the review into this file instead", str(out))
+    sign_by_keys(keyboard, passphrase_of(first))
+    signed(keyboard.person)
+    keyboard.person.reads("start of a review by Anna Weber", "mine.json")
+    keyboard.person.shoot("written-elsewhere")
     assert first.review.read_bytes() == before
+
+    person = office.sit(author)
+    open_release(person, author.folder)
+    person.click("Join copies")
+    person.asker.answer = out
+    person.click(person.button("Choose", "file", "Copy 1"))
+    sign(person, "Join copies", passphrase_of(author))
+    person.reads("In review. Round 1: 0 of 2 votes are cast", "Anna Weber began to review")
 
 
 def at_review(office: Office, who: Signer) -> Keyboard:
     keyboard = Keyboard(office.sit(who))
     open_release_by_keys(keyboard, who.folder)
     return keyboard
-
-
-def make_read_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing new can be made in the folder; nothing is read-only for the superuser by itself."""
-    make = os.mkdir
-
-    def refuse(path: object, *rest: int, **more: int) -> None:
-        if folder in Path(str(path)).parents:
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        make(str(path), *rest, **more)
-
-    monkeypatch.setattr(os, "mkdir", refuse)
