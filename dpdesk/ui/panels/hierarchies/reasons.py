@@ -29,7 +29,7 @@ def reason(found: SuggestedHierarchy) -> str:
 
 
 def _main(why: Why) -> str:
-    return _of_numbers().get(why) or _of_others()[why]
+    return {**_of_numbers(), **_of_known_words(), **_of_others()}[why]
 
 
 def _of_numbers() -> dict[Why, str]:
@@ -68,6 +68,24 @@ def _of_numbers() -> dict[Why, str]:
     }
 
 
+def _of_known_words() -> dict[Why, str]:
+    return {
+        Why.SCALE: translate(
+            "Hierarchies",
+            "Suggested neighbours in order: {n} words of a scale, from {low} to {high}.",
+        ),
+        Why.MONTHS: translate("Hierarchies", "Suggested quarters and half-years: the months."),
+        Why.DAYS: translate(
+            "Hierarchies", "Suggested work days and the weekend: the values are days of the week."
+        ),
+        Why.SECTIONS: translate(
+            "Hierarchies",
+            "Suggested sections of economic activities (NACE Rev. 2, ISIC Rev. 4): {n} divisions "
+            "make {groups} sections. Another revision needs a file.",
+        ),
+    }
+
+
 def _of_others() -> dict[Why, str]:
     return {
         Why.FEW: translate(
@@ -92,19 +110,6 @@ def _of_others() -> dict[Why, str]:
         ),
         Why.RANGES: translate(
             "Hierarchies", "Suggested neighbours in pairs: the values are {n} ranges in order."
-        ),
-        Why.SCALE: translate(
-            "Hierarchies",
-            "Suggested neighbours in order: {n} words of a scale, from {low} to {high}.",
-        ),
-        Why.MONTHS: translate("Hierarchies", "Suggested quarters and half-years: the months."),
-        Why.DAYS: translate(
-            "Hierarchies", "Suggested work days and the weekend: the values are days of the week."
-        ),
-        Why.SECTIONS: translate(
-            "Hierarchies",
-            "Suggested sections of economic activities (NACE Rev. 2, ISIC Rev. 4): {n} divisions "
-            "make {groups} sections. Another revision needs a file.",
         ),
         Why.NAMES: translate(
             "Hierarchies",
