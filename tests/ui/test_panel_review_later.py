@@ -220,6 +220,14 @@ def test_a_review_that_cannot_be_written_into_its_folder_goes_into_a_file_to_be_
     room.sign(dialog)
     assert f"It is in {out} alone" in heard[-1]
     assert author.review.read_bytes() == before
+    assert room.status is Status.RELEASED
+    assert f"{out} is not in this folder yet" in room.page.standing.notes.text
+    dialog = room.dialog(EventType.MERGE)  # and goes on there without failing first
+    assert dialog.out.path == out
+    room.sign(dialog)
+    room.quiet(lambda: "joined copies" in room.page.standing.events.text.splitlines()[-1])
+    assert author.review.read_bytes() == before
+    room = at(author)  # another program does not know of the file
     assert "lacks what this computer has seen" in room.page.standing.band.text
     first = approved[1].copied(tmp_path / "first")
     shutil.rmtree(first.folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,10 +76,12 @@ def look(
     report: Report,
     source: Path | None = None,
     policy: Path | None = None,
+    beside: Sequence[Path] = (),
 ) -> ReviewPicture:
     """Verify a release, hold it against its policy, and read its review.
 
-    ``policy`` is used as long as nothing was submitted. Whatever is wrong with the folder is told
+    ``policy`` is used as long as nothing was submitted. ``beside`` are files into which some of the
+    review was written because the folder is read-only. Whatever is wrong with the folder is told
     in the picture. Raises InputError when there is no such folder or this computer's own files
     (trust list, policy) cannot be read, and Cancelled.
     """
@@ -87,9 +89,10 @@ def look(
     from dpdesk.app.review.protocols import kept_path, known_protocol, protocol_facts
     from dpdesk.project.review.payloads import Mode
 
-    loaded = load(context, folder, token)
+    loaded = load(context, folder, token, [path for path in beside if path.is_file()])
     current = loaded.state.current
     notes = list(loaded.state.notes) + list(review_store(context).related(loaded))
+    notes += _elsewhere(loaded, beside)
     used = None if policy is None else read_policy(policy)
     mode, protocol = Mode.DEVELOP, None
     if current is not None:
@@ -105,6 +108,16 @@ def look(
     review_store(context).remember(loaded)
     known = None if protocol is None else protocol_facts(context, kept_path(context, protocol.id))
     return ReviewPicture(folder, checked, loaded, differences, tuple(notes), known)
+
+
+def _elsewhere(loaded: LoadedReview, beside: Sequence[Path]) -> list[Fault]:
+    """A note while some of the review is in a file beside the folder alone."""
+    data = loaded.data or b""
+    if all(event.id.encode("ascii") in data for event in loaded.state.graph.events):
+        return []
+    places = ", ".join(str(path) for path in beside)
+    words = f"what is in {places} is not in this folder yet: have it joined there"
+    return [Fault("review.elsewhere", words)]
 
 
 def verify_signed(
@@ -192,8 +205,12 @@ def review_store(context: AppContext) -> ReviewStore:
     return ReviewStore(context.home, context.workspace)
 
 
-def load(context: AppContext, place: Path, token: CancelToken) -> LoadedReview:
+def load(
+    context: AppContext, place: Path, token: CancelToken, bases: Sequence[Path] = ()
+) -> LoadedReview:
     """The review of a folder (or a copied review file) as it stands on this computer now.
+
+    ``bases`` are files with more of it; see :meth:`ReviewStore.load`.
 
     Files of the folder that are not those submitted are faults of the current round. Raises
     StorageError, InputError ``release.missing`` or ``trust.damaged``, and Cancelled.
@@ -203,6 +220,7 @@ def load(context: AppContext, place: Path, token: CancelToken) -> LoadedReview:
         signing.trust_list(context),
         signing.now(),
         latest_known(context),
+        bases,
         binding=bound_files(place, token),
     )
 

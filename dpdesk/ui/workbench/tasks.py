@@ -60,7 +60,8 @@ class CheckedRelease:
     when there was none. ``picture`` is its review as it was seen in the same go (None when there
     can be none), ``unseen`` why it could not be seen, ``cards`` the own keys that can sign and
     ``drafts`` what their holders have decided and not signed, by fingerprint. ``places`` are the
-    folders of other releases that the review names, by the hash of their manifest.
+    folders of other releases that the review names, by the hash of their manifest, ``beside`` files
+    that hold more of the review because the folder is read-only.
     """
 
     path: Path
@@ -74,6 +75,7 @@ class CheckedRelease:
     cards: tuple[Card, ...] = ()
     drafts: Mapping[str, KeptDraft] = field(default_factory=dict, repr=False)
     places: Mapping[str, Path] = field(default_factory=dict)
+    beside: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -233,6 +235,7 @@ class CheckRelease:
     context: AppContext
     path: Path
     source: Path | None
+    beside: tuple[Path, ...] = ()
 
     def __call__(self, token: CancelToken, report: Report) -> CheckedRelease:
         """What it says, what checking showed, and where its review stands."""
@@ -256,6 +259,7 @@ class CheckRelease:
             cards=cards,
             drafts=kept,
             places=self._places(picture, token),
+            beside=self.beside,
         )
 
     def _own(
@@ -279,7 +283,8 @@ class CheckRelease:
         if not looking.is_whole(self.path):
             return None, None
         try:
-            return looking.look(self.context, self.path, token, report, self.source), None
+            context, path, source = self.context, self.path, self.source
+            return looking.look(context, path, token, report, source, None, self.beside), None
         except Cancelled:
             raise
         except DpdeskError as error:

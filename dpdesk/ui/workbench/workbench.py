@@ -186,13 +186,17 @@ class Workbench(WorkbenchState):
             failed=self._on_failed,
         )
 
-    def verify_again(self, source: Path | None = None) -> int:
-        """Check the release at hand again, with the source when it is given; the job's number."""
+    def verify_again(self, source: Path | None = None, beside: tuple[Path, ...] = ()) -> int:
+        """Check the release at hand again, with the source when it is given; the job's number.
+
+        ``beside`` are more files that hold some of its review.
+        """
         if self._release is None:
             return 0
+        files = tuple(dict.fromkeys((*self._release.beside, *beside)))
         return self.hub.latest(tasks.VERIFY).query(
             self.tr("Checking {name}").format(name=self._release.path.name),
-            tasks.CheckRelease(self.context, self._release.path, source),
+            tasks.CheckRelease(self.context, self._release.path, source, files),
             done=self._on_checked,
             failed=self._on_failed,
         )

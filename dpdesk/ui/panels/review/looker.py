@@ -72,12 +72,22 @@ class Looker(QObject):
             self._seen, self._job = seen, job
             self.changed.emit()
 
+    @property
+    def beside(self) -> Path | None:
+        """The file into which the review is written, as its folder is read-only; else None."""
+        files = () if self._seen is None else self._seen.beside
+        return files[-1] if files else None
+
     @Slot()
     def look(self) -> None:
         """Check the release and look at its review again; what was seen stays until then."""
+        self.look_with(())
+
+    def look_with(self, beside: tuple[Path, ...]) -> None:
+        """The same, with more files into which some of the review was written."""
         bench = self._bench
         if bench.release is not None:
-            bench.verify_again(bench.verified_with)
+            bench.verify_again(bench.verified_with, beside)
             self.follow()
 
     @Slot(object)

@@ -169,7 +169,7 @@ class SignDialog(QDialog):
             Kind.NEW_FILE,
             Path.home() / name,
         )
-        self.out.line.setText(str(Path.home() / name))
+        self.out.line.setText(str(self._desk.beside or Path.home() / name))
         note = QLabel(
             self.tr(
                 "Then give the file to somebody who may write to the release folder, by mail or on "
@@ -180,7 +180,8 @@ class SignDialog(QDialog):
         note.setWordWrap(True)
         layout.addWidget(self.out)
         layout.addWidget(note)
-        frame.hide()
+        if self._desk.beside is None or self.action is Beside.LOCK:
+            frame.hide()
         return frame
 
     def _add_end(self, layout: QVBoxLayout) -> None:
@@ -231,7 +232,7 @@ class SignDialog(QDialog):
             return self._draft.whole_problem(self._outcome(), self._said())
         if self.action in _REASONED and not self._said():
             return self.tr("Give a reason: everybody can read it.")
-        if self._elsewhere.isVisible() and self.out.path is None:
+        if not self._elsewhere.isHidden() and self.out.path is None:
             return self.tr("Name the file into which the review is written.")
         return self.fields.problem()
 
@@ -246,7 +247,7 @@ class SignDialog(QDialog):
         vote = None
         if self._draft is not None and outcome is not None:
             vote = self._draft.vote(outcome, self._said())
-        out = self.out.path if self._elsewhere.isVisible() else None
+        out = None if self._elsewhere.isHidden() else self.out.path
         return self.fields.fill(Ask(self.action, self._said(), vote, out=out))
 
     @Slot()

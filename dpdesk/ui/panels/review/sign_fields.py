@@ -25,12 +25,16 @@ MOST_COPIES = 50
 
 @dataclass(frozen=True)
 class Desk:
-    """What the fields need of the window; ``folder`` is the release at hand."""
+    """What the fields need of the window; ``folder`` is the release at hand.
+
+    ``beside`` is the file into which its review is written when the folder is known as read-only.
+    """
 
     context: AppContext
     hub: JobHub
     asker: FileAsker
     folder: Path
+    beside: Path | None = None
 
 
 class Fields(QWidget):

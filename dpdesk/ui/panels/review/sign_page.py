@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
@@ -123,7 +125,8 @@ class SignPage(Page):
         card, folder = self.card, self._bench.release_path
         if card is None or folder is None or not self.buttons[action].isEnabled():
             return
-        desk = Desk(self._bench.context, self._bench.hub, self._asker, folder)
+        bench, beside = self._bench, self._looker.beside
+        desk = Desk(bench.context, bench.hub, self._asker, folder, beside)
         draft = self.draft if action is EventType.BALLOT else None
         self.dialog = SignDialog(action, card, draft, self._theme, desk, self)
         self.dialog.signAsked.connect(self._on_sign)
@@ -266,13 +269,21 @@ class SignPage(Page):
         if self.dialog is not None:
             self.dialog.accept()
         found = outcome.value
+        beside: tuple[Path, ...] = ()
         if isinstance(found, Signed):
-            self._take(found)
+            beside = self._beside(found)
+            self._take(found, beside)
             self._note_places(found)
         elif isinstance(found, Locked):
             text = self.tr("The protocol {id} is locked. Whoever applies it needs {file}.")
             self.signed.emit("ok", text.format(id=found.id[:16], file=found.path))
-        self._looker.look()
+        self._looker.look_with(beside)
+
+    def _beside(self, found: Signed) -> tuple[Path, ...]:
+        """The file into which the review was written, when that is not the one of the folder."""
+        folder = self._bench.release_path
+        inside = folder is None or found.path.is_relative_to(folder)
+        return () if inside else (found.path,)
 
     def _note_places(self, found: Signed) -> None:
         """Where the releases lie that the event names: the person has just chosen them."""
@@ -282,12 +293,12 @@ class SignPage(Page):
         if ask is not None and isinstance(payload, Submission) and ask.wish.supersedes is not None:
             self.standing.note_place(payload.supersedes or "", ask.wish.supersedes)
 
-    def _take(self, found: Signed) -> None:
-        event, folder = found.event, self._bench.release_path
+    def _take(self, found: Signed, beside: tuple[Path, ...]) -> None:
+        event = found.event
         if event.type is EventType.BALLOT and event.submission:
             self.drafts.signed(event.submission, event.signer.fingerprint)
         text = self.tr("Signed: {words}.").format(words=event.words)
-        if folder is not None and not found.path.is_relative_to(folder):
+        if beside:
             more = self.tr(
                 "It is in {file} alone: give that to somebody who may write to the release folder, "
                 "to be brought in by “Join copies”."
