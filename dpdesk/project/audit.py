@@ -201,6 +201,10 @@ class AuditLog:
             return AuditFault(chain.count + 1, f"{words} removed from the end")
         if any(head not in chain.seen for head in known):
             reason = "an entry that was seen in this log before is missing"
+            if chain.count == 0:
+                reason = (
+                    "the log was removed: it is empty, and signatures made here name its entries"
+                )
             return AuditFault(chain.count + 1, reason)
         present = {
             str(row[0])

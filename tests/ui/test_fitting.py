@@ -220,3 +220,21 @@ def test_nobody_has_to_choose_a_file(office: Office) -> None:
     office.asker.answer = None
     office.window.actions_.trigger("file.apply-plan")
     assert office.desk.beside.fit is None or not office.desk.beside.fit.isVisible()
+
+
+def test_items_lead_to_the_column_in_the_step_that_mends_them(
+    office: Office, tmp_path: Path
+) -> None:
+    rows = [(town, str(n), "x") for n, (town, _) in enumerate(ROWS)]
+    fit = office.hold(write(tmp_path / "new.csv", "town,pay,extra", rows))
+    office.choose(fit, "column.type", "pay")
+    office.click(fit, "Go to Data")
+    assert office.window.current_id == "data"
+    assert office.desk.data.table.grid.currentIndex().column() == 1
+    office.click(fit, "Go on with new.csv")
+    office.quiet(lambda: office.bench.profile is not None)
+    office.choose(fit, "column.new", "extra")
+    office.click(fit, "Go to Attributes")
+    assert office.window.current_id == "attributes"
+    grid = office.desk.attributes.grid
+    assert [office.desk.attributes.model.rows[n].name for n in grid.chosen()] == ["extra"]
