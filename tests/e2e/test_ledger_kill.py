@@ -12,8 +12,9 @@ import pytest
 from dpdesk.project.ledger import AccountKey
 from tests.helpers.debits import open_here
 from tests.helpers.ledger_killing import kill_again_and_again
+from tests.helpers.release_spender import Spender
 
-KILLS, PROCESSES = 30, 4
+KILLS, KILLED_RUNS, PROCESSES = 30, 30, 4
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by a Unix signal")
@@ -35,3 +36,14 @@ def test_processes_that_spend_at_once_stay_within_the_limit_together(tmp_path: P
     with open_here(path) as ledger:
         assert ledger.check().ok
         assert ledger.book.spending(AccountKey("residents")).pure == Fraction("0.99")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by a Unix signal")
+def test_no_release_is_without_its_debit_whenever_its_run_is_killed(tmp_path: Path) -> None:
+    spender = Spender(tmp_path)
+    try:
+        tally = spender.kill_again_and_again(KILLED_RUNS, seed=7)
+    finally:
+        spender.close()
+    assert 2 <= tally.releases < tally.debits
+    assert tally.unknown > 0

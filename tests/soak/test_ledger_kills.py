@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.ledger_killing import kill_again_and_again
+from tests.helpers.release_spender import Spender
 from tests.helpers.soak import SoakBook, scaled
 
 pytestmark = pytest.mark.soak
@@ -26,4 +27,21 @@ def test_a_kill_at_any_moment_never_shows_less_than_was_spent(
         f"{tally.cut_short:,} times in the middle of a commit; all of {tally.in_hand:,} debits "
         f"that came into a program's hand there, {tally.unseen:,} more were spent without; every "
         "chain unbroken",
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by a Unix signal")
+def test_no_release_is_without_its_debit_whenever_its_run_is_killed(
+    tmp_path: Path, book: SoakBook
+) -> None:
+    spender = Spender(tmp_path)
+    try:
+        tally = spender.kill_again_and_again(scaled(KILLS), seed=8)
+    finally:
+        spender.close()
+    book.note(
+        "Kill (SIGKILL) runs that release cubes with noise, at a random moment",
+        f"{scaled(KILLS):,} times",
+        f"all of {tally.releases:,} releases whole and debited; {tally.debits:,} debits, of which "
+        f"{tally.unknown:,} show as spent, outcome unknown",
     )

@@ -1,0 +1,141 @@
+"""Runs of a plan that spends a budget, one after the other, to be killed at any moment.
+
+``python -m tests.helpers.release_spender HOME PLAN TARGET`` makes one release, ``TARGET/0``, and
+says how many seconds a second one took. Then it starts a child for each line that it reads; the
+child makes releases ``TARGET/1``, … from the first number that is free. ``pid`` says whom to kill
+once its work begins, ``done`` that it has ended. The libraries are loaded once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dpdesk.app.context import AppContext
+from dpdesk.io.workspace import Workspace
+from dpdesk.project.ledger import DebitRecord, Outcome
+from tests.helpers.cubes import people, release, write_plan, write_register
+from tests.helpers.debits import open_here
+
+
+def main(home: Path, plan: Path, target: Path) -> None:
+    """Serve until nothing is asked any more."""
+    with AppContext.open(home) as context:
+        release(context, plan, target / "0")
+        begun = time.monotonic()
+        release(context, plan, target / "1")
+    _say(f"seconds {time.monotonic() - begun}")
+    for _ in sys.stdin.buffer:
+        child = os.fork()
+        if child == 0:
+            _release_for_ever(home, plan, target)
+        os.waitpid(child, 0)
+        _say("done")
+
+
+def _say(text: str) -> None:
+    os.write(1, text.encode("ascii") + b"\n")
+
+
+def _release_for_ever(home: Path, plan: Path, target: Path) -> None:
+    try:
+        with AppContext.open(home) as context:
+            number = 0
+            _say(f"pid {os.getpid()}")
+            while True:
+                while (target / str(number)).exists():
+                    number += 1
+                release(context, plan, target / str(number))
+    except BaseException as error:  # noqa: BLE001 - a child must never come back to the loop
+        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+        os._exit(3)
+
+
+@dataclass
+class Tally:
+    """Releases that came about, debits in all, and how often a kill left a debit without one."""
+
+    releases: int = 0
+    debits: int = 0
+    unknown: int = 0
+
+
+@dataclass
+class Spender:
+    """Starts the process above, kills its children, and looks what they left."""
+
+    folder: Path
+    home: Path = field(init=False)
+    target: Path = field(init=False)
+    process: subprocess.Popen[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.home, self.target = self.folder / "home", self.folder / "target"
+        self.target.mkdir()
+        plan = write_plan(write_register(self.folder / "data", people(60)), planner="all")
+        names = [str(path) for path in (self.home, plan, self.target)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.helpers.release_spender", *names],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def kill_again_and_again(self, times: int, seed: int) -> Tally:
+        """Kill a child so many times, and check what is there each time."""
+        moments, out = random.Random(seed), self.process.stdout
+        assert self.process.stdin is not None
+        assert out is not None
+        seconds = float(out.readline().removeprefix(b"seconds "))
+        tally = self.look()
+        for _ in range(times):
+            self.process.stdin.write(b"\n")
+            self.process.stdin.flush()
+            child = int(out.readline().removeprefix(b"pid "))
+            select.select([out], [], [], moments.uniform(0, 2 * seconds))
+            os.kill(child, signal.SIGKILL)
+            assert out.readline() == b"done\n"
+            tally = self.look()
+        return tally
+
+    def look(self) -> Tally:
+        """Every release has its debit, nothing is half there, every debit counts."""
+        Workspace.open(self.home).close()
+        debits = self.debits()
+        paid: set[int] = set()
+        for release_folder in self.target.iterdir():
+            assert release_folder.name.isdecimal(), "a half-written release was left"
+            evidence = json.loads((release_folder / "internal/evidence.json").read_bytes())
+            row = int(evidence["budget"]["debit"].partition(":")[2])
+            assert debits[row].outcome in (Outcome.RELEASED, Outcome.UNKNOWN)
+            paid.add(row)
+        assert len(paid) == len(list(self.target.iterdir()))
+        released = {row for row, one in debits.items() if one.outcome is Outcome.RELEASED}
+        assert released <= paid
+        unknown = sum(one.outcome is Outcome.UNKNOWN for one in debits.values())
+        return Tally(len(paid), len(debits), unknown)
+
+    def debits(self) -> dict[int, DebitRecord]:
+        """The debits of the ledger, which must be whole."""
+        with open_here(self.home / "ledger.sqlite", create=False) as ledger:
+            assert ledger.check().ok
+            return dict(ledger.book.debits)
+
+    def close(self) -> None:
+        """End the process."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+if __name__ == "__main__":
+    main(*(Path(name) for name in sys.argv[1:4]))
