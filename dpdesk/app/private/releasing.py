@@ -212,6 +212,7 @@ class _Work:
             "result": {**prepared.design.result, **self.internal},
             "budget": {
                 "debit": debit.id,
+                "entry": debit.entry,
                 "cost": str(debit.cost),
                 "time": debit.time,
                 "population": debit.population,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,7 +39,10 @@ def figures(
     simple = spending.epsilon_at(delta)
     tight = _tight(_draws(records, spending), spending, delta, check)
     if simple is not None:
-        tight = float(simple) if tight is None else min(tight, float(simple))
+        most = float(simple)
+        if Fraction(most) < simple:
+            most = math.nextafter(most, math.inf)
+        tight = most if tight is None else min(tight, most)
     return Figures(delta, simple, tight)
 
 
