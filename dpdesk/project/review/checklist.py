@@ -21,6 +21,7 @@ from dpdesk.project.review.policy import Policy, Standing
 from dpdesk.project.review.protocol import ProtocolCheck
 from dpdesk.project.review.votes import ItemStatus as Status
 
+PRIVATE_METHODS = ("dp-cube", "priview")
 MICRODATA_METHODS = ("k-anonymity", "anatomy", "l-diverted")
 _LONGEST_EVIDENCE = 4_000
 
@@ -207,11 +208,14 @@ def make_checklist(
 ) -> Checklist:
     """Hold a release against a policy; never raises, whatever manifest and evidence hold."""
     from dpdesk.project.review.items_columns import COLUMN_ITEMS
+    from dpdesk.project.review.items_private import PRIVATE_ITEMS
     from dpdesk.project.review.items_release import CLOSING_ITEMS, RELEASE_ITEMS
     from dpdesk.project.review.items_table import TABLE_ITEMS
 
     case = Case(facts, policy, standing, passage)
-    questions = (*RELEASE_ITEMS, *TABLE_ITEMS, *COLUMN_ITEMS, *CLOSING_ITEMS)
+    private = facts.release.method in PRIVATE_METHODS
+    content = PRIVATE_ITEMS if private else (*TABLE_ITEMS, *COLUMN_ITEMS)
+    questions = (*RELEASE_ITEMS, *content, *CLOSING_ITEMS)
     items = [item for question in questions if (item := question.item(case)) is not None]
     return Checklist((*items, *_sign_offs(policy)), policy.sha256)
 

@@ -8,14 +8,20 @@ from fractions import Fraction
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import MADE_AGAIN, CheckStatus
-from dpdesk.project.review.checklist import Answer, Basis, Case, Question
+from dpdesk.project.review.checklist import (
+    PRIVATE_METHODS,
+    Answer,
+    Basis,
+    Case,
+    Question,
+)
 from dpdesk.project.review.item_words import counted, listed
+from dpdesk.project.review.items_private import spent_epsilon
 from dpdesk.project.review.payloads import Mode
 from dpdesk.project.review.policy import Standing
 from dpdesk.project.review.protocol import Signature
 from dpdesk.project.review.votes import ItemStatus as Status
 
-PRIVATE_METHODS = ("dp-cube", "priview")
 _TABLE = "table"
 
 
@@ -45,6 +51,9 @@ def _source(case: Case) -> Answer:
     if check is not None and check.status is CheckStatus.FAILED:
         text = "Made again from the source, the table is another."
         return Answer(Status.FAIL, text, Basis.SOURCE, "Make the release again from the source.")
+    if case.facts.release.method in PRIVATE_METHODS:
+        text = "Noise is drawn once and forgotten, so no table can be made again from the source."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     advice = "Verify the release with its source file."
     text = "The source was not at hand here; figures that need it are only what was written down"
     if case.policy.require_source_verification:
@@ -128,7 +137,7 @@ def _epsilon(case: Case) -> Answer | None:
     if release.method not in PRIVATE_METHODS:
         text = f"The method `{release.method}` spends no ε."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
-    spent = exact_number(release.section("parameters").get("epsilon"))
+    spent = spent_epsilon(case)
     if spent is None:
         text = "The manifest states no ε, so it cannot be held against the limit."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "State ε in the plan.")

@@ -366,8 +366,8 @@ def test_without_a_readable_table_every_question_to_it_fails() -> None:
     found = checklist(facts.facts(None), policy(limits={"minimum_k": 3, "maximum_t": 0.5}))
     asked = {each.id for each in found.items if each.status is Status.FAIL}
     assert {"smallest-class", "closeness", "homogeneous", "own-values"} <= asked
-    cube = checklist(facts.facts(None, facts.manifest(method="dp-cube")))
-    assert cube.item("homogeneous").status is Status.NOT_APPLICABLE
+    cells = checklist(facts.facts(None, facts.manifest(method="table")))
+    assert cells.item("homogeneous").status is Status.NOT_APPLICABLE
 
 
 def test_sign_offs_are_questions_that_only_a_person_answers() -> None:

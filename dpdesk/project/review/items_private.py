@@ -1,0 +1,190 @@
+"""Questions about releases with noise: loss, unit, domain, rows left out, error, columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import exp, sqrt
+
+from dpdesk.core.parameters import exact_number
+from dpdesk.core.plain import number_text
+from dpdesk.core.published import CheckStatus
+from dpdesk.engine.cubes.guarantee import converted, posterior, rounded_up
+from dpdesk.project.review.checklist import Answer, Basis, Case, Question
+from dpdesk.project.review.item_words import counted, listed
+from dpdesk.project.review.policy import column_pattern, folded
+from dpdesk.project.review.votes import ItemStatus as Status
+
+_LARGEST_LOSS = 700.0
+_PRIOR = 0.1
+
+
+def spent_epsilon(case: Case) -> Fraction | None:
+    """ε as stated, or what ρ comes to at the stated δ (rounded up); None when there is neither."""
+    given = _parameters(case)
+    epsilon, rho = exact_number(given.get("epsilon")), exact_number(given.get("rho"))
+    if epsilon is not None or rho is None:
+        return epsilon
+    delta = exact_number(given.get("delta"))
+    if delta is None or not 0 < delta < 1:
+        return None
+    return Fraction(rounded_up(converted(float(rho), float(delta)), 6))
+
+
+def _loss(case: Case) -> Answer:
+    epsilon = spent_epsilon(case)
+    if epsilon is None:
+        text = "The guarantee states no privacy loss."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
+    known = float(epsilon)
+    times = f"×{rounded_up(exp(known))}" if known < _LARGEST_LOSS else "more than ×10^300"
+    after = rounded_up(100 * posterior(_PRIOR, known), 2)
+    rho = exact_number(_parameters(case).get("rho"))
+    given = f"ρ = {number_text(rho)}, that is " if rho is not None else ""
+    text = (
+        f"{given}ε = {number_text(epsilon)}: odds about one person change by at most {times}, and "
+        f"a suspicion of 10 % can rise to at most {after} %. The stated noise "
+    )
+    names = ("scales within epsilon", "scales within rho")
+    if any(case.facts.confirmed(name) for name in names):
+        text += "costs no more than that."
+        advice = "Judge whether that is little enough for these people."
+        return Answer(Status.REVIEW, text, Basis.FILES, advice)
+    text += "was not found to cost no more than that."
+    return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
+
+
+def _unit(case: Case) -> Answer:
+    given = _parameters(case)
+    rows = given.get("rows_per_person")
+    held = "one row" if rows == 1 else f"at most {rows} rows"
+    cluster = given.get("cluster")
+    if isinstance(cluster, list) and cluster:
+        text = f"Of all rows with the same {listed([str(cluster[0])])}, {held} were counted."
+        return Answer(Status.PASS, text, Basis.EVIDENCE)
+    text = f"It is taken for granted that every person has {held}; nothing enforced it."
+    advice = "Check it, or give the column that tells persons apart the role cluster."
+    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+
+
+def _domain(case: Case) -> Answer:
+    result = case.facts.release.section("result")
+    domains = result.get("domains")
+    names = [
+        f"{item.get('dimension')} ({len(item.get('categories', []))})"
+        for item in (domains if isinstance(domains, list) else [])
+        if isinstance(item, Mapping)
+    ]
+    text = (
+        f"The categories of {listed(names)} must have been fixed without looking at the data; "
+        "otherwise rare ones show that somebody has them."
+    )
+    advice = "Ask where the lists and hierarchies come from."
+    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+
+
+def _left_out(case: Case) -> Answer:
+    counting = case.facts.release.internal_section("result").get("counting")
+    rows = case.facts.release.internal_section("source").get("rows")
+    if not isinstance(counting, Mapping) or not isinstance(rows, int) or rows < 1:
+        text = "The internal part does not say how many rows were left out."
+        return Answer(Status.REVIEW, text, Basis.EVIDENCE, "Look at the whole release folder.")
+    facts = [each for each in counting.values() if isinstance(each, Mapping)]
+    lost = max((_count(each, "rows_left_out") for each in facts), default=0)
+    cut = max((_count(each, "rows_beyond_the_bound") for each in facts), default=0)
+    text = (
+        f"Of {counted(rows, 'row')}, {lost:,} lie outside the declared categories and {cut:,} "
+        "beyond the rows per person; none of these was counted."
+    )
+    if not lost and not cut:
+        return Answer(Status.PASS, text, Basis.EVIDENCE)
+    advice = "Judge whether the tables still stand for all; the figures must stay inside."
+    return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
+
+
+def _error(case: Case) -> Answer:
+    cuboids = case.facts.release.section("result").get("cuboids")
+    variances = [
+        (variance, item)
+        for item in (cuboids if isinstance(cuboids, list) else [])
+        if isinstance(item, Mapping)
+        and isinstance(variance := item.get("variance"), int | float)
+        and variance >= 0
+    ]
+    if not variances:
+        text = "The release states no errors."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
+    largest, item = max(variances, key=lambda pair: pair[0])
+    check = case.facts.claim("variance of each table")
+    again = check is not None and check.status is CheckStatus.CONFIRMED
+    names = item.get("dimensions")
+    where = " × ".join(map(str, names)) if isinstance(names, list) and names else "grand total"
+    text = f"The largest standard deviation of a cell is {sqrt(largest):,.4g}, in {where}."
+    basis = Basis.FILES if again else Basis.MANIFEST
+    advice = "Judge whether the tables are of use with such errors."
+    return Answer(Status.REVIEW, text, basis, advice)
+
+
+def _budget(case: Case) -> Answer:
+    budget = case.facts.release.internal_section("budget")
+    if not budget:
+        text = "The internal part names no debit from a budget."
+        return Answer(Status.FAIL, text, Basis.EVIDENCE, "Make the release again.")
+    population = str(budget.get("population") or "")
+    known = f"“{population}”" if population else "this very file, for the plan names no population"
+    text = f"{budget.get('cost')} was debited from the budget of {known} before any noise existed."
+    advice = "See in the ledger what was spent on these people in all: dpdesk ledger show."
+    return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
+
+
+def _forbidden(case: Case) -> Answer:
+    if not case.policy.forbidden:
+        text = "The policy forbids no column."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.POLICY)
+    patterns = [(pattern, column_pattern(pattern)) for pattern in case.policy.forbidden]
+    used = list(_columns(case))
+    hits = [
+        (name, pattern)
+        for name in used
+        for pattern, expression in patterns
+        if expression.fullmatch(folded(name))
+    ]
+    if hits:
+        text = f"The tables use {listed([hits[0][0]])}, which the policy forbids (`{hits[0][1]}`)."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, "Leave the column out.")
+    text = f"None of {counted(len(used), 'column')} in use is one that the policy forbids."
+    return Answer(Status.PASS, text, Basis.MANIFEST)
+
+
+def _columns(case: Case) -> Iterable[str]:
+    """Columns that the tables are made of: dimensions and what is summed."""
+    given = case.facts.release.section("parameters")
+    names = given.get("dimensions")
+    yield from (str(name) for name in (names if isinstance(names, list) else []))
+    measure = given.get("measure")
+    for item in measure if isinstance(measure, list) else [measure]:
+        if isinstance(item, Mapping):
+            yield from (str(item[key]) for key in ("sum", "average") if key in item)
+
+
+def _parameters(case: Case) -> Mapping[str, object]:
+    release = case.facts.release
+    found = release.section("guarantee").get("parameters")
+    return {**release.section("parameters"), **(found if isinstance(found, Mapping) else {})}
+
+
+def _count(facts: Mapping[str, object], key: str) -> int:
+    value = facts.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+PRIVATE_ITEMS = (
+    Question("privacy-loss", "How much surer can somebody become about a person?", _loss),
+    Question("unit", "Does nobody have more rows than the noise covers?", _unit),
+    Question("domain", "Were the categories fixed without the data?", _domain),
+    Question("budget", "What was spent on these people?", _budget),
+    Question("left-out", "Are few enough rows left out?", _left_out),
+    Question("error", "Are the tables exact enough to be of use?", _error),
+    Question("forbidden-columns", "Is every forbidden column left out?", _forbidden),
+)
+"""Questions about releases with noise, in reading order."""

@@ -1,0 +1,88 @@
+"""The checklist of a release with noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.app.checklists import check_release
+from dpdesk.app.context import AppContext
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.project.review.checklist import Checklist
+from dpdesk.project.review.policy import Policy
+from dpdesk.project.review.votes import ItemStatus as Status
+from tests.helpers.cubes import people, release, write_plan, write_register
+from tests.helpers.forging import manifest_of, seal_again
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path / "home") as opened:
+        yield opened
+
+
+def made(context: AppContext, folder: Path, **keys: Any) -> Path:
+    return release(
+        context, write_plan(write_register(folder, people()), **keys), folder / "out"
+    ).out
+
+
+def checklist(context: AppContext, path: Path, **policy: Any) -> Checklist:
+    rules = Policy.from_plain({"version": 1, **policy}, "policy") if policy else None
+    return check_release(context, path, CancelToken(), silent, rules).checklist
+
+
+def test_the_questions_are_those_of_noise(context: AppContext, tmp_path: Path) -> None:
+    found = checklist(context, made(context, tmp_path))
+    stands = {item.id: item.status for item in found.items}
+    assert stands["verified"] is Status.PASS
+    assert stands["source"] is Status.NOT_APPLICABLE
+    assert stands["privacy-loss"] is Status.REVIEW
+    assert stands["unit"] is Status.REVIEW
+    assert stands["left-out"] is Status.REVIEW
+    assert "smallest-class" not in stands
+    assert "ε = 1" in found.item("privacy-loss").evidence
+    assert "24 %" in found.item("privacy-loss").evidence
+    assert "“register”" in found.item("budget").evidence
+
+
+@pytest.mark.parametrize(("limit", "status"), [(0.9, Status.FAIL), (1, Status.PASS)])
+def test_epsilon_is_held_against_the_policy(
+    context: AppContext, tmp_path: Path, limit: float, status: Status
+) -> None:
+    found = checklist(context, made(context, tmp_path), limits={"maximum_epsilon": limit})
+    assert found.item("epsilon").status is status
+
+
+def test_rho_is_held_against_a_limit_of_epsilon(context: AppContext, tmp_path: Path) -> None:
+    # rho 0.01 at delta 1e-6: 0.01 + 2 sqrt(0.01 * ln 1e6) = 0.7534
+    path = made(context, tmp_path, rho=0.01)
+    assert checklist(context, path, limits={"maximum_epsilon": 0.754}).item("epsilon").status is (
+        Status.PASS
+    )
+    assert checklist(context, path, limits={"maximum_epsilon": 0.753}).item("epsilon").status is (
+        Status.FAIL
+    )
+
+
+@pytest.mark.parametrize(("column", "status"), [("Reg*", Status.FAIL), ("pay", Status.PASS)])
+def test_forbidden_columns_may_be_no_dimensions(
+    context: AppContext, tmp_path: Path, column: str, status: Status
+) -> None:
+    found = checklist(context, made(context, tmp_path), columns={"forbidden": [column]})
+    assert found.item("forbidden-columns").status is status
+
+
+def test_a_manifest_that_promises_more_than_its_noise_keeps_fails(
+    context: AppContext, tmp_path: Path
+) -> None:
+    path = made(context, tmp_path)
+    said: dict[str, Any] = manifest_of(path)
+    said["result"]["scales"] = [scale / 3 for scale in said["result"]["scales"]]
+    seal_again(path, said)
+    found = checklist(context, path)
+    assert found.item("verified").status is Status.FAIL
+    assert found.item("privacy-loss").status is Status.FAIL
