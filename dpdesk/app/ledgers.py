@@ -243,9 +243,9 @@ def debits_elsewhere(
 
     name, found = fold(request.population), []
     with AuditLog.open_home(context.home) as log:
-        for entry in log.entries():
-            facts = entry.facts if entry.action == DEBITED else {}
-            if not facts or facts.get("ledger") == ledger:
+        for entry in log.entries_of(DEBITED):
+            facts = entry.facts
+            if facts.get("ledger") == ledger:
                 continue
             same_name = name and fold(str(facts.get("population", ""))) == name
             if same_name or facts.get("source") == request.source:
@@ -278,8 +278,8 @@ def known_entries(context: AppContext, ledger: str) -> dict[int, str]:
 
     found: dict[int, str] = {}
     with AuditLog.open_home(context.home) as log:
-        for entry in log.entries():
-            facts = entry.facts if entry.action == DEBITED else {}
+        for entry in log.entries_of(DEBITED):
+            facts = entry.facts
             row, known = facts.get("row"), facts.get("entry")
             if facts.get("ledger") == ledger and isinstance(row, int) and isinstance(known, str):
                 found[row] = known
@@ -295,10 +295,10 @@ def check_not_lost(context: AppContext, path: Path) -> None:
 
     debits, last = 0, ""
     with AuditLog.open_home(context.home) as log:
-        for entry in log.entries():
+        for entry in log.entries_of(DEBITED, BEGUN):
             if entry.subject == str(path) and entry.action == BEGUN:
                 debits = 0
-            elif entry.subject == str(path) and entry.action == DEBITED:
+            elif entry.subject == str(path):
                 debits, last = debits + 1, entry.time
     if debits:
         count = "1 debit was" if debits == 1 else f"{debits:,} debits were"

@@ -146,6 +146,18 @@ class AuditLog:
         with self._reading():
             return tuple(self._rows())
 
+    def entries_of(self, *actions: str) -> tuple[AuditEntry, ...]:
+        """Entries with one of these actions, oldest first. Raises ``audit.unreadable``."""
+        marks = ", ".join("?" * len(actions))
+        with self._reading():
+            rows = self._connection.execute(
+                f"SELECT {', '.join(FIELDS)} FROM audit WHERE action IN ({marks}) ORDER BY n",
+                actions,
+            ).fetchall()
+            if any(tuple(type(value) for value in row) != _TYPES for row in rows):
+                raise TypeError("an entry is of other types than it should be")
+        return tuple(AuditEntry(*row) for row in rows)
+
     def head(self) -> str:
         """The hash of the newest entry, empty when there is none."""
         with self._reading():

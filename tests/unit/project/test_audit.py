@@ -58,6 +58,14 @@ def test_entries_say_who_did_what_when_and_follow_each_other(tmp_path: Path) -> 
         assert (check.entries, check.head, check.notes) == (5, entries[-1].hash, ())
 
 
+def test_entries_of_some_actions_come_in_their_order(tmp_path: Path) -> None:
+    with AuditLog.open_home(tmp_path) as log:
+        for action in ("ran", "viewed", "ran", "exported"):
+            log.append(action, "x")
+        assert [entry.n for entry in log.entries_of("ran", "exported")] == [1, 3, 4]
+        assert log.entries_of("decided") == ()
+
+
 def test_an_empty_log_is_whole(tmp_path: Path) -> None:
     with AuditLog.open_home(tmp_path) as log:
         assert log.verify().ok
