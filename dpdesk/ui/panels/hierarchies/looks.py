@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from dpdesk.app.types import DataStore, HierarchyChoice
 from dpdesk.core.plan import HierarchyFile
@@ -16,10 +16,11 @@ KEPT_PER_ATTRIBUTE = 6
 class LookStore(QObject):
     """Answers by data, attribute and choice.
 
-    ``answered(Answer)`` when one has come; ``failed(JobFailed)`` for a fault of the program.
+    ``answered()`` when some have come, once for those that come together, since each is a reason to
+    show all anew; ``failed(JobFailed)`` for a fault of the program.
     """
 
-    answered = Signal(object)
+    answered = Signal()
     failed = Signal(object)
 
     def __init__(self, workbench: Workbench, parent: QObject | None = None) -> None:
@@ -28,6 +29,10 @@ class LookStore(QObject):
         self._data: DataStore | None = None
         self._answers: dict[str, list[Answer]] = {}
         self._asked: dict[str, HierarchyChoice | None] = {}
+        self._telling = QTimer(self)
+        self._telling.setSingleShot(True)
+        self._telling.setInterval(0)
+        self._telling.timeout.connect(self.answered)
 
     def forget_files(self) -> None:
         """Read hierarchy files again when they are next asked for: they may have changed."""
@@ -81,7 +86,7 @@ class LookStore(QObject):
         answers = self._answers.setdefault(answer.attribute, [])
         answers.append(answer)
         del answers[:-KEPT_PER_ATTRIBUTE]
-        self.answered.emit(answer)
+        self._telling.start()
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self.failed.emit(outcome)

@@ -482,8 +482,8 @@ class HierarchiesPanel(Panel):
 
     # -- what comes back
 
-    @Slot(object)
-    def _on_answered(self, answer: Answer) -> None:
+    @Slot()
+    def _on_answered(self) -> None:
         self.take(_AGAIN)
 
     @Slot(str, str)
