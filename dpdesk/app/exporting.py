@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.review.looking import verify_signed
@@ -19,7 +20,7 @@ from dpdesk.core.release import ReleaseFacts
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.release_folder import INTERNAL, MICRODATA, PUBLIC
+from dpdesk.io.release_folder import INTERNAL, MICRODATA, PUBLIC, PUBLIC_FOLDERS
 from dpdesk.io.safewrite import replacing
 from dpdesk.io.tablewriters import check_xlsx_size, write_parquet, write_xlsx
 
@@ -38,7 +39,9 @@ def export_release(
     token: CancelToken,
     report: Report,
 ) -> Path:
-    """Write the microdata of a release (or of its ``public/`` alone) to the file ``out``.
+    """Write the table of a release (or of its ``public/`` alone) to the file ``out``.
+
+    The tables of a cube stand below each other in it, each with its name in the column ``table``.
 
     Every value stays text. Parquet carries the manifest in its metadata (key ``dpdesk.manifest``)
     and its guarantee (``dpdesk.guarantee``); Excel files have a second sheet ``About``; nothing
@@ -67,13 +70,45 @@ def export_release(
     report(StepStarted("Check the release", 1, 2))
     _check_release(release, workspace, token)
     facts = read_release(release)
-    table = PublishedCsv(facts.public / MICRODATA, token)
     report(StepStarted(_STEP, 2, 2))
-    if file_format == "xlsx":
-        check_xlsx_size(table)
-    with replacing(out, workspace) as fresh:
-        _write(facts, table, file_format, fresh, token, report)
+    with _one_table(facts, workspace, token) as path:
+        table = PublishedCsv(path, token)
+        if file_format == "xlsx":
+            check_xlsx_size(table)
+        with replacing(out, workspace) as fresh:
+            _write(facts, path, table, file_format, fresh, token, report)
     return target
+
+
+@contextmanager
+def _one_table(facts: ReleaseFacts, workspace: Workspace, token: CancelToken) -> Iterator[Path]:
+    """The one CSV to export: the microdata, or all tables of a cube below each other."""
+    if facts.method not in PUBLIC_FOLDERS:
+        yield facts.public / MICRODATA
+        return
+    from dpdesk.app.private.pages import read_tables
+    from dpdesk.io.cuboid_files import write_long
+
+    tables = read_tables(facts.manifest, facts.public, token)
+    named = [(_table_name(item), tables[item["file"]]) for item in _cuboids(facts)]
+    dimensions = list(dict.fromkeys(d for _, table in named for d in table.domain.dimensions))
+    path = workspace.new_path(".csv")
+    try:
+        write_long(named, dimensions, path, token)
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _cuboids(facts: ReleaseFacts) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = list(facts.manifest["result"]["cuboids"])  # type: ignore[index]
+    return found
+
+
+def _table_name(item: Mapping[str, Any]) -> str:
+    """How a table of a cube is called: its dimensions, and what was measured where that varies."""
+    name = " × ".join(item["dimensions"]) or "grand total"
+    return f"{name} ({item['measure']})" if "measure" in item else name
 
 
 def _check_format(file_format: str) -> None:
@@ -111,6 +146,7 @@ def _check_release(release: Path, workspace: Workspace, token: CancelToken) -> N
 
 def _write(
     facts: ReleaseFacts,
+    source: Path,
     table: PublishedCsv,
     file_format: str,
     path: Path,
@@ -123,7 +159,7 @@ def _write(
         report(StepProgress(_STEP, rows, table.rows, "rows"))
 
     if file_format == "csv":
-        shutil.copyfile(facts.public / MICRODATA, path)
+        shutil.copyfile(source, path)
     elif file_format == "parquet":
         metadata = {
             "dpdesk.manifest": canonical_json(manifest),

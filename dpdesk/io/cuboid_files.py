@@ -6,7 +6,7 @@ Arrow; texts are quoted as RFC 4180 requires and numbers are the shortest that r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -19,31 +19,62 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
 from dpdesk.io.recode import csv_field
 
-VALUE = "value"
+VALUE, TABLE = "value", "table"
 _PIECE = 1 << 17
 _BLOCK = 8 << 20
 
 
 def write_cuboid(table: CuboidTable, path: Path, token: CancelToken) -> None:
     """Write one cuboid to a new file. Raises OSError, Cancelled."""
+    header = ",".join(csv_field(name) for name in (*table.domain.dimensions, VALUE)) + "\n"
+    with path.open("xb") as file:
+        file.write(header.encode("utf-8"))
+        for lines in _lines(table, table.domain.dimensions, "", token):
+            file.write(lines)
+
+
+def write_long(
+    tables: Sequence[tuple[str, CuboidTable]],
+    dimensions: Sequence[str],
+    path: Path,
+    token: CancelToken,
+) -> None:
+    """Write named tables below each other into one new CSV file.
+
+    The column ``table`` holds the name, and a dimension that a table lacks is empty there. Raises
+    OSError, Cancelled.
+    """
+    header = ",".join(csv_field(name) for name in (TABLE, *dimensions, VALUE)) + "\n"
+    with path.open("xb") as file:
+        file.write(header.encode("utf-8"))
+        for name, table in tables:
+            for lines in _lines(table, dimensions, csv_field(name), token):
+                file.write(lines)
+
+
+def _lines(
+    table: CuboidTable, dimensions: Sequence[str], name: str, token: CancelToken
+) -> Iterator[memoryview]:
+    """The lines of a table in pieces: its name (where there is one), categories, value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = table.values.reshape(-1)
-    header = ",".join(csv_field(name) for name in (*table.domain.dimensions, VALUE)) + "\n"
-    fields = [pa.array([csv_field(text) for text in part]) for part in table.domain.categories]
-    with path.open("xb") as file:
-        file.write(header.encode("utf-8"))
-        for start in range(0, len(values), _PIECE):
-            token.check()
-            piece = values[start : start + _PIECE]
-            codes = _codes(table.domain.shape, start, len(piece))
-            columns = [
-                field.take(pa.array(code)) for field, code in zip(fields, codes, strict=True)
-            ]
-            lines = pc.binary_join_element_wise(*columns, _number_texts(piece), ",")
-            ended = pc.binary_join_element_wise(lines, pa.scalar(""), "\n")
-            file.write(_text_bytes(ended))
+    values, domain = table.values.reshape(-1), table.domain
+    fields = {
+        each: pa.array([csv_field(text) for text in part])
+        for each, part in zip(domain.dimensions, domain.categories, strict=True)
+    }
+    for start in range(0, len(values), _PIECE):
+        token.check()
+        piece = values[start : start + _PIECE]
+        codes = dict(zip(domain.dimensions, _codes(domain.shape, start, len(piece)), strict=True))
+        columns = [pa.scalar(name)] if name else []
+        columns += [
+            fields[each].take(pa.array(codes[each])) if each in fields else pa.scalar("")
+            for each in dimensions
+        ]
+        lines = pc.binary_join_element_wise(*columns, _number_texts(piece), ",")
+        yield _text_bytes(pc.binary_join_element_wise(lines, pa.scalar(""), "\n"))
 
 
 def _number_texts(values: NDArray[Any]) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.exporting import export_release
 from dpdesk.app.private import releasing
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError
@@ -306,6 +307,30 @@ def test_the_public_part_alone_verifies(copy: Path, verify: Callable[[Path], Ver
     found = verify(copy / "public")
     assert found.ok
     assert not found.sealed
+
+
+def test_an_export_holds_all_tables_below_each_other(
+    genuine: Path, context: AppContext, tmp_path: Path
+) -> None:
+    out = tmp_path / "all.csv"
+    export_release(genuine, "csv", out, context.workspace, CancelToken(), silent)
+    header, *rows = rows_of(out)
+    assert header == ["table", "sex", "region", "age", "value"]
+    listed = manifest(genuine)["result"]["cuboids"]
+    assert len(rows) == sum(item["cells"] for item in listed)
+    for item in listed:
+        name = " × ".join(item["dimensions"]) or "grand total"
+        values = [row[-1] for row in rows if row[0] == name]
+        assert values == [row[-1] for row in rows_of(genuine / "public" / item["file"])[1:]]
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "xlsx"])
+def test_other_formats_are_written_from_the_same_rows(
+    genuine: Path, context: AppContext, tmp_path: Path, file_format: str
+) -> None:
+    out = tmp_path / f"all.{file_format}"
+    export_release(genuine, file_format, out, context.workspace, CancelToken(), silent)
+    assert out.stat().st_size > 0
 
 
 @pytest.mark.parametrize(
