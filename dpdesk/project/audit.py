@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -57,6 +58,7 @@ CHECKING = "Check the chain"
 _TYPES = (int, *(str,) * (len(FIELDS) - 1))
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _PIECE = 500
+_TURN = 20
 LOOK_SECONDS = 3.0
 
 SCHEMA = (
@@ -308,7 +310,9 @@ class AuditLog:
             f"SELECT {', '.join(FIELDS)} FROM audit WHERE n > ? AND n <= ? ORDER BY n LIMIT ?",
             (seen, last, _PIECE),
         ).fetchall():
-            for row in rows:
+            for number, row in enumerate(rows):
+                if number % _TURN == 0:
+                    time.sleep(0)  # lets a window's event loop take its turn
                 if tuple(type(value) for value in row) != _TYPES:
                     raise TypeError("an entry is of other types than it should be")
                 yield AuditEntry(*row)
