@@ -210,14 +210,7 @@ class _Work:
             "hierarchies": hierarchies_of(given),
             "commitment_key": key,
             "result": {**prepared.design.result, **self.internal},
-            "budget": {
-                "debit": debit.id,
-                "entry": debit.entry,
-                "cost": str(debit.cost),
-                "time": debit.time,
-                "population": debit.population,
-                "ledger": desk.path.name,
-            },
+            "budget": _paid(debit, desk),
             "risk": {},
             "utility": {},
             "figures": [],
@@ -229,3 +222,15 @@ class _Work:
             "environment": environment(),
             "timings": dict(self.clock.seconds),
         }
+
+
+def _paid(debit: Debit, desk: LedgerDesk) -> dict[str, object]:
+    """Where the ledger says that the release was paid for; ``entry`` is the hash there."""
+    return {
+        "debit": debit.id,
+        "entry": debit.entry,
+        "cost": str(debit.cost),
+        "time": debit.time,
+        "population": debit.population,
+        "ledger": desk.path.name,
+    }
