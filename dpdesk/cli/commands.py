@@ -58,7 +58,7 @@ class RunningCommand:
         False, and nothing is removed, when its result is in its place already, or the command is
         one that has to end by itself: the caller must wait for it.
         """
-        if self._options.command not in _STOPPABLE:
+        if not _stoppable(self._options):
             return False
         context = self._context
         self._abandoned = context is None or context.workspace.abandon()
@@ -67,6 +67,12 @@ class RunningCommand:
     def _tell(self, event: Event) -> None:
         if not self._abandoned:
             self._report(event)
+
+
+def _stoppable(options: Namespace) -> bool:
+    if options.command == "ledger":
+        return options.handler in _STOPPABLE_OF_LEDGER
+    return options.command in _STOPPABLE
 
 
 def _out(options: Namespace) -> Mapping[str, object]:
@@ -223,8 +229,10 @@ _LOOKS: Mapping[str, tuple[str, str]] = {
     "risk": ("viewed", "target"),
     "verify": ("viewed", "release"),
 }
-# Those that put what they make in its place through the workspace, see Workspace.placing.
+# Those that put what they make in its place through the workspace, see Workspace.placing; of those
+# of the ledger, the ones that write nothing in it.
 _STOPPABLE = frozenset(("run", "inspect", "risk", "verify", "export", "demo", "review"))
+_STOPPABLE_OF_LEDGER = frozenset(("actions.show", "actions.check", "actions.export"))
 
 _COMMANDS: Mapping[str, Command] = {
     "run": _run,

@@ -49,3 +49,45 @@ def test_a_command_that_is_stuck_ends_with_one_line_and_leaves_nothing(
     assert err == "Cancelled; nothing was written.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
     assert [path.name for path in (home / "work").iterdir()] == [".sweep"]
+
+
+WAITING = """
+import sys, threading
+from dpdesk.cli import commands, interrupts
+from dpdesk.cli.ledger import actions
+interrupts.PATIENCE = 0.0
+def stuck(context, options, token, report):
+    stopped = threading.Event()
+    with token.on_cancel(stopped.set):
+        print("ready", flush=True)
+        stopped.wait()
+    if options.handler == "actions.show":
+        threading.Event().wait()
+    return commands.Outcome("done")
+actions.show = actions.limit = stuck
+from dpdesk.launch import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("action", "code"), [(["show"], 130), (["limit", "--population", "all", "--none"], 0)]
+)
+def test_a_look_at_the_ledger_is_left_alone_and_an_entry_is_finished(
+    tmp_path: Path, action: list[str], code: int
+) -> None:
+    command = [sys.executable, "-c", WAITING, "ledger", *action]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=os.environ | {"DPDESK_HOME": str(tmp_path / "home")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert err == ("Cancelled; nothing was written.\n" if code else "")
