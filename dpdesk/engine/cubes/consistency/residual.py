@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import count, pairwise
 
 import numpy as np
@@ -68,8 +68,16 @@ class ConsistentCube:
 
     def determines(self, cuboid: int) -> bool:
         """Whether the noisy cuboids determine this one: the residual of every part is known."""
-        below = np.arange(len(self.known))
-        return bool((self.known[(below & ~cuboid) == 0] > 0).all())
+        return bool(self._determined[cuboid])
+
+    @cached_property
+    def _determined(self) -> NDArray[np.bool_]:
+        """Of every cuboid whether all residuals below it are known, shape (2^d,)."""
+        whole = self.known > 0
+        for axis in range(len(self.shape)):
+            pairs = whole.reshape(-1, 2, 1 << axis)
+            pairs[:, 1] &= pairs[:, 0]
+        return whole
 
     def cuboid(self, mask: int) -> Floats:
         """Values of a cuboid, axes ascending: a read-only view, so nothing is copied.
