@@ -24,6 +24,8 @@ from dpdesk.project.work import HierarchyChoice, OpenWork, WorkState
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
+    from dpdesk.engine.method import MethodOutcome
+    from dpdesk.engine.private_method import Design
     from dpdesk.io.store import DataStore
     from dpdesk.project.review.protocol import Protocol
 
@@ -285,9 +287,7 @@ def _try(
     token: CancelToken,
     report: Report,
 ) -> tuple[Trial | None, list[FitItem]]:
-    """Run the search on the file; writes nothing."""
-    from dpdesk.app.planning import prepare
-
+    """Run the search on the file, or make the design of a method with noise; writes nothing."""
     notes: list[FitItem] = []
 
     def listen(event: object) -> None:
@@ -298,14 +298,32 @@ def _try(
 
     work = replace(recipe.work.based_on(base), source=opened.source)
     try:
-        plan, at_hand = work.to_plan(), work.hand_made()
-        ready = prepare(
-            context, plan, base, recipe.name, token, listen, data=opened.data, hierarchies=at_hand
-        )
-        outcome = ready.method.run(ready.given, token, listen)
+        outcome = _outcome(context, work, recipe.name, opened, token, listen)
     except (InputError, RefusedError) as error:
         return None, [*notes, _refused(error)]
     return Trial(outcome.result, outcome.guarantee.claim), notes
+
+
+def _outcome(
+    context: AppContext,
+    work: WorkState,
+    name: str,
+    opened: _Opened,
+    token: CancelToken,
+    report: Report,
+) -> MethodOutcome | Design:
+    from dpdesk.app.planning import prepare
+    from dpdesk.app.private.preparing import prepare_private
+    from dpdesk.engine.private_method import PrivateMethod
+
+    plan, at_hand, base = work.to_plan(), work.hand_made(), work.base
+    method = context.registry.get(plan.protection.method, name)
+    if isinstance(method, PrivateMethod):
+        return prepare_private(
+            context, plan, base, name, token, report, opened.data, at_hand
+        ).design
+    ready = prepare(context, plan, base, name, token, report, opened.data, at_hand)
+    return ready.method.run(ready.given, token, report)
 
 
 def _refused(error: DpdeskError) -> FitItem:
