@@ -104,7 +104,7 @@ def test_a_protocol_is_locked_from_an_approved_release_and_another_release_appli
     lines = room.page.standing.mode.text.splitlines()
     assert lines[0].startswith("It applies a locked protocol.")
     assert "“A small table”, locked by Carla Author" in lines[1]
-    assert lines[2].startswith("The plan is the locked protocol")
+    assert lines[2].startswith("✓ The plan is the locked protocol")
 
 
 def test_a_file_that_is_no_protocol_is_told_before_anything_is_signed(
@@ -206,7 +206,7 @@ def test_a_review_that_cannot_be_written_into_its_folder_goes_into_a_file_to_be_
 ) -> None:
     room = at(author)
     heard, before = listen(room), author.review.read_bytes()
-    lock_folder(monkeypatch, author.folder)
+    lock_folder(monkeypatch, author.desk)
     dialog = room.dialog(EventType.RELEASE)
     assert not dialog.out.isVisible()
     room.qtbot.keyClicks(dialog.passphrase, room.passphrase)
@@ -241,7 +241,7 @@ def test_a_review_that_cannot_be_written_into_its_folder_goes_into_a_file_to_be_
 
 
 def lock_folder(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Nothing can be written below this folder, whoever tries."""
+    """No review can be written below this folder, whoever tries."""
     whole = review_file.write_new
 
     def refusing(path: Path, data: bytes, mode: int) -> None:

@@ -27,7 +27,7 @@ from dpdesk.app.review.values import (
 )
 
 translate = QCoreApplication.translate
-_SHAPES = {
+SHAPES = {
     ItemStatus.PASS: "✓",
     ItemStatus.REVIEW: "△",
     ItemStatus.FAIL: "✕",
@@ -212,7 +212,7 @@ def _mark(status: ItemStatus) -> str:
         ItemStatus.FAIL: translate("Review", "fail"),
         ItemStatus.NOT_APPLICABLE: translate("Review", "not applicable"),
     }
-    return f"{_SHAPES[status]} {texts[status]}"
+    return f"{SHAPES[status]} {texts[status]}"
 
 
 def _evidence(submitted: str, here: Item | None) -> str:

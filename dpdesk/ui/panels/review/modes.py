@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.review.values import Mode, ProtocolFacts, ReviewPicture
+from dpdesk.ui.panels.review.deciding import SHAPES
 
 translate = QCoreApplication.translate
 
@@ -14,8 +15,8 @@ def mode_words(mode: Mode) -> str:
     if mode is Mode.APPLY:
         return translate(
             "Review",
-            "It was made exactly as the protocol says; only source and title may differ. The "
-            "reviewers look at these data alone.",
+            "It has to be made exactly as the protocol says: only source and title may differ, and "
+            "the checklist tells whether more does. The reviewers judge these data, not the way.",
         )
     return translate(
         "Review",
@@ -68,5 +69,5 @@ def mode_lines(picture: ReviewPicture) -> tuple[str, ...]:
         )
         lines.append(text.format(id=(current.payload.protocol_sha256 or "")[:16]))
     items = picture.checked.checklist.items
-    lines += [one.evidence for one in items if one.id == "mode"]
+    lines += [f"{SHAPES[one.status]} {one.evidence}" for one in items if one.id == "mode"]
     return tuple(lines)
