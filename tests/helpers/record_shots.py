@@ -26,6 +26,7 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.audit_logs import fill, tamper
 from tests.helpers.events import settle, wait_until
+from tests.helpers.fits import misfits
 from tests.helpers.reviewing import BEN, CLARA
 
 LOOKS = ((1100, 700, "light", 100), (1100, 700, "dark", 100), (1500, 1000, "light", 200))
@@ -57,6 +58,8 @@ class Studio:
             settle()
             self.ready()
             window.grab().save(str(self._folder / f"{name}-{mode}-{percent}.png"))
+            for misfit in misfits(window):
+                print(f"{name}-{mode}-{percent}: {misfit}")
 
 
 def shoot_audit(studio: Studio, home: Path) -> None:
