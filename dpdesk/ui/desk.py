@@ -321,6 +321,7 @@ class Desk(QObject):
         bench, window = self.workbench, self.window
         if changes & {Aspect.DATA, Aspect.SOURCE}:
             window.project_actions.set_work(has_file=bench.work.source is not None)
+        if changes & {Aspect.DATA, Aspect.SOURCE, Aspect.RELEASE}:
             self._show_document()
         if changes & {Aspect.DATA, Aspect.ROLES, Aspect.METHOD, Aspect.EXPLORATION}:
             if bench.explored is None:
@@ -353,9 +354,15 @@ class Desk(QObject):
             self.window.set_unsaved(bool(sentence), sentence)
 
     def _document(self) -> str:
-        """What is open, or what was to be opened; the project before the data."""
+        """What is open, or what was to be opened; the project before the data.
+
+        A release is named where it was opened alone.
+        """
         source, problem = self.workbench.work.source, self.workbench.open_problem
-        name = "" if problem is None else problem.path.name
+        release = self.workbench.release_path
+        name = "" if release is None else release.name
+        if problem is not None:
+            name = problem.path.name
         if source is not None:
             name = Path(source.path).name
         return " – ".join(part for part in (self.projects.name, name) if part)

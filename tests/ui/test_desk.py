@@ -109,6 +109,7 @@ def test_any_part_of_a_release_opens_the_whole_of_it(
     office.quiet(lambda: office.bench.release is not None)
     assert office.bench.release_path == tmp_path / "out"
     assert office.window.current_id == "review"
+    assert office.window._corner.name == "out"
 
 
 def test_the_edges_tell_rows_and_groups_and_when_they_are_old(office: Office, plan: Path) -> None:
@@ -276,6 +277,7 @@ def test_a_release_is_chosen_by_its_folder_and_leaves_unsaved_work(
     office.quiet(lambda: office.bench.release is not None)
     assert office.bench.release_path == tmp_path / "out"
     assert office.bench.work == kept
+    assert office.window._corner.name == "zq-raw-register.csv"
 
 
 def test_what_was_undone_stays_within_reach(office: Office, plan: Path) -> None:
