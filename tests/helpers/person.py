@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -31,6 +30,7 @@ from dpdesk.ui.charts import ChartView
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
+from tests.helpers.events import settle
 
 TIMEOUT = 60_000
 LOOKS = (("light", 100), ("dark", 100), ("light", 200))
@@ -142,14 +142,14 @@ class Person:
             self.theme.set_mode(mode)
             self.theme.set_text_size(percent)
             self.front.grab()  # axes take their width when they are painted for the first time
-            QTest.qWait(0)
+            settle()
             picture = self.front.grab()
             assert not picture.isNull()
             path = self._shots / f"{self._prefix}{self._step:02d}-{name}-{mode}-{percent}.png"
             assert picture.save(str(path))
         self.theme.set_mode("light")
         self.theme.set_text_size(100)
-        QTest.qWait(0)
+        settle()
 
     # -- doing
 
