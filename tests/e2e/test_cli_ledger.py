@@ -147,7 +147,7 @@ def test_check_finds_a_changed_entry_and_says_so_with_exit_code_1(
     )
     code, out, error = said(capsys, "show")
     assert (code, out) == (2, "")
-    assert "changed by hand, at entry 2" in error
+    assert "broken at entry 2" in error
 
 
 def test_entries_are_exported_whole(

@@ -39,7 +39,7 @@ def broken(path: Path, place: int, reason: str) -> StorageError:
     """The chain of entries does not hold."""
     return StorageError(
         "ledger.broken",
-        f"{path}: the ledger was changed by hand, at entry {place:,}: {reason}.",
+        f"{path}: the ledger is broken at entry {place:,}: {reason}.",
         hint=KEEP,
         details={"path": str(path), "entry": place},
     )

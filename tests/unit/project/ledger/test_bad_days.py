@@ -104,7 +104,7 @@ def test_an_open_ledger_notices_what_is_changed_under_it(tmp_path: Path) -> None
     path = filled(tmp_path / "l.sqlite")
     with open_here(path) as ledger:
         tamper(path, "DELETE FROM entries WHERE n = 5")
-        with pytest.raises(StorageError, match="changed by hand"):
+        with pytest.raises(StorageError, match="broken at entry 5"):
             ledger.debit(ask("0.1"))
 
 
