@@ -83,16 +83,32 @@ class WholeCube:
         )
 
 
-def base_cube(cube: ConsistentCube) -> BaseCube:
-    """The base cuboid of a consistent cube; raises RefusedError when it is not determined."""
-    base = (1 << len(cube.shape)) - 1
-    if not cube.determines(base):
+def refuse_unfit(shape: tuple[int, ...], sources: Iterable[int], *, nonnegative: bool) -> None:
+    """Refuse what :func:`base_cube` or :func:`nonnegative_cube` would refuse, before noise exists.
+
+    ``sources`` are the masks of the noisy cuboids. Raises RefusedError when none of them has all
+    dimensions, or with ``nonnegative`` beyond :data:`MOST_BASE_CELLS` base cells.
+    """
+    if (1 << len(shape)) - 1 not in sources:
         raise RefusedError(
             "cube.no-base",
             "No noise source has all dimensions, so there is no base cuboid to make whole or "
             "non-negative.",
             hint="Publish the cuboid of all dimensions too, or choose the planner base.",
         )
+    if nonnegative and prod(shape) > MOST_BASE_CELLS:
+        raise RefusedError(
+            "cube.too-large-for-nonnegative",
+            f"The base cuboid has {prod(shape):,} cells; non-negativity takes at most "
+            f"{MOST_BASE_CELLS:,}.",
+            hint="Publish the values as they are, negative ones included.",
+        )
+
+
+def base_cube(cube: ConsistentCube) -> BaseCube:
+    """The base cuboid of a consistent cube; raises RefusedError when it is not determined."""
+    base = (1 << len(cube.shape)) - 1
+    refuse_unfit(cube.shape, [base] if cube.determines(base) else [], nonnegative=False)
     return BaseCube(cube.cuboid(base))
 
 
@@ -108,15 +124,8 @@ def nonnegative_cube(
     if not cube.least_squares:
         raise ValueError("only a least-squares estimate says how much each part of it counts")
     token = token or CancelToken()
-    count = prod(cube.shape)
-    if count > MOST_BASE_CELLS:
-        raise RefusedError(
-            "cube.too-large-for-nonnegative",
-            f"The base cuboid has {count:,} cells; non-negativity takes at most "
-            f"{MOST_BASE_CELLS:,}.",
-            hint="Publish the values as they are, negative ones included.",
-        )
     start = base_cube(cube).base
+    refuse_unfit(cube.shape, [(1 << len(cube.shape)) - 1], nonnegative=True)
     if start.min() >= 0:
         return NonNegativeCube(start.copy(), 0.0)
     with stop_flag(token) as stop:

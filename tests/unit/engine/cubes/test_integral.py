@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,7 @@ from dpdesk.engine.cubes.consistency.integral import (
     BaseCube,
     base_cube,
     nonnegative_cube,
+    refuse_unfit,
     whole_cube,
 )
 from dpdesk.engine.cubes.consistency.residual import ConsistentCube, Measured, consistent_cube
@@ -98,6 +101,24 @@ def test_a_large_base_is_refused_with_its_size() -> None:
         nonnegative_cube(cube)
     assert refused.value.code == "cube.too-large-for-nonnegative"
     assert "640,000 cells" in refused.value.sentence
+
+
+def test_what_would_be_refused_is_refused_before_noise_exists() -> None:
+    refuse_unfit((800, 800), [0b11, 0b01], nonnegative=False)
+    refuse_unfit((8, 8), [0b11], nonnegative=True)
+    for sources, nonnegative, code in (
+        ([0b01, 0b10], False, "cube.no-base"),
+        ([0b11], True, "cube.too-large-for-nonnegative"),
+    ):
+        with pytest.raises(RefusedError) as refused:
+            refuse_unfit((800, 800), sources, nonnegative=nonnegative)
+        assert refused.value.code == code
+
+
+def test_an_estimate_of_another_kind_is_not_made_non_negative() -> None:
+    cube = replace(cube_of(3)[0], least_squares=False)
+    with pytest.raises(ValueError, match="least-squares"):
+        nonnegative_cube(cube)
 
 
 def test_the_search_stops_at_a_cancel() -> None:
