@@ -58,4 +58,6 @@ def lower_bound(objective: Objective, shares: Floats, power: float) -> Bound:
     if len(objective.costs):
         return Bound(bound, 2 * slopes / (costs * value))
     kernels.gather_down_adjoint(slopes, objective.inverse)
-    return Bound(max(bound, value**2 / (2 * float(slopes.max()))), 2 * slopes / value)
+    return Bound(
+        max(bound, value**2 / (2 * float(slopes[objective.allowed].max()))), 2 * slopes / value
+    )

@@ -32,6 +32,11 @@ from dpdesk.engine.cubes.plans import Noise
 Weight = float | Fraction
 
 
+MOST_BELOW = 1 << 24
+"""Noise is put only in cuboids that have at most this many cells together with all their sums, or
+no more than the largest published cuboid: else memory, not privacy, would end the plan."""
+
+
 class Goal(Enum):
     """Which figure of the weighted cell variances is minimised."""
 
@@ -45,7 +50,8 @@ class Objective:
     """A goal on the renumbered lattice of ``domain``; arrays have shape (2^d,).
 
     ``weights`` are 0 for cuboids that do not count and hold the cells as well for Goal.TOTAL;
-    ``needed`` marks residuals that a published cuboid is made of; ``costs`` is empty, or with
+    ``needed`` marks residuals that a published cuboid is made of, ``allowed`` cuboids that may have
+    noise of their own (see :data:`MOST_BELOW`). ``costs`` is empty, or with
     residual sources what one unit of information about a residual costs: prod(1 - 1/n_i).
     """
 
@@ -53,6 +59,7 @@ class Objective:
     goal: Goal
     weights: Floats
     needed: NDArray[np.bool_]
+    allowed: NDArray[np.bool_]
     costs: Floats
 
     @property
@@ -135,7 +142,7 @@ def objective_of(
             "cube.residual-single", "A dimension with a single category has no residual.",
             hint="Leave the dimension out, or choose noise in whole cuboids.",
         )  # fmt: skip
-    return Objective(domain, goal, array, needed, costs)
+    return Objective(domain, goal, array, needed, _allowed(domain), costs)
 
 
 def residual_costs(shape: Sequence[int], *, replace: bool = False) -> Floats:
@@ -153,6 +160,12 @@ def residual_costs(shape: Sequence[int], *, replace: bool = False) -> Floats:
         costs += moved
         costs[0] = 0.5
     return costs
+
+
+def _allowed(domain: CoverProblem) -> NDArray[np.bool_]:
+    with_sums = lattice_sizes([n + 1 for n in domain.shape])
+    limit = max(float(MOST_BELOW), float(with_sums[domain.published].max()))
+    return np.asarray(with_sums <= limit)
 
 
 def _checked(weights: Mapping[int, Weight], published: Sequence[int]) -> dict[int, float]:

@@ -115,7 +115,7 @@ def plan_for_targets(
 
 
 def _starts(objective: Objective, rivals: Iterable[CubePlan], token: CancelToken) -> list[Floats]:
-    """Shares of the plans that the result must not be worse than; the base comes first."""
+    """Shares of plans that the result must not be worse than, if they can be measured."""
     domain = objective.domain
     size = len(objective.weights)
     equal = objective.needed.astype(np.float64)
@@ -131,7 +131,7 @@ def _starts(objective: Objective, rivals: Iterable[CubePlan], token: CancelToken
         for source in rival.sources:
             shares[domain.renumbered(source.cuboid)] += float(source.share)
         starts.append(shares)
-    return starts
+    return [shares for shares in starts if not shares[~objective.allowed].any()]
 
 
 def _searched(
@@ -139,10 +139,11 @@ def _searched(
     token: CancelToken, report: Report,
 ) -> Floats:  # fmt: skip
     size = len(objective.weights) * max(objective.dimensions, 1)
-    effort = effort or max(_EFFORT * _WORK // max(size, _WORK), 40)
+    usual = _EFFORT if objective.goal is Goal.MAXIMUM else 2 * _EFFORT  # sums cost half as much
+    effort = effort or max(usual * _WORK // max(size, _WORK), 40)
     if objective.dimensions == 0:
         return starts[0]
-    effort = min(effort, 40 * len(objective.weights))
+    effort = min(effort, 80 * len(objective.weights))
     search = Search(Descent(objective, stop), effort, lambda: monotonic() > ends, token, report)
     return search.best(starts)
 
@@ -154,7 +155,7 @@ def _convex(
     descent = Descent(objective, stop, spare=0.0)
     shares = sum((start for start in starts), np.zeros(len(objective.weights)))
     if not len(objective.costs):
-        shares = shares + np.ones(len(shares)) / len(shares)
+        shares = shares + objective.allowed / len(shares)
     shares = shares / shares.sum()
     best, reached, bound = shares, objective.figure(shares), 0.0
     for power in _POWERS if objective.goal is Goal.MAXIMUM else (0.0,):
@@ -167,7 +168,7 @@ def _convex(
                 best, reached = shares, figure
             if stop[0] or monotonic() > ends or reached <= bound * (1 + PROVEN_WITHIN / 10):
                 return best, bound
-            wanted = limit.worth > 1 + PROVEN_WITHIN / 20
+            wanted = (limit.worth > 1 + PROVEN_WITHIN / 20) & objective.allowed
             if not (wanted & (shares < _SMALL * shares.mean())).any():
                 break
             shares = np.where(wanted, np.maximum(shares, 0.02 * shares.mean()), shares)

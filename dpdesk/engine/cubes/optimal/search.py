@@ -26,7 +26,6 @@ POWER = 32.0
 """The p-norm that chains minimise in place of the maximum."""
 
 _CHAINS = 8
-_STARTS = 30
 _WIDEST = 1 << 12
 _STEP = "noise shares"
 
@@ -41,6 +40,7 @@ class Search:
     token: CancelToken
     report: Report = silent
     random: Random = field(default_factory=lambda: Random(20261121))
+    random_starts: int = 30
     done: int = 0
 
     @property
@@ -52,7 +52,7 @@ class Search:
         """The best shares that starts (these and random ones) and chains lead to."""
         points = [self._settled(shares, np.inf) for shares in given]
         if len(self.descent.objective.weights) <= _WIDEST:
-            for number in range(_STARTS):
+            for number in range(self.random_starts):
                 if self.late() or self.done >= self.effort:
                     break
                 points.append(self._settled(self._start(number), np.inf))
@@ -87,7 +87,7 @@ class Search:
         sizes = lattice_sizes(self.descent.objective.domain.shape)
         lean = self.random.random() if number % 2 else 0.0
         noise = np.array([self.random.gauss(0.0, 0.3) for _ in range(len(sizes))])
-        shares = np.exp(noise - lean * np.log(sizes))
+        shares = np.exp(noise - lean * np.log(sizes)) * self.descent.objective.allowed
         return np.asarray(shares / shares.sum())
 
     def _chain(self, point: Point, steps: int) -> Point:
@@ -96,6 +96,7 @@ class Search:
             if self.late():
                 break
             shares = neighbour(point.shares, goal.dimensions, self.random)
+            shares[~goal.allowed] = 0.0
             if goal.reaches(shares):
                 found = self._settled(shares, point.value)
                 if found.value < point.value - 1e-9:
