@@ -82,7 +82,7 @@ def look_at_ledger(
     if not path.exists():
         check_not_lost(context, path)
         return LedgerPicture(path, "", (), 0, "")
-    with closing(Ledger.open(path, create=False)) as ledger:
+    with closing(Ledger.open(path, create=False, token=token)) as ledger:
         ledger.require(known_entries(context, ledger.identity))
         book, entries = ledger.book, ledger.entries()
         identity = ledger.identity
@@ -142,17 +142,19 @@ def set_limit(
     *,
     population: str = "",
     source: str = "",
+    token: CancelToken | None = None,
 ) -> LedgerPicture:
     """Set the owner's limit of a population, which may be new, or of a source that has spent.
 
-    It is entered in the ledger's own chain and in the audit log. Raises as
-    :func:`look_at_ledger`; StorageError when it cannot be written.
+    It is entered in the ledger's own chain and in the audit log. ``token`` ends the waiting for
+    other programs that hold the file. Raises as :func:`look_at_ledger`; StorageError when it cannot
+    be written.
     """
     from dpdesk.project.ledger import AccountKey, Ledger
 
     if not path.exists():
         check_not_lost(context, path)
-    with closing(Ledger.open(path)) as ledger:
+    with closing(Ledger.open(path, token=token)) as ledger:
         ledger.require(known_entries(context, ledger.identity))
         if population.strip():
             key = AccountKey(population=" ".join(population.split()))

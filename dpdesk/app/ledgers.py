@@ -36,7 +36,7 @@ from dpdesk.core.budget import (
     columns_fingerprint,
 )
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
-from dpdesk.core.jobs import Note, Report
+from dpdesk.core.jobs import CancelToken, Note, Report
 
 if TYPE_CHECKING:
     from dpdesk.project.ledger import Book, Ledger, Outcome, Preview
@@ -150,14 +150,17 @@ class LedgerDesk:
             self._seen[stamp] = known
         return known
 
-    def debit(self, request: DebitRequest, report: Report) -> Debit:
+    def debit(
+        self, request: DebitRequest, report: Report, token: CancelToken | None = None
+    ) -> Debit:
         """Take the cost from the budget; durable when this returns.
 
-        The ledger's warnings are reported as notes; the debit is entered in the audit log.
-        Raises RefusedError ``ledger.exhausted`` or ``ledger.incomparable`` (exit code 1),
-        StorageError ``ledger.*``, ``audit.*``.
+        ``token`` ends the waiting for other programs that hold the file (Cancelled). The ledger's
+        warnings are reported as notes; the debit is entered in the audit log. Raises RefusedError
+        ``ledger.exhausted`` or ``ledger.incomparable`` (exit code 1), StorageError ``ledger.*``,
+        ``audit.*``.
         """
-        with closing(self._open()) as ledger:
+        with closing(self._open(token)) as ledger:
             if ledger.made:
                 report(Note("ledger.made", f"A new budget ledger was begun: {self.path}"))
             for note in ledger.preview(request, self.limit).notes:
@@ -178,8 +181,10 @@ class LedgerDesk:
             ledger.settle(debit, outcome, manifest=manifest, reason=reason)
 
     @contextmanager
-    def spending(self, request: DebitRequest, report: Report) -> Iterator[Spent]:
-        """Debit, then record what becomes of it when the block ends.
+    def spending(
+        self, request: DebitRequest, report: Report, token: CancelToken | None = None
+    ) -> Iterator[Spent]:
+        """Debit (see :meth:`debit`), then record what becomes of it when the block ends.
 
         Released when :meth:`Spent.released` was called; cancelled or failed, with the reason, when
         the block raises; failed when it ends without a release. Where that cannot be recorded, a
@@ -187,7 +192,7 @@ class LedgerDesk:
         """
         from dpdesk.project.ledger import Outcome
 
-        spent = Spent(self.debit(request, report))
+        spent = Spent(self.debit(request, report, token))
         outcome, reason = Outcome.FAILED, "it ended without a release"
         try:
             yield spent
@@ -210,13 +215,13 @@ class LedgerDesk:
                 Note("ledger.unsettled", f"What became of a debit is not recorded: {error.line}")
             )
 
-    def _open(self) -> Ledger:
+    def _open(self, token: CancelToken | None = None) -> Ledger:
         from dpdesk.project.ledger import Ledger
 
         if not self.path.exists():
             check_not_lost(self.context, self.path)
         at_home = self.path.is_relative_to(os.path.realpath(self.context.home))
-        return Ledger.open(self.path, shared=not at_home)
+        return Ledger.open(self.path, shared=not at_home, token=token)
 
 
 def _facts(debit: Debit) -> dict[str, object]:

@@ -64,7 +64,7 @@ def write_private_release(
     desk = open_ledger(context, prepared.base, prepared.plan.budget)
     with ReleaseBuilder(out, context.workspace) as build:
         token.check()
-        with desk.spending(_request(desk, prepared), report) as spent:
+        with desk.spending(_request(desk, prepared), report, token) as spent:
             work = _Work(prepared, build, token, report)
             tables = work.measured(spent.debit)
             created = datetime.datetime.now(datetime.UTC).date()

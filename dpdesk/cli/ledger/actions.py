@@ -62,6 +62,7 @@ def limit(context: AppContext, options: Namespace, token: CancelToken, report: R
         options.reason,
         population=options.population or "",
         source=options.source or "",
+        token=token,
     )
     (account,) = picture.accounts
     said = "no limit any more" if wanted is None else f"the limit is now {wanted}"

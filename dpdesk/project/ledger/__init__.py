@@ -8,15 +8,9 @@
 
 from dpdesk.project.ledger.accounts import Book, DebitRecord, Spending, add_up
 from dpdesk.project.ledger.figures import Figures, figures
+from dpdesk.project.ledger.file import FILE, stamp_of
 from dpdesk.project.ledger.judging import SHOWN_DELTA, Preview, left_of, preview, unit_words
-from dpdesk.project.ledger.ledger import (
-    FILE,
-    Ledger,
-    LedgerCheck,
-    LedgerFault,
-    check_file,
-    stamp_of,
-)
+from dpdesk.project.ledger.ledger import Ledger, LedgerCheck, LedgerFault, check_file
 from dpdesk.project.ledger.records import AccountKey, LedgerEntry, Outcome
 
 __all__ = [

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,9 +21,18 @@ from types import MappingProxyType, TracebackType
 from dpdesk import __version__
 from dpdesk.core.budget import Budget, Debit, DebitRequest, issue_debit
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken
 from dpdesk.project.file.places import network_share
 from dpdesk.project.ledger import problems
 from dpdesk.project.ledger.accounts import Book
+from dpdesk.project.ledger.file import (
+    SCHEMA,
+    committing,
+    connected,
+    failures,
+    make_file,
+    patiently,
+)
 from dpdesk.project.ledger.judging import Preview, preview, refusal
 from dpdesk.project.ledger.records import (
     FIRST,
@@ -39,23 +47,10 @@ from dpdesk.project.ledger.records import (
     request_for_ledger,
 )
 from dpdesk.project.people import whoever
-from dpdesk.project.sql import HEADER, connect, reading, writing
+from dpdesk.project.sql import kind_of, reading
 
-FILE = "ledger.sqlite"
-APPLICATION = 0x44504C47  # "DPLG"
-VERSION = 1
 NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
 _FIELDS = "n, time, who, kind, body, previous, hash"
-
-SCHEMA = (
-    "CREATE TABLE entries (n INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL, "
-    "who TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, previous TEXT NOT NULL, "
-    "hash TEXT NOT NULL UNIQUE)",
-    "CREATE TRIGGER entries_no_change BEFORE UPDATE ON entries "
-    "BEGIN SELECT RAISE(ABORT, 'the ledger only grows'); END",
-    "CREATE TRIGGER entries_no_removal BEFORE DELETE ON entries "
-    "BEGIN SELECT RAISE(ABORT, 'the ledger only grows'); END",
-)
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,15 @@ class Ledger:
     ``made`` says that opening it made the file; ``read_only`` that nothing can be written.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, made: bool, read_only: bool):
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        made: bool,
+        read_only: bool,
+        token: CancelToken | None = None,
+    ) -> None:
+        self._token = token
         self.path = path
         self.made = made
         self.read_only = read_only
@@ -102,6 +105,7 @@ class Ledger:
         *,
         create: bool = True,
         shared: bool = False,
+        token: CancelToken | None = None,
         share: Callable[[Path], str] = network_share,
     ) -> Ledger:
         """Open a ledger, for reading only where it cannot be written; make it if ``create``.
@@ -117,12 +121,11 @@ class Ledger:
         kind = share(path)
         if kind and create:
             raise problems.on_a_share(path, kind)
-        with _failures(path):
-            made = _make_file(path, 0o666 if shared else 0o600) if create else False
-            ledger = cls(*_connected(path, made))
+        with failures(path):
+            made = make_file(path, 0o666 if shared else 0o600) if create else False
+            ledger = cls(*patiently(lambda: connected(path, made), token), token)
             try:
-                with reading(ledger._connection):
-                    ledger._catch_up(NOTHING_KNOWN)
+                patiently(ledger._read, token)
             except BaseException:
                 ledger.close()
                 raise
@@ -136,9 +139,13 @@ class Ledger:
     @property
     def book(self) -> Book:
         """The accounts as they are on the disk now. Raises as :meth:`open` does."""
-        with _failures(self.path), reading(self._connection):
-            self._catch_up(NOTHING_KNOWN)
+        with failures(self.path):
+            patiently(self._read, self._token)
         return self._book
+
+    def _read(self) -> None:
+        with reading(self._connection):
+            self._catch_up(NOTHING_KNOWN)
 
     def preview(self, request: DebitRequest, limit: Fraction | None = None) -> Preview:
         """What the ledger would say after this debit; nothing is written. See :class:`Preview`."""
@@ -204,19 +211,20 @@ class Ledger:
 
     def require(self, known: Mapping[int, str]) -> None:
         """Raise StorageError ``ledger.broken`` when an entry that is known is not there."""
-        with _failures(self.path), reading(self._connection):
+        with failures(self.path), reading(self._connection):
             reason = _end_fault(self._connection, self._last[0], known)
         if reason:
             raise problems.broken(self.path, self._last[0] + 1, reason)
 
     def entries(self) -> tuple[LedgerEntry, ...]:
         """All entries, oldest first. Raises as :meth:`open` does."""
-        with _failures(self.path):
+        with failures(self.path):
             return tuple(_rows(self._connection, 0))
 
     def check(self, known: Mapping[int, str] = NOTHING_KNOWN) -> LedgerCheck:
         """Check the whole chain again from its first entry. Never raises for what is broken."""
-        return _check(self._connection, known)
+        with failures(self.path):
+            return patiently(lambda: _check(self._connection, known), self._token)
 
     def close(self) -> None:
         """Close the file."""
@@ -236,10 +244,11 @@ class Ledger:
     @contextmanager
     def _adding(self, known: Mapping[int, str] = NOTHING_KNOWN) -> Iterator[None]:
         """One transaction on top of what is on the disk; memory follows only a whole commit."""
-        with _failures(self.path):
+        with failures(self.path):
             before = self._book, self._last
             try:
-                with writing(self._connection):
+                patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"), self._token)
+                with committing(self._connection):
                     self._catch_up(known)
                     before = self._book.copy(), self._last
                     yield
@@ -249,8 +258,8 @@ class Ledger:
 
     def _add(self, body: Body) -> LedgerEntry:
         number, previous = self._last
-        time = datetime.now(UTC).replace(microsecond=0).isoformat()
-        entry = LedgerEntry.make(body, number + 1, previous, whoever(), time)
+        now = datetime.now(UTC).replace(microsecond=0).isoformat()
+        entry = LedgerEntry.make(body, number + 1, previous, whoever(), now)
         self._connection.execute(
             "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",
             (entry.n, entry.time, entry.who, entry.kind, entry.body, entry.previous, entry.hash),
@@ -281,17 +290,20 @@ class Ledger:
             raise problems.broken(self.path, self._last[0] + 1, reason)
 
 
-def check_file(path: Path, known_of: Callable[[str], Mapping[int, str]]) -> LedgerCheck:
+def check_file(
+    path: Path, known_of: Callable[[str], Mapping[int, str]], token: CancelToken | None = None
+) -> LedgerCheck:
     """Check a ledger that may be broken; ``known_of`` gives what is known of one, by its id.
 
     Raises StorageError ``ledger.missing`` and the like, InputError ``ledger.not-a-ledger``,
     ``ledger.newer``.
     """
     path = Path(os.path.realpath(path))
-    with _failures(path):
-        connection = _connected(path, made=False)[0]
+    with failures(path):
+        connection = patiently(lambda: connected(path, made=False), token)[0]
         try:
-            return _check(connection, known_of(_identity(connection)))
+            known = known_of(patiently(lambda: _identity(connection), token))
+            return patiently(lambda: _check(connection, known), token)
         finally:
             connection.close()
 
@@ -301,102 +313,11 @@ def _identity(connection: sqlite3.Connection) -> str:
     try:
         first = next(_rows(connection, 0), None)
         content = None if first is None else first.content
-    except (sqlite3.Error, ValueError):
+    except (sqlite3.Error, ValueError) as error:
+        if isinstance(error, sqlite3.Error) and kind_of(error) == "busy":
+            raise
         return ""
     return content.ledger if isinstance(content, Begun) else ""
-
-
-def stamp_of(path: Path) -> tuple[object, ...]:
-    """What is another after every change of a ledger: SQLite counts them in the file's header.
-
-    Raises OSError.
-    """
-    with path.open("rb") as stream:
-        facts = os.fstat(stream.fileno())
-        return facts.st_ino, facts.st_size, facts.st_mtime_ns, stream.read(100)
-
-
-@contextmanager
-def _failures(path: Path) -> Iterator[None]:
-    """Failures of the disk and the database, in plain words."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        raise problems.failure(error, path) from error
-
-
-def _make_file(path: Path, mode: int) -> bool:
-    """Whether an empty file was made where there was none."""
-    if path.is_dir():
-        raise problems.not_a_ledger(path, "a folder")
-    if path.exists():
-        return False
-    if not path.parent.is_dir():
-        raise problems.no_folder(path)
-    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
-    os.close(os.open(path, flags, mode))
-    return True
-
-
-def _connected(path: Path, made: bool) -> tuple[sqlite3.Connection, Path, bool, bool]:
-    """A connection to a file that is a ledger, with its table."""
-    if path.is_dir():
-        raise problems.not_a_ledger(path, "a folder")
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(len(HEADER))
-    except FileNotFoundError as error:
-        raise problems.missing(path) from error
-    if head and head != HEADER:
-        raise problems.not_a_ledger(path, "a file of another kind, or one that is damaged")
-    read_only = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-    connection = connect(path, read_only=read_only)
-    try:
-        _check_marks(connection, path, may_begin=not read_only)
-    except BaseException:
-        connection.close()
-        raise
-    return connection, path, made, read_only
-
-
-def _check_marks(connection: sqlite3.Connection, path: Path, *, may_begin: bool) -> None:
-    application, version = _marks(connection)
-    if application == APPLICATION and version > VERSION:
-        raise problems.newer(path, version, VERSION)
-    if (application, version) == (APPLICATION, VERSION):
-        return
-    if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
-        if _marks(connection) == (APPLICATION, VERSION):
-            return  # another process has just made it
-        raise problems.not_a_ledger(path, "a database of another program")
-    if not may_begin:
-        raise problems.not_a_ledger(path, "an empty file")
-    _begin(connection)
-
-
-def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
-    application, version = (
-        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in ("application_id", "user_version")
-    )
-    return application, version
-
-
-def _begin(connection: sqlite3.Connection) -> None:
-    """The table and the first entry, unless another process was quicker."""
-    with writing(connection):
-        if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
-            return
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        for statement in SCHEMA:
-            connection.execute(statement)
-        time = datetime.now(UTC).replace(microsecond=0).isoformat()
-        entry = LedgerEntry.make(Begun(uuid.uuid4().hex, __version__), 1, FIRST, whoever(), time)
-        connection.execute(
-            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (entry.n, entry.time, entry.who, entry.kind, entry.body, entry.previous, entry.hash),
-        )
 
 
 def _rows(connection: sqlite3.Connection, after: int) -> Iterator[LedgerEntry]:
@@ -438,7 +359,7 @@ def _end_fault(connection: sqlite3.Connection, count: int, known: Mapping[int, s
 
 
 def _check(connection: sqlite3.Connection, known: Mapping[int, str]) -> LedgerCheck:
-    book, last, notes, time = Book(), (0, FIRST), list[str](), ""
+    book, last, notes, before = Book(), (0, FIRST), list[str](), ""
     try:
         with reading(connection):
             for entry in _rows(connection, 0):
@@ -446,16 +367,18 @@ def _check(connection: sqlite3.Connection, known: Mapping[int, str]) -> LedgerCh
                 if reason:
                     return LedgerCheck(*last, LedgerFault(last[0] + 1, reason), tuple(notes))
                 book.take(entry)
-                if entry.time < time:
+                if entry.time < before:
                     notes.append(
                         f"Entry {entry.n:,} was made at {entry.time}, before the entry above it: "
                         "the computer's clock was set back."
                     )
-                last, time = (entry.n, entry.hash), entry.time
+                last, before = (entry.n, entry.hash), entry.time
             reason = _end_fault(connection, last[0], known) or _guard_fault(connection)
     except ValueError as error:
         reason = str(error)
     except sqlite3.Error as error:
+        if kind_of(error) == "busy":
+            raise
         reason = f"the entry cannot be read ({type(error).__name__})"
     fault = LedgerFault(last[0] + 1, reason) if reason else None
     return LedgerCheck(*last, fault, tuple(notes))

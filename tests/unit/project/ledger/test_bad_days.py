@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import threading
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
+from dpdesk.core.errors import Cancelled, DpdeskError, InputError, RefusedError, StorageError
+from dpdesk.core.jobs import CancelToken
 from dpdesk.project.ledger import AccountKey, Ledger, check_file
-from dpdesk.project.ledger.ledger import APPLICATION, SCHEMA
+from dpdesk.project.ledger.file import APPLICATION, SCHEMA
 from dpdesk.project.ledger.records import LedgerEntry
 from tests.helpers.debits import ask, open_here, pure
 from tests.helpers.powerless import run_powerless
@@ -180,6 +182,52 @@ def test_a_ledger_that_somebody_holds_is_waited_for_and_then_told(
         assert error.value.code == "ledger.busy"
         other.execute("ROLLBACK")
         assert ledger.debit(ask("0.1")).row == 6
+
+
+@pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])
+def test_waiting_for_a_ledger_that_somebody_holds_can_be_cancelled(
+    tmp_path: Path, lock: str
+) -> None:
+    path, token = filled(tmp_path / "l.sqlite"), CancelToken()
+    with (
+        Ledger.open(path, token=token, share=lambda _: "") as ledger,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        other.execute(f"BEGIN {lock}")
+        threading.Timer(0.2, token.cancel).start()
+        with pytest.raises(Cancelled):
+            ledger.debit(ask("0.1"))
+        with pytest.raises(Cancelled):
+            Ledger.open(path, token=token, share=lambda _: "")
+        other.execute("ROLLBACK")
+    with open_here(path) as ledger:
+        assert len(ledger.book.debits) == 4
+
+
+def test_a_commit_waits_for_those_who_only_look(tmp_path: Path) -> None:
+    path = filled(tmp_path / "l.sqlite")
+    with open_here(path) as ledger:
+        other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM entries").fetchone()
+        end = threading.Timer(0.4, other.close)
+        end.start()
+        assert ledger.debit(ask("0.1")).row == 6
+        end.join()
+
+
+def test_a_ledger_that_is_held_is_busy_and_not_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpdesk.project.sql.BUSY_SECONDS", 0.05)
+    path = filled(tmp_path / "l.sqlite")
+    with open_here(path) as ledger, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for attempt in (ledger.check, lambda: check_file(path, lambda _: {})):
+            with pytest.raises(StorageError) as error:
+                attempt()
+            assert error.value.code == "ledger.busy"
+        other.execute("ROLLBACK")
 
 
 def debit_until_full(ledger: Ledger) -> int:
