@@ -10,6 +10,7 @@ from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.consistency.linear import least_absolute_cube, least_maximum_cube
 from dpdesk.engine.cubes.consistency.residual import ConsistentCube, Measured
+from dpdesk.engine.cubes.solver import LIMIT, Answer, Program, Solver
 from tests.reference import cube_consistency as reference
 
 CUBES = [
@@ -89,12 +90,16 @@ def test_large_cubes_are_refused_with_their_size() -> None:
     assert "40,000 cells" in refused.value.sentence
 
 
-def test_a_program_that_takes_too_long_is_refused() -> None:
-    shape = (9, 16, 7, 15)
-    own = {mask: 1.0 for mask in range(16) if mask.bit_count() <= 3}
+def test_a_program_that_is_not_solved_in_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def out_of_time(solver: Solver, program: Program, seconds: float, token: CancelToken) -> Answer:
+        assert seconds == 7
+        return Answer(LIMIT, None, -np.inf)
+
+    monkeypatch.setattr(Solver, "solve", out_of_time)
     with pytest.raises(RefusedError) as refused:
-        least_maximum_cube(shape, noisy_cuboids(shape, own), seconds=0.01)
+        least_maximum_cube((4,), noisy_cuboids((4,), {1: 1.0}), seconds=7)
     assert refused.value.code == "cube.linear-unfinished"
+    assert "7 seconds" in refused.value.sentence
 
 
 def test_a_cancelled_program_stops() -> None:
