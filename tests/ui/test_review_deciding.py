@@ -95,6 +95,12 @@ def test_files_that_did_not_change_keep_the_decision_of_the_round_before() -> No
     draft = draft_of(play)
     assert draft.choices[FILES[0]].decision is None
     assert draft.choices["verified"].decision is Decision.ACCEPT
+    same = sum(one.decision is not None for one in draft.choices.values())
+    assert draft.progress_words() == f"{draft.words()}, {same} of them as you signed before"
+    opened = [draft.choices[point.key].decision is None for point in draft.points]
+    assert (True not in opened[: draft.first_open], opened[draft.first_open]) == (True, True)
+    changed = draft.decided("verified", Choice(Decision.REJECT, "No."))
+    assert changed.progress_words().endswith(f", {same - 1} of them as you signed before")
 
 
 def test_the_author_submits_and_withdraws_but_never_reviews() -> None:

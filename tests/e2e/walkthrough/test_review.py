@@ -336,6 +336,7 @@ def approve_by_keyboard(person: Person, who: Signer, folder: Path) -> None:
     keyboard = Keyboard(person)
     open_release_by_keys(keyboard, folder)
     keyboard.turn("Show: Decide")
+    person.reads("of them as you signed before")
     person.shoot("carried-over")
     for what in carried_over(person):
         decide_by_keys(keyboard, what, "Accept")

@@ -105,12 +105,13 @@ class DecidePage(QWidget):
         self.lines.set_table(heads, rows)
         self._fit()
         wait = self.tr("{n}; you can sign when all are")
-        self.progress.setText(draft.words() if draft.complete else wait.format(n=draft.words()))
+        words = draft.progress_words()
+        self.progress.setText(words if draft.complete else wait.format(n=words))
         self._say(self.void, f"△ {draft.void_words()}" if draft.void_words() else "")
         lost = self.tr("✕ {reason} What you decide is lost when the window closes.")
         self._say(self.unkept, lost.format(reason=unkept) if unkept else "")
         if fresh and draft.points:
-            self.grid.selectRow(0)
+            self.grid.selectRow(draft.first_open)
             self._on_chosen()
         self._show_problem()
 

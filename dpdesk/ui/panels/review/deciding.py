@@ -6,7 +6,7 @@ Nothing is decided beforehand but what the same reviewer decided on the very sam
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from PySide6.QtCore import QCoreApplication
@@ -58,7 +58,8 @@ class Choice:
 class Draft:
     """A vote in the making; ``choices`` are by the points' keys.
 
-    ``void`` are the points whose earlier decision fell, as what it was about has changed.
+    ``void`` are the points whose earlier decision fell, as what it was about has changed;
+    ``signed`` is what was decided in the vote of an earlier round on what is the same now.
     """
 
     submission: str
@@ -67,6 +68,7 @@ class Draft:
     points: tuple[Point, ...]
     choices: Mapping[str, Choice]
     void: tuple[str, ...] = ()
+    signed: Mapping[str, Choice] = field(default_factory=dict)
 
     def decided(self, key: str, choice: Choice) -> Draft:
         """The draft with one more decision, or another one."""
@@ -123,6 +125,20 @@ class Draft:
         """How far it is."""
         text = translate("Review", "{n} of {m} decided")
         return text.format(n=self.done, m=len(self.points))
+
+    def progress_words(self) -> str:
+        """How far it is, and how much of it stands as it was signed in an earlier round."""
+        same = sum(self.choices[key] == one for key, one in self.signed.items())
+        if not same:
+            return self.words()
+        text = translate("Review", "{words}, {n} of them as you signed before")
+        return text.format(words=self.words(), n=same)
+
+    @property
+    def first_open(self) -> int:
+        """The place of the first point without a decision; 0 when there is none."""
+        taken = [self.choices[one.key].decision for one in self.points]
+        return taken.index(None) if None in taken else 0
 
     def vote(self, outcome: Outcome, comment: str) -> Vote:
         """The vote; :attr:`complete` must hold."""
@@ -181,7 +197,8 @@ def begin(
         before = made[point.key]
         open_ = before.decision is Decision.CHANGE and not before.comment
         choices[point.key] = Choice() if open_ else Choice(before.decision, before.comment)
-    draft = Draft(submission, payload, proposal.reviewer, tuple(points), choices)
+    signed = {key: one for key, one in choices.items() if one.decision is not None}
+    draft = Draft(submission, payload, proposal.reviewer, tuple(points), choices, (), signed)
     return draft if kept is None else _taken_up(draft, kept)
 
 
