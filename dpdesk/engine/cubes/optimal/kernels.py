@@ -185,7 +185,7 @@ def direction(
 def lower(
     logs: Array, gradient: Array, heading: Array, value: float, candidates: Array, inverse: Array,
     weights: Array, needed: Array, costs: Array, power: float, kappa: float, work: Array,
-    move: Array, turn: Array,
+    move: Array, turn: Array, stop: Array,
 ) -> float:  # fmt: skip
     """Go along ``heading`` until F falls enough (Armijo); returns F, which may not be lower.
 
@@ -201,7 +201,7 @@ def lower(
             logs + length * heading, fresh, candidates, inverse, weights, needed, costs, power,
             kappa, work,
         )  # fmt: skip
-        if reached <= value + 1e-4 * length * slope:
+        if reached <= value + 1e-4 * length * slope or stop[0] != 0:
             break
         length *= 0.4
     if reached < value:
@@ -237,7 +237,7 @@ def descend(
         place = (newest + 1) % memory
         reached = lower(
             logs, gradient, heading, value, candidates, inverse, weights, needed, costs, power,
-            kappa, work, moves[place], turns[place],
+            kappa, work, moves[place], turns[place], stop,
         )  # fmt: skip
         bend = np.sum(moves[place] * turns[place])
         if not reached < value:

@@ -6,9 +6,11 @@ planners, whose optimum for sums is share_S proportional to sqrt(c_S * prod(1 - 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from math import inf
+from threading import Timer
 from time import monotonic
 
 import numpy as np
@@ -29,6 +31,7 @@ PROVEN_WITHIN = 0.002
 
 _POWERS = (4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16384.0)
 _REVIVALS = 12
+_SEARCHING = 0.85  # part of the time after which a search comes to its end
 _SMALL = 0.01
 _EFFORT = 12_000
 _WORK = 256 * 8
@@ -59,18 +62,32 @@ def plan_optimal(
     starts = _starts(objective, rivals, token)
     with stop_flag(token) as stop:
         Descent(objective, stop).run(starts[-1], 4.0, 1, 0.0)  # compiles, if it must
-        ends = monotonic() + seconds
-        if noise is Noise.GAUSSIAN:
-            shares, bound = _convex(objective, starts, stop, ends)
-            note = _gap_note(objective, shares, bound)
-        else:
-            shares = _searched(objective, starts, stop, ends, effort, token, report)
-            bound, note = 0.0, "The best plan that a search found; a better one may exist."
+        ends = monotonic() + _SEARCHING * seconds
+        with _deadline(stop, seconds):
+            if noise is Noise.GAUSSIAN:
+                shares, bound = _convex(objective, starts, stop, ends)
+                note = _gap_note(objective, shares, bound)
+            else:
+                shares = _searched(objective, starts, stop, ends, effort, token, report)
+                bound, note = 0.0, "The best plan that a search found; a better one may exist."
     token.check()
     shares = min([*starts, shares], key=objective.figure)
     plan = _plan(objective, shares, note + (_LATE if monotonic() > ends else ""))
     proven = objective.figure(shares) <= bound * (1 + PROVEN_WITHIN)
     return CubePlan(plan.shape, plan.published, noise, plan.sources, proven, plan.note)
+
+
+@contextmanager
+def _deadline(stop: Ints, seconds: float) -> Iterator[None]:
+    """Let compiled loops end after this time."""
+    timer = Timer(seconds, stop.__setitem__, (0, 1))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 _LATE = " Time ran out, so the best plan until then was taken."

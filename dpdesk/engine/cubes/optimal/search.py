@@ -25,6 +25,9 @@ from dpdesk.engine.cubes.optimal.objectives import Goal
 POWER = 32.0
 """The p-norm that chains minimise in place of the maximum."""
 
+SHARP = 128.0
+"""The p-norm of the last chain."""
+
 _CHAINS = 8
 _WIDEST = 1 << 12
 _STEP = "noise shares"
@@ -41,12 +44,11 @@ class Search:
     report: Report = silent
     random: Random = field(default_factory=lambda: Random(20261121))
     random_starts: int = 30
+    power: float = field(init=False)
     done: int = 0
 
-    @property
-    def power(self) -> float:
-        """The p-norm of the goal, 0 for sums."""
-        return POWER if self.descent.objective.goal is Goal.MAXIMUM else 0.0
+    def __post_init__(self) -> None:
+        self.power = POWER if self.descent.objective.goal is Goal.MAXIMUM else 0.0
 
     def best(self, given: Sequence[Floats]) -> Floats:
         """The best shares that starts (these and random ones) and chains lead to."""
@@ -57,7 +59,7 @@ class Search:
                     break
                 points.append(self._settled(self._start(number), np.inf))
         points = sorted(points, key=lambda point: point.value)[:_CHAINS]
-        rounds = ceil(log2(len(points))) + 1
+        rounds = ceil(log2(len(points))) + (2 if self.power else 1)
         each = max(self.effort - self.done, 0) // rounds
         while True:
             steps = each // len(points)
@@ -65,10 +67,17 @@ class Search:
                 (self._chain(point, steps) for point in points), key=lambda point: point.value
             )
             if len(points) == 1:
-                return self._finished(points)
+                return self._finished([self._sharpened(points[0])])
             points = points[: ceil(len(points) / 2)] if len(points) > 2 else points[:1]
             if self.late():
                 return self._finished(points)
+
+    def _sharpened(self, point: Point) -> Point:
+        """A last chain at a norm nearer to the maximum, with what is left of the effort."""
+        if not self.power or self.late():
+            return point
+        self.power = SHARP
+        return self._chain(self._settled(point.shares, np.inf), max(self.effort - self.done, 0))
 
     def _finished(self, points: Sequence[Point]) -> Floats:
         ends = [self.descent.finish(point.shares) for point in points]
