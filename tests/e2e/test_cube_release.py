@@ -37,6 +37,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "rho, replaced": {"rho": 0.05, "neighbours": "replace", "rows_per_person": 2},
     "l1": {"consistency": "l1"},
     "linf": {"consistency": "linf", "rho": 0.1},
+    "total alone": {"publish": [[]], "consistency": "l1"},
     "none": {"consistency": "none"},
     "replace": {"neighbours": "replace"},
     "three rows": {"rows_per_person": 3},

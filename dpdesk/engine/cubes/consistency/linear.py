@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,8 @@ class _Unknowns:
     def sums(self, coarse: int, fine: int) -> tuple[Ints, Ints]:
         """For every cell of the maximal cuboid ``fine``: the cell of ``coarse``, its unknown."""
         axes = members(fine)
-        grid = np.indices([self.shape[i] for i in axes]).reshape(len(axes), -1)
+        sides = [self.shape[i] for i in axes]
+        grid = np.indices(sides).reshape(len(axes), prod(sides))
         place = np.zeros(grid.shape[1], np.int64)
         for axis, index in zip(axes, grid, strict=True):
             if coarse >> axis & 1:
