@@ -38,6 +38,14 @@ PLANS: dict[str, dict[str, Any]] = {
     "l1": {"consistency": "l1"},
     "linf": {"consistency": "linf", "rho": 0.1},
     "total alone": {"publish": [[]], "consistency": "l1"},
+    "nonnegative": {"nonnegative": True, "epsilon": 0.1},
+    "integral": {"integral": True},
+    "both": {"nonnegative": True, "integral": True, "rho": 0.01},
+    "both, sum": {
+        "nonnegative": True,
+        "integral": True,
+        "measure": {"sum": "pay", "lower": 0, "upper": 500, "step": 5},
+    },
     "none": {"consistency": "none"},
     "replace": {"neighbours": "replace"},
     "three rows": {"rows_per_person": 3},
@@ -350,6 +358,9 @@ def test_other_formats_are_written_from_the_same_rows(
         ({"measure": {"sum": "wage", "lower": 0, "upper": 5}}, "plan.unknown-column"),
         ({"levels": {"age": 4}}, "cube.level"),
         ({"exact": [["sex"]]}, "plan.not-available"),
+        ({"nonnegative": True, "consistency": "none"}, "cube.ends"),
+        ({"nonnegative": True, "consistency": "l1"}, "cube.ends"),
+        ({"integral": True, "measure": {"average": "pay", "lower": 0, "upper": 5}}, "cube.ends"),
     ],
 )
 def test_a_plan_that_cannot_be_meant_is_refused_before_anything_is_spent(

@@ -124,6 +124,11 @@ def design_cube(given: PrivateInput, token: CancelToken, report: Report) -> Cube
     _check_size(settings, shape, given.where)
     plan = noise_plan(settings, shape, token, report)
     _check_linear(settings, plan, given.where)
+    if settings.nonnegative or settings.integral:
+        from dpdesk.engine.cubes.consistency.integral import refuse_unfit
+
+        sources = [source.cuboid for source in plan.sources]
+        refuse_unfit(shape, sources, nonnegative=settings.nonnegative)
     channels = make_channels(settings, plan)
     _check_numbers(channels, shape, given.where)
     clusters = given.with_role(Role.CLUSTER)
@@ -338,6 +343,7 @@ def _result(
         "cuboids": cuboids,
         "domains": domain.as_json(),
         "outside": declared.elsewhere(),
+        "biased": settings.nonnegative,
         "proven": plan.proven,
     }
 
@@ -398,6 +404,12 @@ def _notes(plan: CubePlan, cluster: str | None, settings: CubeSettings) -> tuple
             f"`{settings.consistency}` are larger."
         )
         notes.append(Note("cube.linear", sentence))
+    if settings.nonnegative:
+        sentence = (
+            "Without negative numbers, cells with few persons come out too large on average; the "
+            "errors stated are those before that step."
+        )
+        notes.append(Note("cube.biased", sentence))
     if cluster is None:
         rows = settings.rows_per_person
         told = "one row" if rows == 1 else f"at most {rows:,} rows"

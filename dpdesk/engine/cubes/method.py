@@ -36,7 +36,7 @@ class DpCube(PrivateMethod):
         "about one person."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    later: ClassVar[tuple[str, ...]] = ("exact", "nonnegative", "integral")
+    later: ClassVar[tuple[str, ...]] = ("exact",)
 
     def check(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpdesk.core.cube_parameters import MeasureParameter, PositiveParameter, PublishParameter
-from dpdesk.core.list_parameters import NestedParameter, TextListParameter
+from dpdesk.core.list_parameters import FlagParameter, NestedParameter, TextListParameter
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
@@ -159,6 +159,16 @@ PARAMETERS: tuple[Parameter, ...] = (
             Choice("linf", "Least largest change", "A linear program, for small cubes."),
         ),
         default="l2",
+    ),
+    FlagParameter(
+        "nonnegative",
+        "No negative numbers",
+        "Move the tables to the nearest ones without negative cells: small cells become too large.",
+    ),
+    FlagParameter(
+        "integral",
+        "Whole numbers",
+        "Round so that all tables still add up.",
     ),
     MeasureParameter("measure", "Measure", "What a cell holds: persons, a sum or an average."),
     IntegerParameter(

@@ -18,6 +18,7 @@ from dpdesk.engine.cubes.settings import CubeSettings, Measure
 from dpdesk.engine.private_method import NoisyTables
 
 if TYPE_CHECKING:
+    from dpdesk.engine.cubes.consistency.integral import BaseCube, WholeCube
     from dpdesk.engine.cubes.consistency.residual import ConsistentCube
 
 Values = NDArray[Any]
@@ -90,7 +91,20 @@ def _consistent(
     if settings.consistency == "none" and not settings.residuals:
         return {mask: _from_best(mask, channel, own) for mask in settings.published}
     cube = _cube(settings.consistency, channel, own, token, report)
-    return {mask: cube.cuboid(mask) for mask in settings.published}
+    ended = _ended(settings, cube, token, report)
+    return {mask: ended.cuboid(mask) for mask in settings.published}
+
+
+def _ended(
+    settings: CubeSettings, cube: ConsistentCube, token: CancelToken, report: Report
+) -> ConsistentCube | BaseCube | WholeCube:
+    """The cube without negative cells, and in whole numbers, where the settings ask for it."""
+    if not settings.nonnegative and not settings.integral:
+        return cube
+    from dpdesk.engine.cubes.consistency.integral import base_cube, nonnegative_cube, whole_cube
+
+    fitted = nonnegative_cube(cube, token, report) if settings.nonnegative else base_cube(cube)
+    return whole_cube(fitted) if settings.integral else fitted
 
 
 def _cube(

@@ -89,6 +89,8 @@ class CubeSettings:
         if residuals and values["consistency"] != "l2":
             sentence = "`basis` is residuals, which go with the consistency l2 alone"
             raise _error("cube.basis", where, sentence, "consistency")
+        measures = _measures(values["measure"])
+        _check_ends(values, measures, where)
         return cls(
             dimensions=dimensions,
             levels=_levels(values["levels"], dimensions, where),
@@ -104,9 +106,9 @@ class CubeSettings:
             delta=Fraction(str(values["delta"])),
             replace=values["neighbours"] == REPLACE,
             consistency=str(values["consistency"]),
-            nonnegative=values.get("nonnegative") is True,
-            integral=values.get("integral") is True,
-            measures=_measures(values["measure"]),
+            nonnegative=values["nonnegative"] is True,
+            integral=values["integral"] is True,
+            measures=measures,
             rows_per_person=int(str(values["rows_per_person"])),
         )
 
@@ -165,6 +167,26 @@ def _budget(values: Mapping[str, ParameterValue], where: str) -> tuple[Noise, Fr
         sentence = f"`noise` is {noise}, which does not go with `{key}`, expected {kind.value}"
         raise _error("cube.budget", where, sentence, "noise")
     return kind, Fraction(str(epsilon if rho is None else rho))
+
+
+def _check_ends(
+    values: Mapping[str, ParameterValue], measures: Sequence[Measure], where: str
+) -> None:
+    """What the last steps, no negative and only whole numbers, go together with."""
+    for key in ("nonnegative", "integral"):
+        if values[key] is not True:
+            continue
+        if values["consistency"] == "none" or (
+            key == "nonnegative" and values["consistency"] != "l2"
+        ):
+            sentence = f"`{key}` needs tables that agree; use the consistency l2"
+            raise _error("cube.ends", where, sentence, "consistency")
+        for measure in measures:
+            if measure.kind == AVERAGE or measure.lower < 0 or measure.step.denominator != 1:
+                sentence = (
+                    f"`{key}` goes with counts, and with sums of values of 0 or more in whole steps"
+                )
+                raise _error("cube.ends", where, sentence, key)
 
 
 def _texts(value: ParameterValue) -> tuple[str, ...]:
