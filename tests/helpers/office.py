@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -66,6 +66,10 @@ class Office:
         self._sittings += 1
         name = f"{self._sittings:02d}-{who.name.split()[0].lower()}"
         return Person(self._qtbot, desk, self._theme, asker, self._shots, name)
+
+    def waits(self, condition: Callable[[], bool]) -> None:
+        """Wait until something is so."""
+        self._qtbot.waitUntil(condition, timeout=TIMEOUT)
 
     def leave(self) -> None:
         """The window is closed, and what was running has ended."""

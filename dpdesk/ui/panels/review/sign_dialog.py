@@ -38,6 +38,7 @@ _ROWS: dict[Action, int] = {
     EventType.REVEAL: 9,
     Beside.LOCK: 13,
 }
+_ELSEWHERE = 7
 READ_ONLY = "review.read-only"
 
 
@@ -77,6 +78,7 @@ class SignDialog(QDialog):
         self._area = scrolled(body)
         outer.addWidget(self._area, 1)
         self._add_end(outer)
+        self._theme = theme
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
 
@@ -94,9 +96,10 @@ class SignDialog(QDialog):
         self.say(sentence)
         if code == READ_ONLY and self.action is not Beside.LOCK:
             self._elsewhere.show()
-            self._area.ensureWidgetVisible(self._elsewhere)
+            self._on_theme(self._theme.theme)
         self.sign.setEnabled(True)
-        self.passphrase.setFocus()
+        first = self.passphrase if self._elsewhere.isHidden() else self.out.line
+        first.setFocus()
 
     def reject(self) -> None:
         """Leave without signing."""
@@ -221,7 +224,8 @@ class SignDialog(QDialog):
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
         screen = self.screen().availableSize()
-        wide, high = theme.ems(72), theme.row * _ROWS.get(self.action, 19)
+        rows = _ROWS.get(self.action, 19) + (0 if self._elsewhere.isHidden() else _ELSEWHERE)
+        wide, high = theme.ems(72), theme.row * rows
         self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))
         self.text.setFixedHeight(2 * theme.row + SPACE.l)
 
