@@ -35,7 +35,10 @@ _STEP = "noise shares"
 
 @dataclass(eq=False)
 class Search:
-    """One search of ``effort`` descents; ``late`` says when time is up."""
+    """One search of ``effort`` descents; ``late`` says when time is up.
+
+    Progress counts on from the descents ``before``.
+    """
 
     descent: Descent
     effort: int
@@ -44,6 +47,7 @@ class Search:
     report: Report = silent
     random: Random = field(default_factory=lambda: Random(20261121))
     random_starts: int = 30
+    before: int = 0
     power: float = field(init=False)
     done: int = 0
 
@@ -88,7 +92,7 @@ class Search:
         self.token.check()
         self.done += 1
         if self.done % 50 == 0:
-            self.report(StepProgress(_STEP, min(self.done, self.effort), self.effort, "descents"))
+            self.report(StepProgress(_STEP, self.before + self.done, None, "descents"))
         return self.descent.settle(shares, self.power, limit)
 
     def _start(self, number: int) -> Floats:
