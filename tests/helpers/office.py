@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
@@ -144,7 +144,10 @@ def decide(person: Person, what: str, decision: str, comment: str = "") -> None:
 
 
 def decide_by_keys(keyboard: Keyboard, what: str, decision: str, comment: str = "") -> None:
-    """Choose a check or a file by arrow keys, and decide it by Alt and a letter."""
+    """Choose a check or a file by arrow keys, and decide it by a letter.
+
+    Accepting is done in the list, the rest by Alt and the letter, which works everywhere.
+    """
     names = points(keyboard.person)
     view = keyboard.tab_to(POINTS, back=True)
     assert isinstance(view, QAbstractItemView)
@@ -153,9 +156,13 @@ def decide_by_keys(keyboard: Keyboard, what: str, decision: str, comment: str = 
     step = Qt.Key.Key_Down if place > there else Qt.Key.Key_Up
     for _ in range(abs(place - there)):
         keyboard.press(step)
-    keyboard.take(LETTERS[decision], decision)
+    if decision == "Accept":
+        keyboard.press(LETTERS[decision])
+        assert keyboard.person.find(decision, QAbstractButton).isChecked()
+    else:
+        keyboard.take(LETTERS[decision], decision)
     if comment:
-        keyboard.press(Qt.Key.Key_M, ALT)
+        keyboard.press(*((Qt.Key.Key_Return,) if decision == "Accept" else (Qt.Key.Key_M, ALT)))
         keyboard.type(comment)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QButtonGroup,
     QFrame,
     QHBoxLayout,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from dpdesk.app.review.values import Decision
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.panels.review.deciding import Choice, Draft, Point, choice_words
+from dpdesk.ui.panels.review.point_grid import PointGrid
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
@@ -70,12 +70,9 @@ class DecidePage(QWidget):
 
     def _build_list(self, theme: ThemeManager) -> DataGrid:
         self.lines = ListModel(parent=self)
-        self.grid = DataGrid(theme, self.tr("What is to be decided"))
-        self.grid.setToolTip(self.tr("Arrow keys choose; evidence and decision stand beside it"))
-        self.grid.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.grid.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.grid = PointGrid(theme, self.tr("What is to be decided"))
+        self.grid.letterTyped.connect(self._on_letter)
         self.grid.setModel(self.lines)
-        self.grid.verticalHeader().hide()
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
         return self.grid
 
@@ -162,6 +159,10 @@ class DecidePage(QWidget):
             self.buttons[decision] = button
             line.add(button)
         self._group.buttonClicked.connect(self._on_decision)
+        self._letters = {text[text.index("&") + 1].upper(): one for one, text in texts.items()}
+        self.grid.letters = "".join(self._letters)
+        tip = self.tr("Arrow keys choose, {letters} decide as after Alt, Enter goes to the comment")
+        self.grid.setToolTip(tip.format(letters=", ".join(self._letters)))
         return line
 
     def _add_comment(self, layout: QVBoxLayout) -> None:
@@ -171,6 +172,7 @@ class DecidePage(QWidget):
         self.comment.setToolTip(self.tr("Needed where the decision goes against the check"))
         self.comment.setTabChangesFocus(True)
         label.setBuddy(self.comment)
+        self.grid.commentAsked.connect(self.comment.setFocus)
         self.comment.textChanged.connect(self._on_comment)
         self.problem = QLabel()
         self.problem.setWordWrap(True)
@@ -220,6 +222,11 @@ class DecidePage(QWidget):
         with QSignalBlocker(self.comment):
             self.comment.setPlainText(choice.comment)
         self._show_problem()
+
+    @Slot(str)
+    def _on_letter(self, letter: str) -> None:
+        if self._point() is not None:
+            self.buttons[self._letters[letter]].click()
 
     @Slot()
     def _on_decision(self) -> None:
