@@ -161,7 +161,10 @@ def _header(opened: Any) -> list[str]:
     import io
 
     text = io.TextIOWrapper(opened, encoding="utf-8", newline="")
-    found = next(csv.reader(text, strict=True))
+    try:
+        found = next(csv.reader(text, strict=True))
+    except csv.Error:
+        raise UnreadableTableError("row 1: the columns are others than the domain's") from None
     text.detach()
     return found
 
@@ -193,7 +196,7 @@ def _numbers(texts: Any, start: int) -> NDArray[np.float64]:
     again = _number_texts(found)
     same = pc.equal(texts, again).to_numpy(zero_copy_only=False) & np.isfinite(found)
     if not same.all():
-        same |= _whole_texts(texts, found)
+        same |= _whole_texts(texts)
     if not same.all():
         row = int(np.flatnonzero(~same)[0]) + start + 2
         raise UnreadableTableError(
@@ -202,15 +205,12 @@ def _numbers(texts: Any, start: int) -> NDArray[np.float64]:
     return found
 
 
-def _whole_texts(texts: Any, found: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _whole_texts(texts: Any) -> NDArray[np.bool_]:
     """Which are whole numbers in plain digits, as tables of integers have them at any size."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    whole = np.isfinite(found) & (np.abs(found) < 2**53) & (found == np.floor(found))
-    digits = np.where(whole, found, 0).astype(np.int64)
-    equal = pc.equal(texts, pa.array(digits).cast(pa.string())).to_numpy(zero_copy_only=False)
-    return np.asarray(whole & equal)
+    whole = pc.match_substring_regex(texts, "^(0|-?[1-9][0-9]{0,18})$")
+    return np.asarray(whole.to_numpy(zero_copy_only=False))
 
 
 def _bad_number(texts: Any, start: int) -> str:

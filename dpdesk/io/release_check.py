@@ -323,6 +323,11 @@ def _hash(found: ReleaseFiles, path: Path, token: CancelToken) -> tuple[str, int
         return None
 
 
+def is_listed_file(path: Path) -> bool:
+    """Whether there is a plain file: no link, folder or device, and no impossible name."""
+    return _is_file(path)
+
+
 def _is_file(path: Path) -> bool:
     try:
         return stat.S_ISREG(path.lstat().st_mode)

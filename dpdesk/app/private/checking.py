@@ -18,8 +18,10 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.engine.private_method import PrivateMethod
 from dpdesk.io.csvgrammar import UnreadableTableError
-from dpdesk.io.release_check import ReleaseFiles
-from dpdesk.io.release_folder import ABOUT, EVIDENCE
+from dpdesk.io.release_check import ReleaseFiles, is_listed_file
+from dpdesk.io.release_folder import ABOUT, EVIDENCE, MANIFEST
+
+_NO_TABLES = frozenset((ABOUT,))
 
 
 def private_claims(
@@ -50,13 +52,23 @@ def _tables(
     found: ReleaseFiles, manifest: Mapping[str, object], token: CancelToken
 ) -> dict[str, CuboidTable] | None:
     """The tables; None when one is missing or unreadable, which is noted."""
-    result = manifest["result"]
-    cuboids = result["cuboids"] if isinstance(result, Mapping) else []
-    for item in cuboids:
-        path = found.public / str(item["file"])
-        if path.is_symlink() or not path.is_file():
+    result, listed = manifest["result"], manifest["files"]
+    if not isinstance(result, Mapping) or not isinstance(listed, Mapping):
+        raise TypeError("expected a table")
+    files = [item["file"] for item in result["cuboids"]]
+    for file in files:
+        if not isinstance(file, str) or file not in listed or file in _NO_TABLES:
+            found.fail(
+                found.public / MANIFEST,
+                f"`cuboids` names {str(file)[:200]!r}, which is no table that `files` lists",
+            )
+            return None
+        path = found.public / file
+        if not is_listed_file(path):
             found.fail(path, "is missing")
             return None
+    for file in sorted(set(listed) - set(files) - _NO_TABLES):
+        found.fail(found.public / file, "is listed in `files`, but no table of `cuboids`")
     try:
         return read_tables(manifest, found.public, token)
     except UnreadableTableError as error:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
-from math import cosh, exp, isclose, prod
+from math import isclose, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,18 @@ from numpy.typing import NDArray
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.engine.cubes.recomputed import (
+    gaussian_variance,
+    laplace_variance,
+    residual_move,
+    swept_after,
+    swept_best,
+)
+from dpdesk.engine.cubes.stated import settings_of, stated_checks, stated_shares, words_check
 
 MANIFEST = "manifest.json"
 _RELATIVE = 1e-9
 _WORK = 3_000_000
-_SMALL_SIGMA = 400.0
 
 Names = frozenset[str]
 
@@ -42,9 +49,19 @@ class _Claimed:
     replace: bool
     rows: int
     sources: tuple[Names, ...]
+    shares: tuple[Fraction, ...]
     measures: tuple[Mapping[str, object], ...]
     cuboids: tuple[Mapping[str, object], ...]
     plain_measures: tuple[object, ...]
+
+    @property
+    def plain_noise(self) -> bool:
+        """Whether tables are sums of noisy ones as they were drawn, made consistent in no way."""
+        return self.consistency == "none" and not self.residuals
+
+    def mask(self, names: Names) -> int:
+        """The cuboid as a number: bit i is dimension i."""
+        return sum(1 << i for i, name in enumerate(self.order) if name in names)
 
     def size(self, names: Names) -> int:
         """Cells of a cuboid."""
@@ -58,17 +75,22 @@ def verify_cube(
 
     Whatever is malformed raises ValueError, TypeError, KeyError or ArithmeticError.
     """
+    settings = settings_of(manifest)
+    checks = list(stated_checks(manifest, settings))
+    if any(check.status is CheckStatus.FAILED for check in checks):
+        return tuple(checks)
     claimed = _read(manifest)
-    checks = [_tables(claimed, published)]
-    if checks[0].status is CheckStatus.FAILED:
+    checks.append(_tables(claimed, published))
+    if checks[-1].status is CheckStatus.FAILED:
         return tuple(checks)
     checks += _budget_checks(claimed)
-    checks += [_max_variance(claimed, i) for i in range(len(claimed.measures))]
+    checks += [_max_variance(claimed, i, token) for i in range(len(claimed.measures))]
     checks.append(_variances(claimed, token))
     checks += _sums(claimed, published, token)
     checks += _values(claimed, published)
+    checks += [_grid(claimed, published)] if claimed.plain_noise else []
     checks += _averages(claimed, published)
-    checks.append(_words(manifest))
+    checks.append(words_check(manifest, settings))
     checks.append(
         ClaimCheck(
             "differential privacy",
@@ -103,6 +125,7 @@ def _read(manifest: Mapping[str, object]) -> _Claimed:
         replace=given["neighbours"] == "replace",
         rows=int(_float(given["rows_per_person"])),
         sources=tuple(_names(names, domains) for names in _list(result["noise_sources"])),
+        shares=stated_shares(result),
         measures=tuple(_table(item) for item in _list(measures)),
         cuboids=tuple(_table(item) for item in _list(result["cuboids"])),
         plain_measures=tuple(plain) if isinstance(plain, list) else (plain,),
@@ -165,12 +188,17 @@ def _budget_checks(claimed: _Claimed) -> Iterator[ClaimCheck]:
         l2 = float(most**2)
         if claimed.replace:
             l2 = float(max(2 * most**2, ((high - low) * claimed.rows) ** 2))
-        for names, scale in zip(claimed.sources, scales, strict=True):
-            if not claimed.gaussian:
-                spent += l1 / scale
-            else:
-                moved = _residual(claimed, names, float(most)) if claimed.residuals else l2
-                spent += moved * step**2 / (2 * scale**2)
+        for names, scale, share in zip(claimed.sources, scales, claimed.shares, strict=True):
+            sizes = [claimed.domains[name] for name in names]
+            kept = residual_move(sizes, replace=claimed.replace) if claimed.residuals else 1.0
+            moved = float(most**2) * kept if claimed.residuals else l2
+            cost = moved * step**2 / (2 * scale**2) if claimed.gaussian else l1 / scale
+            part = float(share) * claimed.budget / len(claimed.measures)
+            if scale <= 0 or not isclose(cost, part, rel_tol=_RELATIVE):
+                found = f"with {scale:g} a noise source costs {cost:.8g}, its share is {part:.8g}"
+                yield ClaimCheck("scales", CheckStatus.FAILED, found, MANIFEST)
+                return
+            spent += cost
     status = CheckStatus.CONFIRMED
     if spent > claimed.budget * (1 + _RELATIVE):
         status = CheckStatus.FAILED
@@ -178,19 +206,6 @@ def _budget_checks(claimed: _Claimed) -> Iterator[ClaimCheck]:
     yield ClaimCheck(
         f"scales within {key}", status, found, MANIFEST, "The noise costs no more than the budget"
     )
-
-
-def _residual(claimed: _Claimed, names: Names, most: float) -> float:
-    """Square of what a person can move in a residual, by trying which dimensions change."""
-    sizes = [claimed.domains[name] for name in names]
-    kept = prod(1 - 1 / n for n in sizes)
-    if not claimed.replace or not sizes:
-        return most**2 * kept
-    largest = 0.0
-    for pattern in range(1, 1 << len(sizes)):
-        inner = prod(-1 / n if pattern >> i & 1 else 1 - 1 / n for i, n in enumerate(sizes))
-        largest = max(largest, 2 * (kept - inner))
-    return most**2 * max(kept, largest)
 
 
 def _nominal(claimed: _Claimed, number: int) -> list[float]:
@@ -206,27 +221,11 @@ def _true(claimed: _Claimed, number: int) -> list[float]:
     if claimed.residuals:  # the grid is finer by the number of cells
         fine = [claimed.size(names) for names in claimed.sources]
         return [
-            _gaussian(scale * size) / size**2 * step**2
+            gaussian_variance(scale * size) / size**2 * step**2
             for scale, size in zip(scales, fine, strict=True)
         ]
-    kind = _gaussian if claimed.gaussian else _laplace
+    kind = gaussian_variance if claimed.gaussian else laplace_variance
     return [kind(scale) * step**2 for scale in scales]
-
-
-def _laplace(scale: float) -> float:
-    """Variance of P(x) proportional to exp(-|x|/b): 1 / (cosh(1/b) - 1)."""
-    if scale > 1e4:  # the difference would be lost; the next term of its series is known
-        return 2 * scale**2 - 1 / 6
-    return 1 / (cosh(1 / scale) - 1) if scale > 1 / 700 else 2 * exp(-1 / scale)
-
-
-def _gaussian(sigma: float) -> float:
-    """Variance of P(x) proportional to exp(-x^2/2 sigma^2), summed up where it differs."""
-    if sigma > _SMALL_SIGMA:
-        return sigma**2
-    weights = [exp(-(x**2) / (2 * sigma**2)) for x in range(1, int(40 * sigma) + 3)]
-    total = 1 + 2 * sum(weights)
-    return 2 * sum(x**2 * weight for x, weight in enumerate(weights, 1)) / total
 
 
 def _best(claimed: _Claimed, names: Names, variances: Sequence[float]) -> float:
@@ -240,14 +239,16 @@ def _best(claimed: _Claimed, names: Names, variances: Sequence[float]) -> float:
     )
 
 
-def _max_variance(claimed: _Claimed, number: int) -> ClaimCheck:
-    cuboids = [_names(item["dimensions"], claimed.domains) for item in claimed.cuboids]
+def _max_variance(claimed: _Claimed, number: int, token: CancelToken) -> ClaimCheck:
+    cuboids, nominal = _published(claimed), _nominal(claimed, number)
     stated = _float(claimed.measures[number]["max_variance"])
     if claimed.residuals:
-        known = _known(claimed, number, cuboids)
-        found = max(_after(claimed, names, known) for names in cuboids)
+        found = max(_expected(claimed, number, token).values())
+    elif len(cuboids) * len(claimed.sources) > _WORK:
+        sizes = list(claimed.domains.values())
+        swept = swept_best(sizes, [claimed.mask(each) for each in claimed.sources], nominal)
+        found = max(float(swept[claimed.mask(names)]) for names in cuboids)
     else:
-        nominal = _nominal(claimed, number)
         found = max(_best(claimed, names, nominal) for names in cuboids)
     same = isclose(stated, found, rel_tol=_RELATIVE * 10)
     return ClaimCheck(
@@ -290,33 +291,65 @@ def _after(claimed: _Claimed, names: Names, known: Mapping[Names, float]) -> flo
 
 def _variances(claimed: _Claimed, token: CancelToken) -> ClaimCheck:
     claim, label = "variance of each table", "The error of each table"
-    checked, several = 0, len(claimed.measures) > 1
+    expected: dict[tuple[str, Names], float] = {}
     for number, measure in enumerate(claimed.measures):
-        name = measure.get("measure") if several else None
-        items = [item for item in claimed.cuboids if item.get("measure") == name]
-        names = [_names(item["dimensions"], claimed.domains) for item in items]
-        work = sum(2 ** len(each) for each in names) + len(claimed.sources) * len(names)
-        stride = max(1, work // _WORK)
-        names, items = names[::stride], items[::stride]
-        none = claimed.consistency == "none" and not claimed.residuals
-        variances = _true(claimed, number)
-        known = {} if none else _known(claimed, number, names)
-        for each, item in zip(names, items, strict=True):
-            token.check()
-            found = _best(claimed, each, variances) if none else _after(claimed, each, known)
-            if not isclose(found, _float(item["variance"]), rel_tol=1e-6):
-                text = f"{item['file']}: `variance` is {item['variance']}, expected {found:.8g}"
-                return ClaimCheck(claim, CheckStatus.FAILED, text, MANIFEST, label)
-            checked += 1
-    text = f"computed again for {checked:,} of {len(claimed.cuboids):,} tables, the same"
+        name = str(measure["measure"]) if len(claimed.measures) > 1 else ""
+        for names, variance in _expected(claimed, number, token).items():
+            expected[name, names] = variance
+    for item in claimed.cuboids:
+        token.check()
+        name, names = str(item.get("measure", "")), _names(item["dimensions"], claimed.domains)
+        found = expected.get((name, names))
+        if found is None:
+            found = _of_average(claimed, name, names, expected)
+        if not isclose(found, _float(item["variance"]), rel_tol=1e-6):
+            text = f"{item['file']}: `variance` is {item['variance']}, expected {found:.8g}"
+            return ClaimCheck(claim, CheckStatus.FAILED, text, MANIFEST, label)
+    text = f"computed again for {len(claimed.cuboids):,} tables, the same"
     return ClaimCheck(claim, CheckStatus.CONFIRMED, text, "", label)
+
+
+def _expected(claimed: _Claimed, number: int, token: CancelToken) -> dict[Names, float]:
+    """Variance of a cell of each published table, for one measured vector."""
+    tables = _published(claimed)
+    variances = _true(claimed, number)
+    work = sum(2 ** len(each) for each in tables) + len(claimed.sources) * 2 ** len(claimed.order)
+    if work > _WORK:
+        sizes, sources = list(claimed.domains.values()), [claimed.mask(s) for s in claimed.sources]
+        if claimed.plain_noise:
+            swept = swept_best(sizes, sources, variances)
+        else:
+            swept = swept_after(sizes, sources, variances, residuals=claimed.residuals)
+        return {names: float(swept[claimed.mask(names)]) for names in tables}
+    if claimed.plain_noise:
+        return {names: _best(claimed, names, variances) for names in tables}
+    known = _known(claimed, number, tables)
+    token.check()
+    return {names: _after(claimed, names, known) for names in tables}
+
+
+def _published(claimed: _Claimed) -> list[Names]:
+    tables = {_names(item["dimensions"], claimed.domains): None for item in claimed.cuboids}
+    return list(tables)
+
+
+def _of_average(
+    claimed: _Claimed, name: str, names: Names, known: Mapping[tuple[str, Names], float]
+) -> float:
+    """V_sum + h^2 V_count, with half the range h: the error of an average, times n^2."""
+    for plain in claimed.plain_measures:
+        if isinstance(plain, Mapping) and name == f"average of {plain.get('average')}":
+            half = float(Fraction(str(plain["upper"])) - Fraction(str(plain["lower"]))) / 2
+            total = known[f"centred sum of {plain['average']}", names]
+            return total + half**2 * known["count", names]
+    raise ValueError("a table is of no measure")
 
 
 def _sums(
     claimed: _Claimed, published: Mapping[str, CuboidTable], token: CancelToken
 ) -> Iterator[ClaimCheck]:
     """Tables agree: each is the sum of every finer one, and those that overlap agree there."""
-    if claimed.consistency == "none" and not claimed.residuals:
+    if claimed.plain_noise:
         return
     claim, label, compared = "consistency", "All tables agree with each other", 0
     for group in _groups(claimed, published):
@@ -347,13 +380,19 @@ def _groups(
 
 
 def _pairs(cuboids: list[Names]) -> Iterator[tuple[Names, Names]]:
-    """Each cuboid with the finer ones next to it; and the finest ones that overlap."""
+    """Pairs whose agreement means that all agree: (coarse or overlapping, fine).
+
+    Where every next coarser cuboid is published, the neighbours are enough. Else each is compared
+    with a finest one above it, and the finest ones with each other.
+    """
+    listed = set(cuboids)
+    steps = [(each - {name}, each) for each in cuboids for name in sorted(each)]
+    if all(coarse in listed for coarse, _ in steps):
+        yield from steps
+        return
     finest = [each for each in cuboids if not any(each < other for other in cuboids)]
     for each in cuboids:
-        finer = [other for other in cuboids if each < other]
-        for other in finer:
-            if not any(each < between < other for between in finer):
-                yield each, other
+        yield from ((each, other) for other in finest if each < other)
     yield from combinations(finest, 2)
 
 
@@ -404,29 +443,25 @@ def _values(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> Iterator
         yield ClaimCheck(claim, status, found, bad or "")
 
 
+def _grid(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
+    """Without consistency each value is a whole number of steps, for so is the noise."""
+    claim, label = "whole steps", "Every value is a whole number of grid steps"
+    numbers = {str(item.get("measure", "")): i for i, item in enumerate(claimed.measures)}
+    for item in claimed.cuboids:
+        number = numbers.get(str(item.get("measure", "")))
+        if number is None:  # an average
+            continue
+        step = _steps(claimed, number)[0]
+        values = np.asarray(published[str(item["file"])].values, dtype=np.float64)
+        if not np.allclose(np.rint(values / step) * step, values, rtol=_RELATIVE, atol=0):
+            found = f"{item['file']} has a value that is no multiple of {step:g}"
+            return ClaimCheck(claim, CheckStatus.FAILED, found, str(item["file"]), label)
+    return ClaimCheck(claim, CheckStatus.CONFIRMED, "holds in every cell", "", label)
+
+
 def _holds(claim: str, table: CuboidTable) -> bool:
     values = np.asarray(table.values, dtype=np.float64)
     return bool((values >= 0).all() if claim == "nonnegative" else (values % 1 == 0).all())
-
-
-def _words(manifest: Mapping[str, object]) -> ClaimCheck:
-    """The guarantee is the one that these settings give."""
-    from dpdesk.core.parameters import parse_parameters
-    from dpdesk.engine.cubes.guarantee import cube_guarantee
-    from dpdesk.engine.cubes.parameters import PARAMETERS
-    from dpdesk.engine.cubes.settings import CubeSettings
-
-    claim, label = "guarantee", "The sentences of the guarantee fit the settings"
-    stated, given = _table(manifest["guarantee"]), _table(manifest["parameters"])
-    values = parse_parameters(PARAMETERS, given, "the manifest")
-    settings = CubeSettings.from_parameters(values, "the manifest")
-    clusters = _list(_table(stated["parameters"]).get("cluster", []))
-    expected = cube_guarantee(settings, str(clusters[0]) if clusters else None).as_json()
-    if {**stated, "parameters": dict(_table(stated["parameters"]))} == expected:
-        return ClaimCheck(claim, CheckStatus.CONFIRMED, "worded again, the same", MANIFEST, label)
-    keys = [key for key in expected if stated.get(key) != expected[key]]
-    found = f"`{keys[0] if keys else 'guarantee'}` is not what the settings give"
-    return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
 
 
 def _subsets(names: Names) -> Iterator[Names]:

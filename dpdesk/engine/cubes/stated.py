@@ -1,0 +1,229 @@
+"""Whether a manifest of a cube describes the release that its settings ask for, and no other.
+
+Settings are read from the public parameters alone. What follows from them (measures, tables,
+domains listed in the plan, the category for everything else, shares of the budget) has to stand in
+``result`` exactly so; else a reader of ``result`` would be told what nobody checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from json import dumps
+
+from dpdesk.core.cube_parameters import AVERAGE, COUNT
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.engine.cubes.declared import OTHER
+from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.cubes.settings import CubeSettings
+
+MANIFEST = "manifest.json"
+_SHARE = re.compile(r"[1-9][0-9]{0,399}(/[1-9][0-9]{0,399})?", re.ASCII)
+_PER_MEASURE = ("sensitivity", "scales", "max_variance")
+_KEYS = frozenset(
+    ("noise_sources", "shares", "residuals", "measures", "cuboids", "domains", "outside", "proven")
+) | frozenset(_PER_MEASURE)
+_ENTRY = frozenset(("dimensions", "cells", "variance", "file", "measure"))
+_PROVING = ("exact", "optimal")
+
+Result = Mapping[str, object]
+
+
+def settings_of(manifest: Mapping[str, object]) -> CubeSettings:
+    """The settings in the public parameters of a manifest. Raises InputError, TypeError."""
+    given = manifest["parameters"]
+    if not isinstance(given, Mapping):
+        raise TypeError("expected a table")
+    values = parse_parameters(PARAMETERS, given, "the manifest")
+    return CubeSettings.from_parameters(values, "the manifest")
+
+
+def stated_checks(manifest: Mapping[str, object], settings: CubeSettings) -> Iterator[ClaimCheck]:
+    """Compare ``result`` with the settings; what this version does not know is said to be unknown.
+
+    Whatever is malformed raises ValueError, TypeError, KeyError or ArithmeticError.
+    """
+    result = manifest["result"]
+    if not isinstance(result, Mapping):
+        raise TypeError("expected a table")
+    label = "The release is the one that its settings describe"
+    for claim, fault_of in _FAULTS.items():
+        fault = fault_of(result, settings)
+        if fault:
+            yield ClaimCheck(claim, CheckStatus.FAILED, fault, MANIFEST, label)
+            return
+    found = "domains, measures, tables, noise sources and shares are those of the settings"
+    yield ClaimCheck("result", CheckStatus.CONFIRMED, found, MANIFEST, label)
+    for key in _unknown(result):
+        found = "this version does not know this claim"
+        yield ClaimCheck(f"result, {key}", CheckStatus.NOT_CHECKABLE, found, MANIFEST)
+    if result["proven"]:
+        found = "that no plan of its kind has less error shows only when it is planned again"
+        yield ClaimCheck("proven", CheckStatus.NOT_CHECKABLE, found, MANIFEST)
+
+
+def words_check(manifest: Mapping[str, object], settings: CubeSettings) -> ClaimCheck:
+    """The guarantee is the one that these settings give, word for word."""
+    from dpdesk.engine.cubes.guarantee import cube_guarantee
+
+    claim, label = "guarantee", "The sentences of the guarantee fit the settings"
+    stated = manifest["guarantee"]
+    if not isinstance(stated, Mapping) or not isinstance(stated["parameters"], Mapping):
+        raise TypeError("expected a table")
+    clusters = stated["parameters"].get("cluster")
+    cluster = str(clusters[0]) if isinstance(clusters, list) and clusters else None
+    expected = cube_guarantee(settings, cluster).as_json()
+    plain = {**stated, "parameters": {**stated["parameters"]}}
+    if dumps(plain, sort_keys=True) == dumps(expected, sort_keys=True):
+        return ClaimCheck(claim, CheckStatus.CONFIRMED, "worded again, the same", MANIFEST, label)
+    keys = [key for key in expected if plain.get(key) != expected[key]]
+    found = f"`{keys[0] if keys else 'guarantee'}` is not what the settings give"
+    return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
+
+
+def measured_names(settings: CubeSettings) -> tuple[str, ...]:
+    """Names of the measured vectors in order: an average needs a centred sum and the count."""
+    names: list[str] = []
+    for measure in settings.measures:
+        average = (f"centred sum of {measure.column}", COUNT)
+        parts = average if measure.kind == AVERAGE else (measure.name,)
+        names += [part for part in parts if part not in names]
+    return tuple(names)
+
+
+def stated_shares(result: Result) -> tuple[Fraction, ...]:
+    """The shares of the budget; ValueError when one is no positive fraction."""
+    shares = result["shares"]
+    if not isinstance(shares, list):
+        raise TypeError("expected a list")
+    for share in shares:
+        if not isinstance(share, str) or not _SHARE.fullmatch(share):
+            raise ValueError("a share of the budget is no positive fraction")
+    return tuple(Fraction(share) for share in shares)
+
+
+def _domains(result: Result, settings: CubeSettings) -> str:
+    for name, categories in _stated_domains(result).items():
+        listed = settings.domains.get(name)
+        if listed is not None and listed != categories:
+            return f"the categories of `{name}` are not those that the parameters list"
+    return ""
+
+
+def _outside(result: Result, settings: CubeSettings) -> str:
+    expected: dict[str, str] = {}
+    for name, categories in _stated_domains(result).items():
+        other = next((text for text in categories if text.lower() == OTHER), None)
+        target = settings.outside.get(name, other)
+        if target is not None and target not in categories:
+            return f"the parameters send other texts of `{name}` to what is no category of it"
+        if target is not None:
+            expected[name] = target
+    return "" if result["outside"] == expected else "is not what parameters and domains give"
+
+
+def _residuals(result: Result, settings: CubeSettings) -> str:
+    if result["residuals"] is not settings.residuals:
+        return f"is {str(result['residuals'])[:40]}, and the parameters say {settings.residuals}"
+    return ""
+
+
+def _proven(result: Result, settings: CubeSettings) -> str:
+    if not isinstance(result["proven"], bool):
+        return "is neither true nor false"
+    if result["proven"] and settings.planner not in _PROVING:
+        return f"is true, which the planner `{settings.planner}` never shows"
+    return ""
+
+
+def _measures(result: Result, settings: CubeSettings) -> str:
+    expected = list(measured_names(settings))
+    stated = result.get("measures")
+    if len(expected) == 1:
+        return "" if stated is None else "are listed though there is one alone"
+    if not isinstance(stated, list) or [item["measure"] for item in stated] != expected:
+        return f"are not {', '.join(expected)}"
+    if any(stated[0][key] != result[key] for key in _PER_MEASURE):
+        return "begin with another sensitivity, scale or variance than `result` itself"
+    return ""
+
+
+def _cuboids(result: Result, settings: CubeSettings) -> str:
+    names = list(measured_names(settings))
+    several = len(names) > 1
+    names += [measure.name for measure in settings.measures if measure.kind == AVERAGE]
+    expected = [
+        ([text for i, text in enumerate(settings.dimensions) if mask >> i & 1], name)
+        for name in names
+        for mask in settings.published
+    ]
+    stated = result["cuboids"]
+    if not isinstance(stated, list) or len(stated) != len(expected):
+        return f"are not the {len(expected):,} tables that the parameters ask for"
+    for item, (dimensions, name) in zip(stated, expected, strict=True):
+        if item["dimensions"] != dimensions or item.get("measure") != (name if several else None):
+            shown = " × ".join(dimensions) or "grand total"
+            return f"are other tables, or in another order, than asked for (at {shown}, {name})"
+        if not isinstance(item["file"], str) or isinstance(item["cells"], bool):
+            return "name a file that is no text, or a number of cells that is none"
+    return ""
+
+
+def _shares(result: Result, settings: CubeSettings) -> str:
+    shares, sources = stated_shares(result), result["noise_sources"]
+    if not isinstance(sources, list) or len(shares) != len(sources):
+        return "are not one for each noise source"
+    if sum(shares) > 1:
+        return "come to more than the whole budget"
+    if settings.planner != "optimal" and len(set(shares)) > 1:
+        return f"differ, which the planner `{settings.planner}` never does"
+    return ""
+
+
+def _sources(result: Result, settings: CubeSettings) -> str:
+    stated = result["noise_sources"]
+    if not isinstance(stated, list) or not stated:
+        return "are none"
+    masks = [_mask(names, settings) for names in stated]
+    if len(set(masks)) < len(masks):
+        return "name a table twice"
+    base = 0
+    for mask in settings.published:
+        base |= mask
+    expected = {"all": set(settings.published), "base": {base}}.get(settings.planner)
+    if expected is not None and set(masks) != expected:
+        return f"are not those of the planner `{settings.planner}`"
+    return ""
+
+
+def _mask(names: object, settings: CubeSettings) -> int:
+    if not isinstance(names, list) or len(set(names)) < len(names):
+        raise ValueError("a noise source is no list of dimensions")
+    return sum(1 << settings.dimensions.index(name) for name in names)
+
+
+def _stated_domains(result: Result) -> dict[str, tuple[str, ...]]:
+    listed = result["domains"]
+    if not isinstance(listed, list):
+        raise TypeError("expected a list")
+    return {str(item["dimension"]): tuple(item["categories"]) for item in listed}
+
+
+def _unknown(result: Result) -> list[str]:
+    entries = result["cuboids"]
+    keys = {key for item in entries for key in item} if isinstance(entries, list) else set()
+    return sorted({*result} - _KEYS) + sorted(f"cuboids, {key}" for key in keys - _ENTRY)
+
+
+_FAULTS: Mapping[str, Callable[[Result, CubeSettings], str]] = {
+    "domains": _domains,
+    "outside": _outside,
+    "residuals": _residuals,
+    "proven": _proven,
+    "measures": _measures,
+    "cuboids": _cuboids,
+    "noise_sources": _sources,
+    "shares": _shares,
+}
