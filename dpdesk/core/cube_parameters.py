@@ -80,6 +80,37 @@ class PublishParameter(Parameter):
 
 
 @dataclass(frozen=True)
+class CuboidNumbersParameter(Parameter):
+    """A positive number for some cuboids: a list of ``{ dimensions = ["age"], <number> = 2 }``."""
+
+    number: str = "weight"
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`."""
+        if not isinstance(raw, list | tuple) or not all(self._is_entry(item) for item in raw):
+            raise self.invalid(where, raw)
+        return Nested(freeze(raw))
+
+    def _is_entry(self, item: object) -> bool:
+        if not isinstance(item, Mapping) or set(item) != {"dimensions", self.number}:
+            return False
+        number = exact_number(item[self.number])
+        return _is_texts(item["dimensions"]) and number is not None and number > 0
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return thaw(value.plain) if isinstance(value, Nested) else None
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return f'a list such as [{{ dimensions = ["age", "sex"], {self.number} = 2 }}]'
+
+
+@dataclass(frozen=True)
 class MeasureParameter(Parameter):
     """What is measured in each cell: ``"count"``, a clipped sum or average, or a list of those."""
 

@@ -32,6 +32,15 @@ PLANS: dict[str, dict[str, Any]] = {
     "exact": {"planner": "exact"},
     "optimal": {"planner": "optimal", "objective": "total"},
     "optimal, rho": {"planner": "optimal", "rho": 0.1, "objective": "average"},
+    "weighted": {
+        "planner": "optimal",
+        "weights": [{"dimensions": ["sex"], "weight": 3}],
+    },
+    "targets": {
+        "planner": "optimal",
+        "objective": "targets",
+        "targets": [{"dimensions": ["sex", "age"], "variance": 40}],
+    },
     "residuals": {"planner": "optimal", "rho": 0.1, "basis": "residuals"},
     "rho": {"rho": 0.05},
     "rho, replaced": {"rho": 0.05, "neighbours": "replace", "rows_per_person": 2},
@@ -354,6 +363,12 @@ def test_other_formats_are_written_from_the_same_rows(
         ({"domains": {"sex": ["f", "m"]}}, "cube.no-domain"),
         ({"publish": [["sex", "colour"]]}, "cube.unknown-dimension"),
         ({"planner": "pmost"}, "cube.theta"),
+        ({"planner": "optimal", "objective": "targets"}, "cube.targets"),
+        ({"weights": [{"dimensions": ["sex"], "weight": 0}]}, "parameter.invalid"),
+        (
+            {"publish": [["age"]], "weights": [{"dimensions": ["sex"], "weight": 1}]},
+            "cube.numbers",
+        ),
         ({"measure": {"sum": "pay"}}, "parameter.invalid"),
         ({"measure": {"sum": "wage", "lower": 0, "upper": 5}}, "plan.unknown-column"),
         ({"levels": {"age": 4}}, "cube.level"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil, isqrt
+from math import ceil, isqrt, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,7 @@ MOST_CELLS = 1 << 28
 _MOST_STEPS = 1 << 30
 _MOST_SCALED = 1 << 22
 _PLANNING_SECONDS = 60.0
+_HARDLY = 1000
 LINEAR = ("l1", "linf")
 _DRAW = "Draw the noise"
 
@@ -145,7 +146,7 @@ def design_cube(given: PrivateInput, token: CancelToken, report: Report) -> Cube
         result=_result(settings, declared, channels, errors),
         charts=design_charts(settings, channels[0], errors[0]),
         figures=design_figures(settings, channels[0], errors[0]),
-        notes=_notes(plan, cluster, settings),
+        notes=_notes(plan, cluster, settings, errors[0]),
     )
 
 
@@ -197,6 +198,7 @@ def noise_plan(
         theta=settings.theta or Fraction(1),
         budget=settings.budget,
         sensitivity=_planned_sensitivity(settings),
+        weights=settings.weights or None,
         token=token,
         report=report,
     )
@@ -208,12 +210,20 @@ def _optimal(
     from dpdesk.engine.cubes.optimal.objectives import Goal
     from dpdesk.engine.cubes.optimal.planner import plan_optimal
 
-    goals = {"maximum": Goal.MAXIMUM, "average": Goal.SUM, "total": Goal.TOTAL}
+    goals = {"average": Goal.SUM, "total": Goal.TOTAL}
+    weights: dict[int, Fraction] = dict.fromkeys(settings.published, Fraction(1))
+    weights.update(settings.weights)
+    if settings.objective == "targets":
+        # Tables without a target hardly matter, but each must come out at all.
+        least = 1 / max(settings.targets.values()) / _HARDLY
+        weights = dict.fromkeys(settings.published, least)
+        weights.update({mask: 1 / target for mask, target in settings.targets.items()})
     return plan_optimal(
         shape,
         settings.published,
         settings.noise,
-        goal=goals[settings.objective],
+        goal=goals.get(settings.objective, Goal.MAXIMUM),
+        weights=weights,
         residuals=settings.residuals,
         replace=settings.replace,
         seconds=_PLANNING_SECONDS,
@@ -396,7 +406,27 @@ def _number(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def _notes(plan: CubePlan, cluster: str | None, settings: CubeSettings) -> tuple[Note, ...]:
+def _target_notes(settings: CubeSettings, errors: Errors) -> list[Note]:
+    """Whether the wanted variances are reached, and with which budget they would be."""
+    if settings.objective != "targets" or not settings.targets:
+        return []
+    reached = dict(zip(settings.published, errors.variances, strict=True))
+    worst = max(reached[mask] / float(target) for mask, target in settings.targets.items())
+    if worst <= 1:
+        return [Note("cube.targets", "All wanted variances are reached.")]
+    symbol = "ε" if settings.noise is Noise.LAPLACE else "ρ"
+    factor = sqrt(worst) if settings.noise is Noise.LAPLACE else worst
+    needed = float(settings.budget) * factor
+    sentence = (
+        f"The wanted variances are missed by a factor of up to {worst:.4g}; about {symbol} = "
+        f"{needed:.4g} would reach them."
+    )
+    return [Note("cube.targets", sentence)]
+
+
+def _notes(
+    plan: CubePlan, cluster: str | None, settings: CubeSettings, errors: Errors
+) -> tuple[Note, ...]:
     notes = [Note("cube.plan", plan.note)] if plan.note else []
     if settings.consistency in LINEAR:
         sentence = (
@@ -404,6 +434,7 @@ def _notes(plan: CubePlan, cluster: str | None, settings: CubeSettings) -> tuple
             f"`{settings.consistency}` are larger."
         )
         notes.append(Note("cube.linear", sentence))
+    notes += _target_notes(settings, errors)
     if settings.nonnegative:
         sentence = (
             "Without negative numbers, cells with few persons come out too large on average; the "

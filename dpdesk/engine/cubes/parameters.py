@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpdesk.core.cube_parameters import MeasureParameter, PositiveParameter, PublishParameter
+from dpdesk.core.cube_parameters import (
+    CuboidNumbersParameter,
+    MeasureParameter,
+    PositiveParameter,
+    PublishParameter,
+)
 from dpdesk.core.list_parameters import FlagParameter, NestedParameter, TextListParameter
 from dpdesk.core.parameters import (
     Choice,
@@ -92,9 +97,23 @@ PARAMETERS: tuple[Parameter, ...] = (
             Choice("maximum", "The largest variance of a cell"),
             Choice("average", "The average over cuboids of a cell's variance"),
             Choice("total", "The sum of the variances of all cells"),
+            Choice("targets", "The largest variance as a multiple of its target"),
         ),
         default="maximum",
         applies=Condition("planner", ("optimal",)),
+    ),
+    CuboidNumbersParameter(
+        "weights",
+        "Weights",
+        "How much the error of a table counts, 1 where nothing is said.",
+        applies=Condition("planner", ("pmost", "optimal")),
+    ),
+    CuboidNumbersParameter(
+        "targets",
+        "Wanted variances",
+        "Variances of a cell that tables shall have; those of other tables hardly matter.",
+        applies=Condition("objective", ("targets",)),
+        number="variance",
     ),
     ChoiceParameter(
         "basis",

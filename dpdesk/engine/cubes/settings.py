@@ -60,6 +60,8 @@ class CubeSettings:
     planner: str
     theta: Fraction | None
     objective: str
+    weights: Mapping[int, Fraction]
+    targets: Mapping[int, Fraction]
     residuals: bool
     noise: Noise
     budget: Fraction
@@ -89,6 +91,15 @@ class CubeSettings:
         if residuals and values["consistency"] != "l2":
             sentence = "`basis` is residuals, which go with the consistency l2 alone"
             raise _error("cube.basis", where, sentence, "consistency")
+        published = _published(values["publish"], dimensions, where)
+        weights, targets = (
+            _numbers(values[key], key, number, dimensions, published, where)
+            for key, number in (("weights", "weight"), ("targets", "variance"))
+        )
+        if values["objective"] == "targets" and planner == "optimal" and not targets:
+            raise _error(
+                "cube.targets", where, "the objective is targets, but there are none", "targets"
+            )
         measures = _measures(values["measure"])
         _check_ends(values, measures, where)
         return cls(
@@ -96,10 +107,12 @@ class CubeSettings:
             levels=_levels(values["levels"], dimensions, where),
             domains=_domains(values["domains"], dimensions, where),
             outside=_outside(values["outside"], dimensions, where),
-            published=_published(values["publish"], dimensions, where),
+            published=published,
             planner=planner,
             theta=theta if isinstance(theta, Fraction) else None,
             objective=str(values["objective"]),
+            weights=weights,
+            targets=targets,
             residuals=residuals,
             noise=noise,
             budget=budget,
@@ -270,6 +283,30 @@ def _published(value: ParameterValue, dimensions: tuple[str, ...], where: str) -
             raise _error("cube.publish", where, f"`publish` names {shown} twice", "publish")
         masks.append(mask)
     return tuple(sorted(masks))
+
+
+def _numbers(
+    value: ParameterValue,
+    key: str,
+    number: str,
+    dimensions: tuple[str, ...],
+    published: tuple[int, ...],
+    where: str,
+) -> Mapping[int, Fraction]:
+    """Numbers by cuboid; each must be published and named once."""
+    plain = value.plain if isinstance(value, Nested) else ()
+    found: dict[int, Fraction] = {}
+    for item in plain if isinstance(plain, tuple) else ():
+        for name in item["dimensions"]:
+            _known(name, dimensions, key, where)
+        mask = mask_of(dimensions.index(name) for name in item["dimensions"])
+        shown = " × ".join(item["dimensions"]) or "the grand total"
+        if mask not in published or mask in found:
+            what = "names twice" if mask in found else "names"
+            why = "" if mask in found else ", which is not published"
+            raise _error("cube.numbers", where, f"`{key}` {what} {shown}{why}", key)
+        found[mask] = Fraction(exact_number(item[number]) or 0)
+    return found
 
 
 def _measures(value: ParameterValue) -> tuple[Measure, ...]:
