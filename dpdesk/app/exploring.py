@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import PreparedRun, prepare
-from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.jobs import CancelToken, Report, silent
+from dpdesk.core.parameters import ParameterValue, parse_parameters
+from dpdesk.core.schema import Role
 from dpdesk.engine.method import (
     Detail,
     DetailedExploration,
@@ -18,6 +19,7 @@ from dpdesk.engine.method import (
     ExplorationView,
     Method,
     MethodOutcome,
+    PatientExploration,
 )
 from dpdesk.engine.private_method import Design, PrivateMethod
 from dpdesk.project.candidates import Candidate
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
 
 THE_WORK = "The plan"
+_PLACE = f"{THE_WORK}, [protection]"
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,35 @@ class Explored:
     work: WorkState
     method: Method
     exploration: Exploration = field(repr=False)
+    columns: tuple[str, ...] = ()
 
-    def view(self, parameters: Mapping[str, object]) -> ExplorationView:
-        """Charts and figures for parameters as plain values (plan keys); milliseconds.
+    def view(
+        self,
+        parameters: Mapping[str, object],
+        token: CancelToken | None = None,
+        report: Report = silent,
+    ) -> ExplorationView:
+        """Charts and figures for parameters as plain values (plan keys).
 
-        Raises InputError for a value out of range.
+        Milliseconds, but for a ``patient`` exploration, which the token stops. Raises InputError
+        for a value out of range, Cancelled.
         """
-        place = f"{THE_WORK}, [protection]"
-        return self.exploration.view(parse_parameters(self.method.parameters, parameters, place))
+        values = self._parsed(parameters)
+        if isinstance(self.exploration, PatientExploration):
+            self.method.check(self.columns, self._roles(), values, _PLACE)
+            return self.exploration.view_until(values, token or CancelToken(), report)
+        return self.exploration.view(values)
+
+    @property
+    def patient(self) -> bool:
+        """Whether a view may take long, so that it is worth stopping."""
+        return isinstance(self.exploration, PatientExploration)
+
+    def _parsed(self, parameters: Mapping[str, object]) -> dict[str, ParameterValue]:
+        return parse_parameters(self.method.parameters, parameters, _PLACE)
+
+    def _roles(self) -> dict[str, Role]:
+        return {name: self.work.role(name) for name in self.columns}
 
     def pick(self, point: int) -> Mapping[str, object]:
         """The plan keys that select a point of a scatter."""
@@ -60,9 +84,7 @@ class Explored:
         """What lies behind a bar of a chart of the view; None when nothing does."""
         if not isinstance(self.exploration, DetailedExploration):
             return None
-        where = f"{THE_WORK}, [protection]"
-        given = parse_parameters(self.method.parameters, parameters, where)
-        return self.exploration.detail(given, chart, place)
+        return self.exploration.detail(self._parsed(parameters), chart, place)
 
     def stands_for(self, work: WorkState) -> bool:
         """Whether only parameters or the title of the work have changed since."""
@@ -121,8 +143,10 @@ def explore(
     Raises InputError for whatever is wrong with the work, Cancelled.
     """
     if is_private(context, work):
-        design = ready_private(context, data, work, token, report)
-        return Explored(work, design.method, design.method.explore(design.given, CancelToken()))
+        from dpdesk.app.private.trying import trying_input
+
+        method, given = trying_input(context, data, work, token, report)
+        return Explored(work, method, method.explore(given, CancelToken()), tuple(data.columns))
     prepared = ready(context, data, work, token, report)
     found = prepared.method.explore(prepared.given, token, report)
     return Explored(work, prepared.method, found)
@@ -187,5 +211,5 @@ def release_work(
 
 
 def methods(context: AppContext) -> tuple[Method, ...]:
-    """The methods that the window offers, in order: those that can be tried on the data."""
-    return tuple(each for each in context.registry if not isinstance(each, PrivateMethod))
+    """The methods that the window offers, in order."""
+    return tuple(context.registry)

@@ -8,6 +8,7 @@ from dpdesk.app.exploring import Explored
 from dpdesk.app.mending import Mend, MendKind, mended, mends_of
 from dpdesk.app.opening import Opened, OpenedPath
 from dpdesk.app.planning import PreparedRun
+from dpdesk.app.private.trying import Outlook
 from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight
 from dpdesk.app.risk import RiskReport
 from dpdesk.core.builder_form import BuilderForm
@@ -22,6 +23,7 @@ from dpdesk.engine.method import (
     MethodInput,
     MethodOutcome,
 )
+from dpdesk.engine.private_method import PrivateMethod
 from dpdesk.io.reading import Reading, SourcePreview
 from dpdesk.io.store import DataStore
 from dpdesk.project.audit import AuditNote
@@ -47,6 +49,7 @@ from dpdesk.project.work import (
     Command,
     HierarchyChoice,
     OpenWork,
+    SetBudget,
     SetHierarchies,
     SetHierarchy,
     SetMethod,
@@ -93,7 +96,9 @@ __all__ = [
     "OpenWork",
     "Opened",
     "OpenedPath",
+    "Outlook",
     "PreparedRun",
+    "PrivateMethod",
     "ProjectFile",
     "ProjectUpdate",
     "ReadOnly",
@@ -105,6 +110,7 @@ __all__ = [
     "RiskReport",
     "Role",
     "SaveState",
+    "SetBudget",
     "SetHierarchies",
     "SetHierarchy",
     "SetMethod",

@@ -116,6 +116,19 @@ class DetailedExploration(Protocol):
         ...
 
 
+@runtime_checkable
+class PatientExploration(Protocol):
+    """An :class:`Exploration` whose views may take long: they can be stopped, and tell how far
+    they are.
+    """
+
+    def view_until(
+        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
+    ) -> ExplorationView:
+        """As :meth:`Exploration.view`; raises Cancelled."""
+        ...
+
+
 class Method(ABC):
     """A protection method: what it is called, what it promises, what it can be told.
 

@@ -124,6 +124,13 @@ class PrivateMethod(Method):
         """
 
     @abstractmethod
+    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
+        """What a release with these settings costs, at once and without a design.
+
+        It lists no draws: the figures that need them follow from the design. Raises InputError.
+        """
+
+    @abstractmethod
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """A way to try settings: each view is a design; nothing is counted or spent."""
 

@@ -340,6 +340,32 @@ def _shown(value: object) -> str:
 
 
 @dataclass(frozen=True)
+class SetBudget(Command):
+    """Change keys of the plan's ``[budget]``; None takes a key away, nothing left the table."""
+
+    changes: Mapping[str, object]
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        return ", ".join(
+            f"Budget: no {key}" if value is None else f"Budget: {key} {_shown(value)}"
+            for key, value in self.changes.items()
+        )
+
+    @property
+    def merge_key(self) -> str:
+        """See :attr:`Command.merge_key`."""
+        return "budget:" + ",".join(sorted(self.changes))
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        merged = dict(state.budget or {}) | dict(self.changes)
+        kept = {key: value for key, value in merged.items() if value is not None}
+        return replace(state, budget=freeze_table(kept) if kept else None)
+
+
+@dataclass(frozen=True)
 class SetTitle(Command):
     """Change the title."""
 

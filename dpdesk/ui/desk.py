@@ -34,6 +34,7 @@ from dpdesk.ui.shell import Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.side_windows import SideWindows
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.words.budget import status_words
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 from dpdesk.ui.workbench.states import history_steps
 
@@ -131,6 +132,7 @@ class Desk(QObject):
         bench.failed.connect(self._on_failed)
         bench.opened.connect(self._on_opened)
         bench.released.connect(self._on_released)
+        bench.budget.changed.connect(self._show_facts)
         self.protect.viewed.connect(self._on_viewed)
         self.data.openAsked.connect(self.ask_open)
         self.data.projectAsked.connect(self.projects.ask_open)
@@ -376,6 +378,7 @@ class Desk(QObject):
         self._view = view if isinstance(view, ExplorationView) else None
         self._show_facts()
 
+    @Slot()
     def _show_facts(self) -> None:
         """Rows read always; what would be released as long as there is a view of it."""
         view = self._view
@@ -383,6 +386,7 @@ class Desk(QObject):
         figures = {} if view is None else {figure.key: figure.value for figure in view.figures}
         kept, smallest = figures.get("rows_kept"), figures.get("smallest_class")
         before = figures.get("smallest_class_before")
+        outlook = self.workbench.budget.outlook
         self.window.set_facts(
             StatusFacts(
                 rows_in=rows,
@@ -390,6 +394,7 @@ class Desk(QObject):
                 k_before=None if before is None else int(before),
                 k_after=None if smallest is None else int(smallest),
                 stale=bool(figures) and self.workbench.stale,
+                budget="" if outlook is None else status_words(outlook),
             )
         )
 

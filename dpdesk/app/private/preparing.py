@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -80,14 +80,14 @@ def prepare_private(
     if not isinstance(method, PrivateMethod):
         raise TypeError("not a private method")
     note_without_effect(plan, method, parameters, note)
-    ready = dict(hierarchies) | _read_files(plan, parameters, base, hierarchies, token, note)
+    ready = dict(hierarchies) | read_files(plan, base, hierarchies, token, note)
     store = data or open_data(context, plan, base, token, report)
     try:
         for sentence in store.reading.notes:
             note("source.reading", f"{store.name}: {sentence}")
-        given = replace(
-            _given(plan, store, parameters, ready, method, where), hand_made=frozenset(hierarchies)
-        )
+        place = f"{where}, [protection]"
+        given = given_columns(plan, store, parameters, ready, where, place, frozenset(hierarchies))
+        method.check(store.columns, given.roles, parameters, place)
         design = method.design(given, token, report)
         for found in design.notes:
             note(found.code, found.sentence)
@@ -100,21 +100,23 @@ def prepare_private(
     )
 
 
-def _given(
+def given_columns(
     plan: Plan,
     store: DataStore,
     parameters: Mapping[str, ParameterValue],
     ready: Mapping[str, Hierarchy],
-    method: PrivateMethod,
     where: str,
+    place: str,
+    hand_made: frozenset[str],
 ) -> PrivateInput:
-    """What the design may know: of the data, the names of their columns alone."""
-    place = f"{where}, [protection]"
+    """What the design may know: of the data, the names of their columns alone.
+
+    Raises InputError ``plan.unknown-column``.
+    """
     named = store.reading.header or plan.source.header is not None
     check_columns(plan, store.columns, store.name, where, named=named)
     roles = plan.column_roles(store.columns)
-    method.check(store.columns, roles, parameters, place)
-    return PrivateInput(roles, {**_builders(plan), **ready}, parameters, place)
+    return PrivateInput(roles, {**_builders(plan), **ready}, parameters, place, hand_made)
 
 
 def _builders(plan: Plan) -> dict[str, Hierarchy | HierarchyBuilder]:
@@ -125,9 +127,8 @@ def _builders(plan: Plan) -> dict[str, Hierarchy | HierarchyBuilder]:
     }
 
 
-def _read_files(
+def read_files(
     plan: Plan,
-    parameters: Mapping[str, ParameterValue],
     base: Path,
     at_hand: Mapping[str, Hierarchy],
     token: CancelToken,

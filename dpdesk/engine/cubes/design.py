@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, isqrt, sqrt
 
@@ -301,12 +301,15 @@ def _check_linear(settings: CubeSettings, plan: CubePlan, where: str) -> None:
         )
 
 
+def price_of(settings: CubeSettings, cluster: str | None) -> Charge:
+    """What the settings cost, without the draws that a design will make."""
+    pure = settings.noise is Noise.LAPLACE
+    cost = PureEpsilon(settings.budget) if pure else ZeroConcentrated(settings.budget)
+    neighbours = Neighbours.REPLACE if settings.replace else Neighbours.ADD_REMOVE
+    return Charge(cost, (), neighbours, ProtectedUnit(settings.rows_per_person, cluster or ""))
+
+
 def _charge(settings: CubeSettings, channels: tuple[Channel, ...], cluster: str | None) -> Charge:
-    cost = (
-        PureEpsilon(settings.budget)
-        if settings.noise is Noise.LAPLACE
-        else ZeroConcentrated(settings.budget)
-    )
     counted: dict[Draws, int] = {}
     for channel in channels:
         for draws in channel.draws():
@@ -315,8 +318,7 @@ def _charge(settings: CubeSettings, channels: tuple[Channel, ...], cluster: str 
         Draws(draws.noise, draws.sensitivity, draws.spread, draws.count * times)
         for draws, times in counted.items()
     )
-    neighbours = Neighbours.REPLACE if settings.replace else Neighbours.ADD_REMOVE
-    return Charge(cost, merged, neighbours, ProtectedUnit(settings.rows_per_person, cluster or ""))
+    return replace(price_of(settings, cluster), draws=merged)
 
 
 def _result(

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from threading import Lock
 
-from dpdesk.core.errors import DpdeskError, InputError
-from dpdesk.core.jobs import CancelToken, Note, silent
+from dpdesk.core.errors import Cancelled, DpdeskError, InputError
+from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.design import CubeDesign, design_cube
 from dpdesk.engine.method import ExplorationView
@@ -31,8 +31,16 @@ class CubeExploration:
 
     def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
         """Errors, costs and guarantee of these settings; an unusable one says what is wrong."""
+        return self.view_until(parameters, self._token, silent)
+
+    def view_until(
+        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
+    ) -> ExplorationView:
+        """See :meth:`view`; planning ends within a second of a cancel. Raises Cancelled."""
         try:
-            design = self.design(parameters)
+            design = self.design(parameters, token, report)
+        except Cancelled:
+            raise
         except InputError as error:
             return ExplorationView(False, error.sentence, (), ())
         except DpdeskError as error:
@@ -46,14 +54,19 @@ class CubeExploration:
             notes=(*design.notes, *_internal_note()),
         )
 
-    def design(self, parameters: Mapping[str, ParameterValue]) -> CubeDesign:
+    def design(
+        self,
+        parameters: Mapping[str, ParameterValue],
+        token: CancelToken | None = None,
+        report: Report = silent,
+    ) -> CubeDesign:
         """The design of these settings. Raises InputError, RefusedError, Cancelled."""
         key = tuple(sorted((name, repr(value)) for name, value in parameters.items()))
         with self._lock:
             known = self._known.get(key)
         if known is None:
             given = replace(self._given, parameters=parameters)
-            known = design_cube(given, self._token, silent)
+            known = design_cube(given, token or self._token, report)
             with self._lock:
                 while len(self._known) >= _KEPT:
                     del self._known[next(iter(self._known))]

@@ -11,7 +11,7 @@ from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.method import Exploration
-from dpdesk.engine.private_method import Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private_method import Charge, Design, PrivateInput, PrivateMethod
 
 if TYPE_CHECKING:
     from dpdesk.core.cuboid import CuboidTable
@@ -56,6 +56,14 @@ class DpCube(PrivateMethod):
 
         report(StepStarted("Plan the noise", 1, 1))
         return design_cube(given, token, report)
+
+    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
+        """See :meth:`PrivateMethod.price`; InputError ``cube.*``."""
+        from dpdesk.engine.cubes.design import price_of
+        from dpdesk.engine.cubes.settings import CubeSettings
+
+        cluster = next((name for name, role in roles.items() if role is Role.CLUSTER), None)
+        return price_of(CubeSettings.from_parameters(parameters, "The plan"), cluster)
 
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""

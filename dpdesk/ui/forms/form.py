@@ -46,13 +46,20 @@ class ParameterForm(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(SPACE.m)
         for parameter in specifications:
-            row = _Row(field_for(parameter, live=parameter.key in live), letters)
+            row = _Row(self.made_field(parameter, live=parameter.key in live), letters)
             row.field.edited.connect(self._on_edited)
             row.field.left.connect(self._on_left)
             self._rows[parameter.key] = row
             layout.addWidget(row)
         layout.addStretch(1)
         self._show_what_applies()
+
+    def made_field(self, parameter: Parameter, *, live: bool) -> Field:
+        """The field of a parameter; forms of single methods may have other ones."""
+        return field_for(parameter, live=live)
+
+    def follow(self, field: Field) -> None:
+        """Change other fields because of what the user did to this one."""
 
     def values(self) -> dict[str, object]:
         """Plain values of the parameters that apply and are given."""
@@ -112,6 +119,8 @@ class ParameterForm(QWidget):
         row = self._row_of_sender()
         if row is not None and row.has_error:
             self._check(row)
+        if row is not None:
+            self.follow(row.field)
         self._show_what_applies()
         self.valuesChanged.emit(self.values())
 

@@ -18,6 +18,7 @@ class Aspect(Enum):
     HIERARCHIES = "hierarchies"
     METHOD = "method"
     PARAMETERS = "parameters"
+    BUDGET = "budget"
     TITLE = "title"
     HISTORY = "history"  # undo, redo, breadcrumb, saved or not
     EXPLORATION = "exploration"  # a search has ended, started, or become stale
@@ -36,6 +37,7 @@ def compare(old: WorkState, new: WorkState) -> set[Aspect]:
         (Aspect.HIERARCHIES, old.hierarchies, new.hierarchies),
         (Aspect.METHOD, old.method, new.method),
         (Aspect.PARAMETERS, old.parameters, new.parameters),
+        (Aspect.BUDGET, old.budget, new.budget),
         (Aspect.TITLE, old.title, new.title),
     )
     return {aspect for aspect, before, after in pairs if before != after}

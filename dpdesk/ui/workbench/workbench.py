@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from dpdesk.app import exploring
 from dpdesk.app.types import (
+    AppContext,
     Candidate,
     CandidateShelf,
     Command,
@@ -23,11 +24,12 @@ from dpdesk.app.types import (
     WorkState,
 )
 from dpdesk.core.errors import DpdeskError
-from dpdesk.ui.jobs import JobDone, JobFailed
+from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.jobs.hub import DoneCallback, Work
 from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.words.edits import worded
 from dpdesk.ui.workbench import tasks
+from dpdesk.ui.workbench.budget import BudgetWatch
 from dpdesk.ui.workbench.changes import Aspect, compare
 from dpdesk.ui.workbench.problems import OpenProblem
 from dpdesk.ui.workbench.state import WorkbenchState
@@ -46,6 +48,11 @@ class Workbench(WorkbenchState):
     failed = Signal(object)
     opened = Signal(object)
     released = Signal(object)
+
+    def __init__(self, context: AppContext, hub: JobHub, parent: QObject | None = None) -> None:
+        super().__init__(context, hub, parent)
+        self.budget = BudgetWatch(self)
+        self.changed.connect(self.budget.follow)
 
     # ---- opening and saving
 

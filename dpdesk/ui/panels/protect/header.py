@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import QCoreApplication, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from dpdesk.app.types import DataStore
 from dpdesk.ui.theme import set_look
 from dpdesk.ui.widgets import StepHeader
+from dpdesk.ui.words.lacking import COMPARE, REVIEW
 
 _HERE = "ProtectHeader"
 
 
 class ProtectHeader(StepHeader):
-    """``keepAsked()``, ``compareAsked()`` and ``releaseAsked()`` are the buttons.
+    """``keepAsked()`` and ``placeAsked(str)``, with the panel to go to, are the buttons.
 
     What is said of keeping stands in the line below the title, where it takes no room from the
     picture, until :meth:`forget`.
     """
 
     keepAsked = Signal()
-    compareAsked = Signal()
-    releaseAsked = Signal()
+    placeAsked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(4, QCoreApplication.translate(_HERE, "How much protection?"), "", parent)
@@ -34,11 +34,11 @@ class ProtectHeader(StepHeader):
         self._keep.clicked.connect(self.keepAsked)
         self._compare = QPushButton()
         self._compare.setToolTip(self.tr("Put the candidates that are kept side by side"))
-        self._compare.clicked.connect(self.compareAsked)
+        self._compare.clicked.connect(self._on_compare)
         self._release = QPushButton(self.tr("Re&lease…"))
         self._release.setAccessibleName(self.tr("Go to Review and export to make the release"))
         self._release.setToolTip(self.tr("Make the release of these settings in the last step"))
-        self._release.clicked.connect(self.releaseAsked)
+        self._release.clicked.connect(self._on_release)
 
     def add_buttons(self) -> None:
         """Put the buttons at the right, behind what is there already."""
@@ -78,3 +78,11 @@ class ProtectHeader(StepHeader):
         self._compare.setVisible(kept > 0)
         self._compare.setText(self.tr("C&ompare {n}").format(n=kept))
         self._compare.setAccessibleName(self.tr("Go to Compare, candidates: {n}").format(n=kept))
+
+    @Slot()
+    def _on_compare(self) -> None:
+        self.placeAsked.emit(COMPARE)
+
+    @Slot()
+    def _on_release(self) -> None:
+        self.placeAsked.emit(REVIEW)

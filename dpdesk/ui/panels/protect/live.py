@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from dpdesk.app.types import ExplorationView, Explored
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
+
+REST_MS = 250
 
 
 @dataclass(frozen=True)
@@ -34,61 +36,107 @@ class ViewWish:
 
     def __call__(self, token: CancelToken, report: Report) -> LiveAnswer:
         """The view."""
-        view = self.explored.view(self.parameters)
+        view = self.explored.view(self.parameters, token, report)
         return LiveAnswer(self.explored, self.parameters, view)
 
 
 class LiveViews(QObject):
-    """``arrived(LiveAnswer)`` for each view made, ``failed(JobFailed)`` when one cannot be made."""
+    """``arrived(LiveAnswer)`` for each view made, ``failed(JobFailed)`` when one cannot be made.
+
+    Views that take long begin when the hand rests, give way to newer wishes, and can be stopped:
+    ``started()`` tells that :attr:`job` is new, ``stopped(ViewWish)`` that the user stopped one.
+    """
 
     arrived = Signal(object)
     failed = Signal(object)
+    started = Signal()
+    stopped = Signal(object)
 
     def __init__(self, hub: JobHub, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._hub = hub
-        self._running = False
+        self._running: ViewWish | None = None
+        self._job = 0
         self._next: ViewWish | None = None
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._start)
 
     @property
     def busy(self) -> bool:
         """Whether a view is on its way."""
-        return self._running
+        return self._running is not None or self._next is not None
+
+    @property
+    def job(self) -> int:
+        """Number of the job that makes a view that takes long; 0 when there is none."""
+        patient = self._running is not None and self._running.explored.patient
+        return self._job if patient else 0
 
     def ask(self, explored: Explored, parameters: Mapping[str, object]) -> None:
         """Wish for the view of these parameters (plain values)."""
-        self._next = ViewWish(explored, dict(parameters))
-        if not self._running:
+        wish = ViewWish(explored, dict(parameters))
+        if explored.patient:
+            self._ask_patiently(wish)
+            return
+        self._next = wish
+        if self._running is None:
             self._start()
 
+    def forget(self) -> None:
+        """Nobody waits for a view any more."""
+        self._next = None
+        self._rest.stop()
+        if self._running is not None:
+            self._hub.cancel(self._job)
+
+    def _ask_patiently(self, wish: ViewWish) -> None:
+        if self._running == wish:
+            self._next = None
+        elif self._next != wish:
+            self._next = wish
+            if self._running is not None:
+                self._hub.cancel(self._job)
+            self._rest.start()
+
+    @Slot()
     def _start(self) -> None:
-        wish, self._next = self._next, None
-        if wish is None:
+        if self._running is not None or self._next is None:
             return
-        job = self._hub.query(
-            self.tr("Drawing the charts"),
+        wish, self._next = self._next, None
+        patient = wish.explored.patient
+        self._job = self._hub.query(
+            self.tr("Planning the noise") if patient else self.tr("Drawing the charts"),
             wish,
             done=self._on_done,
             failed=self._on_failed,
             cancelled=self._on_cancelled,
-            quiet=True,
+            quiet=not patient,
         )
-        self._running = job != 0
+        self._running = wish if self._job else None
+        self.started.emit()
 
     def _on_done(self, outcome: JobDone) -> None:
-        self._running = False
-        # The next one is under way while this one is being painted.
-        self._start()
+        self._end()
         if isinstance(outcome.value, LiveAnswer):
             self.arrived.emit(outcome.value)
 
     def _on_failed(self, outcome: JobFailed) -> None:
-        self._running = False
         newer = self._next is not None
-        self._start()
+        self._end()
         if not newer:
             self.failed.emit(outcome)
 
     def _on_cancelled(self, outcome: JobCancelled) -> None:
-        self._running = False
-        self._start()
+        wish, newer = self._running, self._next is not None
+        self._end()
+        if not newer:
+            self.stopped.emit(wish)
+
+    def _end(self) -> None:
+        """The next one is under way while the last one is being painted."""
+        self._running = None
+        if not self._rest.isActive():
+            self._start()
+        self.started.emit()

@@ -19,8 +19,10 @@ from dpdesk.core.errors import InputError
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.protect import presenter
 from dpdesk.ui.panels.protect.details import Details
+from dpdesk.ui.panels.protect.explaining import explanation
 from dpdesk.ui.panels.protect.header import ProtectHeader
-from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews
+from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews, ViewWish
+from dpdesk.ui.panels.protect.private_side import PrivateSide
 from dpdesk.ui.panels.protect.result_pane import ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
@@ -64,6 +66,9 @@ class ProtectPanel(Panel):
         self._live = LiveViews(workbench.hub, self)
         self._live.arrived.connect(self._on_view)
         self._live.failed.connect(self._on_view_failed)
+        self._live.started.connect(self._follow_job)
+        self._live.stopped.connect(self._on_view_stopped)
+        self._stopped: tuple[Explored | None, dict[str, object]] = (None, {})
         self._dim = QTimer(self)
         self._dim.setSingleShot(True)
         self._dim.setInterval(DIM_AFTER_MS)
@@ -149,26 +154,7 @@ class ProtectPanel(Panel):
 
     def explanation(self) -> str:
         """What F1 tells."""
-        parts = [
-            self.tr(
-                "Choose what shall be reached, then move the sliders. All settings have been "
-                "searched in advance, so the charts follow at once."
-            ),
-            self.tr(
-                "Each point of the chart of all combinations is a possible release: further left "
-                "keeps more detail, further down suppresses fewer rows. Arrow keys walk from point "
-                "to point, Enter or a click takes one by hand. A click on a bar, or Enter, shows "
-                "the rows or values behind it. The dashed lines at k and at the limit of "
-                "suppression can be dragged, or moved by Shift and arrow keys."
-            ),
-            self.tr(
-                "Keep what looks good as a candidate (Ctrl+B) and compare candidates in the next "
-                "step. Nothing is written before you make a release."
-            ),
-        ]
-        if self._bench.method is not None:
-            parts.insert(0, self._bench.method.promise)
-        return "\n\n".join(parts)
+        return explanation(self._bench.method)
 
     # -- building
 
@@ -176,14 +162,14 @@ class ProtectPanel(Panel):
         layout = column(self, margin=SPACE.l, gap=SPACE.m)
         self._header = ProtectHeader()
         self._header.keepAsked.connect(self.keep)
-        self._header.compareAsked.connect(self._on_compare)
-        self._header.releaseAsked.connect(self._on_release)
+        self._header.placeAsked.connect(self.wantsPanel)
         layout.addWidget(self._header)
         self.settings = SettingsPane(self._bench.methods)
         self.settings.methodChosen.connect(self._on_method)
         self.settings.edited.connect(self._on_edited)
         self.settings.searchAgainAsked.connect(self._on_search_again)
         self.settings.paused.connect(self._on_paused)
+        self._private = PrivateSide(self._bench, self.settings, self)
         self.result = ResultPane(self._theme, self._bench.hub)
         self.result.asked.connect(self._on_asked)
         self.result.placeAsked.connect(self.wantsPanel)
@@ -219,18 +205,15 @@ class ProtectPanel(Panel):
 
     # -- state
 
-    def _situation(self) -> Situation:
-        bench = self._bench
-        columns = bench.data.columns if bench.data is not None else ()
-        return Situation(bench.data is not None, bench.loading, columns, bench.work, bench.method)
-
     def _missing(self) -> Missing | None:
         """Asked often, so it is worked out once for a state."""
         bench = self._bench
         now = (bench.data, bench.loading, bench.work, bench.method)
         known = self._known_missing
         if known is None or any(a is not b for a, b in zip(known[0], now, strict=True)):
-            known = self._known_missing = (now, lacking.what_is_missing(self._situation()))
+            columns = () if bench.data is None else bench.data.columns
+            found = Situation(bool(columns), bench.loading, columns, bench.work, bench.method)
+            known = self._known_missing = (now, lacking.what_is_missing(found))
         return known[1]
 
     def _can_search(self) -> bool:
@@ -252,7 +235,8 @@ class ProtectPanel(Panel):
         """Show all that the workbench says."""
         bench, missing = self._bench, self._missing()
         self.settings.setEnabled(bench.data is not None)
-        self.settings.show_work(bench.method, bench.work)
+        columns = () if bench.data is None else tuple(bench.data.columns)
+        self.settings.show_work(bench.method, bench.work, columns)
         if missing is not None:
             empty = self._empties[missing.panel]
             empty.set_texts(missing.title, missing.text)
@@ -266,11 +250,15 @@ class ProtectPanel(Panel):
 
     def _show_search(self) -> None:
         bench = self._bench
-        self.result.strip.follow(bench.explore_job)
+        self._follow_job()
         if bench.explored is None:
             self._view = None
             self.result.clear()
         problem, reason = bench.explore_problem, self._stale_reason()
+        still_open = presenter.still_open(bench.method, bench.work)
+        if still_open and problem is None and not bench.stale:
+            self._show_open(still_open)
+            return
         self.result.deck.set_placeholder(reason or self.tr("Nothing to show yet."))
         if problem is not None:
             self._show_problem(problem)
@@ -282,6 +270,23 @@ class ProtectPanel(Panel):
         else:
             self._ask_view()
 
+    def _show_open(self, sentence: str) -> None:
+        """Say what has to be decided before there is something to show."""
+        self._view = None
+        self._live.forget()
+        self._dim.stop()
+        self.result.clear()
+        self.result.deck.set_placeholder(sentence)
+        self.result.deck.set_stale(False)
+        self.viewed.emit(None)
+
+    @Slot()
+    def _follow_job(self) -> None:
+        """Show the search, or the planning that takes long."""
+        planning = self._live.job
+        words = self.tr("Planning the noise") if planning else ""
+        self.result.strip.follow(self._bench.explore_job or planning, words)
+
     def _stale_reason(self) -> str:
         """Why the pictures are not those of the settings; empty when they are or soon will be."""
         if self._bench.exploring:
@@ -290,6 +295,8 @@ class ProtectPanel(Panel):
             return self.tr("Not searched yet for this state.")
         if self._paused and not self._shown():
             return self.tr("Paused: the settings have changed since.")
+        if self._stopped == (self._bench.explored, dict(self._bench.work.parameters)):
+            return self.tr("Planning was stopped before it was done.")
         return ""
 
     def _shown(self) -> bool:
@@ -382,6 +389,11 @@ class ProtectPanel(Panel):
         self._show_problem(outcome)
         self._update_buttons()
 
+    @Slot(object)
+    def _on_view_stopped(self, wish: ViewWish) -> None:
+        self._stopped = (wish.explored, dict(wish.parameters))
+        self._refresh()
+
     @Slot()
     def _on_slow(self) -> None:
         if self._live.busy:
@@ -409,7 +421,7 @@ class ProtectPanel(Panel):
     @Slot(object)
     def _on_edited(self, changes: Mapping[str, object]) -> None:
         method = self._bench.method
-        live = method is not None and set(changes) <= set(method.live)
+        live = method is not None and set(changes) <= {*method.live, *presenter.TYPED}
         self._bench.apply(SetParameters(dict(changes)), merge=live)
 
     @Slot(int)
@@ -447,6 +459,7 @@ class ProtectPanel(Panel):
         elif what == "again":
             self._on_search_again()
         elif what == "search":
+            self._stopped = (None, {})
             if self._bench.stale:
                 self._search()
             else:
@@ -469,15 +482,7 @@ class ProtectPanel(Panel):
 
     @Slot()
     def _on_cancel(self) -> None:
-        self._bench.hub.cancel(self._bench.explore_job)
-
-    @Slot()
-    def _on_compare(self) -> None:
-        self.wantsPanel.emit(lacking.COMPARE)
-
-    @Slot()
-    def _on_release(self) -> None:
-        self.wantsPanel.emit(lacking.REVIEW)
+        self._bench.hub.cancel(self._bench.explore_job or self._live.job)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what the picture needs the room of."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dpdesk.app.types import Candidate, Method, WorkState
+from PySide6.QtCore import QCoreApplication
+
+from dpdesk.app.types import Candidate, Method, PrivateMethod, WorkState
 from dpdesk.core.charts import Figure
 from dpdesk.core.parameters import (
     IntegerParameter,
@@ -14,6 +16,7 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.ui.words.settings import same_value, settings_words
 
+translate = QCoreApplication.translate
 MOST_TILES = 6
 LONGEST_NAME = 60
 
@@ -22,7 +25,9 @@ LONGEST_NAME = 60
 
 
 def form_parameters(method: Method) -> tuple[Parameter, ...]:
-    """The parameters that the form shows; levels are picked in a chart instead."""
+    """The parameters that the form shows; levels are picked in a chart where there is one."""
+    if isinstance(method, PrivateMethod):
+        return method.parameters
     return tuple(one for one in method.parameters if not isinstance(one, LevelsParameter))
 
 
@@ -57,11 +62,38 @@ def nearest_value(method: Method, key: str, value: float) -> object:
 
 def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, object]]:
     """Parameters of the work that were picked in a chart, by key."""
-    if method is None:
+    if method is None or isinstance(method, PrivateMethod):
         return {}
     keys = [one.key for one in method.parameters if isinstance(one, LevelsParameter)]
     values = {key: work.parameters.get(key) for key in keys}
     return {key: value for key, value in values.items() if isinstance(value, Mapping)}
+
+
+# ---- methods that draw noise
+
+TYPED = frozenset({"domains", "outside", "theta", "epsilon", "rho", "delta", "measure", "publish"})
+"""Keys whose fields are typed into: one change for all that is typed."""
+
+
+def still_open(method: Method | None, work: WorkState) -> str:
+    """What somebody has to decide before the noise can be planned; empty when nothing."""
+    if not isinstance(method, PrivateMethod):
+        return ""
+    given = work.parameters
+    if not given.get("dimensions"):
+        return translate(
+            "Protect",
+            "Choose what to publish: check the columns that span the tables. Nothing is counted.",
+        )
+    if given.get("epsilon") is None and given.get("rho") is None:
+        return translate(
+            "Protect",
+            "Give ε (or ρ), the privacy loss that you are ready to spend. Nothing is chosen for "
+            "you, and nothing is spent before the release.",
+        )
+    if given.get("planner") == "pmost" and given.get("theta") is None:
+        return translate("Protect", "Say which error counts as precise.")
+    return ""
 
 
 # ---- searching

@@ -21,6 +21,7 @@ class SearchStrip(QFrame):
     def __init__(self, hub: JobHub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._job = 0
+        self._doing = ""
         set_look(self, "sunken")
         line = row(self, gap=SPACE.m)
         line.setContentsMargins(SPACE.m, SPACE.s, SPACE.s, SPACE.s)
@@ -42,14 +43,15 @@ class SearchStrip(QFrame):
         hub.progressed.connect(self._on_progress)
         self.hide()
 
-    def follow(self, job: int) -> None:
-        """Show the progress of this job; 0: of none."""
+    def follow(self, job: int, doing: str = "") -> None:
+        """Show the progress of this job; 0: of none. ``doing`` says what it does, in one word."""
         if job == self._job:
             return
         self._job = job
+        self._doing = doing or self.tr("Searching")
         self._cancel.setEnabled(True)
         if job:
-            self._say(self.tr("Searching all settings…"), None)
+            self._say(f"{self._doing}…", None)
             self._timer.start(SHOW_AFTER_MS)
         else:
             self._timer.stop()
@@ -73,7 +75,7 @@ class SearchStrip(QFrame):
             return
         text = self.tr("Stopping…") if state.cancelling else state_text(state)
         share = state.done / state.total if state.total else None
-        self._say(self.tr("Searching: {state}").format(state=text), share)
+        self._say(f"{self._doing}: {text}", share)
         self._cancel.setEnabled(not state.cancelling)
 
     @Slot()

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
-from dpdesk.app.types import Method, WorkState
+from dpdesk.app.types import Method, PrivateMethod, WorkState
 from dpdesk.ui.forms import ParameterForm
+from dpdesk.ui.forms.cubes import CubeForm
+from dpdesk.ui.forms.cubes.around import Around
+from dpdesk.ui.panels.protect.budget_box import BudgetBox
 from dpdesk.ui.panels.protect.goals import GoalCards
 from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
 from dpdesk.ui.theme import SPACE, set_look
@@ -22,13 +25,15 @@ class SettingsPane(QScrollArea):
     """Goal cards, the form of the chosen method, levels chosen by hand, and the pause switch.
 
     Signals: ``methodChosen(str)``; ``edited(dict)`` changed keys with plain values (None: back to
-    the default); ``searchAgainAsked()`` the choice by hand shall go; ``paused(bool)``.
+    the default); ``searchAgainAsked()`` the choice by hand shall go; ``paused(bool)``;
+    ``categoriesWanted(str, str)`` asks for categories of a dimension, as the form of a cube does.
     """
 
     methodChosen = Signal(str)
     edited = Signal(object)
     searchAgainAsked = Signal()
     paused = Signal(bool)
+    categoriesWanted = Signal(str, str)
 
     def __init__(self, methods: Sequence[Method], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,6 +61,9 @@ class SettingsPane(QScrollArea):
         self._layout.addWidget(self._build_by_hand())
         self._place = column(gap=0)
         self._layout.addLayout(self._place)
+        self.budget = BudgetBox()
+        self.budget.hide()
+        self._layout.addWidget(self.budget)
         self._layout.addWidget(self._build_pause())
         self._layout.addStretch(1)
         self.setWidget(inner)
@@ -76,18 +84,29 @@ class SettingsPane(QScrollArea):
         """The form of the chosen method."""
         return self._form
 
-    def show_work(self, method: Method | None, work: WorkState) -> None:
+    def show_work(
+        self, method: Method | None, work: WorkState, columns: tuple[str, ...] = ()
+    ) -> None:
         """Show a state of the work; fields that say the same already are left alone."""
         self._work = work
         if method is not self._method or self._form is None:
             self._method = method
             self._replace_form()
         self.goals.show_method(method.id if method is not None else next(iter(self.goals.ids), ""))
+        self.budget.setVisible(isinstance(method, PrivateMethod))
+        self.budget.show_budget(work.budget)
         form = self._form
+        if isinstance(form, CubeForm):
+            form.show_around(Around(columns, dict(work.roles), frozenset(work.hierarchies)))
         if form is not None and method is not None:
-            if edits(form.values(), work, form_parameters(method)):
+            if self._differs(form, method):
                 form.set_values(work.parameters)
             self._show_by_hand(by_hand(method, work))
+
+    def _differs(self, form: ParameterForm, method: Method) -> bool:
+        """Whether the form says something else than the work; half-typed numbers say nothing."""
+        found = set(edits(form.values(), self._work, form_parameters(method)))
+        return bool(found - set(form.errors()) if isinstance(form, CubeForm) else found)
 
     def show_field_error(self, key: str, sentence: str) -> bool:
         """Show a sentence under a field; False when there is no such field."""
@@ -146,12 +165,19 @@ class SettingsPane(QScrollArea):
     def _form_of(self, method: Method) -> ParameterForm:
         if method.id not in self._forms:
             letters = Mnemonics(RESERVED)
-            form = ParameterForm(form_parameters(method), method.live, mnemonics=letters)
+            form = self._made_form(method, letters)
             form.hide()
             form.valuesChanged.connect(self._on_values)
             self._place.addWidget(form)
             self._forms[method.id] = form
         return self._forms[method.id]
+
+    def _made_form(self, method: Method, letters: Mnemonics) -> ParameterForm:
+        if isinstance(method, PrivateMethod):
+            made = CubeForm(form_parameters(method), mnemonics=letters)
+            made.categoriesWanted.connect(self.categoriesWanted)
+            return made
+        return ParameterForm(form_parameters(method), method.live, mnemonics=letters)
 
     def _show_by_hand(self, picked: Mapping[str, object]) -> None:
         self._hand.setVisible(bool(picked))

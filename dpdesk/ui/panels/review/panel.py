@@ -17,7 +17,7 @@ from dpdesk.ui.panels.review import checks, presenter
 from dpdesk.ui.panels.review.files import FileLists, ListFiles
 from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.panels.review.prepare_page import PreparePage
-from dpdesk.ui.panels.review.preparing import Preparing
+from dpdesk.ui.panels.review.preparing import KEEP, SPEND, Preparing
 from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
 from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.panels.review.sign_page import SignPage
@@ -382,7 +382,7 @@ class ReviewPanel(Panel):
             self._on_page(PREPARE)
         elif identifier == OPEN_RELEASE:
             self.open_release()
-        else:
+        elif identifier not in (SPEND, KEEP):
             self.wantsPanel.emit(identifier)
 
     @Slot(str)

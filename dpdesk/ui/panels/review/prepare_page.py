@@ -113,6 +113,12 @@ class PreparePage(Page):
         tip = self.tr("Write public/ and internal/ into a new folder, and check them (Ctrl+Enter)")
         self._write.setToolTip(tip if can or not reason else reason)
 
+    def show_cost(self, words: str) -> None:
+        """Name what writing costs on the button; empty: it costs nothing."""
+        text = words.replace("&", "&&") or self.tr("&Write the release")
+        self._write.setText(text)
+        self._write.setAccessibleName(words or self.tr("Write the release"))
+
     # -- building
 
     def _build_words(self, theme: ThemeManager) -> QScrollArea:

@@ -6,17 +6,18 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from dpdesk.app.types import SetTitle
+from dpdesk.app.types import PrivateMethod, SetTitle, WorkState
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.review import presenter
 from dpdesk.ui.panels.review.prepare_page import PreparePage
 from dpdesk.ui.panels.review.preview import Preview
 from dpdesk.ui.panels.review.target import Target
+from dpdesk.ui.words.budget import confirm_words, cost_words, outlook_words
 from dpdesk.ui.words.lacking import Missing, Situation, place_words, what_is_missing
 from dpdesk.ui.workbench import Workbench
 
-PROTECT = "protect"
+PROTECT, SPEND, KEEP = "protect", "spend", "keep"
 
 
 class Preparing(QObject):
@@ -42,7 +43,10 @@ class Preparing(QObject):
         page.folderEdited.connect(self._on_folder)
         page.browseAsked.connect(self._on_browse)
         page.writeAsked.connect(self.write)
+        page.band.triggered.connect(self._on_band)
         workbench.hub.finished.connect(self._on_finished)
+        workbench.budget.changed.connect(self._on_budget)
+        self._asked: WorkState | None = None
 
     @property
     def start(self) -> Path:
@@ -54,7 +58,7 @@ class Preparing(QObject):
         """Whether the release can be written now."""
         bench = self._bench
         ready = bench.data is not None and bench.method is not None and self._missing() is None
-        possible = self.preview.problem is None and not self._target.problem
+        possible = self.preview.problem is None and not self._target.problem and self._paid
         return ready and possible and not self._job and bool(self._page.folder)
 
     def forget(self) -> None:
@@ -80,12 +84,65 @@ class Preparing(QObject):
         """Write the release into the folder of the form."""
         if not self.can_write:
             return
+        if self._bench.budget.outlook is not None:
+            self._asked = self._bench.work
+            self.changed.emit()
+            self.previewed.emit()
+            return
+        self._write()
+
+    def _write(self) -> None:
+        self._asked = None
         out = Path(self._page.folder.strip()).expanduser()
         self._job = self._bench.write_release(out)
         if self._job:
             text = self.tr("Writing the release {name}").format(name=out.name)
             self._page.job_line.follow(self._job, text)
             self.changed.emit()
+
+    # -- what a release costs
+
+    @property
+    def _paid(self) -> bool:
+        """Whether nothing stands against spending what the release costs."""
+        if not isinstance(self._bench.method, PrivateMethod):
+            return True
+        outlook = self._bench.budget.outlook
+        return outlook is not None and not outlook.refusal
+
+    def _show_cost(self) -> None:
+        """Name the cost; once asked for, say what it means and ask again, in the same place."""
+        watch, page = self._bench.budget, self._page
+        outlook = watch.outlook
+        page.show_cost("" if outlook is None else cost_words(outlook))
+        if watch.problem:
+            page.band.show_message("fail", watch.problem, dismissible=False)
+        elif outlook is None:
+            return
+        elif outlook.refusal:
+            action = (PROTECT, self.tr("Change the settings"))
+            page.band.show_message(
+                "fail", f"{outlook.refusal} {outlook.hint}", (action,), dismissible=False
+            )
+        elif self._asked == self._bench.work:
+            yes = self.tr("Yes: {what}").format(what=cost_words(outlook))
+            answers = ((SPEND, yes), (KEEP, self.tr("Do not release")))
+            page.band.show_message("caution", confirm_words(outlook), answers, dismissible=False)
+        else:
+            page.band.show_message("info", outlook_words(outlook), dismissible=False)
+
+    @Slot()
+    def _on_budget(self) -> None:
+        self.previewed.emit()
+        self.changed.emit()
+
+    @Slot(str)
+    def _on_band(self, answer: str) -> None:
+        if answer == SPEND and self._asked == self._bench.work and self.can_write:
+            self._write()
+        elif answer == KEEP:
+            self._asked = None
+            self.previewed.emit()
 
     # -- showing
 
@@ -98,13 +155,15 @@ class Preparing(QObject):
         if self.preview.problem is not None:
             return self._show_refusal(self.preview.problem)
         self._page.band.clear()
+        self._show_cost()
         return self._show_preview()
 
     def show_whether_it_can(self) -> None:
         """Enable the button that writes, or say why it is off."""
         missing, can = self._missing(), self.can_write
         reason = f"{missing.title}. {missing.text}" if missing is not None else self._target.problem
-        self._page.set_can_write(can, "" if can else reason)
+        asked = self._asked is not None and self._asked == self._bench.work
+        self._page.set_can_write(can and not asked, "" if can else reason)
 
     def _missing(self) -> Missing | None:
         bench, data = self._bench, self._bench.data

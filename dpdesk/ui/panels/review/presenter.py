@@ -54,6 +54,8 @@ class Fates:
 
 def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object]) -> Fates:
     """What becomes of each column when ``result`` (of a run of the work) is released."""
+    if isinstance(result.get("cuboids"), list | tuple):
+        return _fates_of_tables(columns, work)
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
     dropped, generalised, kept = [], [], []
@@ -66,6 +68,23 @@ def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object])
         else:
             kept.append(name)
     return Fates(tuple(dropped), tuple(generalised), tuple(kept))
+
+
+def _fates_of_tables(columns: Sequence[str], work: WorkState) -> Fates:
+    """Of tables with noise, columns that are neither a dimension nor measured leave nothing."""
+    given = work.parameters
+    named = given.get("dimensions")
+    dimensions = named if isinstance(named, list | tuple) else ()
+    levels = given.get("levels")
+    at = levels if isinstance(levels, Mapping) else {}
+    measured = str(given.get("measure", ""))
+    used = [name for name in columns if name in dimensions or f"'{name}'" in measured]
+    raised = tuple((name, int(at[name])) for name in used if at.get(name))
+    return Fates(
+        tuple(name for name in columns if name not in used),
+        raised,
+        tuple(name for name in used if not at.get(name)),
+    )
 
 
 def _level_words(name: str, level: int) -> str:
@@ -214,6 +233,7 @@ def stale_words(made_from: WorkState | None, now: WorkState) -> str:
             (made_from.method, made_from.parameters),
             (now.method, now.parameters),
         ),
+        (translate("Review", "budget"), made_from.budget, now.budget),
         (translate("Review", "title"), made_from.title, now.title),
     )
     changed = [word for word, before, after in pairs if before != after]

@@ -1,0 +1,131 @@
+"""Trying the settings of a method that draws noise: no data are looked at, nothing is spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dpdesk.app.ledgers import open_ledger
+from dpdesk.app.private.preparing import given_columns, read_files
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.engine.private_method import PrivateInput, PrivateMethod
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.io.store import DataStore
+    from dpdesk.project.work import WorkState
+
+_WHERE = "The plan, [protection]"
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What the ledger says before a release, and what it would say afterwards; texts for people.
+
+    ``account`` names whose budget it is; ``limit`` and ``left`` are empty where nothing limits it.
+    ``refusal`` is why it would be refused now, empty when it would not; ``again`` says whether
+    something was spent before.
+    """
+
+    account: str
+    cost: str
+    spent: str
+    after: str
+    limit: str = ""
+    left: str = ""
+    refusal: str = ""
+    hint: str = ""
+    again: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def trying_input(
+    context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
+) -> tuple[PrivateMethod, PrivateInput]:
+    """What designs of this work may know, but for its parameters; of the data, the names alone.
+
+    Raises InputError for hierarchy files that cannot be read and for columns that are not there.
+    """
+    plan = work.to_plan()
+    method = context.registry.get(plan.protection.method, _WHERE)
+    if not isinstance(method, PrivateMethod):
+        raise TypeError("not a private method")
+    by_hand = work.hand_made()
+
+    def note(code: str, sentence: str) -> None:
+        report(Note(code, sentence))
+
+    files = dict(by_hand) | read_files(plan, work.base, by_hand, token, note)
+    given = given_columns(plan, data, {}, files, "The plan", _WHERE, frozenset(by_hand))
+    return method, given
+
+
+def outlook(context: AppContext, data: DataStore, work: WorkState) -> Outlook:
+    """What the ledger of the work says of a release of it; nothing is debited, no file is made.
+
+    Raises InputError for settings that are not complete, ``plan.invalid``, ``budget.amount``;
+    StorageError ``ledger.*``.
+    """
+    method = context.registry.get(work.method, _WHERE)
+    if not isinstance(method, PrivateMethod):
+        raise TypeError("not a private method")
+    roles = {name: work.role(name) for name in data.columns}
+    charge = method.price(roles, parse_parameters(method.parameters, work.parameters, _WHERE))
+    desk = open_ledger(context, work.base, work.budget)
+    request = desk.request(
+        charge.cost,
+        data.sha256,
+        data.columns,
+        method.title,
+        neighbours=charge.neighbours,
+        unit=charge.unit,
+        title=work.title,
+    )
+    found = desk.preview(request)
+    refusal = found.refusal
+    return Outlook(
+        account=str(found.key),
+        cost=str(charge.cost),
+        spent=str(found.spent),
+        after=str(found.after),
+        limit="" if found.limit is None else str(found.limit),
+        left="" if found.left is None else str(found.left),
+        refusal="" if refusal is None else refusal.sentence,
+        hint="" if refusal is None else refusal.hint,
+        again=found.spent.count > 0,
+        notes=tuple(note.sentence for note in found.notes),
+    )
+
+
+def declared_categories(
+    work: WorkState, column: str, level: int, token: CancelToken
+) -> tuple[str, ...]:
+    """The categories that the hierarchy of a column declares at a level, in its order.
+
+    Raises InputError ``cube.no-domain``, ``cube.level`` and what reading the file raises.
+    """
+    from dpdesk.engine.cubes.declared import declare
+    from dpdesk.io.hierarchyfile import open_hierarchy
+
+    choice = work.hierarchies.get(column)
+    if isinstance(choice, HierarchyFile):
+        token.check()
+        reading = open_hierarchy(work.base / choice.path, column)
+        return declare(column, None, reading.hierarchy, level, None, _WHERE).categories
+    if isinstance(choice, HierarchyBuilder):
+        return declare(column, None, choice, level, None, _WHERE).categories
+    raise InputError(
+        "cube.no-domain",
+        f"`{column}` has no hierarchy file that declares its categories.",
+        hint="Type them, or give the column a hierarchy file in Hierarchies.",
+        details={"key": "domains"},
+    )
+
+
+def values_in_data(data: DataStore, column: str, token: CancelToken) -> tuple[str, ...]:
+    """The values of a column, sorted: a suggestion that somebody must confirm, never a domain."""
+    table = data.frequency_table([column], token)
+    return tuple(sorted(str(value) for value in table.domains[0]))

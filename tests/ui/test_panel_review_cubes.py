@@ -1,0 +1,84 @@
+"""Releasing differentially private tables in the window: the cost is named, then asked again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from dpdesk.ui.panels.review import ReviewPanel
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
+from tests.helpers.asking import ScriptedAsker
+from tests.helpers.cubes import people, write_plan, write_register
+from tests.helpers.people_plan import TIMEOUT, open_plan
+
+
+@pytest.fixture
+def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ReviewPanel:
+    made = ReviewPanel(bench, theme, ScriptedAsker())
+    qtbot.addWidget(made)
+    made.resize(1200, 760)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def button(panel: ReviewPanel, words: str) -> QPushButton:
+    found = [
+        one
+        for one in panel.findChildren(QPushButton)
+        if one.isVisible() and one.text().replace("&", "").startswith(words)
+    ]
+    assert len(found) == 1, (words, [one.text() for one in panel.findChildren(QPushButton)])
+    return found[0]
+
+
+def ready(panel: ReviewPanel, bench: Workbench, qtbot: QtBot, plan: Path) -> None:
+    open_plan(bench, plan, qtbot)
+    panel.activated()
+    qtbot.waitUntil(lambda: panel.preparing.can_write and not bench.hub.busy, timeout=TIMEOUT)
+
+
+def spent(bench: Workbench) -> str:
+    outlook = bench.budget.outlook
+    return "" if outlook is None else outlook.spent
+
+
+def test_the_button_names_the_cost_and_asks_once_more_before_it_is_spent(
+    panel: ReviewPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    plan = write_plan(write_register(tmp_path, people()), budget="limit = 2.5")
+    ready(panel, bench, qtbot, plan)
+    first = button(panel, "Release, spends")
+    assert first.text() == "Release, spends ε\u00a01 of 2.5"
+    qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
+    assert not first.isEnabled()
+    assert bench.release is None
+    assert spent(bench) == "ε = 0"
+    qtbot.mouseClick(button(panel, "Do not release"), Qt.MouseButton.LeftButton)
+    assert first.isEnabled()
+    qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(button(panel, "Yes: Release"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bench.release is not None and not bench.hub.busy, timeout=TIMEOUT)
+    assert bench.verified is not None
+    assert bench.verified.ok
+    qtbot.waitUntil(lambda: spent(bench) == "ε = 1", timeout=TIMEOUT)
+
+
+def test_a_further_release_says_that_it_spends_again_until_the_limit_stops_it(
+    panel: ReviewPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    plan = write_plan(write_register(tmp_path, people()), budget="limit = 1.5")
+    ready(panel, bench, qtbot, plan)
+    qtbot.mouseClick(button(panel, "Release, spends"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(button(panel, "Yes: Release"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bench.release is not None and not bench.hub.busy, timeout=TIMEOUT)
+    panel.strip.choose("prepare")
+    panel.strip.chosen.emit("prepare")
+    again = button(panel, "Release again, spends")
+    assert not again.isEnabled()
+    assert panel.prepare.band.kind == "fail"
