@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.planning import PreparedRun, prepare
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.parameters import ParameterValue, parse_parameters
+from dpdesk.core.plain import number_text
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import (
     Detail,
@@ -21,7 +22,7 @@ from dpdesk.engine.method import (
     MethodOutcome,
     PatientExploration,
 )
-from dpdesk.engine.private_method import Design, PrivateMethod
+from dpdesk.engine.private_method import BudgetAdvice, Design, PrivateMethod
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.work import WorkState
 
@@ -65,6 +66,26 @@ class Explored:
             return self.exploration.view_until(values, token or CancelToken(), report)
         return self.exploration.view(values)
 
+    def tables(self, parameters: Mapping[str, object]) -> tuple[str, ...]:
+        """Names of the tables that would be published; none where nothing advises on a budget."""
+        if not isinstance(self.exploration, BudgetAdvice):
+            return ()
+        return self.exploration.tables(self._parsed(_budgeted(parameters)))
+
+    def needed(
+        self, parameters: Mapping[str, object], place: int, wanted: float, token: CancelToken
+    ) -> tuple[str, str] | None:
+        """The plan's key and the exact decimal of the least budget for an accuracy of a table.
+
+        Settings without a budget are planned for ε = 1: the plan does not depend on it. None where
+        nothing advises. Raises InputError, ValueError, Cancelled.
+        """
+        if not isinstance(self.exploration, BudgetAdvice):
+            return None
+        given = self._parsed(_budgeted(parameters))
+        key, budget = self.exploration.needed(given, place, wanted, token)
+        return key, number_text(budget)
+
     @property
     def patient(self) -> bool:
         """Whether a view may take long, so that it is worth stopping."""
@@ -96,6 +117,14 @@ class Explored:
             other.hierarchies,
             other.method,
         )
+
+
+def _budgeted(parameters: Mapping[str, object]) -> dict[str, object]:
+    """The parameters, with ε = 1 where no budget is given yet."""
+    given = dict(parameters)
+    if given.get("epsilon") is None and given.get("rho") is None:
+        given["epsilon"] = 1
+    return given
 
 
 def ready(

@@ -39,6 +39,12 @@ MODULES = (
     "dpdesk.engine.anonymity.source_verification",
     "pyarrow.acero",
     "pyarrow.csv",
+    "dpdesk.engine.cubes.exploration",
+    "dpdesk.engine.cubes.optimal.planner",
+    "dpdesk.engine.cubes.planners.bmax",
+    "dpdesk.engine.cubes.processing",
+    "dpdesk.engine.noise.kernels",
+    "dpdesk.app.private.releasing",
     "dpdesk.engine.disclosure",
     "dpdesk.report.about",
     "dpdesk.report.review",
@@ -67,7 +73,7 @@ def warm_up(
         except (ImportError, OSError, RuntimeError, DpdeskError):
             continue
         found += 1
-    for start in (_arrow, _compiler) if starts is None else starts:
+    for start in (_arrow, _compiler, _noise) if starts is None else starts:
         token.check()
         try:
             start()
@@ -88,3 +94,13 @@ def _compiler() -> None:
     from dpdesk.core.compiled import start
 
     start()
+
+
+def _noise() -> None:
+    """The kernels that draw noise, compiled or read on their first use, draw a little and forget.
+
+    What is drawn is used for nothing and counts nothing.
+    """
+    from dpdesk.engine.cubes.warming import warm_kernels
+
+    warm_kernels()

@@ -103,7 +103,8 @@ class BarChart:
 class PointSeries:
     """Points of a scatter; ``ids`` name each point for picking (empty: not pickable).
 
-    ``stepped`` joins the points, in order, by steps (a Pareto front); ``emphasis`` draws the marker
+    ``stepped`` joins the points, in order, by steps (a Pareto front), ``joined`` by straight lines
+    without markers (a curve); ``emphasis`` draws the marker
     large (the chosen point, a candidate); ``labels`` (empty or one per point) are written beside.
     """
 
@@ -115,6 +116,7 @@ class PointSeries:
     stepped: bool = False
     emphasis: bool = False
     labels: tuple[str, ...] = ()
+    joined: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +125,8 @@ class ScatterChart:
 
     ``short`` is a word or two that stand for the question where there is little room. With a
     ``y_limit_key``, the limit is the parameter of that name and may be dragged. ``links`` are pairs
-    of ids of points that are joined by lines.
+    of ids of points that are joined by lines. ``opens`` says what is behind a point, where there
+    is something to be looked at instead of a choice.
     """
 
     id: str
@@ -138,6 +141,7 @@ class ScatterChart:
     short: str = ""
     y_limit_key: str = ""
     links: tuple[tuple[int, int], ...] = ()
+    opens: str = ""
 
 
 Chart: TypeAlias = "BarChart | ScatterChart"

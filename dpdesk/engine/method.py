@@ -98,11 +98,15 @@ class DetailPart:
 
 @dataclass(frozen=True)
 class Detail:
-    """What lies behind one bar of a chart: a question, its answer, and parts to look at."""
+    """What lies behind one bar or point of a chart: a question, its answer, parts to look at.
+
+    ``confidential`` says whether original values of the data are among them.
+    """
 
     title: str
     sentence: str
     parts: tuple[DetailPart, ...]
+    confidential: bool = True
 
 
 @runtime_checkable

@@ -10,7 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.guarantee import Guarantee
@@ -60,6 +61,27 @@ class Charge:
     draws: tuple[Draws, ...]
     neighbours: Neighbours
     unit: ProtectedUnit
+
+
+@runtime_checkable
+class BudgetAdvice(Protocol):
+    """An :class:`~dpdesk.engine.method.Exploration` that knows the budget for an accuracy."""
+
+    def tables(self, parameters: Mapping[str, ParameterValue]) -> tuple[str, ...]:
+        """Names of the tables that would be published. Raises InputError."""
+        ...
+
+    def needed(
+        self,
+        parameters: Mapping[str, ParameterValue],
+        place: int,
+        wanted: float,
+        token: CancelToken,
+    ) -> tuple[str, Fraction]:
+        """The least budget, and its key in a plan, with which 95 % of the cells of a table (by
+        its place) err by at most ``wanted``. Raises InputError, ValueError, Cancelled.
+        """
+        ...
 
 
 @dataclass(frozen=True, eq=False)

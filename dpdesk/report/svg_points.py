@@ -27,6 +27,7 @@ from dpdesk.report.svg_canvas import (
 _PLOT = 320
 _RIGHT = WIDTH - 28
 _SMALL, _LARGE = 2.2, 7.0
+_DASHES = {Look.SECOND: "8 4", Look.THIRD: "2 3", Look.FOURTH: "8 3 2 3"}
 _CELL = 2.0  # px: points closer than this are drawn once
 
 
@@ -89,8 +90,11 @@ def _ends(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[flo
 def _draw_legend(canvas: Canvas, chart: ScatterChart) -> float:
     def mark(index: int, x: float, y: float) -> None:
         series = chart.series[index]
-        if series.stepped:
-            canvas.line(x, y, x + 14, y, colour(series.look), width=2)
+        if series.stepped or series.joined:
+            dash = _DASHES.get(series.look, "") if series.joined else ""
+            canvas.line(x, y, x + 14, y, colour(series.look), dash, 2)
+        if series.joined:
+            return
         canvas.elements.append(_marker(series.look, x + 7, y, 5.0 if series.emphasis else 3.0))
 
     return legend(canvas, [series.name for series in chart.series], mark, 12.0)
@@ -105,6 +109,13 @@ def _draw_series(canvas: Canvas, series: PointSeries, x: Scale, y: Scale) -> Non
             f'<path d="{"".join(path)}" style="fill:none;stroke:{colour(series.look)}" '
             'stroke-width="2"/>'
         )
+    if series.joined and len(spots) > 1:
+        places = "L".join(f"{number(px)},{number(py)}" for _, px, py in spots)
+        canvas.elements.append(
+            f'<path d="M{places}" style="fill:none;stroke:{colour(series.look)}" '
+            f'stroke-width="2" stroke-dasharray="{_DASHES.get(series.look, "none")}"/>'
+        )
+        return
     size = _LARGE if series.emphasis else _SMALL * _factor(series)
     drawn: set[tuple[int, int]] = set()
     for index, px, py in spots:

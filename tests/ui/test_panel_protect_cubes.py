@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,66 @@ def test_every_control_of_the_form_is_named_and_explained(
 ) -> None:
     opened(panel, bench, qtbot, plan_of(tmp_path))
     assert findings(panel) == []
+
+
+def test_an_accuracy_names_the_epsilon_that_it_needs_and_sets_it(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, plan_of(tmp_path, planner="base"))
+    box = panel.settings.accuracy
+    qtbot.waitUntil(lambda: box.table.count() == 8, timeout=TIMEOUT)
+    box.table.setCurrentIndex(box.table.findText("sex × region × age"))
+    qtbot.keyClicks(box.width_, "2")
+    qtbot.waitUntil(lambda: box.take.isVisible(), timeout=TIMEOUT)
+    qtbot.mouseClick(box.take, Qt.MouseButton.LeftButton)
+    # Variance 2q/(1 − q)² with q = exp(−ε), and 2.12 deviations within ± 2: ε = 1.39.
+    qtbot.waitUntil(lambda: bench.work.parameters["epsilon"] != 1, timeout=TIMEOUT)
+    found = float(str(bench.work.parameters["epsilon"]))
+    widths = [
+        2.12 * math.sqrt(2 * math.exp(-e)) / (1 - math.exp(-e)) for e in (found, found - 0.01)
+    ]
+    assert widths[0] <= 2 < widths[1]
+
+
+def test_planners_stand_side_by_side_as_errors_against_epsilon(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, plan_of(tmp_path, planner="base"))
+    panel.result.deck.show_page("cube-budgets")
+    chart = panel.result.deck.view("cube-budgets").chart
+    assert isinstance(chart, ScatterChart)
+    assert [one.name for one in chart.series] == ["Base", "BMax", "All", "Chosen"]
+    assert all(one.joined for one in chart.series[:-1])
+    base = chart.series[0]
+    assert abs(float(base.y[0] * base.x[0] - base.y[-1] * base.x[-1])) < 1e-9
+
+
+def test_a_table_of_the_chart_opens_its_error_and_its_sources(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, plan_of(tmp_path, planner="base"))
+    deck = panel.result.deck
+    deck.show_page("cube-tables")
+    surface = deck.view("cube-tables").surface
+    assert surface is not None
+    surface.setFocus()
+    qtbot.keyClick(surface, Qt.Key.Key_Right)
+    qtbot.keyClick(surface, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: deck.detail.isVisible(), timeout=TIMEOUT)
+    assert deck.detail.accessibleName() == "How exact is grand total?"
+    assert "computed from other tables" in deck.detail.accessibleDescription()
+
+
+def test_the_ledger_says_beforehand_what_a_release_leaves(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, plan_of(tmp_path, epsilon=0.5))
+    box = panel.settings.budget
+    assert box.population.text() == "register"
+    qtbot.keyClicks(box.limit, "2")
+    qtbot.waitUntil(lambda: "1.5 left" in box.words, timeout=TIMEOUT)
+    assert bench.work.budget == {"population": "register", "limit": 2}
+    qtbot.keyClicks(box.limit, "\b")
+    qtbot.keyClicks(box.limit, "0.3")
+    qtbot.waitUntil(lambda: "✕" in box.words, timeout=TIMEOUT)
+    assert not (bench.context.home / "ledger.sqlite").exists()

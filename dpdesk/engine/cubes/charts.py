@@ -30,6 +30,7 @@ from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
 
 PRIORS = (0.01, 0.1, 0.5)
+TABLES = "cube-tables"
 
 
 def design_charts(settings: CubeSettings, channel: Channel, errors: Errors) -> tuple[Chart, ...]:
@@ -100,7 +101,7 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
     worst = int(np.argmax(deviations))
     unit, factor = unit_of(channel), COVERING_95[settings.noise]
     return ScatterChart(
-        id="cube-tables",
+        id=TABLES,
         question="How large is the error of each table?",
         answer=(
             f"Largest in {name_of(settings, int(masks[worst]))}: ± "
@@ -124,6 +125,7 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
             ],
         ),
         short="Errors by table",
+        opens="the table: its error, and what it is computed from",
     )
 
 

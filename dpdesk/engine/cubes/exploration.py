@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from threading import Lock
+from typing import TypeAlias
 
+from dpdesk.core.charts import Chart, ScatterChart
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.parameters import ParameterValue
+from dpdesk.engine.cubes.charts import TABLES
 from dpdesk.engine.cubes.design import CubeDesign, design_cube
-from dpdesk.engine.method import ExplorationView
+from dpdesk.engine.cubes.planning_charts import (
+    error_by_budget,
+    needed_budget,
+    table_detail,
+    table_names,
+)
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.method import Detail, ExplorationView
 from dpdesk.engine.private_method import PrivateInput
 
 _KEPT = 32
+_Key: TypeAlias = "tuple[tuple[str, str], ...]"
 
 
 class CubeExploration:
@@ -27,7 +40,8 @@ class CubeExploration:
         self._given = given
         self._token = token
         self._lock = Lock()
-        self._known: dict[tuple[tuple[str, object], ...], CubeDesign] = {}
+        self._known: dict[_Key, CubeDesign] = {}
+        self._compared: dict[_Key, ScatterChart] = {}
 
     def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
         """Errors, costs and guarantee of these settings; an unusable one says what is wrong."""
@@ -48,11 +62,48 @@ class CubeExploration:
         return ExplorationView(
             True,
             _sentence(design),
-            design.charts,
+            self._charts(parameters, design, token),
             design.figures,
             design.guarantee,
             notes=(*design.notes, *_internal_note()),
         )
+
+    def detail(
+        self, parameters: Mapping[str, ParameterValue], chart: str, place: int
+    ) -> Detail | None:
+        """What is known of the table behind a point, whose id is the table's mask."""
+        return table_detail(self.design(parameters), place) if chart == TABLES else None
+
+    def tables(self, parameters: Mapping[str, ParameterValue]) -> tuple[str, ...]:
+        """See :meth:`BudgetAdvice.tables`."""
+        return table_names(CubeSettings.from_parameters(parameters, self._given.where))
+
+    def needed(
+        self,
+        parameters: Mapping[str, ParameterValue],
+        place: int,
+        wanted: float,
+        token: CancelToken,
+    ) -> tuple[str, Fraction]:
+        """See :meth:`BudgetAdvice.needed`."""
+        design = self.design(parameters, token)
+        key = "epsilon" if design.settings.noise is Noise.LAPLACE else "rho"
+        return key, needed_budget(design, place, wanted)
+
+    def _charts(
+        self, parameters: Mapping[str, ParameterValue], design: CubeDesign, token: CancelToken
+    ) -> tuple[Chart, ...]:
+        """The design's charts, and the comparison of planners behind the first one."""
+        key = _key(parameters)
+        with self._lock:
+            known = self._compared.get(key)
+        if known is None:
+            known = error_by_budget(design, token)
+            with self._lock:
+                while len(self._compared) >= _KEPT:
+                    del self._compared[next(iter(self._compared))]
+                self._compared[key] = known
+        return (*design.charts[:1], known, *design.charts[1:])
 
     def design(
         self,
@@ -61,7 +112,7 @@ class CubeExploration:
         report: Report = silent,
     ) -> CubeDesign:
         """The design of these settings. Raises InputError, RefusedError, Cancelled."""
-        key = tuple(sorted((name, repr(value)) for name, value in parameters.items()))
+        key = _key(parameters)
         with self._lock:
             known = self._known.get(key)
         if known is None:
@@ -78,11 +129,16 @@ class CubeExploration:
         return {}
 
 
+def _key(parameters: Mapping[str, ParameterValue]) -> _Key:
+    return tuple(sorted((name, repr(value)) for name, value in parameters.items()))
+
+
 def _sentence(design: CubeDesign) -> str:
     figures = {figure.key: figure for figure in design.figures}
     tables, error = int(figures["tables"].value), figures["largest_error"]
     count = "1 table" if tables == 1 else f"{tables:,} tables"
-    return f"{count}; the largest error is ± {error.value:,.4g} {error.unit} in 95 % of the cells."
+    size = f"± {error.value:,.4g} {error.unit} in 95 % of the cells"
+    return f"{count}; the largest planned error is {size}."
 
 
 def _internal_note() -> tuple[Note, ...]:

@@ -12,6 +12,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from dpdesk.core.charts import Axis
 
 MAX_LINES = 8
+FEW_DECADES = 2.2
 ROOM_AT_ENDS = 60
 
 
@@ -71,6 +72,8 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
             return []
         wanted = max(2, min(MAX_LINES, int(size // self._room)))
+        if self._axis.log and high - low < FEW_DECADES:
+            return [(1.0, log_places(low, high))]
         step = nice_step((high - low) / wanted)
         if self._axis.log or self._axis.whole:
             step = max(1.0, round(step))
@@ -102,6 +105,23 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
     @property
     def _flat(self) -> bool:
         return self.orientation in ("top", "bottom")
+
+
+def log_places(low: float, high: float) -> list[float]:
+    """Logarithms of 1, 2 and 5 times powers of ten from ``low`` to ``high`` (logarithms).
+
+    Where none or one would be there, of all whole multiples instead.
+    """
+    for digits in ((1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9)):
+        found = [
+            math.log10(digit) + power
+            for power in range(math.floor(low), math.ceil(high) + 1)
+            for digit in digits
+            if low <= math.log10(digit) + power <= high
+        ]
+        if len(found) > 1:
+            break
+    return found
 
 
 def nice_step(rough: float) -> float:

@@ -26,6 +26,8 @@ from PySide6.QtGui import (
     QTransform,
 )
 
+from dpdesk.core.charts import Look
+
 Floats = NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
 FEW_LABELS = 8
@@ -348,6 +350,18 @@ class LinksItem(PixelItem):
             painter.drawLine(transform.map(QPointF(x1, y1)), transform.map(QPointF(x2, y2)))
 
 
+_DASHES = {
+    Look.SECOND: Qt.PenStyle.DashLine,
+    Look.THIRD: Qt.PenStyle.DotLine,
+    Look.FOURTH: Qt.PenStyle.DashDotLine,
+}
+
+
+def curve_style(look: Look) -> Qt.PenStyle:
+    """How the curve of a series is dashed, so that colour is not alone."""
+    return _DASHES.get(look, Qt.PenStyle.SolidLine)
+
+
 MARKERS = ("disc", "square", "diamond", "triangle", "cross", "ring")
 
 
@@ -382,6 +396,7 @@ class MarkersItem(PixelItem):
         self._labels: tuple[str, ...] = ()
         self._shape, self._size = "disc", 7.0
         self._stepped = False
+        self._joined: Qt.PenStyle | None = None
         self._colour, self._halo, self._text = QColor(), QColor(), QColor()
         self._font = QFont()
 
@@ -394,13 +409,17 @@ class MarkersItem(PixelItem):
         colours: tuple[str, str, str],
         *,
         stepped: bool = False,
+        joined: Qt.PenStyle | None = None,
         labels: tuple[str, ...] = (),
         font: QFont | None = None,
     ) -> None:
-        """Show these points; colours are those of the marker, of its halo and of labels."""
+        """Show these points; colours are those of the marker, of its halo and of labels.
+
+        ``joined`` draws a curve in this style instead of markers.
+        """
         self._x, self._y, self._shape, self._size = x, y, shape, size
         self._colour, self._halo, self._text = (QColor(colour) for colour in colours)
-        self._stepped, self._labels = stepped, labels
+        self._stepped, self._joined, self._labels = stepped, joined, labels
         self._font = font or QFont()
         self.update()
 
@@ -413,6 +432,13 @@ class MarkersItem(PixelItem):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
         if self._stepped and xs.size > 1:
             self._draw_steps(painter, xs, ys)
+        if self._joined is not None:
+            painter.setPen(QPen(self._colour, 2, self._joined))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            places = zip(xs.tolist(), ys.tolist(), strict=True)
+            painter.drawPolyline(QPolygonF([QPointF(x, y) for x, y in places]))
+            self._draw_labels(painter, transform, xs, ys)
+            return
         path = marker_path(self._shape, self._size)
         line_only = self._shape in ("cross", "ring")
         painter.setBrush(Qt.BrushStyle.NoBrush if line_only else self._colour)

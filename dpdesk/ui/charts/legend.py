@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from dpdesk.core.charts import BarChart, Chart, Look
+from dpdesk.core.charts import BarChart, Chart, Look, PointSeries
 from dpdesk.ui.theme import Theme, look_colour
 
 
@@ -48,10 +48,7 @@ class Legend(QWidget):
             ):
                 entries.append(_Entry(failing, "hatched", Look.FAIL))
         else:
-            entries = [
-                _Entry(one.name, "steps" if one.stepped else "marker", one.look)
-                for one in chart.series
-            ]
+            entries = [_Entry(one.name, _kind_of(one), one.look) for one in chart.series]
         if tuple(entries) == self._entries:
             return
         self._entries = tuple(entries)
@@ -104,7 +101,7 @@ class Legend(QWidget):
             painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, entry.name)
 
     def _draw_swatch(self, painter: QPainter, entry: _Entry, rect: QRectF) -> None:
-        from dpdesk.ui.charts.items import marker_path
+        from dpdesk.ui.charts.items import curve_style, marker_path
         from dpdesk.ui.charts.surface import MARKER
 
         colour = QColor(look_colour(self._theme.tokens, entry.look))
@@ -118,12 +115,16 @@ class Legend(QWidget):
                 painter.setBrush(QBrush(colour, Qt.BrushStyle.BDiagPattern))
             painter.drawRect(rect.adjusted(1, 1, -1, -1))
         else:
-            if entry.kind == "steps":
-                painter.setPen(QPen(colour, 2))
+            if entry.kind in ("steps", "joined"):
+                style = Qt.PenStyle.SolidLine if entry.kind == "steps" else curve_style(entry.look)
+                painter.setPen(QPen(colour, 2, style))
                 painter.drawLine(
                     QPointF(rect.left(), rect.center().y()),
                     QPointF(rect.right(), rect.center().y()),
                 )
+            if entry.kind == "joined":
+                painter.restore()
+                return
             shape = MARKER[entry.look]
             painter.setPen(QPen(colour, 2) if shape == "cross" else Qt.PenStyle.NoPen)
             painter.setBrush(colour)
@@ -155,3 +156,9 @@ class Legend(QWidget):
             places.append(QRectF(x, y, wide, line))
             x += wide + 20
         return places
+
+
+def _kind_of(one: PointSeries) -> str:
+    if one.joined:
+        return "joined"
+    return "steps" if one.stepped else "marker"

@@ -26,6 +26,7 @@ def finite(one: PointSeries, chart: ScatterChart) -> PointSeries:
         one.stepped,
         one.emphasis,
         one.labels if whole else tuple(np.array(one.labels)[good]) if one.labels else (),
+        one.joined,
     )
 
 

@@ -23,6 +23,7 @@ from dpdesk.ui.charts.items import (
     LinksItem,
     MarkersItem,
     PixelItem,
+    curve_style,
 )
 from dpdesk.ui.charts.limits import GRAB_PIXELS, LimitHandle
 from dpdesk.ui.charts.scaling import finite, scaled, span
@@ -208,8 +209,8 @@ class PlotSurface(PlotFrame):
         self._links.set_links(ends, self._theme.tokens.border)
 
     def _draw_series(self, series: Sequence[PointSeries]) -> None:
-        clouds = [one for one in series if one.x.size > CLOUD_FROM and not one.stepped]
-        marks = [one for one in series if one.x.size <= CLOUD_FROM or one.stepped]
+        clouds = [one for one in series if one.x.size > CLOUD_FROM and not _lined(one)]
+        marks = [one for one in series if one.x.size <= CLOUD_FROM or _lined(one)]
         _fit(self, self._clouds, len(clouds), CloudItem)
         _fit(self, self._markers, len(marks), MarkersItem)
         theme, depth = self._theme, {id(one): 12 + n * 0.1 for n, one in enumerate(series)}
@@ -228,6 +229,7 @@ class PlotSurface(PlotFrame):
                 size,
                 (colour, tokens.surface, tokens.text),
                 stepped=one.stepped,
+                joined=curve_style(one.look) if one.joined else None,
                 labels=one.labels,
                 font=theme.font("note", bold=one.emphasis),
             )
@@ -485,3 +487,7 @@ def _fit(surface: PlotSurface, items: list[PixelT], count: int, kind: type[Pixel
     while len(items) < count:
         items.append(kind())
         surface.add(items[-1])
+
+
+def _lined(one: PointSeries) -> bool:
+    return one.stepped or one.joined

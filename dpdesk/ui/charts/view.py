@@ -384,6 +384,11 @@ class ChartView(QWidget):
             return " "
         if isinstance(chart, BarChart):
             return chart.opens or " "
+        if chart.opens:
+            words = self.tr("Click a point, or walk by arrow keys and press Enter, to see {what}.")
+            return words.format(what=chart.opens)
+        if not any(one.ids.size for one in chart.series):
+            return " "
         return self.tr("Click a point, or walk by arrow keys and press Enter, to choose it.")
 
     @Slot(QAction)

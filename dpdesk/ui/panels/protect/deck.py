@@ -70,6 +70,7 @@ class ChartDeck(QWidget):
         self.detail.backAsked.connect(self._on_back)
         self._stack.addWidget(self.detail)
         self._opened: Chart | None = None
+        self._opened_beside = False
         # A chart is slow to be made when it is asked for; here the whole window is being made.
         self._spare = [self._made_view() for _ in range(SPARE)]
         theme.changed.connect(self._on_theme)
@@ -96,9 +97,10 @@ class ChartDeck(QWidget):
     def show_detail(self, chart_id: str, detail: Detail) -> None:
         """Show what is behind a bar, in the place of its chart, until that changes."""
         chart = self._charts.get(chart_id)
-        if chart is None or self._strip.current != chart_id:
+        beside = self._wide and chart_id == self.map_id
+        if chart is None or (self._strip.current != chart_id and not beside):
             return
-        self._opened = chart
+        self._opened, self._opened_beside = chart, beside
         self.detail.show_detail(detail)
         self._show_current()
         self.detail.back.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -184,7 +186,10 @@ class ChartDeck(QWidget):
 
     def _show_current(self) -> None:
         key = self._strip.current
-        if self._opened is not None and self._charts.get(key) is self._opened:
+        if self._opened is not None and (
+            self._charts.get(key) is self._opened
+            or (self._opened_beside and self._charts.get(self._opened.id) is self._opened)
+        ):
             self._stack.setCurrentWidget(self.detail)
         elif key in self._charts:
             self._opened = None
@@ -244,10 +249,10 @@ class ChartDeck(QWidget):
     @Slot(int)
     def _on_picked(self, number: int) -> None:
         chart = self._chart_of(self.sender())
-        if isinstance(chart, ScatterChart):
-            self.pointPicked.emit(number)
-        elif chart is not None and chart.opens:
+        if chart is not None and chart.opens:
             self.barPicked.emit(chart.id, number)
+        elif isinstance(chart, ScatterChart):
+            self.pointPicked.emit(number)
 
     @Slot(int)
     def _on_marked(self, number: int) -> None:

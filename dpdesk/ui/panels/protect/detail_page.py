@@ -38,7 +38,7 @@ class DetailPage(QWidget):
         self.back.setAccessibleName(self.tr("Back to the chart"))
         self.back.setToolTip(self.tr("Back to the chart (Backspace)"))
         self.back.clicked.connect(self.backAsked)
-        badge = Badge(self.tr("CONFIDENTIAL"), self.tr("Original values of the data"))
+        self._badge = badge = Badge(self.tr("CONFIDENTIAL"), self.tr("Original values of the data"))
         head.addWidget(self._title, 1)
         head.addWidget(badge, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(head)
@@ -68,6 +68,7 @@ class DetailPage(QWidget):
     def show_detail(self, detail: Detail) -> None:
         """Show a detail, its first part in front."""
         self._detail = detail
+        self._badge.setVisible(detail.confidential)
         self._title.setText(detail.title)
         self._sentence.setText(detail.sentence)
         self.setAccessibleName(detail.title)

@@ -40,7 +40,6 @@ COMPACT_EMS = 108
 _UNSEEN = {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}
 _DRAW: Changes = frozenset({Aspect.EXPLORATION})
 _SEARCHED = {Aspect.DATA, Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}
-
 _OTHER = {*_SEARCHED, Aspect.PARAMETERS}
 
 
@@ -95,7 +94,7 @@ class ProtectPanel(Panel):
             return PanelStatus()
         if not self._view.feasible:
             return PanelStatus(Mark.ATTENTION, self.tr("not reached"))
-        return PanelStatus(Mark.DONE, self.tr("reached"))
+        return PanelStatus(Mark.DONE, presenter.reached_words(self._bench.method))
 
     def can_run(self) -> bool:
         """Whether Ctrl+Enter would search or keep a candidate."""
@@ -110,8 +109,8 @@ class ProtectPanel(Panel):
 
     def can_keep(self) -> bool:
         """Whether the present settings can be kept as a candidate (Ctrl+B)."""
-        fits = self._view is not None and self._view.feasible and not self._bench.stale
-        return fits and not self._keep_job and self._bench.data is not None
+        fits = self._view is not None and self._view.feasible and self._bench.data is not None
+        return fits and not self._keep_job and not self._bench.stale
 
     @Slot()
     def keep(self) -> None:
@@ -279,6 +278,7 @@ class ProtectPanel(Panel):
         self.result.deck.set_placeholder(sentence)
         self.result.deck.set_stale(False)
         self.viewed.emit(None)
+        self._private.advise()
 
     @Slot()
     def _follow_job(self) -> None:
@@ -381,6 +381,8 @@ class ProtectPanel(Panel):
         self._show_view()
         if self._live.busy:
             self._dim.start()
+        if answer.view.feasible:
+            self._private.advise()
         self._update_buttons()
 
     @Slot(object)

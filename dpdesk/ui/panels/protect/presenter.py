@@ -75,6 +75,13 @@ TYPED = frozenset({"domains", "outside", "theta", "epsilon", "rho", "delta", "me
 """Keys whose fields are typed into: one change for all that is typed."""
 
 
+def reached_words(method: Method | None) -> str:
+    """What the navigation says of settings that work."""
+    if isinstance(method, PrivateMethod):
+        return translate("Protect", "planned")
+    return translate("Protect", "reached")
+
+
 def still_open(method: Method | None, work: WorkState) -> str:
     """What somebody has to decide before the noise can be planned; empty when nothing."""
     if not isinstance(method, PrivateMethod):

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QObject, Slot
 
 from dpdesk.app.private import trying
-from dpdesk.app.types import DataStore, SetBudget, WorkState
+from dpdesk.app.types import DataStore, Explored, SetBudget, SetParameters, WorkState
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.domains import DATA
 from dpdesk.ui.jobs import JobDone, JobFailed
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
 from dpdesk.ui.workbench import Workbench
 
-_CHANNEL = "protect.categories"
+_CHANNEL, _ADVICE = "protect.categories", "protect.advice"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,34 @@ class FindCategories:
         return Found(self.kind, self.name, values)
 
 
+@dataclass(frozen=True)
+class Advised:
+    """The tables that would be published, and the budget that one of them needs."""
+
+    explored: Explored = field(repr=False)
+    tables: tuple[str, ...]
+    needed: tuple[str, str] | None
+
+
+@dataclass(frozen=True)
+class Advise:
+    """Work for a background thread: the least budget for a wanted accuracy."""
+
+    explored: Explored = field(repr=False)
+    parameters: Mapping[str, object]
+    place: int
+    wanted: float | None
+
+    def __call__(self, token: CancelToken, report: Report) -> Advised:
+        """The answer."""
+        tables = self.explored.tables(self.parameters)
+        needed = None
+        if self.wanted is not None and tables:
+            place = self.place if 0 <= self.place < len(tables) else len(tables) - 1
+            needed = self.explored.needed(self.parameters, place, self.wanted, token)
+        return Advised(self.explored, tables, needed)
+
+
 class PrivateSide(QObject):
     """Joins the settings of a method that draws noise with what can be found out for them."""
 
@@ -56,7 +85,27 @@ class PrivateSide(QObject):
         settings.categoriesWanted.connect(self._on_wanted)
         settings.budget.edited.connect(self._on_budget)
         workbench.budget.changed.connect(self._on_outlook)
+        settings.accuracy.asked.connect(self.advise)
+        settings.accuracy.taken.connect(self._on_taken)
         self._on_outlook()
+
+    @Slot()
+    def advise(self) -> None:
+        """Look up the tables, and the budget for the accuracy that was typed.
+
+        Called when a plan of these settings is at hand, so that nothing is planned twice.
+        """
+        bench, box = self._bench, self._settings.accuracy
+        explored = bench.explored
+        if explored is None or bench.stale or not explored.patient:
+            return
+        work = Advise(explored, dict(bench.work.parameters), box.place, box.wanted)
+        bench.hub.latest(_ADVICE).query(
+            self.tr("Looking up the budget for an accuracy"),
+            work,
+            done=self._on_advised,
+            failed=self._on_unadvised,
+        )
 
     @Slot(str, str)
     def _on_wanted(self, kind: str, name: str) -> None:
@@ -76,6 +125,24 @@ class PrivateSide(QObject):
     def _on_outlook(self) -> None:
         watch = self._bench.budget
         self._settings.budget.show_outlook(watch.outlook, watch.problem)
+
+    def _on_advised(self, outcome: JobDone) -> None:
+        found = outcome.value
+        if isinstance(found, Advised) and found.explored is self._bench.explored:
+            self._settings.accuracy.show_tables(found.tables)
+            self._settings.accuracy.show_answer(found.needed)
+
+    def _on_unadvised(self, outcome: JobFailed) -> None:
+        self._settings.accuracy.show_answer(None)
+
+    @Slot(str, str)
+    def _on_taken(self, key: str, budget: str) -> None:
+        other = "rho" if key == "epsilon" else "epsilon"
+        number = exact_number(budget)
+        changes: dict[str, object] = {key: plain_number(number)}
+        if self._bench.work.parameters.get(other) is not None:
+            changes[other] = None
+        self._bench.apply(SetParameters(changes))
 
     def _on_found(self, outcome: JobDone) -> None:
         form, found = self._settings.form, outcome.value

@@ -11,6 +11,7 @@ from dpdesk.app.types import Method, PrivateMethod, WorkState
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.around import Around
+from dpdesk.ui.panels.protect.accuracy_box import AccuracyBox
 from dpdesk.ui.panels.protect.budget_box import BudgetBox
 from dpdesk.ui.panels.protect.goals import GoalCards
 from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
@@ -61,9 +62,10 @@ class SettingsPane(QScrollArea):
         self._layout.addWidget(self._build_by_hand())
         self._place = column(gap=0)
         self._layout.addLayout(self._place)
-        self.budget = BudgetBox()
-        self.budget.hide()
-        self._layout.addWidget(self.budget)
+        self.accuracy, self.budget = AccuracyBox(), BudgetBox()
+        for box in (self.accuracy, self.budget):
+            box.hide()
+            self._layout.addWidget(box)
         self._layout.addWidget(self._build_pause())
         self._layout.addStretch(1)
         self.setWidget(inner)
@@ -93,7 +95,8 @@ class SettingsPane(QScrollArea):
             self._method = method
             self._replace_form()
         self.goals.show_method(method.id if method is not None else next(iter(self.goals.ids), ""))
-        self.budget.setVisible(isinstance(method, PrivateMethod))
+        for box in (self.accuracy, self.budget):
+            box.setVisible(isinstance(method, PrivateMethod))
         self.budget.show_budget(work.budget)
         form = self._form
         if isinstance(form, CubeForm):
