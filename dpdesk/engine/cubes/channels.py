@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from dpdesk.engine.noise.gaussian import DiscreteGaussian
 
 _CENTRED = "centred"
+LEAST_VARIANCE = 1e-200
+"""What is stated of noise that is 0 in practice, because its budget is a hundred and more."""
 
 
 @dataclass(frozen=True)
@@ -120,12 +122,18 @@ class Channel:
         return own
 
 
-def make_channels(settings: CubeSettings, plan: CubePlan) -> tuple[Channel, ...]:
-    """The channels of all measures, each with the same part of the budget; counts only once."""
+def measured(settings: CubeSettings) -> tuple[Measure, ...]:
+    """What needs a channel; counts only once."""
     wanted: list[Measure] = []
     for measure in settings.measures:
         parts = (centred(measure), Measure(COUNT)) if measure.kind == AVERAGE else (measure,)
         wanted += [part for part in parts if part not in wanted]
+    return tuple(wanted)
+
+
+def make_channels(settings: CubeSettings, plan: CubePlan) -> tuple[Channel, ...]:
+    """The channels of all measures, each with the same part of the budget."""
+    wanted = measured(settings)
     budget = settings.budget / len(wanted)
     return tuple(_channel(measure, settings, plan, budget) for measure in wanted)
 
@@ -154,7 +162,7 @@ def _channel(measure: Measure, settings: CubeSettings, plan: CubePlan, budget: F
 
 def _variances(spreads: Sequence[Fraction], noise: Noise) -> tuple[float, ...]:
     kind = _kind(noise)
-    known = {value: kind(value).variance for value in set(spreads)}
+    known = {value: max(LEAST_VARIANCE, kind(value).variance) for value in set(spreads)}
     return tuple(known[value] for value in spreads)
 
 

@@ -27,7 +27,7 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.channels import Channel, centred, make_channels
+from dpdesk.engine.cubes.channels import Channel, centred, make_channels, measured
 from dpdesk.engine.cubes.charts import design_charts, design_figures
 from dpdesk.engine.cubes.declared import DeclaredDomain, declare, made_beside_data
 from dpdesk.engine.cubes.errors import Errors, expected_errors
@@ -130,6 +130,7 @@ def design_cube(given: PrivateInput, token: CancelToken, report: Report) -> Cube
 
         sources = [source.cuboid for source in plan.sources]
         refuse_unfit(shape, sources, nonnegative=settings.nonnegative)
+    _check_steps(settings, given.where)
     channels = make_channels(settings, plan)
     _check_numbers(channels, shape, given.where)
     clusters = given.with_role(Role.CLUSTER)
@@ -253,24 +254,29 @@ def _check_size(settings: CubeSettings, shape: tuple[int, ...], where: str) -> N
         )
 
 
-def _check_numbers(channels: tuple[Channel, ...], shape: tuple[int, ...], where: str) -> None:
-    for channel in channels:
-        if channel.effect.largest > _MOST_STEPS:
+def _check_steps(settings: CubeSettings, where: str) -> None:
+    """Refuse sums of too many steps from bound to bound, and of none."""
+    for measure in measured(settings):
+        largest = 1 if measure.kind == COUNT else max(map(abs, bounds_in_steps(measure)))
+        if largest > _MOST_STEPS:
             raise InputError(
                 "cube.step",
-                f"{where}: {quoted(channel.measure.column)} is summed in more than "
+                f"{where}: {quoted(measure.column)} is summed in more than "
                 f"{_MOST_STEPS:,} steps from bound to bound.",
                 hint="Give a larger `step` in `measure`.",
                 details={"key": "measure"},
             )
-        if channel.effect.largest == 0:
+        if largest == 0:
             raise InputError(
                 "cube.step",
-                f"{where}: no value of {quoted(channel.measure.column)} but 0 is possible between "
+                f"{where}: no value of {quoted(measure.column)} but 0 is possible between "
                 "the bounds of `measure`, in its steps.",
                 hint="Give a smaller `step`, or other bounds.",
                 details={"key": "measure"},
             )
+
+
+def _check_numbers(channels: tuple[Channel, ...], shape: tuple[int, ...], where: str) -> None:
     largest = max(
         (cells(s.cuboid, shape) for s in channels[0].plan.sources if s.residual), default=1
     )

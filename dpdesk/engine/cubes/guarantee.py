@@ -89,7 +89,7 @@ def _assumes(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
     if cluster:
         unit = (
             f"A person (or household) is all rows with the same `{cluster}`; of each, {held} "
-            f"{'was' if rows == 1 else 'were'} used."
+            f"{'was' if rows == 1 else 'were'} used, and rows without it were left out."
         )
     else:
         unit = f"Every person has {held} in the data; nothing in the data enforced it."

@@ -67,7 +67,9 @@ def place_rows(
     """Count the source into the declared domain.
 
     With ``cluster``, at most ``rows_per_person`` rows of each of its values are kept, by an order
-    that depends on nothing but the person's own rows. Raises Cancelled.
+    that depends on nothing but the person's own rows; rows without a value there are left out, for
+    nobody knows whose they are: cut together, one person's row would bring another's in or out.
+    Raises Cancelled.
     """
     names = [each.name for each in declared.dimensions]
     wanted = ([cluster] if cluster else []) + names + ([measure.column] if measure.column else [])
@@ -82,6 +84,9 @@ def place_rows(
     if measure.column:
         facts["values_that_are_no_numbers"] = unreadable
     if cluster:
+        known = ~np.isin(table.codes[:, 0], sorted(table.missing[0] if table.missing else ()))
+        facts["rows_without_a_person"] = int(counts[~known].sum())
+        counts = np.where(known, counts, 0)
         kept = _bounded(table.codes[:, 0], counts, rows_per_person)
         facts["rows_beyond_the_bound"] = int((counts - kept).sum())
         counts = kept

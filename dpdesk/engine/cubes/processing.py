@@ -119,13 +119,13 @@ def _cube(
 
     whole: dict[int, Measured] = {}
     parts: dict[int, Measured] = {}
-    plan = channel.plan
+    plan, least = channel.plan, min(channel.variances)
     for source, values, variance in zip(plan.sources, own, channel.variances, strict=True):
         if source.residual:
             fine = cells(source.cuboid, plan.shape)
-            parts[source.cuboid] = Measured(values / fine, fine**2 / variance)
+            parts[source.cuboid] = Measured(values / fine, fine**2 * (least / variance))
         else:
-            whole[source.cuboid] = Measured(values, 1 / variance)
+            whole[source.cuboid] = Measured(values, least / variance)
     if consistency == "l1":
         return least_absolute_cube(plan.shape, whole, token)
     if consistency == "linf":

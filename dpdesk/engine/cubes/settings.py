@@ -15,6 +15,7 @@ from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of
 from dpdesk.engine.cubes.parameters import REPLACE
 from dpdesk.engine.cubes.plans import Noise
 
+_GREATEST = Fraction(10) ** 30
 _NOT_DIMENSIONS = {
     Role.IDENTIFIER: "identifies persons",
     Role.WEIGHT: "is a weight",
@@ -100,7 +101,10 @@ class CubeSettings:
             raise _error(
                 "cube.targets", where, "the objective is targets, but there are none", "targets"
             )
-        measures = _measures(values["measure"])
+        measures = _measures(values["measure"], where)
+        replace = values["neighbours"] == REPLACE
+        if residuals:
+            _check_residuals(replace, measures, where)
         _check_ends(values, measures, where)
         return cls(
             dimensions=dimensions,
@@ -117,7 +121,7 @@ class CubeSettings:
             noise=noise,
             budget=budget,
             delta=Fraction(str(values["delta"])),
-            replace=values["neighbours"] == REPLACE,
+            replace=replace,
             consistency=str(values["consistency"]),
             nonnegative=values["nonnegative"] is True,
             integral=values["integral"] is True,
@@ -180,6 +184,12 @@ def _budget(values: Mapping[str, ParameterValue], where: str) -> tuple[Noise, Fr
         sentence = f"`noise` is {noise}, which does not go with `{key}`, expected {kind.value}"
         raise _error("cube.budget", where, sentence, "noise")
     return kind, Fraction(str(epsilon if rho is None else rho))
+
+
+def _check_residuals(replace: bool, measures: Sequence[Measure], where: str) -> None:
+    if replace and any(measure.column for measure in measures):
+        sentence = "`basis` is residuals, which go with counts alone when a person is replaced"
+        raise _error("cube.basis", where, sentence, "basis")
 
 
 def _check_ends(
@@ -309,10 +319,23 @@ def _numbers(
     return found
 
 
-def _measures(value: ParameterValue) -> tuple[Measure, ...]:
+def _measures(value: ParameterValue, where: str) -> tuple[Measure, ...]:
     plain = value.plain if isinstance(value, Nested) else COUNT
     items = plain if isinstance(plain, tuple) else (plain,)
-    return tuple(_measure(item) for item in items)
+    measures = tuple(_measure(item) for item in items)
+    names = [measure.name for measure in measures]
+    for measure in measures:
+        if names.count(measure.name) > 1:
+            sentence = f"`measure` asks twice for the {measure.name}"
+            raise _error("cube.measure", where, sentence, "measure")
+        numbers = (abs(measure.lower), abs(measure.upper), measure.step)
+        if any(0 < number < 1 / _GREATEST or number > _GREATEST for number in numbers):
+            sentence = (
+                f"bounds and step of the {measure.name} are beyond what can be summed, expected "
+                "numbers between 10^-30 and 10^30"
+            )
+            raise _error("cube.measure", where, sentence, "measure")
+    return measures
 
 
 def _measure(item: object) -> Measure:

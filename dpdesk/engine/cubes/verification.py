@@ -30,6 +30,7 @@ from dpdesk.engine.cubes.stated import settings_of, stated_checks, stated_shares
 MANIFEST = "manifest.json"
 _RELATIVE = 1e-9
 _WORK = 3_000_000
+_LEAST = 1e-200
 
 Names = frozenset[str]
 
@@ -221,11 +222,11 @@ def _true(claimed: _Claimed, number: int) -> list[float]:
     if claimed.residuals:  # the grid is finer by the number of cells
         fine = [claimed.size(names) for names in claimed.sources]
         return [
-            gaussian_variance(scale * size) / size**2 * step**2
+            max(_LEAST, gaussian_variance(scale * size)) / size**2 * step**2
             for scale, size in zip(scales, fine, strict=True)
         ]
     kind = gaussian_variance if claimed.gaussian else laplace_variance
-    return [kind(scale) * step**2 for scale in scales]
+    return [max(_LEAST, kind(scale)) * step**2 for scale in scales]
 
 
 def _best(claimed: _Claimed, names: Names, variances: Sequence[float]) -> float:

@@ -92,11 +92,14 @@ def _left_out(case: Case) -> Answer:
     facts = [each for each in counting.values() if isinstance(each, Mapping)]
     lost = max((_count(each, "rows_left_out") for each in facts), default=0)
     cut = max((_count(each, "rows_beyond_the_bound") for each in facts), default=0)
+    whose = max((_count(each, "rows_without_a_person") for each in facts), default=0)
     text = (
         f"Of {counted(rows, 'row')}, {lost:,} lie outside the declared categories and {cut:,} "
         "beyond the rows per person; none of these was counted."
     )
-    if not lost and not cut:
+    if whose:
+        text += f" Nor were {whose:,} that do not say whose they are."
+    if not lost and not cut and not whose:
         return Answer(Status.PASS, text, Basis.EVIDENCE)
     advice = "Judge whether the tables still stand for all; the figures must stay inside."
     return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)

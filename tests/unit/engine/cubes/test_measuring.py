@@ -99,6 +99,7 @@ def test_what_was_moved_and_left_out_is_told_inside_only() -> None:
     assert placed.facts == {
         "rows_with_values_outside_the_domain": {"sex": 1, "region": 1},
         "rows_left_out": 1,
+        "rows_without_a_person": 0,
         "rows_beyond_the_bound": 1,
     }
 

@@ -1,0 +1,110 @@
+"""Cubes at the edges: privacy losses that hide nothing, huge sums, rows of nobody, odd plans."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
+from tests.helpers.cubes import Row, people, release, write_plan, write_register
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+        yield opened
+
+
+def made(context: AppContext, folder: Path, rows: list[Row], **keys: Any) -> Path:
+    source = write_register(folder, rows)
+    plan = write_plan(source, **keys)
+    return release(context, plan, folder / "out").out
+
+
+def values(path: Path) -> list[float]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return [float(row[-1]) for row in list(csv.reader(stream))[1:]]
+
+
+@pytest.mark.parametrize("consistency", ["none", "l2", "l1", "linf"])
+def test_a_privacy_loss_that_hides_nothing_gives_the_counts_and_verifies(
+    context: AppContext, tmp_path: Path, consistency: str
+) -> None:
+    rows = people(50)
+    out = made(context, tmp_path, rows, epsilon=1e6, consistency=consistency, planner="all")
+    found = verify_release(out, context.registry, CancelToken(), silent)
+    assert found.ok, found.failures
+    inside = [row for row in rows if row[1] in "fm" and row[3] not in ("", "unknown")]
+    expected = [sum(row[1] == sex for row in inside) for sex in "fm"]
+    assert values(out / "public/cuboids/1-sex.csv") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"rho": 1e6},
+        {"rho": 1e6, "planner": "optimal", "basis": "residuals"},
+        {"epsilon": 1e-14, "consistency": "none"},
+        {
+            "measure": {"sum": "pay", "lower": 0, "upper": 10**12, "step": 1000},
+            "consistency": "none",
+            "epsilon": 1e-4,
+        },
+    ],
+)
+def test_very_small_and_very_large_numbers_are_written_and_verify(
+    context: AppContext, tmp_path: Path, keys: dict[str, Any]
+) -> None:
+    out = made(context, tmp_path, people(20), **keys)
+    found = verify_release(out, context.registry, CancelToken(), silent)
+    assert found.ok, found.failures
+
+
+RESIDUALS = {"rho": 0.1, "planner": "optimal", "basis": "residuals", "neighbours": "replace"}
+PAY = {"sum": "pay", "lower": 0, "upper": 5}
+
+
+@pytest.mark.parametrize(
+    ("keys", "code"),
+    [
+        (RESIDUALS | {"measure": PAY}, "cube.basis"),
+        (RESIDUALS | {"measure": {"average": "pay", "lower": 0, "upper": 5}}, "cube.basis"),
+        ({"measure": [PAY, PAY | {"upper": 50}]}, "cube.measure"),
+        ({"measure": PAY | {"upper": 1e300, "step": 1e295}}, "cube.measure"),
+        ({"measure": PAY | {"lower": -0.4, "upper": 0.4}}, "cube.step"),
+        ({"measure": PAY | {"upper": 1e20}}, "cube.step"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_in_a_sentence_before_anything_is_spent(
+    context: AppContext, tmp_path: Path, keys: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        made(context, tmp_path, people(5), **keys)
+    assert caught.value.code == code
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_row_that_says_not_whose_it_is_changes_no_other_row(
+    context: AppContext, tmp_path: Path
+) -> None:
+    """With one row per person, cutting such rows together would put another's row in its place."""
+    known: Row = ("p1", "f", "north", "25", "100")
+    nobody: list[Row] = [("", "f", "north", "25", "100"), ("", "m", "south", "41", "100")]
+    counts = []
+    for number, extra in enumerate((nobody, nobody[1:], [])):
+        source = write_register(tmp_path / str(number), [known, *extra])
+        plan = write_plan(source, epsilon=1e6)
+        text = plan.read_text("utf-8")
+        plan.write_text(
+            text.replace("[attributes]\n", '[attributes]\nperson = { role = "cluster" }\n'), "utf-8"
+        )
+        out = release(context, plan, source.parent / "out").out
+        counts.append(values(out / "public/cuboids/1-sex.csv"))
+    assert counts == [pytest.approx([1, 0])] * 3
