@@ -68,6 +68,10 @@ def proven(said: Said, public: Path) -> None:
     said["result"]["proven"] = True
 
 
+def biased(said: Said, public: Path) -> None:
+    said["result"]["biased"] = not said["result"]["biased"]
+
+
 def residuals(said: Said, public: Path) -> None:
     said["result"]["residuals"] = not said["result"]["residuals"]
 
@@ -195,6 +199,7 @@ FORGERIES: tuple[tuple[str, Forgery], ...] = (
     ("counts", no_shares),
     ("counts", proven),
     ("counts", residuals),
+    ("counts", biased),
     ("residuals", residuals),
     ("counts", a_negative_scale),
     ("counts", a_source_twice),

@@ -23,7 +23,17 @@ MANIFEST = "manifest.json"
 _SHARE = re.compile(r"[1-9][0-9]{0,399}(/[1-9][0-9]{0,399})?", re.ASCII)
 _PER_MEASURE = ("sensitivity", "scales", "max_variance")
 _KEYS = frozenset(
-    ("noise_sources", "shares", "residuals", "measures", "cuboids", "domains", "outside", "proven")
+    (
+        "noise_sources",
+        "shares",
+        "residuals",
+        "measures",
+        "cuboids",
+        "domains",
+        "outside",
+        "biased",
+        "proven",
+    )
 ) | frozenset(_PER_MEASURE)
 _ENTRY = frozenset(("dimensions", "cells", "variance", "file", "measure"))
 _PROVING = ("exact", "optimal")
@@ -124,6 +134,12 @@ def _outside(result: Result, settings: CubeSettings) -> str:
     return "" if result["outside"] == expected else "is not what parameters and domains give"
 
 
+def _biased(result: Result, settings: CubeSettings) -> str:
+    if result["biased"] is not settings.nonnegative:
+        return f"is {str(result['biased'])[:40]}, and the parameters say {settings.nonnegative}"
+    return ""
+
+
 def _residuals(result: Result, settings: CubeSettings) -> str:
     if result["residuals"] is not settings.residuals:
         return f"is {str(result['residuals'])[:40]}, and the parameters say {settings.residuals}"
@@ -221,6 +237,7 @@ _FAULTS: Mapping[str, Callable[[Result, CubeSettings], str]] = {
     "domains": _domains,
     "outside": _outside,
     "residuals": _residuals,
+    "biased": _biased,
     "proven": _proven,
     "measures": _measures,
     "cuboids": _cuboids,
