@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# Started with nohup, the tests and all their processes would ignore a signal that some tests send.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # Every test has a home of its own, but need not compile the kernels anew for that.
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
 os.environ.setdefault("DPDESK_CACHE", str(KERNELS))
