@@ -8,7 +8,7 @@ from math import sqrt
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.engine.cubes.errors import COVERING_95
+from dpdesk.engine.cubes.errors import half_width
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.method import Method
 from dpdesk.engine.private_method import Design
@@ -18,6 +18,7 @@ from dpdesk.report.review import check_line
 from dpdesk.report.words import Line, plain_lines
 
 _MOST_LISTED = 500
+_AVERAGE = "average"
 
 
 @dataclass(frozen=True)
@@ -71,15 +72,14 @@ def render_report(content: CubeReport) -> bytes:
 
 def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]:
     result, parameters = _table(manifest["result"]), _table(manifest["parameters"])
-    factor = COVERING_95[Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE]
-    lines = tuple(_cuboid_line(_table(item), factor) for item in _list(result["cuboids"]))
+    lines = tuple(_cuboid_line(_table(item), parameters) for item in _list(result["cuboids"]))
     return {
         "title": manifest["title"] or "Protected tables",
         "manifest": manifest,
         "guarantee": manifest["guarantee"],
         "method": method,
         "settings": settings(method.parameters, parameters),
-        "figures": _figures(result, parameters, factor),
+        "figures": _figures(result, parameters),
         "cuboids": lines[:_MOST_LISTED],
         "more": max(0, len(lines) - _MOST_LISTED),
         "domains": _list(result["domains"]),
@@ -89,41 +89,70 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
         ],
         "biased": parameters.get("nonnegative") is True,
         "integral": parameters.get("integral") is True,
+        "linear": parameters.get("consistency") in ("l1", "linf"),
+        "outside": list(_table(result["outside"]).items()),
         "adds_up": parameters.get("consistency") != "none",
         "averages": any(
-            "average" in str(_table(item).get("measure")) for item in _list(result["cuboids"])
+            str(_table(item).get("measure")).startswith(_AVERAGE)
+            for item in _list(result["cuboids"])
         ),
     }
 
 
-def _figures(
-    result: Mapping[str, object], parameters: Mapping[str, object], factor: float
-) -> tuple[Line, ...]:
+def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> tuple[Line, ...]:
     cuboids = [_table(item) for item in _list(result["cuboids"])]
-    largest = max((_float(item["variance"]) for item in cuboids), default=0.0)
+    largest: dict[str, float] = {}
+    for item in cuboids:
+        measure = str(item.get("measure", ""))
+        if not measure.startswith(_AVERAGE):  # theirs depends on the number of persons
+            width = _half_width(item, parameters)
+            largest[measure] = max(width, largest.get(measure, 0.0))
     rho = "rho" in parameters
     budget = _float(parameters["rho" if rho else "epsilon"])
     return (
         Line("Privacy loss", f"{'ρ' if rho else 'ε'} = {budget:g}", "The smaller, the safer."),
         Line("Tables", f"{len(cuboids):,}", "One file each."),
         Line("Cells", f"{sum(int(_float(c['cells'])) for c in cuboids):,}", "In all tables."),
-        Line(
-            "Largest error",
-            f"± {_shown(factor * sqrt(largest))}",
-            "In at least 95 % of the cells of the least exact table.",
+        *(
+            Line(
+                f"Largest error, {measure}" if measure else "Largest error",
+                f"± {_shown(width)}",
+                "In at least 95 % of the cells of the least exact table.",
+            )
+            for measure, width in largest.items()
         ),
     )
 
 
-def _cuboid_line(item: Mapping[str, object], factor: float) -> CuboidLine:
+def _half_width(item: Mapping[str, object], parameters: Mapping[str, object]) -> float:
+    noise = Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE
+    step = _step(str(item.get("measure", "")), parameters.get("measure"))
+    return half_width(noise, _float(item["variance"]), step)
+
+
+def _step(measure: str, plain: object) -> float:
+    """The step of the grid that errors lie on; of an average's, times its persons, both parts."""
+    for each in plain if isinstance(plain, list | tuple) else [plain]:
+        if not isinstance(each, Mapping):
+            continue
+        step = _float(each.get("step", 1))
+        if measure in ("", f"sum of {each.get('sum')}", f"centred sum of {each.get('average')}"):
+            return step
+        if measure == f"{_AVERAGE} of {each.get('average')}":
+            return step + (_float(each["upper"]) - _float(each["lower"])) / 2
+    return 1.0
+
+
+def _cuboid_line(item: Mapping[str, object], parameters: Mapping[str, object]) -> CuboidLine:
     names = " × ".join(str(name) for name in _list(item["dimensions"])) or "grand total"
     measure = str(item.get("measure", ""))
-    deviation = sqrt(_float(item["variance"]))
+    deviation, width = _shown(sqrt(_float(item["variance"]))), _shown(_half_width(item, parameters))
+    each = " / n" if measure.startswith(_AVERAGE) else ""
     return CuboidLine(
         f"{names} ({measure})" if measure else names,
         int(_float(item["cells"])),
-        _shown(deviation),
-        _shown(factor * deviation),
+        f"{deviation}{each}",
+        f"{width}{each}",
         str(item["file"]),
     )
 

@@ -108,3 +108,28 @@ def test_a_row_that_says_not_whose_it_is_changes_no_other_row(
         out = release(context, plan, source.parent / "out").out
         counts.append(values(out / "public/cuboids/1-sex.csv"))
     assert counts == [pytest.approx([1, 0])] * 3
+
+
+def test_the_page_says_that_errors_of_averages_are_for_a_number_of_persons(
+    context: AppContext, tmp_path: Path
+) -> None:
+    average = {"average": "pay", "lower": 0, "upper": 500}
+    page = (made(context, tmp_path, people(20), measure=average) / "public/about.html").read_text()
+    assert "Largest error, count" in page
+    assert "Largest error, average" not in page
+    assert " / n</td>" in page
+    assert "On average over the noise every value is right" not in page
+
+
+@pytest.mark.parametrize("consistency", ["l2", "linf"])
+def test_the_page_says_when_errors_are_larger_than_stated(
+    context: AppContext, tmp_path: Path, consistency: str
+) -> None:
+    page = (made(context, tmp_path, people(20), consistency=consistency)) / "public/about.html"
+    assert ("by another rule" in page.read_text("utf-8")) == (consistency == "linf")
+
+
+def test_the_page_says_where_other_texts_went(context: AppContext, tmp_path: Path) -> None:
+    page = (made(context, tmp_path, people(20)) / "public/about.html").read_text("utf-8")
+    assert '<span class="value">other</span> in region' in page
+    assert "Rows with anything else in the other dimensions are left out." in page

@@ -5,8 +5,6 @@ Everything here comes from the plan; no count of the data is behind it.
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +21,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.engine.cubes.channels import Channel
-from dpdesk.engine.cubes.errors import COVERING_95, Errors
+from dpdesk.engine.cubes.errors import Errors, half_width
 from dpdesk.engine.cubes.guarantee import converted, posterior
 from dpdesk.engine.cubes.lattice import Floats, cells, members
 from dpdesk.engine.cubes.plans import Noise
@@ -44,7 +42,7 @@ def design_charts(settings: CubeSettings, channel: Channel, errors: Errors) -> t
 
 def design_figures(settings: CubeSettings, channel: Channel, errors: Errors) -> tuple[Figure, ...]:
     """Headline numbers of a design."""
-    deviations = [sqrt(value) for value in errors.variances]
+    step = float(channel.unit)
     pure = settings.noise is Noise.LAPLACE
     unit = unit_of(channel)
     return (
@@ -60,7 +58,7 @@ def design_figures(settings: CubeSettings, channel: Channel, errors: Errors) -> 
         Figure(
             "largest_error",
             "Largest error, ±",
-            COVERING_95[settings.noise] * max(deviations),
+            half_width(settings.noise, max(errors.variances), step),
             unit=unit,
             better="lower",
             help="Half width of the 95 % noise interval in the least exact table.",
@@ -70,7 +68,7 @@ def design_figures(settings: CubeSettings, channel: Channel, errors: Errors) -> 
         Figure(
             "median_error",
             "Typical error, ±",
-            COVERING_95[settings.noise] * float(np.median(deviations)),
+            half_width(settings.noise, float(np.median(errors.variances)), step),
             unit=unit,
             better="lower",
             help="The same for the table in the middle.",
@@ -99,14 +97,15 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
     masks = np.array(settings.published)
     deviations = np.sqrt(np.array(errors.variances))
     worst = int(np.argmax(deviations))
-    unit, factor = unit_of(channel), COVERING_95[settings.noise]
+    unit, step = unit_of(channel), float(channel.unit)
+    widths = [half_width(settings.noise, value, step) for value in errors.variances]
     return ScatterChart(
         id=TABLES,
         question="How large is the error of each table?",
         answer=(
             f"Largest in {name_of(settings, int(masks[worst]))}: ± "
-            f"{_number(factor * deviations[worst])} {unit} in 95 % of its cells; smallest ± "
-            f"{_number(factor * float(deviations.min()))}."
+            f"{_number(widths[worst])} {unit} in 95 % of its cells; smallest ± "
+            f"{_number(min(widths))}."
         ),
         x_axis=Axis("Dimensions of the table", "number", minimum=-0.5, whole=True),
         y_axis=Axis("Standard deviation of a cell", unit, log=True),
@@ -119,9 +118,11 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
                     cells(mask, channel.plan.shape),
                     "own" if mask in own else "computed",
                     round(float(deviation), 3),
-                    round(factor * float(deviation), 3),
+                    round(width, 3),
                 ]
-                for mask, deviation in zip(settings.published, deviations, strict=True)
+                for mask, deviation, width in zip(
+                    settings.published, deviations, widths, strict=True
+                )
             ],
         ),
         short="Errors by table",
@@ -168,7 +169,7 @@ def sizes_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Bar
     by_size: dict[int, list[float]] = {}
     for mask, variance in zip(settings.published, errors.variances, strict=True):
         by_size.setdefault(mask.bit_count(), []).append(
-            COVERING_95[settings.noise] * sqrt(variance)
+            half_width(settings.noise, variance, float(channel.unit))
         )
     order = sorted(by_size)
     largest = [max(by_size[size]) for size in order]

@@ -26,7 +26,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.cubes.channels import make_channels
 from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign, noise_plan
-from dpdesk.engine.cubes.errors import COVERING_95, expected_errors
+from dpdesk.engine.cubes.errors import expected_errors, half_width
 from dpdesk.engine.cubes.lattice import cells, magnification
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
@@ -103,8 +103,12 @@ def _scaled(now: float, budgets: np.ndarray, pure: bool) -> np.ndarray:
 
 def _largest_errors(design: CubeDesign, token: CancelToken) -> dict[str, float]:
     """± 95 % of the least exact table at the present budget, by planner; the chosen one first."""
-    settings, factor = design.settings, COVERING_95[design.settings.noise]
-    found = {_NAMES[settings.planner]: factor * sqrt(max(design.errors[0].variances))}
+    settings, step = design.settings, float(design.channels[0].unit)
+
+    def widest(variances: tuple[float, ...]) -> float:
+        return half_width(settings.noise, max(variances), step)
+
+    found = {_NAMES[settings.planner]: widest(design.errors[0].variances)}
     for planner in _OTHERS:
         if planner == settings.planner:
             continue
@@ -116,7 +120,7 @@ def _largest_errors(design: CubeDesign, token: CancelToken) -> dict[str, float]:
         except DpdeskError:
             token.check()
             continue
-        found[_NAMES[planner]] = factor * sqrt(max(errors.variances))
+        found[_NAMES[planner]] = widest(errors.variances)
     return found
 
 
@@ -148,8 +152,9 @@ def needed_budget(design: CubeDesign, place: int, wanted: float) -> Fraction:
 def _width(design: CubeDesign, place: int, budget: Fraction) -> float:
     """± 95 % of a cell of a table with this budget and the design's plan."""
     settings = replace(design.settings, budget=budget)
-    errors = expected_errors(settings, make_channels(settings, design.plan)[0])
-    return COVERING_95[settings.noise] * sqrt(errors.variances[place])
+    channel = make_channels(settings, design.plan)[0]
+    variance = expected_errors(settings, channel).variances[place]
+    return half_width(settings.noise, variance, float(channel.unit))
 
 
 def table_detail(design: CubeDesign, mask: int) -> Detail | None:
@@ -158,8 +163,9 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
     if mask not in settings.published:
         return None
     place, unit = settings.published.index(mask), unit_of(design.channels[0])
-    deviation = sqrt(design.errors[0].variances[place])
-    width = COVERING_95[settings.noise] * deviation
+    variance = design.errors[0].variances[place]
+    deviation = sqrt(variance)
+    width = half_width(settings.noise, variance, float(design.channels[0].unit))
     name, shape = name_of(settings, mask), design.plan.shape
     own = [source for source in design.plan.sources if source.cuboid == mask]
     share = sum((source.share for source in own), Fraction(0))
