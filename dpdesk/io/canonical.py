@@ -87,8 +87,10 @@ def parse_canonical(data: bytes) -> dict[str, object]:
         raise UnreadableJsonError("not valid UTF-8 text") from error
     except RecursionError as error:
         raise UnreadableJsonError("nested too deeply") from error
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise UnreadableJsonError(f"not valid JSON ({error})") from error
+    except ValueError as error:
+        raise UnreadableJsonError("not valid JSON: a number is too long to be read") from error
     if not isinstance(value, dict):
         raise UnreadableJsonError("holds no JSON object")
     if not same:

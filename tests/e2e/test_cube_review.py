@@ -110,3 +110,30 @@ def test_tables_drawn_again_are_not_the_ones_approved(desks: Three) -> None:
     said = author.run("verify", "again")
     assert said.code == 1
     assert "internal/review.json" in said.err
+
+
+def mode_of(person: Person) -> str:
+    found = person.run("review", "checklist", "release", "--json").json["items"]
+    assert isinstance(found, list)
+    return next(str(item["status"]) for item in found if item["id"] == "mode")
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, "pass"),
+        ({"epsilon": 2.0}, "fail"),
+        ({"domains": {"sex": ["f", "m"], "region": ["north", "other", "south"]}}, "fail"),
+    ],
+)
+def test_next_year_s_tables_apply_a_locked_protocol_or_are_told_apart(
+    desks: Three, changed: dict[str, object], expected: str
+) -> None:
+    author = desks[0]
+    locked = ("--out", "protocol.json", "--passphrase-file", author.secret)
+    author.does("review", "protocol", "lock", "release", *locked)
+    shutil.rmtree(author.folder)
+    source = write_register(author.desk / "next year", rows_of_people(310, seed=9))
+    author.does("run", write_plan(source, **changed), "--out", "release")
+    assert author.signs("submit", "--protocol", "protocol.json").code == 0
+    assert mode_of(author) == expected

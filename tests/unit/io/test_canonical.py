@@ -74,7 +74,7 @@ def test_numbers_that_json_lacks_are_refused(value: float) -> None:
         (b'{\n  "a": NaN\n}\n', "no number"),
         (b'{\n  "a": -Infinity\n}\n', "no number"),
         (b'{\n  "a": 1e999\n}\n', "out of range"),
-        (b'{\n  "a": ' + b"9" * 5000 + b"\n}\n", "not valid JSON"),
+        (b'{\n  "a": ' + b"9" * 5000 + b"\n}\n", "a number is too long to be read$"),
         (b'{"a": 1}\n', "its bytes were changed"),
         (b'{\n  "b": 1,\n  "a": 1\n}\n', "its bytes were changed"),
         (b'{\n  "a": 1\n}', "its bytes were changed"),
