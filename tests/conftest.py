@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Started with nohup, the tests and all their processes would ignore a signal that some tests send.
@@ -21,7 +21,15 @@ os.environ.setdefault("DPDESK_CACHE", str(KERNELS))
 # How hypothesis searches: `ci` tries the same examples each time, so that a red run is never luck;
 # the default (while developing) and `fuzz` (with the long tests) look for new ones.
 settings.register_profile("quick", max_examples=20, deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
+# Nor is it a busy machine: there making examples may be slow, which says nothing of the program.
+settings.register_profile(
+    "ci",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile("fuzz", max_examples=2_000, deadline=None, print_blob=True)
 if os.environ.get("DPDESK_HYPOTHESIS"):
     settings.load_profile(os.environ["DPDESK_HYPOTHESIS"])
