@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.types import SetParameters, SetRoles
+from dpdesk.app.types import SetHierarchy, SetMethod, SetParameters, SetRoles
 from dpdesk.core.charts import BarChart
 from dpdesk.core.schema import Role
 from dpdesk.ui.charts import ChartView
@@ -21,6 +21,8 @@ from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
+from tests.helpers.cubes import people as register_people
+from tests.helpers.cubes import write_plan, write_register
 from tests.helpers.people_plan import TIMEOUT, open_plan, write_people
 
 
@@ -189,3 +191,25 @@ def test_nothing_keeps_a_closed_panel_alive(
     made.deleteLater()
     del made
     qtbot.waitUntil(lambda: bool(gc.collect() or True) and reference() is None)
+
+
+def test_plans_of_tables_are_badged_and_greyed_beside_rows(
+    panel: ComparePanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    source = write_register(tmp_path, register_people())
+    open_plan(bench, write_plan(source), qtbot)
+    keep(bench, qtbot, "one")
+    bench.apply(SetParameters({"epsilon": 2}))
+    keep(bench, qtbot, "two")
+    bench.apply(SetParameters({"dimensions": ["sex", "region"], "levels": None}))
+    keep(bench, qtbot, "other")
+    bench.apply(SetHierarchy("age", None))  # its intervals lack texts that are no numbers
+    bench.apply(SetMethod("k-anonymity", {"k": 2, "max_suppression": 1}))
+    keep(bench, qtbot, "rows")
+    assert panel.pins == Pins(1, 2)
+    reasons = [card._reason.text() for card in panel.cards.cards]
+    assert "Other dimensions: sex, region" in reasons[2]
+    assert "no figure in common" in reasons[3]
+    assert [not card._planned.isHidden() for card in panel.cards.cards] == [True] * 3 + [False]
+    assert "A is better in" in panel._answer.text()
+    assert not (bench.context.home / "ledger.sqlite").exists()

@@ -73,6 +73,8 @@ def test_a_plan_keeps_every_key_when_a_field_is_edited(
         publish=[["sex", "age"], []],
         outside={"region": "other"},
         domains={"sex": ["f", "m"], "region": ["north", "south", "other"]},
+        weights=[{"dimensions": ["sex"], "weight": 2.5}],
+        nonnegative=True,
         measure=["count", {"sum": "pay", "lower": 0, "upper": 500, "step": 5}],
     )
     form = opened(panel, bench, qtbot, plan)

@@ -176,7 +176,7 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
             ["Cells", cells(mask, shape)],
             [f"Standard deviation of a cell ({unit})", round(deviation, 3)],
             [f"± in 95 % of the cells ({unit})", round(width, 3)],
-            ["Share of the budget", format_figure(float(share), "share") if own else "none"],
+            ["Share of the budget (%)", round(100 * float(share), 3) if own else None],
         ],
     )
     return Detail(

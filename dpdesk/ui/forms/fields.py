@@ -21,7 +21,12 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import NestedParameter, TextListParameter, TextParameter
+from dpdesk.core.list_parameters import (
+    FlagParameter,
+    NestedParameter,
+    TextListParameter,
+    TextParameter,
+)
 from dpdesk.core.parameters import (
     ChoiceParameter,
     IntegerParameter,
@@ -393,8 +398,11 @@ def field_for(parameter: Parameter, *, live: bool) -> Field:
         return ChoiceField(parameter)
     if isinstance(parameter, LevelsParameter):
         return LevelsField(parameter)
+    from dpdesk.ui.forms.flags import FlagField
     from dpdesk.ui.forms.lists import LinesField, OutlineField, ValueField
 
+    if isinstance(parameter, FlagParameter):
+        return FlagField(parameter)
     if isinstance(parameter, TextListParameter):
         return LinesField(parameter)
     if isinstance(parameter, NestedParameter):

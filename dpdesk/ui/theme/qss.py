@@ -119,11 +119,14 @@ QRadioButton::indicator {{ width: {dot}px; height: {dot}px; border-radius: {dot 
 QRadioButton::indicator:checked {{ width: {dot - 8}px; height: {dot - 8}px;
   border: 5px solid {t.accent}; }}
 QRadioButton::indicator:disabled {{ border-color: {t.hairline}; }}
-QCheckBox::indicator {{ width: {dot}px; height: {dot}px; border-radius: 3px;
+QCheckBox::indicator, QListView::indicator {{
+  width: {dot}px; height: {dot}px; border-radius: 3px;
   border: 1px solid {t.border}; background: {t.surface}; }}
-QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent};
+QCheckBox::indicator:checked, QListView::indicator:checked {{
+  background: {t.accent}; border-color: {t.accent};
   image: url("{(_ARROWS / f"check-{t.name}.svg").as_posix()}"); }}
-QCheckBox::indicator:disabled {{ background: {t.window}; border-color: {t.hairline}; }}
+QCheckBox::indicator:disabled, QListView::indicator:disabled {{
+  background: {t.window}; border-color: {t.hairline}; }}
 """
 
 

@@ -7,13 +7,21 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from dpdesk.core.cube_parameters import MeasureParameter, PublishParameter
+from dpdesk.core.cube_parameters import (
+    CuboidNumbersParameter,
+    MeasureParameter,
+    PublishParameter,
+)
 from dpdesk.core.parameters import ChoiceParameter, Parameter
 from dpdesk.ui.forms.cubes.around import Around
 from dpdesk.ui.forms.cubes.dimensions import DimensionsField, LevelsByDimension, OutsideField
 from dpdesk.ui.forms.cubes.domains import DomainsField
 from dpdesk.ui.forms.cubes.measures import MeasureField
-from dpdesk.ui.forms.cubes.publishing import OptionalChoiceField, PublishField
+from dpdesk.ui.forms.cubes.publishing import (
+    CuboidNumbersField,
+    OptionalChoiceField,
+    PublishField,
+)
 from dpdesk.ui.forms.fields import Field, field_for
 from dpdesk.ui.forms.form import ParameterForm
 from dpdesk.ui.widgets.mnemonics import Mnemonics
@@ -80,6 +88,8 @@ class CubeForm(ParameterForm):
             return by_key[parameter.key](parameter)
         if isinstance(parameter, PublishParameter):
             return PublishField(parameter)
+        if isinstance(parameter, CuboidNumbersParameter):
+            return CuboidNumbersField(parameter)
         if isinstance(parameter, MeasureParameter):
             return MeasureField(parameter)
         if isinstance(parameter, ChoiceParameter) and parameter.default is None:

@@ -8,11 +8,16 @@ from dataclasses import replace
 from PySide6.QtCore import QSignalBlocker, Slot
 from PySide6.QtWidgets import QWidget
 
-from dpdesk.core.cube_parameters import ALL, MAX_DIMENSIONS, PublishParameter
-from dpdesk.core.parameters import Choice, ChoiceParameter
+from dpdesk.core.cube_parameters import (
+    ALL,
+    MAX_DIMENSIONS,
+    CuboidNumbersParameter,
+    PublishParameter,
+)
+from dpdesk.core.parameters import Choice, ChoiceParameter, exact_number, plain_number
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.fields import ChoiceField, Field
-from dpdesk.ui.forms.lists import TextArea
+from dpdesk.ui.forms.lists import LinesField, TextArea
 from dpdesk.ui.forms.spin import NarrowSpin
 from dpdesk.ui.theme import SPACE
 from dpdesk.ui.widgets import column
@@ -115,6 +120,40 @@ def read_tables(text: str) -> list[list[str]]:
 def tables_text(tables: Sequence[Sequence[str]]) -> str:
     """Lines that :func:`read_tables` reads."""
     return "\n".join(f" {TIMES} ".join(names) if names else TOTAL for names in tables)
+
+
+class CuboidNumbersField(LinesField):
+    """A number for some tables: lines such as ``age × sex: 2``."""
+
+    def __init__(self, parameter: CuboidNumbersParameter) -> None:
+        super().__init__(parameter)
+        self._number = parameter.number
+        self._area.setPlaceholderText(f"age {TIMES} sex: 2\n{TOTAL}: 1")
+
+    def plain(self) -> object:
+        """See :meth:`Field.plain`; None for no line, the text where a line cannot be read."""
+        text = self._area.toPlainText()
+        found: list[dict[str, object]] = []
+        for line in text.splitlines():
+            if line.strip():
+                names, colon, number = line.rpartition(":")
+                exact = exact_number(number)
+                tables = read_tables(names)
+                if not colon or exact is None or len(tables) != 1:
+                    return text
+                found.append({"dimensions": tables[0], self._number: plain_number(exact)})
+        return found or None
+
+    def set_plain(self, value: object) -> None:
+        """See :meth:`Field.set_plain`."""
+        items = value if isinstance(value, list | tuple) else ()
+        lines = [
+            f"{tables_text([item['dimensions']])}: {item[self._number]}"
+            for item in items
+            if isinstance(item, Mapping)
+        ]
+        if self.plain() != (list(items) or None):
+            self._show("\n".join(lines))
 
 
 class OptionalChoiceField(ChoiceField):

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.types import Method
-from dpdesk.ui.panels.compare.presenter import Entry
+from dpdesk.ui.panels.compare.presenter import Entry, planned
 from dpdesk.ui.theme import SPACE, set_look
-from dpdesk.ui.widgets import column, row
+from dpdesk.ui.widgets import Badge, column, row
 from dpdesk.ui.words.settings import settings_words
 
 
@@ -42,6 +42,11 @@ class CandidateCard(QFrame):
         self._name.editingFinished.connect(self._on_name)
         head.addWidget(self._number)
         head.addWidget(self._name, 1)
+        self._planned = Badge(
+            self.tr("planned"),
+            self.tr("Errors that follow from the settings; nothing was counted or spent"),
+        )
+        head.addWidget(self._planned)
         layout.addLayout(head)
         self._words, self._reason = QLabel(), QLabel()
         for label, look in ((self._words, "note"), (self._reason, "caution")):
@@ -56,6 +61,7 @@ class CandidateCard(QFrame):
         if not self._name.hasFocus() or not self._name.isModified():
             self._name.setText(one.name)
             self._name.setCursorPosition(0)
+        self._planned.setVisible(planned(one))
         said = settings_words(method, one.work)
         self._words.setText(said)
         self._words.setVisible(said != one.name)

@@ -59,7 +59,7 @@ class Pins:
         others = [
             one.id
             for one in candidates
-            if first is not None and one.id != a and one.scope == first.scope
+            if first is not None and one.id != a and not scope_reason(one, first)
         ]
         b = self.b if self.b in others else next(iter(others), 0)
         return Pins(a, b)
@@ -94,6 +94,10 @@ def scope_reason(candidate: Candidate, reference: Candidate) -> str:
     if path != other_path:
         text = translate("Compare", "Other data: {file}")
         return text.format(file=Path(path).name)
+    if planned(candidate) != planned(reference):
+        return translate("Compare", "Tables with planned errors and rows have no figure in common")
+    if planned(candidate):
+        return _tables_reason(candidate, reference)
     missing = [name for name in other_quasi if name not in quasi]
     more = [name for name in quasi if name not in other_quasi]
     if missing:
@@ -102,6 +106,25 @@ def scope_reason(candidate: Candidate, reference: Candidate) -> str:
     if more:
         text = translate("Compare", "Other quasi-identifiers: {names} in addition")
         return text.format(names=", ".join(more))
+    return ""
+
+
+def planned(candidate: Candidate) -> bool:
+    """Whether it is a plan of tables with noise: its errors are known, and nothing was counted."""
+    return "cuboids" in candidate.result
+
+
+def _tables_reason(candidate: Candidate, reference: Candidate) -> str:
+    pairs = (
+        ("dimensions", translate("Compare", "Other dimensions: {names}")),
+        ("levels", translate("Compare", "Other levels: {names}")),
+        ("measure", translate("Compare", "Another measure: {names}")),
+    )
+    for key, text in pairs:
+        mine = candidate.work.parameters.get(key)
+        if mine != reference.work.parameters.get(key):
+            names = ", ".join(map(str, mine)) if isinstance(mine, list | tuple) else str(mine)
+            return text.format(names=names if mine is not None else "–")
     return ""
 
 

@@ -71,7 +71,9 @@ def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, ob
 
 # ---- methods that draw noise
 
-TYPED = frozenset({"domains", "outside", "theta", "epsilon", "rho", "delta", "measure", "publish"})
+TYPED = frozenset(
+    ("domains", "outside", "theta", "epsilon", "rho", "delta", "measure", "publish", "weights")
+) | {"targets"}
 """Keys whose fields are typed into: one change for all that is typed."""
 
 

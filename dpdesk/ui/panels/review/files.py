@@ -77,6 +77,8 @@ def purpose(name: str) -> str:
         "report.html": translate("Review", "For the reviewer: risk before and after, charts."),
         "seal.json": translate("Review", "Hashes that show whether a file was changed."),
     }
+    if name.startswith("cuboids/") and name.endswith(".csv"):
+        return translate("Review", "A table with noise: every declared cell, and its value.")
     return texts.get(name, translate("Review", "No file that this version of DPDesk writes."))
 
 

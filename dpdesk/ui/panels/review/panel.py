@@ -22,6 +22,7 @@ from dpdesk.ui.panels.review.release_page import SOURCE, VERIFY, ReleasePage
 from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.panels.review.sign_page import SignPage
 from dpdesk.ui.panels.review.standing import signed_words
+from dpdesk.ui.panels.review.tables import Tables
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import EmptyState, StepHeader, column, row
@@ -197,6 +198,7 @@ class ReviewPanel(Panel):
         self.prepare.bandTriggered.connect(self._on_band)
         self.release.bandTriggered.connect(self._on_band)
         self.release.exportAsked.connect(self.export)
+        self.tables = Tables(self._bench.hub, self.release.tables, self)
         self.release.openAsked.connect(self._on_open)
         self.standing.lookAsked.connect(self.looker.look)
 
@@ -296,7 +298,8 @@ class ReviewPanel(Panel):
         self.release.show_verdict(checks.verdict(report, rows), source=more)
         self.release.show_checks(rows)
         self.release.show_guarantee(presenter.guarantee_of(facts))
-        self.release.show_picture(presenter.risk_picture(facts))
+        tables = self.tables.show_release(facts)
+        self.release.show_picture(presenter.risk_picture(facts), tables=tables)
         title, work = self.tr("Listing files"), ListFiles(bench.release_path, facts)
         bench.hub.latest(_FILES).query(title, work, done=self._on_files, quiet=True)
 

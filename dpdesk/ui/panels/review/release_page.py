@@ -23,12 +23,13 @@ from dpdesk.ui.panels.review.file_cards import FileCards
 from dpdesk.ui.panels.review.files import FileLists
 from dpdesk.ui.panels.review.job_line import JobLine
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
+from dpdesk.ui.panels.review.tables_page import TablesPage
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
 
-PROMISE, FILES, PICTURE = "promise", "files", "picture"
+PROMISE, FILES, PICTURE, TABLES = "promise", "files", "picture", "tables"
 VERIFY, SOURCE = "verify", "source"
 LEAST_LINES = (9, 9)
 FORMATS = ("csv", "parquet", "xlsx")
@@ -82,11 +83,13 @@ class ReleasePage(Page):
         if guarantee is not None:
             self._guarantee.set_guarantee(guarantee)
 
-    def show_picture(self, chart: Chart | None) -> None:
-        """The risk before and after, where the internal part tells it."""
+    def show_picture(self, chart: Chart | None, *, tables: bool = False) -> None:
+        """The risk before and after, where the internal part tells it; or ``tables`` with noise."""
         choices = [(PROMISE, self.tr("What is promised")), (FILES, self.tr("Which files"))]
         if chart is not None:
             choices.append((PICTURE, self.tr("How risky")))
+        if tables:
+            choices.append((TABLES, self.tr("Which numbers")))
         self.strip.set_choices(choices)
         self._chart.set_chart(chart)
         self._on_chosen(self.strip.current)
@@ -146,10 +149,12 @@ class ReleasePage(Page):
         words.addStretch(1)
         self.files = FileCards()
         self._chart = ChartView(theme)
+        self.tables = TablesPage(theme)
         self._by_name = {
             PROMISE: scrolled(promise, self.tr("What is promised")),
             FILES: scrolled(self.files, self.tr("Which files")),
             PICTURE: self._chart,
+            TABLES: self.tables,
         }
         for page in self._by_name.values():
             self._pages.addWidget(page)

@@ -1,0 +1,81 @@
+"""The tables of a release with noise: one at a time, each cell with its error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtWidgets import QLabel, QWidget
+
+from dpdesk.app.private.browsing import TableName, TablePreview
+from dpdesk.core.charts import format_figure
+from dpdesk.ui.forms.combo import NarrowCombo
+from dpdesk.ui.models import DataGrid, ListModel
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.wheel import leave_wheel
+
+
+class TablesPage(QWidget):
+    """``wanted(str)`` asks for the table in a file."""
+
+    wanted = Signal(str)
+
+    def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = column(self, margin=SPACE.s, gap=SPACE.s)
+        self.choice = NarrowCombo()
+        self.choice.setAccessibleName(self.tr("Table of the release"))
+        self.choice.set_help(self.tr("The table whose cells are shown below"))
+        leave_wheel(self.choice)
+        self.choice.currentIndexChanged.connect(self._on_choice)
+        self._words = QLabel()
+        self._words.setWordWrap(True)
+        set_look(self._words, "note")
+        self._model = ListModel(parent=self)
+        self.grid = DataGrid(theme, self.tr("Cells of the table, with their errors"))
+        self.grid.setModel(self._model)
+        self.grid.verticalHeader().hide()
+        self.grid.horizontalHeader().setStretchLastSection(True)
+        for widget in (self.choice, self._words):
+            layout.addWidget(widget)
+        layout.addWidget(self.grid, 1)
+
+    @property
+    def words(self) -> str:
+        """What is said of the table on show."""
+        return self._words.text()
+
+    def show_names(self, names: Sequence[TableName]) -> None:
+        """Offer these tables, and ask for the last one: it has most dimensions."""
+        with QSignalBlocker(self.choice):
+            self.choice.clear()
+            for name in names:
+                self.choice.addItem(name.words, name.file)
+            self.choice.setCurrentIndex(len(names) - 1)
+        self._model.set_table((), ())
+        self._words.setText("")
+        self._on_choice()
+
+    def show_table(self, preview: TablePreview) -> None:
+        """Show the cells of a table, if it is still the one that is chosen."""
+        if preview.name.file != self.choice.currentData():
+            return
+        self._model.set_table(preview.table.columns, preview.table.rows)
+        shown, cells = len(preview.table.rows), preview.cells
+        words = self.tr("{cells} cells; each is within ± {width} of the truth in 95 of 100 cases.")
+        if shown < cells:
+            words += " " + self.tr("The first {shown} are shown.")
+        width = format_figure(preview.width, "number")
+        self._words.setText(words.format(cells=f"{cells:,}", width=width, shown=f"{shown:,}"))
+
+    def show_problem(self, sentence: str) -> None:
+        """Say why a table cannot be shown."""
+        self._model.set_table((), ())
+        self._words.setText(f"✕ {sentence}")
+
+    @Slot()
+    def _on_choice(self) -> None:
+        file = self.choice.currentData()
+        if file:
+            self.wanted.emit(str(file))
