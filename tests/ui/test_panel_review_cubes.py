@@ -67,11 +67,11 @@ def test_the_button_names_the_cost_and_asks_once_more_before_it_is_spent(
     assert bench.verified is not None
     assert bench.verified.ok
     qtbot.waitUntil(lambda: spent(bench) == "ε = 1", timeout=TIMEOUT)
-    qtbot.waitUntil(lambda: "12 cells" in panel.release.tables.words, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "18 cells" in panel.release.tables.words, timeout=TIMEOUT)
     grid = panel.release.tables.grid.model()
     heads = [grid.headerData(place, Qt.Orientation.Horizontal) for place in range(5)]
     assert heads == ["sex", "region", "age", "value", "± in 95 %"]
-    assert grid.rowCount() == 12
+    assert grid.rowCount() == 18
 
 
 def test_a_further_release_says_that_it_spends_again_until_the_limit_stops_it(

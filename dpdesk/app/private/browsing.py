@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -43,11 +43,12 @@ class TablePreview:
 def released_tables(facts: ReleaseFacts) -> tuple[TableName, ...]:
     """The tables that a release lists, in its order; none for a release of rows."""
     return tuple(
-        TableName(
-            str(item["file"]), " × ".join(map(str, _texts(item["dimensions"]))) or "grand total"
-        )
-        for item in _cuboids(facts)
+        TableName(str(item["file"]), _words(_texts(item["dimensions"]))) for item in _cuboids(facts)
     )
+
+
+def _words(names: Sequence[object]) -> str:
+    return " × ".join(map(str, names)) or "grand total"
 
 
 def _cuboids(facts: ReleaseFacts) -> list[Mapping[str, object]]:
@@ -85,10 +86,10 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
     width = _COVERING * sqrt(float(str(item["variance"])))
     values = found.values.reshape(-1)
     rows: list[tuple[Cell, ...]] = [
-        (*_labels(found.domain, place), float(values[place]), round(width, 2))
+        (*_labels(found.domain, place), round(float(values[place]), 4), round(width, 2))
         for place in range(min(len(values), MOST_CELLS))
     ]
-    name = TableName(file, " × ".join(names) or "grand total")
+    name = TableName(file, _words(names))
     head = (*names, "value", "± in 95 %")
     return TablePreview(name, width, len(values), ChartTable(head, tuple(rows)))
 
