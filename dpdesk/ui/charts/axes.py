@@ -110,18 +110,20 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
 def log_places(low: float, high: float) -> list[float]:
     """Logarithms of 1, 2 and 5 times powers of ten from ``low`` to ``high`` (logarithms).
 
-    Where none or one would be there, of all whole multiples instead.
+    Where fewer than two would be there, of round numbers at equal distances instead.
     """
-    for digits in ((1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9)):
-        found = [
-            math.log10(digit) + power
-            for power in range(math.floor(low), math.ceil(high) + 1)
-            for digit in digits
-            if low <= math.log10(digit) + power <= high
-        ]
-        if len(found) > 1:
-            break
-    return found
+    found = [
+        math.log10(digit) + power
+        for power in range(math.floor(low), math.ceil(high) + 1)
+        for digit in (1, 2, 5)
+        if low <= math.log10(digit) + power <= high
+    ]
+    if len(found) > 1:
+        return found
+    first, last = 10.0**low, 10.0**high
+    step = nice_step((last - first) / 4)
+    places = range(math.ceil(first / step), math.floor(last / step) + 1)
+    return [math.log10(place * step) for place in places if place > 0]
 
 
 def nice_step(rough: float) -> float:

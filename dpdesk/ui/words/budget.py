@@ -50,8 +50,8 @@ def confirm_words(outlook: Outlook) -> str:
     """What the second step before a release says."""
     words = translate(
         "Budget",
-        "The noise is drawn once, now. This spends {cost} of “{account}” for good, whatever "
-        "becomes of the release.",
+        "The noise is drawn once, now. This spends {cost} of the budget of {account} for good, "
+        "whatever becomes of the release.",
     )
     if outlook.again:
         words += translate(

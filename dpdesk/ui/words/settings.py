@@ -53,7 +53,7 @@ def value_words(parameter: Parameter, value: object) -> str:
         return format_figure(float(exact), "share")
     if isinstance(exact, int) and not isinstance(exact, bool):
         return f"{exact:,} {parameter.unit}".strip()
-    return parameter.as_text(exact)
+    return parameter.as_text(exact).replace("\n", ", ")
 
 
 def same_value(parameter: Parameter, first: object, second: object) -> bool:
