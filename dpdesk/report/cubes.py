@@ -105,7 +105,7 @@ def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> 
     for item in cuboids:
         measure = str(item.get("measure", ""))
         if not measure.startswith(_AVERAGE):  # theirs depends on the number of persons
-            width = _half_width(item, parameters)
+            width = table_width(item, parameters)
             largest[measure] = max(width, largest.get(measure, 0.0))
     rho = "rho" in parameters
     budget = _float(parameters["rho" if rho else "epsilon"])
@@ -124,7 +124,8 @@ def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> 
     )
 
 
-def _half_width(item: Mapping[str, object], parameters: Mapping[str, object]) -> float:
+def table_width(item: Mapping[str, object], parameters: Mapping[str, object]) -> float:
+    """± in 95 % of the cells of a table, from its line in a manifest and the parameters there."""
     noise = Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE
     step = _step(str(item.get("measure", "")), parameters.get("measure"))
     return half_width(noise, _float(item["variance"]), step)
@@ -146,7 +147,7 @@ def _step(measure: str, plain: object) -> float:
 def _cuboid_line(item: Mapping[str, object], parameters: Mapping[str, object]) -> CuboidLine:
     names = " × ".join(str(name) for name in _list(item["dimensions"])) or "grand total"
     measure = str(item.get("measure", ""))
-    deviation, width = _shown(sqrt(_float(item["variance"]))), _shown(_half_width(item, parameters))
+    deviation, width = _shown(sqrt(_float(item["variance"]))), _shown(table_width(item, parameters))
     each = " / n" if measure.startswith(_AVERAGE) else ""
     return CuboidLine(
         f"{names} ({measure})" if measure else names,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import TYPE_CHECKING
 
 from dpdesk.core.charts import Cell, ChartTable
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseFacts
 
 MOST_CELLS = 500
-_COVERING = 2.12
 
 
 @dataclass(frozen=True)
@@ -71,6 +69,7 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
     """
     from dpdesk.io.csvgrammar import UnreadableTableError
     from dpdesk.io.cuboid_files import read_cuboid
+    from dpdesk.report.cubes import table_width
 
     item = next((one for one in _cuboids(facts) if one["file"] == file), None)
     if item is None:
@@ -83,7 +82,7 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
     except (UnreadableTableError, OSError, TypeError, KeyError, ValueError) as error:
         sentence = f"{file}: the table cannot be read as the manifest describes it."
         raise InputError("release.table", sentence) from error
-    width = _COVERING * sqrt(float(str(item["variance"])))
+    width = table_width(item, facts.section("parameters"))
     values = found.values.reshape(-1)
     rows: list[tuple[Cell, ...]] = [
         (*_labels(found.domain, place), round(float(values[place]), 4), round(width, 2))

@@ -88,7 +88,7 @@ class CubeExploration:
         """See :meth:`BudgetAdvice.needed`."""
         design = self.design(parameters, token)
         key = "epsilon" if design.settings.noise is Noise.LAPLACE else "rho"
-        return key, needed_budget(design, place, wanted)
+        return key, needed_budget(design, place, wanted, token)
 
     def _charts(
         self, parameters: Mapping[str, ParameterValue], design: CubeDesign, token: CancelToken

@@ -44,7 +44,7 @@ _NAMES = {
 }
 _DECADES = 1.0
 _PLACES = 13
-_STEPS = 4
+_DOUBLINGS, _HALVINGS = 24, 11
 
 
 def error_by_budget(design: CubeDesign, token: CancelToken) -> ScatterChart:
@@ -129,24 +129,35 @@ def table_names(settings: CubeSettings) -> tuple[str, ...]:
     return tuple(name_of(settings, mask) for mask in settings.published)
 
 
-def needed_budget(design: CubeDesign, place: int, wanted: float) -> Fraction:
+def needed_budget(design: CubeDesign, place: int, wanted: float, token: CancelToken) -> Fraction:
     """The least ε or ρ with which 95 % of the cells of a table err by at most ``wanted``.
 
     ``place`` is the table's among the published ones; rounded up to three digits. Raises
-    ValueError for a width that is not above 0.
+    ValueError for a width that is not above 0 or that no sane budget reaches, Cancelled.
     """
     if not wanted > 0:
         raise ValueError("the wanted error must be above 0")
-    settings, laplace = design.settings, design.settings.noise is Noise.LAPLACE
-    budget = settings.budget
-    for _ in range(_STEPS):  # errors scale with the budget, but for the whole numbers of the noise
-        ratio = _width(design, place, budget) / wanted
-        needed = float(budget) * (ratio if laplace else ratio**2)
-        unit = Fraction(10) ** (floor(log10(needed)) - 2)
-        budget = ceil(Fraction(needed) / unit) * unit
-    while _width(design, place, budget) > wanted:
-        budget += unit
-    return budget
+
+    def reaches(budget: Fraction) -> bool:
+        token.check()
+        return _width(design, place, budget) <= wanted
+
+    low = high = design.settings.budget
+    for _ in range(_DOUBLINGS):
+        if reaches(high):
+            break
+        low, high = high, high * 2
+    else:
+        raise ValueError("no sane budget reaches this error")
+    for _ in range(_DOUBLINGS):
+        if low < high and not reaches(low):
+            break
+        low, high = low / 2, low if reaches(low) else high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    unit = Fraction(10) ** (floor(log10(high)) - 2)
+    return ceil(high / unit) * unit
 
 
 def _width(design: CubeDesign, place: int, budget: Fraction) -> float:

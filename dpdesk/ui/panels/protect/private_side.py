@@ -72,7 +72,10 @@ class Advise:
         needed = None
         if self.wanted is not None and tables:
             place = self.place if 0 <= self.place < len(tables) else len(tables) - 1
-            needed = self.explored.needed(self.parameters, place, self.wanted, token)
+            try:
+                needed = self.explored.needed(self.parameters, place, self.wanted, token)
+            except ValueError:  # no budget that anybody would spend reaches it
+                needed = None
         return Advised(self.explored, tables, needed)
 
 
