@@ -385,6 +385,31 @@ def test_an_old_copy_of_the_review_does_not_undo_a_withdrawal(new: Three) -> Non
 # ---- the audit log
 
 
+def test_looking_at_a_review_and_locking_a_protocol_are_entered_in_the_audit_log(
+    done: Three,
+) -> None:
+    author, *_ = done
+    before = entered(author)
+    author.does("review", "status", "release")
+    author.does("review", "checklist", "release")
+    author.does("review", "sheet", "release", "--out", "sheet.toml")
+    assert entered(author) == [*before, *["viewed"] * 3]
+    key = ("--passphrase-file", author.secret)
+    author.does("review", "protocol", "lock", "release", *key, "--out", "protocol.json")
+    assert entered(author)[len(before) + 3 :] == ["decided"]
+
+
+def entered(person: Person) -> list[str]:
+    log = person.desk / "entered.json"
+    log.unlink(missing_ok=True)
+    person.does("review", "audit", "--out", log)
+    found = json.loads(log.read_text("utf-8"))
+    items = found if isinstance(found, list) else found["entries"]
+    log.unlink()
+    actions = [str(item["action"]) for item in items]
+    return [action for action in actions if action != "exported"]
+
+
 def test_what_was_decided_stands_in_the_audit_log_and_its_breaks_are_found(done: Three) -> None:
     author, first, _ = done
     said = first.does("review", "audit")

@@ -89,8 +89,10 @@ def lock_protocol(
     """Lock the way in which an approved release was made, sign it and write it to a new file.
 
     Raises InputError ``protocol.exists``, RefusedError ``protocol.not-approved`` (the review did
-    not approve it, or it applies a protocol itself), and what reading the release raises.
+    not approve it, or it applies a protocol itself), StorageError ``audit.*`` (an entry is made
+    first), and what reading the release raises.
     """
+    from dpdesk.app.recording import enter
     from dpdesk.app.review.looking import look
     from dpdesk.project.review.protocol_file import (
         protocol_of,
@@ -108,6 +110,14 @@ def lock_protocol(
     facts, policy = picture.checked.facts, picture.checked.checklist.policy_sha256
     protocol = protocol_of(facts.release, facts.table, release_sha256, policy, token)
     signed = sign_protocol(protocol, signer, signing.now())
+    details = {
+        "event": "protocol",
+        "id": signed.id,
+        "person": signer.person,
+        "key": signer.fingerprint,
+        "out": str(out.absolute()),
+    }
+    enter(context, "decided", folder.absolute(), details)
     write_protocol(signed, out, context.workspace)
     _keep(context, signed)
     return signed

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app import auditing, signing
 from dpdesk.app.context import AppContext
+from dpdesk.app.recording import mention
 from dpdesk.app.review import acting, looking, protocols, sheets
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, one_line, paragraph
@@ -112,6 +113,7 @@ def protocol_take(
 def sheet(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Write a decision sheet."""
     out = sheets.write_sheet(context, options.release, options.key, options.out, token)
+    mention(context, "viewed", options.release.absolute(), report)
     text = f"Written: {out}\nFill it in, then: dpdesk review vote {options.release} --sheet {out}\n"
     return Outcome(text, {"sheet": str(out)}, kept=True)
 
@@ -121,6 +123,7 @@ def checklist(
 ) -> Outcome:
     """Hold a release against a policy; exit code 1 when an item fails."""
     picture = looking.look(context, options.release, token, report, options.source, options.policy)
+    mention(context, "viewed", options.release.absolute(), report)
     items = picture.checked.checklist.items
     failed = [item for item in items if item.status.value == "fail"]
     lines: list[str] = []
@@ -151,6 +154,7 @@ def checklist(
 def status(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Where a review stands; exit code 1 when something spoils it."""
     picture = looking.look(context, options.release, token, report, options.source)
+    mention(context, "viewed", options.release.absolute(), report)
     state = picture.state
     wrong = [f"{looking.REVIEW_FILE}: {fault.reason}" for fault in state.faults]
     wrong += [f"{failure.path}: {failure.reason}" for failure in picture.verified.failures]
