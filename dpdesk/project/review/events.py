@@ -81,8 +81,9 @@ class Event:
 
     @property
     def words(self) -> str:
-        """The event in a few words: "ballot by Anna Weber of 2026-11-20T09:30:00Z"."""
-        return f"{_NAMES[self.type]} by {self.signer.person} of {time_text(self.time)}"
+        """The event in a few words: "ballot by Anna Weber of 2026-11-20 09:30:00 UTC"."""
+        moment = time_text(self.time).replace("T", " ").removesuffix("Z")
+        return f"{_NAMES[self.type]} by {self.signer.person} of {moment} UTC"
 
     def body(self) -> dict[str, object]:
         """What is signed."""
