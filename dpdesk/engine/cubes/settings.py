@@ -80,27 +80,13 @@ class CubeSettings:
         dimensions = _texts(values["dimensions"])
         _check_distinct(dimensions, where)
         noise, budget = _budget(values, where)
-        planner, theta = str(values["planner"]), values["theta"]
-        if planner == "pmost" and theta is None:
-            raise _error(
-                "cube.theta", where, "the planner `pmost` needs `theta`, a variance", "theta"
-            )
-        residuals = planner == "optimal" and values["basis"] == "residuals"
-        if residuals and noise is not Noise.GAUSSIAN:
-            sentence = "`basis` is residuals, which need Gaussian noise; give `rho`"
-            raise _error("cube.basis", where, sentence, "basis")
-        if residuals and values["consistency"] != "l2":
-            sentence = "`basis` is residuals, which go with the consistency l2 alone"
-            raise _error("cube.basis", where, sentence, "consistency")
+        planner, residuals = _planner(values, noise, where)
         published = _published(values["publish"], dimensions, where)
         weights, targets = (
             _numbers(values[key], key, number, dimensions, published, where)
             for key, number in (("weights", "weight"), ("targets", "variance"))
         )
-        if values["objective"] == "targets" and planner == "optimal" and not targets:
-            raise _error(
-                "cube.targets", where, "the objective is targets, but there are none", "targets"
-            )
+        _check_targets(values, planner, targets, where)
         measures = _measures(values["measure"], where)
         replace = values["neighbours"] == REPLACE
         if residuals:
@@ -113,7 +99,7 @@ class CubeSettings:
             outside=_outside(values["outside"], dimensions, where),
             published=published,
             planner=planner,
-            theta=theta if isinstance(theta, Fraction) else None,
+            theta=_positive(values["theta"]),
             objective=str(values["objective"]),
             weights=weights,
             targets=targets,
@@ -128,6 +114,34 @@ class CubeSettings:
             measures=measures,
             rows_per_person=int(str(values["rows_per_person"])),
         )
+
+
+def _planner(values: Mapping[str, ParameterValue], noise: Noise, where: str) -> tuple[str, bool]:
+    """The planner, and whether it measures residuals."""
+    planner = str(values["planner"])
+    if planner == "pmost" and values["theta"] is None:
+        sentence = "the planner `pmost` needs `theta`, a variance"
+        raise _error("cube.theta", where, sentence, "theta")
+    residuals = planner == "optimal" and values["basis"] == "residuals"
+    if residuals and noise is not Noise.GAUSSIAN:
+        sentence = "`basis` is residuals, which need Gaussian noise; give `rho`"
+        raise _error("cube.basis", where, sentence, "basis")
+    if residuals and values["consistency"] != "l2":
+        sentence = "`basis` is residuals, which go with the consistency l2 alone"
+        raise _error("cube.basis", where, sentence, "consistency")
+    return planner, residuals
+
+
+def _check_targets(
+    values: Mapping[str, ParameterValue], planner: str, targets: object, where: str
+) -> None:
+    if values["objective"] == "targets" and planner == "optimal" and not targets:
+        sentence = "the objective is targets, but there are none"
+        raise _error("cube.targets", where, sentence, "targets")
+
+
+def _positive(value: ParameterValue) -> Fraction | None:
+    return value if isinstance(value, Fraction) else None
 
 
 def check_columns(
