@@ -134,6 +134,8 @@ class MeasureParameter(Parameter):
         kinds = set(item) - _MEASURE_KEYS
         if kinds not in ({SUM}, {AVERAGE}) or not isinstance(item[next(iter(kinds))], str):
             return False
+        if any(isinstance(item.get(key), str) for key in ("lower", "upper", "step")):
+            return False  # a quoted number is a slip
         lower, upper = exact_number(item.get("lower")), exact_number(item.get("upper"))
         step = exact_number(item.get("step", 1))
         return None not in (lower, upper, step) and _in_order(lower, upper, step)

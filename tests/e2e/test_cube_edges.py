@@ -80,6 +80,8 @@ PAY = {"sum": "pay", "lower": 0, "upper": 5}
         ({"measure": PAY | {"upper": 1e300, "step": 1e295}}, "cube.measure"),
         ({"measure": PAY | {"lower": -0.4, "upper": 0.4}}, "cube.step"),
         ({"measure": PAY | {"upper": 1e20}}, "cube.step"),
+        ({"measure": PAY | {"upper": "5"}}, "parameter.invalid"),
+        ({"measure": {"average": "pay", "lower": "0", "upper": 5}}, "parameter.invalid"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_in_a_sentence_before_anything_is_spent(
