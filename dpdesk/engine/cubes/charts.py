@@ -126,7 +126,7 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
             ],
         ),
         short="Errors by table",
-        opens="the table: its error, and what it is computed from",
+        opens="its error and its sources",
     )
 
 

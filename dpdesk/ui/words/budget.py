@@ -36,7 +36,7 @@ def outlook_words(outlook: Outlook) -> str:
     else:
         words += translate("Budget", " Afterwards {after} are spent; no limit is set.")
     return words.format(
-        account=outlook.account,
+        account=f"{outlook.account[:1].upper()}{outlook.account[1:]}",
         spent=_short(outlook.spent),
         cost=_short(outlook.cost),
         after=_short(outlook.after),

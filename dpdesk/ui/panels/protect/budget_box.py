@@ -62,6 +62,7 @@ class BudgetBox(QFrame):
         population = str(self._given.get("population", ""))
         if self.population.text().strip() != population:
             self.population.setText(population)
+            self.population.setCursorPosition(0)
         limit = self._given.get("limit")
         if exact_number(self.limit.text()) != exact_number(limit):
             typed = self.limit.text() and self.limit.hasFocus() and limit is None
