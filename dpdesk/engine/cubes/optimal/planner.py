@@ -1,6 +1,6 @@
 """The planner that optimises the closed-form variance after consistency.
 
-Source: methods section 5 (unequal budgets); for residual sources the literature on residual
+Source: resources/docs/cubes.md (unequal budgets); for residual sources the literature on residual
 planners, whose optimum for sums is share_S proportional to sqrt(c_S * prod(1 - 1/n_i)).
 """
 

@@ -33,6 +33,6 @@ def plan_variances(plan: CubePlan, budget: float, *, replace: bool = False) -> F
     """Variance of one cell of every cuboid after consistency, shape (2^d,).
 
     Infinite for cuboids that the sources do not determine. For sensitivity 1; it grows with the
-    square of the sensitivity. Source: methods section 5.
+    square of the sensitivity. Source: resources/docs/cubes.md.
     """
     return cell_variances(plan_information(plan, budget, replace=replace), plan.shape)
