@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -41,6 +42,48 @@ def private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("DPDESK_HOME", str(home))
     return home
+
+
+WINDOW_TESTS = frozenset(("ui", "e2e"))
+FULL_EVERY = 25
+
+
+class _Collector:
+    """Garbage collection in the main thread, as the window's own process has it.
+
+    A collection that starts in a worker thread may destroy objects of the toolkit there: it then
+    waits for the interpreter with a lock of the toolkit in its hand, and the main thread for that
+    lock with the interpreter in its own.
+    """
+
+    def __init__(self) -> None:
+        self._tests = 0
+
+    def before(self, window: bool) -> None:
+        if window:
+            gc.disable()
+        elif self._tests:
+            gc.collect()
+            gc.enable()
+            self._tests = 0
+
+    def after(self, window: bool) -> None:
+        if window:
+            self._tests += 1
+            gc.disable()
+            gc.collect(1 if self._tests % FULL_EVERY else 2)
+
+
+_COLLECTOR = _Collector()
+
+
+@pytest.fixture(autouse=True)
+def collected_in_the_main_thread(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Keep worker threads of a test with a window from collecting garbage."""
+    window = not WINDOW_TESTS.isdisjoint(request.path.relative_to(Path(__file__).parent).parts)
+    _COLLECTOR.before(window)
+    yield
+    _COLLECTOR.after(window)
 
 
 @pytest.fixture(scope="session")
