@@ -12,17 +12,11 @@ from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.release import ReleaseFacts, VerifyReport
 from dpdesk.core.schema import Role
-from dpdesk.project.review.checklist import (
-    Basis,
-    CheckedFacts,
-    Checklist,
-    Difference,
-    Item,
-    make_checklist,
-)
+from dpdesk.project.review.checklist import Checklist, Difference, make_checklist
 from dpdesk.project.review.payloads import Mode
 from dpdesk.project.review.policy import Policy, standing_of
 from dpdesk.project.review.policy_file import AgencyPolicy, agency_policy, read_policy
+from dpdesk.project.review.questions import Basis, CheckedFacts, Item
 from dpdesk.project.review.table_facts import ValueReading, table_facts
 from dpdesk.project.review.votes import ItemStatus
 

@@ -12,8 +12,9 @@ from dpdesk.core.disclosure import ColumnFacts, Content, SpreadFacts, TableFacts
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.schema import ColumnType, Role, RoleSuggestion, ValueCount
-from dpdesk.project.review.checklist import CheckedFacts, Checklist, Passage, make_checklist
+from dpdesk.project.review.checklist import Checklist, make_checklist
 from dpdesk.project.review.policy import Policy, Standing
+from dpdesk.project.review.questions import CheckedFacts, Passage
 
 EVEN = SpreadFacts(3, 0, 0, 0, 0, Fraction(1, 4), 0, 0)
 

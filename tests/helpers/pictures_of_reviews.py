@@ -9,7 +9,8 @@ from pathlib import Path
 from dpdesk.app.checklists import CheckedRelease
 from dpdesk.app.review.values import Difference, Fault, ReviewPicture
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
-from dpdesk.project.review.checklist import Basis, CheckedFacts, Checklist, Item
+from dpdesk.project.review.checklist import Checklist
+from dpdesk.project.review.questions import Basis, CheckedFacts, Item
 from dpdesk.project.review.review_file import LoadedReview
 from tests.helpers.reviewing import CHECKLIST, Play
 

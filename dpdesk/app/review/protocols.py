@@ -13,11 +13,11 @@ from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 
 if TYPE_CHECKING:
-    from dpdesk.project.review.checklist import CheckedFacts, Passage
     from dpdesk.project.review.keys import Signer
     from dpdesk.project.review.payloads import Mode
     from dpdesk.project.review.policy import Policy
     from dpdesk.project.review.protocol import SignedProtocol
+    from dpdesk.project.review.questions import CheckedFacts, Passage
     from dpdesk.project.review.state import ReviewState
 
 _FOLDER = "protocols"
@@ -161,8 +161,8 @@ def passage(
     policy: Policy,
 ) -> Passage:
     """How a release comes about: its mode, and how it compares with the protocol."""
-    from dpdesk.project.review.checklist import Passage
     from dpdesk.project.review.protocol import check_protocol
+    from dpdesk.project.review.questions import Passage
 
     if signed is None:
         return Passage(mode)

@@ -6,7 +6,7 @@ from dpdesk.app.review.acting import Signed, Wish
 from dpdesk.app.review.looking import ReviewPicture
 from dpdesk.app.review.protocols import ProtocolFacts, why_not_lock
 from dpdesk.project.review.cards import Card
-from dpdesk.project.review.checklist import Difference, Item
+from dpdesk.project.review.checklist import Difference
 from dpdesk.project.review.drafts import KeptChoice, KeptDraft, subjects
 from dpdesk.project.review.events import Event, Fault
 from dpdesk.project.review.keys import SHORTEST_PASSPHRASE, Signer, StoredKey
@@ -21,6 +21,7 @@ from dpdesk.project.review.payloads import (
     Withdraw,
 )
 from dpdesk.project.review.permissions import Permission
+from dpdesk.project.review.questions import Item
 from dpdesk.project.review.state import BallotState, ReviewState, Round, Status
 from dpdesk.project.review.texts import fingerprint_text, fold_person
 from dpdesk.project.review.trust import RevokedAs, TrustEntry, TrustList

@@ -8,9 +8,9 @@ from fractions import Fraction
 from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ColumnType, Role
-from dpdesk.project.review.checklist import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.item_words import counted, listed, part, percent, value, verb
 from dpdesk.project.review.policy import column_pattern, folded
+from dpdesk.project.review.questions import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.votes import ItemStatus as Status
 
 FEW_ROWS = 20

@@ -10,9 +10,9 @@ from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
 from dpdesk.engine.cubes.guarantee import converted, posterior, rounded_up
-from dpdesk.project.review.checklist import Answer, Basis, Case, Question
 from dpdesk.project.review.item_words import counted, listed
 from dpdesk.project.review.policy import column_pattern, folded
+from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _LARGEST_LOSS = 700.0

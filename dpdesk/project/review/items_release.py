@@ -8,18 +8,12 @@ from fractions import Fraction
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import MADE_AGAIN, CheckStatus
-from dpdesk.project.review.checklist import (
-    PRIVATE_METHODS,
-    Answer,
-    Basis,
-    Case,
-    Question,
-)
 from dpdesk.project.review.item_words import counted, listed
 from dpdesk.project.review.items_private import spent_epsilon
 from dpdesk.project.review.payloads import Mode
 from dpdesk.project.review.policy import Standing
 from dpdesk.project.review.protocol import Signature
+from dpdesk.project.review.questions import PRIVATE_METHODS, Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _TABLE = "table"

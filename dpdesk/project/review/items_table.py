@@ -9,8 +9,8 @@ from typing import NamedTuple
 from dpdesk.core.disclosure import ColumnFacts, SpreadFacts, TableFacts
 from dpdesk.core.plain import number_text, quoted
 from dpdesk.core.schema import Role
-from dpdesk.project.review.checklist import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.item_words import counted, listed, part, percent, share_of, value, verb
+from dpdesk.project.review.questions import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.votes import ItemStatus as Status
 
 SMALL_K, SMALL_TABLE = 3, 100

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QSizePolicy,
     QSlider,
     QVBoxLayout,
     QWidget,
@@ -32,61 +31,20 @@ from dpdesk.core.parameters import (
     IntegerParameter,
     LevelsParameter,
     Parameter,
-    ParameterValue,
     ShareParameter,
     plain_number,
 )
 from dpdesk.ui.forms.combo import NarrowCombo
+from dpdesk.ui.forms.field import Field, TextField, start_of
+from dpdesk.ui.forms.flags import FlagField
+from dpdesk.ui.forms.lists import LinesField, OutlineField, ValueField
 from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.wheel import leave_wheel
-from dpdesk.ui.words.plan_speech import in_form
 
 LARGEST = 2_147_483_647
 SLIDER_STEPS = 1_000
 SLIDER_REACH = 100
-
-
-class Field(QWidget):
-    """The control of one parameter.
-
-    ``edited()`` is emitted after the user changed the value, never by :meth:`set_plain`.
-    ``left()`` is emitted when the user has finished (for errors that must not come too early).
-    """
-
-    edited = Signal()
-    left = Signal()
-
-    def __init__(self, parameter: Parameter) -> None:
-        super().__init__()
-        self.parameter = parameter
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-
-    @property
-    def control(self) -> QWidget:
-        """The widget that takes the focus and the label's letter."""
-        raise NotImplementedError
-
-    @property
-    def empty(self) -> bool:
-        """Whether the field has nothing to show now."""
-        return False
-
-    def plain(self) -> object:
-        """The value as a plan would write it; None when not given."""
-        raise NotImplementedError
-
-    def set_plain(self, value: object) -> None:
-        """Show a plain value, silently."""
-        raise NotImplementedError
-
-    def _name(self, widget: QWidget) -> None:
-        widget.setAccessibleName(self.parameter.label)
-        widget.setAccessibleDescription(self.parameter.help)
-        accepted = range_words(self.parameter)
-        widget.setToolTip(
-            f"{self.parameter.help} ({accepted})" if accepted else self.parameter.help
-        )
 
 
 class _UndoPasses(QObject):
@@ -178,7 +136,7 @@ class IntegerField(NumberField):
 
     def set_plain(self, value: object) -> None:
         """See :meth:`Field.set_plain`; None shows the default or the suggested value."""
-        given = value if value is not None else _start(self.parameter)
+        given = value if value is not None else start_of(self.parameter)
         number = given if isinstance(given, int) else self._spin.minimum()
         with QSignalBlocker(self._spin):
             self._spin.setValue(number)
@@ -222,7 +180,7 @@ class ShareField(NumberField):
 
     def set_plain(self, value: object) -> None:
         """See :meth:`Field.set_plain`; None shows the default or the suggested value."""
-        given = value if value is not None else _start(self.parameter)
+        given = value if value is not None else start_of(self.parameter)
         try:
             exact = self.parameter.parse(given if given is not None else 0, "")
         except InputError:
@@ -354,40 +312,6 @@ class LevelsField(Field):
         self.edited.emit()
 
 
-class TextField(Field):
-    """Any other parameter: a line of text that the specification itself reads."""
-
-    def __init__(self, parameter: Parameter) -> None:
-        super().__init__(parameter)
-        self._line = QLineEdit()
-        self._name(self._line)
-        self._line.setPlaceholderText(range_words(parameter))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._line)
-        self._line.textEdited.connect(self._on_text)
-        self._line.editingFinished.connect(self.left)
-        self.set_plain(None)
-
-    @property
-    def control(self) -> QWidget:
-        """The line."""
-        return self._line
-
-    def plain(self) -> object:
-        """See :meth:`Field.plain`: the text, None when empty."""
-        return self._line.text().strip() or None
-
-    def set_plain(self, value: object) -> None:
-        """See :meth:`Field.set_plain`."""
-        given = value if value is not None else _start(self.parameter)
-        self._line.setText("" if given is None else str(given))
-
-    @Slot(str)
-    def _on_text(self, text: str) -> None:
-        self.edited.emit()
-
-
 def field_for(parameter: Parameter, *, live: bool) -> Field:
     """The field of a parameter, by the kind of its specification."""
     if isinstance(parameter, IntegerParameter):
@@ -398,9 +322,6 @@ def field_for(parameter: Parameter, *, live: bool) -> Field:
         return ChoiceField(parameter)
     if isinstance(parameter, LevelsParameter):
         return LevelsField(parameter)
-    from dpdesk.ui.forms.flags import FlagField
-    from dpdesk.ui.forms.lists import LinesField, OutlineField, ValueField
-
     if isinstance(parameter, FlagParameter):
         return FlagField(parameter)
     if isinstance(parameter, TextListParameter):
@@ -410,20 +331,6 @@ def field_for(parameter: Parameter, *, live: bool) -> Field:
     if isinstance(parameter, TextParameter):
         return TextField(parameter)
     return ValueField(parameter)
-
-
-def range_words(parameter: Parameter) -> str:
-    """What a parameter accepts, as it is typed into a field; empty where an editor shows it."""
-    if isinstance(parameter, NestedParameter):
-        return ""
-    return in_form(parameter.range_text())
-
-
-def _start(parameter: Parameter) -> object:
-    """What a form shows before anything is given: the default, else the suggestion."""
-    suggested: ParameterValue = getattr(parameter, "suggested", None)
-    default = parameter.default_value()
-    return parameter.as_plain(suggested if default is None else default)
 
 
 def _decimals(percent: Fraction) -> int:

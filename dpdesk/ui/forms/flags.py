@@ -6,7 +6,7 @@ from PySide6.QtCore import QSignalBlocker, Slot
 from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
 
 from dpdesk.core.parameters import Parameter
-from dpdesk.ui.forms.fields import Field
+from dpdesk.ui.forms.field import Field
 from dpdesk.ui.theme import set_look
 from dpdesk.ui.widgets import column
 

@@ -21,7 +21,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QVB
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import Parameter
-from dpdesk.ui.forms.fields import Field, field_for, range_words
+from dpdesk.ui.forms.field import Field, range_words
+from dpdesk.ui.forms.fields import field_for
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.mnemonics import Mnemonics
 from dpdesk.ui.widgets.wording import in_window

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 from dpdesk.core.errors import InputError
 from dpdesk.core.list_parameters import NestedParameter
 from dpdesk.core.parameters import Parameter
-from dpdesk.ui.forms.fields import Field, TextField
+from dpdesk.ui.forms.field import Field, TextField
 from dpdesk.ui.forms.outline import from_outline, to_outline
 from dpdesk.ui.theme import SPACE
 

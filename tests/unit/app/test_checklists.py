@@ -14,8 +14,9 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.jobs import CancelToken, StepProgress, silent
-from dpdesk.project.review.checklist import Basis, Checklist
+from dpdesk.project.review.checklist import Checklist
 from dpdesk.project.review.policy import BUILT_IN, Policy
+from dpdesk.project.review.questions import Basis
 from dpdesk.project.review.table_facts import STEP
 from dpdesk.project.review.votes import ItemStatus as Status
 from tests.helpers import releases as town

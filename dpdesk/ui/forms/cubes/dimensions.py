@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QListWidget, QList
 
 from dpdesk.core.parameters import Parameter
 from dpdesk.ui.forms.cubes.around import Around
-from dpdesk.ui.forms.fields import Field
+from dpdesk.ui.forms.field import Field
 from dpdesk.ui.forms.spin import NarrowSpin
 from dpdesk.ui.theme import SPACE
 from dpdesk.ui.widgets import column

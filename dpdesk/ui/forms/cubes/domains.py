@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QPushButton, QWidget
 from dpdesk.core.parameters import Parameter
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.cubes.around import Around
-from dpdesk.ui.forms.fields import Field
+from dpdesk.ui.forms.field import Field
 from dpdesk.ui.forms.lists import TextArea
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column

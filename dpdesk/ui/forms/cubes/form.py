@@ -22,7 +22,8 @@ from dpdesk.ui.forms.cubes.publishing import (
     OptionalChoiceField,
     PublishField,
 )
-from dpdesk.ui.forms.fields import Field, field_for
+from dpdesk.ui.forms.field import Field
+from dpdesk.ui.forms.fields import field_for
 from dpdesk.ui.forms.form import ParameterForm
 from dpdesk.ui.widgets.mnemonics import Mnemonics
 

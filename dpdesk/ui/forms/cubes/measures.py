@@ -11,7 +11,7 @@ from dpdesk.core.cube_parameters import AVERAGE, COUNT, SUM, MeasureParameter
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.cubes.around import Around
-from dpdesk.ui.forms.fields import Field
+from dpdesk.ui.forms.field import Field
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.wheel import leave_wheel

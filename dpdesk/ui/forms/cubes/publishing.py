@@ -16,7 +16,8 @@ from dpdesk.core.cube_parameters import (
 )
 from dpdesk.core.parameters import Choice, ChoiceParameter, exact_number, plain_number
 from dpdesk.ui.forms.combo import NarrowCombo
-from dpdesk.ui.forms.fields import ChoiceField, Field
+from dpdesk.ui.forms.field import Field
+from dpdesk.ui.forms.fields import ChoiceField
 from dpdesk.ui.forms.lists import LinesField, TextArea
 from dpdesk.ui.forms.spin import NarrowSpin
 from dpdesk.ui.theme import SPACE

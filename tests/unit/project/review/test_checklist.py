@@ -12,15 +12,11 @@ from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure
 from dpdesk.core.schema import Role, ValueCount
-from dpdesk.project.review.checklist import (
-    Basis,
-    Difference,
-    Item,
-    Passage,
-)
+from dpdesk.project.review.checklist import Difference
 from dpdesk.project.review.payloads import Mode
 from dpdesk.project.review.policy import Standing
 from dpdesk.project.review.protocol import ProtocolCheck, Signature
+from dpdesk.project.review.questions import Basis, Item, Passage
 from dpdesk.project.review.texts import text_fault
 from dpdesk.project.review.votes import LONGEST_ITEM
 from dpdesk.project.review.votes import ItemStatus as Status

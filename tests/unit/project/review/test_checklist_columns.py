@@ -8,7 +8,7 @@ import pytest
 
 from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
 from dpdesk.core.schema import ColumnType, Role, ValueCount
-from dpdesk.project.review.checklist import Item
+from dpdesk.project.review.questions import Item
 from dpdesk.project.review.votes import ItemStatus as Status
 from tests.helpers import checked_facts as facts
 from tests.helpers.checked_facts import AGE, EVEN, SECRET, checklist, column, policy, table

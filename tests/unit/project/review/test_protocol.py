@@ -21,7 +21,6 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.io.canonical import canonical_json
-from dpdesk.project.review.checklist import CheckedFacts
 from dpdesk.project.review.payloads import Mode
 from dpdesk.project.review.protocol import (
     Protocol,
@@ -38,6 +37,7 @@ from dpdesk.project.review.protocol_file import (
     sign_protocol,
     write_protocol,
 )
+from dpdesk.project.review.questions import CheckedFacts
 from dpdesk.project.review.trust import RevokedAs
 from dpdesk.project.review.votes import Outcome
 from tests.helpers import releases as town

@@ -1,0 +1,174 @@
+"""Questions of a checklist: what they may look at, and what an answer is.
+
+Every answer says on what it rests, so that a reviewer knows which figures were counted again on
+this computer and which are only what the author's program wrote down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from dpdesk.core.disclosure import TableFacts
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.release import ReleaseFacts, VerifyReport
+from dpdesk.project.review.item_words import printable
+from dpdesk.project.review.payloads import Mode
+from dpdesk.project.review.policy import Policy, Standing
+from dpdesk.project.review.protocol import ProtocolCheck
+from dpdesk.project.review.votes import ItemStatus as Status
+
+PRIVATE_METHODS = ("dp-cube", "priview")
+MICRODATA_METHODS = ("k-anonymity", "anatomy", "l-diverted")
+_LONGEST_EVIDENCE = 4_000
+
+
+class Basis(Enum):
+    """On what the evidence of an item rests."""
+
+    TABLE = "counted now from the published table"
+    FILES = "re-checked now from the files"
+    SOURCE = "re-checked now with the source"
+    MANIFEST = "from the manifest, not re-checked"
+    EVIDENCE = "from the evidence, not re-checked"
+    POLICY = "from the policy"
+    PERSON = "no program can check this"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question of a checklist.
+
+    ``id`` is stable; ``evidence`` is a sentence or more with the figures and, in brackets, their
+    basis; ``advice`` says what to do when the item does not pass.
+    """
+
+    id: str
+    question: str
+    status: Status
+    evidence: str
+    basis: Basis
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """How the release comes about: which mode, and the protocol that it applies."""
+
+    mode: Mode = Mode.DEVELOP
+    protocol: ProtocolCheck | None = None
+
+
+DEVELOPING = Passage()
+"""A release of its own, made without a protocol."""
+
+
+@dataclass(frozen=True)
+class CheckedFacts:
+    """What is known of a release: its own words, what verifying showed, what its table shows.
+
+    ``table`` is None when the published table cannot be read, or when there is none.
+    """
+
+    release: ReleaseFacts
+    report: VerifyReport
+    table: TableFacts | None
+
+    def claim(self, name: str) -> ClaimCheck | None:
+        """What the verifier found of a claim; None when it was not checked."""
+        for check in self.report.claims:
+            if check.claim == name:
+                return check
+        return None
+
+    def confirmed(self, name: str) -> bool:
+        """Whether the verifier confirmed a claim."""
+        check = self.claim(name)
+        return check is not None and check.status is CheckStatus.CONFIRMED
+
+    @property
+    def has_internal(self) -> bool:
+        """Whether the internal part is at hand and could be read."""
+        return bool(self.release.evidence)
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that an item may look at."""
+
+    facts: CheckedFacts
+    policy: Policy
+    standing: Standing
+    passage: Passage
+
+    @property
+    def has_microdata(self) -> bool:
+        """Whether the method publishes microdata."""
+        return self.facts.release.method in MICRODATA_METHODS
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an item comes to; see :class:`Item`. ``more`` follows after the basis."""
+
+    status: Status
+    evidence: str
+    basis: Basis
+    advice: str = ""
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of the checklist; ``ask`` answers it, None when it does not arise."""
+
+    id: str
+    text: str
+    ask: Callable[[Case], Answer | None]
+
+    def item(self, case: Case) -> Item | None:
+        """The item of a case."""
+        answer = self.ask(case)
+        return None if answer is None else answered(self.id, self.text, answer)
+
+
+@dataclass(frozen=True)
+class TableQuestion:
+    """A question to the published table.
+
+    With a ``limit`` it is asked only where the policy sets that limit. ``always`` says that it is
+    an item of every checklist of microdata.
+    """
+
+    id: str
+    text: str
+    ask: Callable[[Case, TableFacts], Answer | None]
+    limit: str = ""
+    always: bool = True
+
+    def item(self, case: Case) -> Item | None:
+        """The item of a case; a failure when there should be a table and none can be read."""
+        if self.limit and self.limit not in case.policy.limits:
+            return None
+        if case.facts.table is not None:
+            answer = self.ask(case, case.facts.table)
+        else:
+            answer = _without_table(case) if self.always else None
+        return None if answer is None else answered(self.id, self.text, answer)
+
+
+def answered(item_id: str, question: str, answer: Answer) -> Item:
+    """An item whose evidence ends with its basis; advice only where the item does not pass."""
+    evidence = f"{answer.evidence.strip().removesuffix('.')} ({answer.basis.value})."
+    evidence = printable(f"{evidence} {answer.more}")[:_LONGEST_EVIDENCE]
+    advice = answer.advice if answer.status.severity else ""
+    return Item(item_id, question, answer.status, evidence, answer.basis, advice)
+
+
+def _without_table(case: Case) -> Answer:
+    if not case.has_microdata:
+        text = "The release holds no microdata."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
+    text = "The published table cannot be read, so nothing of it could be counted."
+    return Answer(Status.FAIL, text, Basis.FILES, "See the first item; make the release again.")
