@@ -45,7 +45,7 @@ _READING = {
 
 
 class Examination:
-    """One file held against one recipe; see :func:`dpdesk.app.recipes.examine`."""
+    """One file held against one recipe; see :func:`dpdesk.app.examining.examine`."""
 
     def __init__(
         self, recipe: Recipe, data: DataStore, profile: DataProfile, base: Path, token: CancelToken

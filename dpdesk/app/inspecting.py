@@ -38,7 +38,7 @@ def fit_file(
     values are noticed. Raises InputError and StorageError for a plan or a file that cannot be read,
     and Cancelled.
     """
-    from dpdesk.app.recipes import examine
+    from dpdesk.app.examining import examine
 
     recipe = _recipe(context, plan, token, report)
     source, base = SourceSpec(path=str(data.absolute())), data.absolute().parent

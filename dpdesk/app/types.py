@@ -10,7 +10,7 @@ from dpdesk.app.opening import Opened, OpenedPath
 from dpdesk.app.planning import PreparedRun
 from dpdesk.app.private.trying import Outlook
 from dpdesk.app.recipes import FitItem, FitReport, Recipe, Trial, Weight
-from dpdesk.app.risk import RiskReport
+from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.builder_form import BuilderForm
 from dpdesk.core.release import Failure, ReleaseFacts, ReleaseSummary, VerifyReport
 from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount

@@ -7,12 +7,12 @@ shown.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 from dpdesk import __version__
 from dpdesk.cli.ledger.grammar import add_ledger
+from dpdesk.cli.parser import Parser
 from dpdesk.cli.review.grammar import add_review
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import nearest
@@ -29,39 +29,6 @@ exit codes:
   2    bad usage or bad input
   130  cancelled
 """
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are ours: one sentence, raised as InputError ``usage``.
-
-    ``more_help`` makes a further part of the help when it is asked for. With ``mixed`` a list of
-    arguments may be parted by options.
-    """
-
-    more_help: Callable[[], str] | None = None
-    mixed = False
-
-    def parse_known_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple[argparse.Namespace, list[str]]:
-        """See argparse; what asks for mixed arguments comes back here for each half."""
-        if not self.mixed:
-            return super().parse_known_args(args, namespace)
-        self.mixed = False
-        try:
-            return self.parse_known_intermixed_args(args, namespace)
-        finally:
-            self.mixed = True
-
-    def error(self, message: str) -> NoReturn:
-        """Raise InputError instead of printing and exiting."""
-        text = message[0].upper() + message[1:]
-        raise InputError("usage", f"{self.prog}: {text}.", hint=f"See `{self.prog} --help`.")
-
-    def format_help(self) -> str:
-        """The help, with the part that is made late."""
-        text = super().format_help()
-        return text if self.more_help is None else f"{text}\n{self.more_help()}"
 
 
 _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"

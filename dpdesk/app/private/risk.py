@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import check_protection
+from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.engine.private_method import PrivateMethod
@@ -18,7 +19,6 @@ from dpdesk.io.release_folder import PUBLIC_FOLDERS
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.app.risk import RiskReport
     from dpdesk.core.release import ReleaseFacts
 
 PRIORS = (0.01, 0.1, 0.5)
@@ -42,7 +42,6 @@ def design_risk(
 ) -> RiskReport:
     """The odds that a plan's design allows, and its expected errors; nothing is spent."""
     from dpdesk.app.private.preparing import prepare_private
-    from dpdesk.app.risk import RiskReport
     from dpdesk.io.planfile import read_plan
 
     plan, base = read_plan(plan_path), plan_path.absolute().parent
@@ -61,8 +60,6 @@ def design_risk(
 
 def release_odds(facts: ReleaseFacts, name: str) -> RiskReport:
     """The odds that a release allows, from what its guarantee says."""
-    from dpdesk.app.risk import RiskReport
-
     guarantee = facts.section("guarantee")
     risk = odds(_parameters(guarantee))
     result = facts.section("result")

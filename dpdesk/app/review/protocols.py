@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
-from dpdesk.core.errors import DpdeskError, InputError, RefusedError
-from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.errors import DpdeskError, RefusedError
+from dpdesk.core.jobs import CancelToken
 
 if TYPE_CHECKING:
-    from dpdesk.project.review.keys import Signer
     from dpdesk.project.review.payloads import Mode
     from dpdesk.project.review.policy import Policy
     from dpdesk.project.review.protocol import SignedProtocol
@@ -83,46 +82,6 @@ def kept_protocols(context: AppContext, token: CancelToken) -> tuple[ProtocolFac
     return tuple(sorted(found, key=lambda one: one.made, reverse=True))
 
 
-def lock_protocol(
-    context: AppContext, folder: Path, signer: Signer, out: Path, token: CancelToken, report: Report
-) -> SignedProtocol:
-    """Lock the way in which an approved release was made, sign it and write it to a new file.
-
-    Raises InputError ``protocol.exists``, RefusedError ``protocol.not-approved`` (the review did
-    not approve it, or it applies a protocol itself), StorageError ``audit.*`` (an entry is made
-    first), and what reading the release raises.
-    """
-    from dpdesk.app.recording import enter
-    from dpdesk.app.review.looking import look
-    from dpdesk.project.review.protocol_file import (
-        protocol_of,
-        require_developed,
-        sign_protocol,
-        write_protocol,
-    )
-
-    if out.exists():
-        raise InputError(
-            "protocol.exists", f"{out}: the file is there already.", hint="Name another."
-        )
-    picture = look(context, folder, token, report)
-    release_sha256 = require_developed(picture.state)
-    facts, policy = picture.checked.facts, picture.checked.checklist.policy_sha256
-    protocol = protocol_of(facts.release, facts.table, release_sha256, policy, token)
-    signed = sign_protocol(protocol, signer, signing.now())
-    details = {
-        "event": "protocol",
-        "id": signed.id,
-        "person": signer.person,
-        "key": signer.fingerprint,
-        "out": str(out.absolute()),
-    }
-    enter(context, "decided", folder.absolute(), details)
-    write_protocol(signed, out, context.workspace)
-    _keep(context, signed)
-    return signed
-
-
 def take_protocol(context: AppContext, path: Path) -> SignedProtocol:
     """Read a protocol from a file and keep it, so that submissions that name it can be compared.
 
@@ -131,7 +90,7 @@ def take_protocol(context: AppContext, path: Path) -> SignedProtocol:
     from dpdesk.project.review.protocol_file import read_protocol
 
     signed = read_protocol(path)
-    _keep(context, signed)
+    keep_protocol(context, signed)
     return signed
 
 
@@ -171,7 +130,8 @@ def passage(
     return Passage(mode, check)
 
 
-def _keep(context: AppContext, signed: SignedProtocol) -> None:
+def keep_protocol(context: AppContext, signed: SignedProtocol) -> None:
+    """Keep a copy on this computer, so that later submissions can be compared with it."""
     from dpdesk.project.review.homefiles import private_folder
     from dpdesk.project.review.protocol_file import write_protocol
 

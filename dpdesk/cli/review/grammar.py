@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from dpdesk.cli.arguments import Parser
+    from dpdesk.cli.parser import Parser
 
 AddParser: TypeAlias = "Callable[..., Parser]"
 

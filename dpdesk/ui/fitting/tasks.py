@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpdesk.app import recipes, recording
+from dpdesk.app import examining, recording
 from dpdesk.app.types import AppContext, FitReport, Mend, Recipe, mended
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
@@ -37,7 +37,7 @@ class HoldAgainst:
         """How it fits."""
         made = mended_recipe(self.recipe, self.mends)
         source, base = SourceSpec(path=str(self.path)), self.path.parent
-        found = recipes.examine(self.context, made, source, base, token, report)
+        found = examining.examine(self.context, made, source, base, token, report)
         recording.mention(self.context, "opened", self.path, report)
         return Held(self.path, made, self.mends, found)
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.examining import examine
 from dpdesk.app.inspecting import fit_file
 from dpdesk.app.mending import Mend, MendKind, mended, mends_of
-from dpdesk.app.recipes import FitReport, Recipe, adopt, examine
+from dpdesk.app.recipes import FitReport, Recipe, adopt
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import Role

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.examining import examine
 from dpdesk.app.hierarchies import load
 from dpdesk.app.opening import open_data, profile
 from dpdesk.app.planning import prepare
-from dpdesk.app.recipes import FitItem, FitReport, Recipe, Weight, adopt, examine
+from dpdesk.app.recipes import FitItem, FitReport, Recipe, Weight, adopt
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dpdesk.app import signing
-from dpdesk.app.review import acting, protocols
+from dpdesk.app.review import acting, locking, protocols
 from dpdesk.app.review.values import EventType, Signed, Signer, Vote, Wish
 from dpdesk.app.types import AppContext
 from dpdesk.core.jobs import CancelToken, Report
@@ -80,7 +80,7 @@ class Sign:
         if self.ask.other is None:
             raise ValueError("a protocol is written to a file")
         out = self.ask.other
-        made = protocols.lock_protocol(self.context, self.folder, signer, out, token, report)
+        made = locking.lock_protocol(self.context, self.folder, signer, out, token, report)
         return Locked(made.id, out)
 
 

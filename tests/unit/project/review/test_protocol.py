@@ -13,8 +13,9 @@ import pytest
 
 from dpdesk.app.checklists import gather
 from dpdesk.app.context import AppContext
+from dpdesk.app.examining import examine
 from dpdesk.app.planning import prepare
-from dpdesk.app.recipes import Recipe, Weight, examine
+from dpdesk.app.recipes import Recipe, Weight
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
