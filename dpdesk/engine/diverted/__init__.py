@@ -1,0 +1,1 @@
+"""Diverted zero-differential privacy: sensitive values drawn within hidden groups of decoys."""
