@@ -13,12 +13,23 @@ from typing import TypeAlias
 from dpdesk import __version__
 from dpdesk.cli.ledger.grammar import add_ledger
 from dpdesk.cli.parser import Parser
+from dpdesk.cli.query.grammar import add_query
 from dpdesk.cli.review.grammar import add_review
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import nearest
 
-_LATER = ("query",)
-COMMANDS = ("open", "demo", "inspect", "run", "risk", "verify", "export", "review", "ledger")
+COMMANDS = (
+    "open",
+    "demo",
+    "inspect",
+    "run",
+    "risk",
+    "verify",
+    "query",
+    "export",
+    "review",
+    "ledger",
+)
 FORMATS = ("csv", "parquet", "xlsx")
 DEMO_FOLDER = "demo-release"
 
@@ -133,6 +144,7 @@ def _add_verify_and_export(commands: _Commands) -> None:
         help="the original data, to check what the release was made from",
     )
     _json(verify)
+    add_query(_add(commands, "query", "ask a release for numbers, from its public files alone"))
     export = _add(commands, "export", "write the public part of a release in another format")
     export.add_argument("release", metavar="DIR", type=Path, help="a release folder")
     export.add_argument(
@@ -149,13 +161,6 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _unknown_command(word: str) -> InputError:
-    if word in _LATER:
-        return InputError(
-            "usage",
-            f"dpdesk: the command `{word}` is not available in this version, "
-            f"expected one of {', '.join(COMMANDS)}.",
-            hint="See `dpdesk --help`.",
-        )
     near = nearest(word, COMMANDS)
     if near is None and Path(word).exists():
         hint = f"To open it in the window, use `dpdesk open {word}`."

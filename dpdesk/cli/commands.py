@@ -228,10 +228,11 @@ _LOOKS: Mapping[str, tuple[str, str]] = {
     "inspect": ("opened", "data"),
     "risk": ("viewed", "target"),
     "verify": ("viewed", "release"),
+    "query": ("viewed", "release"),
 }
 # Those that put what they make in its place through the workspace, see Workspace.placing; of those
 # of the ledger, the ones that write nothing in it.
-_STOPPABLE = frozenset(("run", "inspect", "risk", "verify", "export", "demo", "review"))
+_STOPPABLE = frozenset(("run", "inspect", "risk", "verify", "query", "export", "demo", "review"))
 _STOPPABLE_OF_LEDGER = frozenset(("actions.show", "actions.check", "actions.export"))
 
 _COMMANDS: Mapping[str, Command] = {
@@ -239,6 +240,7 @@ _COMMANDS: Mapping[str, Command] = {
     "inspect": _inspect,
     "risk": _risk,
     "verify": _verify,
+    "query": _action,
     "export": _export,
     "demo": _demo,
     "review": _action,

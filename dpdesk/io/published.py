@@ -14,6 +14,7 @@ from typing import Any
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.published import GroupSizes
+from dpdesk.core.released import CountedRows
 from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
 from dpdesk.io.tallies import OrderCheck, Tally, TopValues, merged, top_of
 
@@ -70,6 +71,22 @@ class PublishedCsv:
         table = self._counted([column], token)
         values, counts = table.column(0).to_pylist(), table.column("rows").to_pylist()
         return dict(zip(values, counts, strict=True))
+
+    def combinations(self, columns: Sequence[str], token: CancelToken) -> CountedRows:
+        """The rows by the exact texts of ``columns``; KeyError for an unknown column."""
+        import numpy as np
+
+        table = self._counted(columns, token) if columns else None
+        if table is None:
+            codes, rows = np.zeros((1, 0), np.int32), np.array([self.rows], np.int64)
+            return CountedRows((), (), codes, rows)
+        texts, places = [], []
+        for index in range(len(columns)):
+            found, code = _coded(table.column(f"c{index}"))
+            texts.append(found)
+            places.append(code)
+        rows = table.column("rows").to_numpy().astype(np.int64)
+        return CountedRows(tuple(columns), tuple(texts), np.stack(places, axis=1), rows)
 
     def top_values(self, count: int, token: CancelToken) -> dict[str, TopValues]:
         """The most frequent texts of every column, ties in code-point order, in one reading."""
@@ -211,6 +228,21 @@ def _projected(table: Any, known: tuple[str, ...], wanted: tuple[str, ...]) -> A
     part = table.select([*(f"c{known.index(name)}" for name in wanted), "rows"])
     part = part.rename_columns([*names, "rows"])
     return merged([part.slice(0, 0), part], names)
+
+
+def _coded(column: Any) -> tuple[tuple[str, ...], Any]:
+    """The different texts of a column by code point, and the place of each row's among them."""
+    import numpy as np
+
+    coded = column.combine_chunks().dictionary_encode()
+    if hasattr(coded, "combine_chunks"):
+        coded = coded.combine_chunks()
+    texts = coded.dictionary.to_pylist()
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    places = np.empty(len(texts), np.int32)
+    places[order] = np.arange(len(texts), dtype=np.int32)
+    codes = coded.indices.to_numpy(zero_copy_only=False)
+    return tuple(texts[place] for place in order), places[codes]
 
 
 def _histogram(sizes: Any) -> list[tuple[int, int]]:

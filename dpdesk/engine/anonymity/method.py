@@ -20,6 +20,8 @@ from dpdesk.engine.method import Exploration, MethodInput, MethodOutcome, Microd
 # methods and their parameters without paying for them.
 if TYPE_CHECKING:
     from dpdesk.core.charts import Chart
+    from dpdesk.core.query import Answer, Askable, Query
+    from dpdesk.core.released import ReleasedContent
     from dpdesk.engine.anonymity.assessment import Assessment
     from dpdesk.engine.anonymity.known_nodes import PooledNodes, WalkedNodes
     from dpdesk.engine.anonymity.lattice import LatticeProblem, Node
@@ -72,6 +74,20 @@ class KAnonymity(MicrodataMethod):
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
     later: ClassVar[tuple[str, ...]] = ("require",)
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.anonymity.querying import askable_rows
+
+        return askable_rows(content, token)
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.anonymity.querying import count_rows
+
+        return count_rows(query, content, token)
 
     def check(
         self,

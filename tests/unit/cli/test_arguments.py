@@ -47,13 +47,6 @@ def test_every_command_stands_in_the_help(capsys: pytest.CaptureFixture[str]) ->
     assert [name for name in COMMANDS if f"\n    {name} " in shown] == list(COMMANDS)
 
 
-def test_commands_that_do_not_exist_are_not_offered(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        parse(["--help"])
-    shown = capsys.readouterr().out
-    assert "query" not in shown
-
-
 def test_the_start_is_light_and_knows_no_toolkit() -> None:
     code = (
         "import sys; from dpdesk.cli import early; from dpdesk.launch import main;"
@@ -75,12 +68,6 @@ def test_the_command_line_and_the_use_cases_load_no_toolkit() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize("word", ["query"])
-def test_commands_of_later_versions_are_not_called_unknown(word: str) -> None:
-    with pytest.raises(InputError, match=f"`{word}` is not available in this version"):
-        parse([word])
 
 
 @pytest.mark.parametrize(

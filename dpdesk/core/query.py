@@ -1,0 +1,309 @@
+"""Questions to a release and their answers: what is counted, by what, where, how exactly.
+
+A query names columns alone; what its texts mean depends on the release, which the method that made
+it resolves (:mod:`dpdesk.engine.querying`). Nothing here reads files or knows a front end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import Choice, nearest
+from dpdesk.core.plain import number_text, quoted
+from dpdesk.core.spans import Span, span_of
+
+ALL = "ALL"
+"""How the sum over all categories of a column is called where labels are shown."""
+_LISTED = 12
+
+
+class Match(Enum):
+    """Whether the rows behind a label fulfil a condition: all, none, or some of them."""
+
+    YES = "yes"
+    NO = "no"
+    PARTLY = "partly"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The column has (with ``excluded``: has not) one of these values.
+
+    ``text`` is what was written: where it is itself a category, commas and all, that is meant.
+    """
+
+    column: str
+    values: tuple[str, ...]
+    excluded: bool = False
+    text: str = ""
+
+    def among(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """The values, read with the labels that there are: a text with commas may be one label."""
+        return (self.text,) if self.text in labels else self.values
+
+    def match(self, label: str, labels: Sequence[str]) -> Match:
+        """Whether rows with this one of the ``labels`` are meant."""
+        return Match.YES if (label in self.among(labels)) is not self.excluded else Match.NO
+
+    def words(self) -> str:
+        """The condition as it is written on the command line."""
+        return f"{self.column}{'!=' if self.excluded else '='}{self.text or ','.join(self.values)}"
+
+
+@dataclass(frozen=True)
+class Within:
+    """The column is a number of this span; labels such as ``20-29`` count as what they hold."""
+
+    column: str
+    span: Span
+
+    def match(self, label: str, labels: Sequence[str]) -> Match:
+        """Whether rows with this label are meant; PARTLY when the span cuts through it."""
+        held = span_of(label)
+        if held is None or held.apart(self.span):
+            return Match.NO
+        return Match.YES if held.within(self.span) else Match.PARTLY
+
+    def words(self) -> str:
+        """The condition as it is written on the command line, as one text or two."""
+        low, high = self.span.low, self.span.high
+        parts = []
+        if low is not None:
+            parts.append(f"{self.column}{'>' if self.span.low_open else '>='}{number_text(low)}")
+        if high is not None:
+            parts.append(f"{self.column}{'<' if self.span.high_open else '<='}{number_text(high)}")
+        return " and ".join(parts)
+
+
+Condition: TypeAlias = Chosen | Within
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A column whose categories are told apart, at a level of its hierarchy (0: as released)."""
+
+    column: str
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of a release.
+
+    One row of the answer for each combination of the groups ``by``, of the rows that fulfil every
+    condition ``where``; with ``margins`` also their sums. An empty ``measure`` is the first one of
+    the release, an empty ``estimator`` its usual one.
+    """
+
+    by: tuple[Grouping, ...] = ()
+    where: tuple[Condition, ...] = ()
+    measure: str = ""
+    margins: bool = False
+    estimator: str = ""
+
+    def conditions_on(self, column: str) -> tuple[Condition, ...]:
+        """The conditions on one column."""
+        return tuple(condition for condition in self.where if condition.column == column)
+
+    def columns(self) -> tuple[str, ...]:
+        """Every column that the query names, each once."""
+        named = [each.column for each in self.by] + [each.column for each in self.where]
+        return tuple(dict.fromkeys(named))
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values; conditions as on the command line."""
+        return {
+            "by": [{"column": each.column, "level": each.level} for each in self.by],
+            "where": [condition.words() for condition in self.where],
+            "measure": self.measure,
+            "margins": self.margins,
+            "estimator": self.estimator,
+        }
+
+
+@dataclass(frozen=True)
+class AskableColumn:
+    """A column that can be asked for, with its categories at each level, the finest first.
+
+    ``levels`` is empty where the categories are only known from the rows themselves.
+    """
+
+    name: str
+    levels: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categories as released."""
+        return self.levels[0] if self.levels else ()
+
+
+@dataclass(frozen=True)
+class Askable:
+    """What can be asked of a release: columns, measures and estimators, the usual one first."""
+
+    columns: tuple[AskableColumn, ...]
+    measures: tuple[str, ...] = ("count",)
+    estimators: tuple[Choice, ...] = ()
+
+    def column(self, name: str) -> AskableColumn:
+        """The column with this name; InputError ``query.column``."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        names = [column.name for column in self.columns]
+        near = nearest(name, names)
+        raise InputError(
+            "query.column",
+            f"The release has no column {quoted(name)} that can be asked for, expected one of "
+            f"{listed(names)}.",
+            hint=f"Did you mean `{near}`?" if near else "",
+            details={"column": name, "nearest": near},
+        )
+
+    def measure(self, name: str) -> str:
+        """The measure with this name, or the first one for an empty name; ``query.measure``."""
+        if not name:
+            return self.measures[0]
+        return _one_of(name, self.measures, "measure")
+
+    def estimator(self, name: str) -> str:
+        """The estimator with this name, or the usual one for an empty name; ``query.estimator``."""
+        values = tuple(choice.value for choice in self.estimators)
+        if not name:
+            return values[0] if values else ""
+        return _one_of(name, values, "estimator")
+
+    def check(self, query: Query) -> None:
+        """Raise InputError ``query.*`` for a name that the release does not know."""
+        self.measure(query.measure)
+        self.estimator(query.estimator)
+        for name in query.columns():
+            self.column(name)
+        for number, each in enumerate(query.by):
+            if each.column in [other.column for other in query.by[:number]]:
+                raise InputError(
+                    "query.twice", f"The column {quoted(each.column)} is asked for twice."
+                )
+            levels = len(self.column(each.column).levels) or 1
+            if not 0 <= each.level < levels:
+                top = "no level but 0" if levels == 1 else f"levels 0 to {levels - 1}"
+                raise InputError(
+                    "query.level",
+                    f"Level {each.level} of {quoted(each.column)} is asked for, but the release "
+                    f"gives it {top}.",
+                )
+
+
+def _one_of(name: str, known: Sequence[str], what: str) -> str:
+    if name in known:
+        return name
+    near = nearest(name, known)
+    expected = f"expected one of {listed(known)}" if known else "and it takes none"
+    raise InputError(
+        f"query.{what}",
+        f"The release knows no {what} {quoted(name)}, {expected}.",
+        hint=f"Did you mean `{near}`?" if near else "",
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence; of very many the first ones."""
+    shown = ", ".join(quoted(name) for name in names[:_LISTED])
+    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED:,} more"
+
+
+def matching(
+    conditions: Sequence[Condition], column: str, labels: Sequence[str]
+) -> tuple[Match, ...]:
+    """How each of the labels of a column stands to all conditions on it together.
+
+    Raises InputError ``query.value`` when a condition names a value that is no label.
+    """
+    for condition in conditions:
+        if isinstance(condition, Chosen):
+            check_values(condition, column, labels)
+    known = frozenset(labels)
+    found = []
+    for label in labels:
+        each = [condition.match(label, tuple(known)) for condition in conditions]
+        found.append(
+            Match.NO if Match.NO in each else Match.PARTLY if Match.PARTLY in each else Match.YES
+        )
+    return tuple(found)
+
+
+def check_values(condition: Chosen, column: str, labels: Sequence[str]) -> None:
+    """Raise InputError ``query.value`` for a value that is none of the labels of the column."""
+    known = frozenset(labels)
+    for value in condition.among(labels):
+        if value not in known:
+            near = nearest(value, labels)
+            raise InputError(
+                "query.value",
+                f"The release has no category {quoted(value)} of {quoted(column)}, expected one "
+                f"of {listed(labels)}.",
+                hint=f"Did you mean `{near}`?" if near else "",
+                details={"column": column, "value": value, "nearest": near},
+            )
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """One number of an answer; ``labels`` go with the columns, None for the sum over all.
+
+    ``low`` and ``high`` are the ends of the interval that :attr:`Answer.interval` names. None
+    where there is nothing honest to say, which ``note`` explains.
+    """
+
+    labels: tuple[str | None, ...]
+    value: float | None
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a query from a release alone.
+
+    ``interval`` says what ``low`` and ``high`` mean (``"95 %"``, or ``"certain"`` for bounds);
+    ``tables`` are the files that it came from; ``sentence`` says it, with what it assumes.
+    """
+
+    columns: tuple[str, ...]
+    measure: str
+    rows: tuple[AnswerRow, ...]
+    sentence: str
+    tables: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    interval: str = "95 %"
+    estimator: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values; the label of a sum over all categories is null."""
+        return {
+            "columns": list(self.columns),
+            "measure": self.measure,
+            "estimator": self.estimator,
+            "interval": self.interval,
+            "rows": [_row_json(self.columns, row) for row in self.rows],
+            "sentence": self.sentence,
+            "tables": list(self.tables),
+            "warnings": list(self.warnings),
+        }
+
+
+def _row_json(columns: Sequence[str], row: AnswerRow) -> Mapping[str, object]:
+    return {
+        "labels": dict(zip(columns, row.labels, strict=True)),
+        "value": row.value,
+        "standard_error": row.standard_error,
+        "low": row.low,
+        "high": row.high,
+        "note": row.note,
+    }

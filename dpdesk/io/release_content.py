@@ -1,0 +1,116 @@
+"""The public part of a release whose files are intact, for questions: read lazily, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.errors import InputError, RefusedError, StorageError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.released import CountedRows
+from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.cuboid_files import read_cuboid
+from dpdesk.io.published import PublishedCsv
+from dpdesk.io.release_check import ReleaseFiles, check_files
+
+_KEPT = 6
+
+
+class ReleaseContent:
+    """A ``ReleasedContent`` over the folder ``public/`` of a release.
+
+    Tables are read when they are asked for, and the last few are kept.
+    """
+
+    def __init__(self, public: Path, manifest: Mapping[str, object]) -> None:
+        """Use :meth:`open` unless the files have been checked already."""
+        self._public = public
+        self._manifest = manifest
+        self._tables: dict[str, CuboidTable] = {}
+        self._csv: dict[str, PublishedCsv] = {}
+        self._domain: Domain | None = None
+
+    @classmethod
+    def open(cls, path: Path, token: CancelToken) -> ReleaseContent:
+        """The content of a release folder, or of its public part alone, after a check of all files.
+
+        Raises InputError ``release.missing``, RefusedError ``release.not-intact`` naming the first
+        file that is not what manifest and seal say, Cancelled.
+        """
+        found = check_files(path, token, reviewed=True)
+        if found.failures or found.manifest is None:
+            raise _not_intact(path, found)
+        return cls(found.public, found.manifest)
+
+    @property
+    def manifest(self) -> Mapping[str, object]:
+        """The public manifest."""
+        return self._manifest
+
+    def cuboid(self, file: str, token: CancelToken) -> CuboidTable:
+        """See ``ReleasedContent.cuboid``."""
+        if file not in self._tables:
+            try:
+                table = read_cuboid(self._path(file), file, self._part(file), token)
+            except (UnreadableTableError, OSError) as error:
+                raise _unreadable(file, error) from error
+            while len(self._tables) >= _KEPT:
+                self._tables.pop(next(iter(self._tables)))
+            self._tables[file] = table
+        return self._tables[file]
+
+    def columns(self, file: str, token: CancelToken) -> tuple[str, ...]:
+        """See ``ReleasedContent.columns``."""
+        return self._published(file, token).columns
+
+    def counted(self, file: str, columns: Sequence[str], token: CancelToken) -> CountedRows:
+        """See ``ReleasedContent.counted``."""
+        try:
+            return self._published(file, token).combinations(columns, token)
+        except (UnreadableTableError, OSError) as error:
+            raise _unreadable(file, error) from error
+
+    def _published(self, file: str, token: CancelToken) -> PublishedCsv:
+        if file not in self._csv:
+            try:
+                self._csv[file] = PublishedCsv(self._path(file), token)
+            except (UnreadableTableError, OSError) as error:
+                raise _unreadable(file, error) from error
+        return self._csv[file]
+
+    def _path(self, file: str) -> Path:
+        """The path of a file that the manifest lists; the check has looked at no other."""
+        files = self._manifest["files"]
+        if not isinstance(files, Mapping) or file not in files:
+            raise InputError(
+                "release.unreadable", f"manifest.json: it lists no file `{file[:200]}`."
+            )
+        return self._public / file
+
+    def _part(self, file: str) -> Domain:
+        result = self._manifest["result"]
+        if not isinstance(result, Mapping):
+            raise TypeError("expected a table")
+        if self._domain is None:
+            self._domain = Domain.from_json(result["domains"])
+        names = next(item["dimensions"] for item in result["cuboids"] if item["file"] == file)
+        return self._domain.part([self._domain.dimensions.index(name) for name in names])
+
+
+def _unreadable(file: str, error: UnreadableTableError | OSError) -> InputError | StorageError:
+    if isinstance(error, OSError):
+        reason = error.strerror or type(error).__name__
+        return StorageError("storage.failed", f"{file}: cannot be read ({reason}).")
+    return InputError("release.unreadable", f"{file}: {error.sentence}.")
+
+
+def _not_intact(path: Path, found: ReleaseFiles) -> RefusedError:
+    failure = found.failures[0]
+    more = f" ({len(found.failures) - 1:,} more)" if len(found.failures) > 1 else ""
+    return RefusedError(
+        "release.not-intact",
+        f"{path / failure.path}: {failure.reason}{more}.",
+        hint="A release that is not intact answers nothing; `dpdesk verify` tells all.",
+        details={"path": failure.path},
+    )

@@ -1,0 +1,108 @@
+"""``dpdesk query`` on real releases, from their files alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.cli.main import main
+from tests.helpers.releases import release, write_source
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def rows_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A k-anonymous release."""
+    folder = tmp_path_factory.mktemp("rows")
+    plan = write_source(folder / "data")
+    with AppContext.open(folder / "home") as context:
+        return release(plan, folder / "release", context).out
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    monkeypatch.setenv("DPDESK_HOME", str(tmp_path / "home"))
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main([str(each) for each in arguments])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def answered(run: Run, *arguments: object) -> dict[str, Any]:
+    code, out, err = run("query", *arguments, "--json")
+    assert code == 0, err
+    found: dict[str, Any] = json.loads(out.splitlines()[-1])
+    return found
+
+
+def test_rows_are_counted_as_the_file_has_them(run: Run, rows_release: Path) -> None:
+    with (rows_release / "public" / "microdata.csv").open(encoding="utf-8", newline="") as file:
+        counted = Counter(row["illness"] for row in csv.DictReader(file))
+    found = answered(run, rows_release, "--by", "illness")
+    assert {row["labels"]["illness"]: row["value"] for row in found["rows"]} == counted
+    public = answered(run, rows_release / "public", "--by", "illness")
+    assert public["rows"] == found["rows"]
+    assert found["method"] == "k-anonymity"
+    assert found["tables"] == ["microdata.csv"]
+
+
+def test_a_pivot_as_csv_has_margins(run: Run, rows_release: Path) -> None:
+    code, out, _ = run("query", rows_release, "--by", "town,illness", "--pivot", "illness", "--csv")
+    table = list(csv.reader(io.StringIO(out)))
+    assert code == 0
+    assert table[0][0] == "town"
+    assert table[0][-3:] == ["ALL", "ALL low", "ALL high"]
+    assert table[-1][0] == "ALL"
+    assert len({len(line) for line in table}) == 1
+
+
+def test_without_a_question_it_tells_what_can_be_asked(run: Run, rows_release: Path) -> None:
+    code, out, _ = run("query", rows_release)
+    assert code == 0
+    assert "Columns to ask for:" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--by", "tonw"), "did you mean `town`?"),
+        (("--where", "age"), "cannot be read"),
+        (("--where", "illness=plague"), "no category `plague`"),
+        (("--by", "town", "--pivot", "age"), "names no column of --by"),
+        (("--measure", "income"), "no measure"),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_one_sentence(
+    arguments: tuple[str, ...], words: str, run: Run, rows_release: Path
+) -> None:
+    code, out, err = run("query", rows_release, *arguments)
+    assert code == 2
+    assert out == ""
+    assert words in err.splitlines()[-1]
+
+
+def test_a_changed_release_answers_nothing(run: Run, rows_release: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(rows_release, tmp_path / "copy"))
+    with (copy / "public" / "microdata.csv").open("a", encoding="utf-8") as file:
+        file.write("20-24,Zqnorthby,none\n")
+    code, out, err = run("query", copy, "--by", "town")
+    assert code == 1
+    assert out == ""
+    assert "microdata.csv: was changed" in err.splitlines()[-1]
+    code, _, err = run("query", tmp_path / "nowhere")
+    assert code == 2
+    assert "does not exist" in err.splitlines()[-1]
