@@ -1,0 +1,1 @@
+"""Cuboids that are released exactly: what they mean for the noise of all others."""

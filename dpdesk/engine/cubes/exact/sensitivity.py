@@ -1,0 +1,216 @@
+"""Generic sensitivity: how much noise is needed beside cuboids that are released exactly.
+
+Tables that agree with the exact cuboids Q differ by moves that keep Q. The sensitivity S_Q is the
+largest L1 norm of a minimal move. Source: exact cuboids paper, section 4, with its formula for
+single cells (Lemma 4.3) corrected: resources/docs/exact.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.cubes.exact.knowledge import Cell, Knowledge
+from dpdesk.engine.cubes.exact.moves import minimal_moves, symmetries
+from dpdesk.engine.cubes.lattice import cells, members
+
+_TWO = 2
+
+
+class Origin(Enum):
+    """Where a generic sensitivity comes from."""
+
+    NONE = "nothing is exact"
+    EVERYTHING = "everything is exact"
+    FORMULA = "formula"
+    ENUMERATED = "enumeration"
+
+
+@dataclass(frozen=True)
+class GenericSensitivity:
+    """S_Q of the base cuboid; an upper bound for every other cuboid.
+
+    ``l1`` is the largest L1 norm of a minimal move; ``total_fixed`` says that moves keep the
+    number of rows, so that they add as many as they take away.
+    """
+
+    l1: int
+    total_fixed: bool
+    origin: Origin
+
+    @property
+    def l2_squared(self) -> Fraction:
+        """A bound of the squared L2 norm of a minimal move in any cuboid.
+
+        Projections can stack all that a move adds in one cell, and all that it takes in another.
+        """
+        return Fraction(self.l1**2, 2 if self.total_fixed else 1)
+
+
+def generic_sensitivity(known: Knowledge, token: CancelToken) -> GenericSensitivity:
+    """S_Q of what is known.
+
+    One or two cuboids by formula, whole or in single cells; more by enumeration where that is
+    possible. Raises RefusedError ``cube.exact-too-large``, Cancelled.
+    """
+    everything = (1 << len(known.shape)) - 1
+    if known.gives(everything):
+        return GenericSensitivity(0, True, Origin.EVERYTHING)
+    if known.total and not known.cells:
+        return GenericSensitivity(_TWO, True, Origin.FORMULA)
+    if not known.cuboids:
+        return GenericSensitivity(1, False, Origin.NONE)
+    if len(known.cuboids) > _TWO:
+        return _enumerated(known, token)
+    fixed = bool(known.whole) or _fixes_total(known)
+    value = _of_two(known) if len(known.cuboids) == _TWO else _of_one(known)
+    if known.total and not fixed:
+        doubled = _TWO if len(known.cuboids) == 1 else 2 * value
+        return GenericSensitivity(doubled, True, Origin.FORMULA)
+    return GenericSensitivity(value, fixed, Origin.FORMULA)
+
+
+def _of_one(known: Knowledge) -> int:
+    """2 where rows can be exchanged within a known cell; 1 where known cells are base cells."""
+    mask = known.cuboids[0]
+    return _TWO if cells(~mask & (1 << len(known.shape)) - 1, known.shape) > 1 else 1
+
+
+def _of_two(known: Knowledge) -> int:
+    """Two cuboids: the largest value of any component, of which each value they share is one."""
+    one, other = known.cuboids
+    shape, shared = known.shape, one & other
+    first, second = cells(one & ~other, shape), cells(other & ~one, shape)
+    rest = cells(~(one | other) & (1 << len(shape)) - 1, shape)
+    value = _TWO if rest > 1 else 0
+    for known_first, known_second in _components(known, one, other, shared, first, second):
+        value = max(value, _of_component(known_first, first, known_second, second))
+    return value
+
+
+def _of_component(n1: int, all1: int, n2: int, all2: int) -> int:
+    """The longest minimal move among ``all1`` and ``all2`` cells, n1 and n2 of them known.
+
+    Rows are edges between the cells of the two cuboids. A minimal move is a closed walk that meets
+    each known cell at most twice, or one between two cells that are not known.
+    """
+    longest = [2 * min(n1, n2)]
+    if n1 < all1 and n2 >= 1:
+        longest.append(2 * min(n2, n1 + 1))
+    if n2 < all2 and n1 >= 1:
+        longest.append(2 * min(n1, n2 + 1))
+    if n1 < all1 and n2 < all2:
+        longest.append(2 * min(n1, n2) + 1)
+    return max(longest)
+
+
+def _components(
+    known: Knowledge, one: int, other: int, shared: int, first: int, second: int
+) -> set[tuple[int, int]]:
+    """How many cells of both cuboids are known, for every value of what they share."""
+    counts = [
+        None if mask in known.whole else _by_shared(mask, shared, known.cells[mask])
+        for mask in (one, other)
+    ]
+    sizes = (range(known.shape[i]) for i in members(shared))
+    if all(count is None for count in counts):
+        return {(first, second)}
+    named: set[Cell] = {place for count in counts if count for place in count}
+    found = {
+        tuple(
+            every if count is None else count.get(place, 0)
+            for count, every in zip(counts, (first, second), strict=True)
+        )
+        for place in named
+    }
+    if len(named) < np.prod([len(size) for size in sizes], dtype=np.int64):
+        found.add(
+            tuple(
+                every if count is None else 0
+                for count, every in zip(counts, (first, second), strict=True)
+            )
+        )
+    return {(a, b) for a, b in found}
+
+
+def _by_shared(mask: int, shared: int, known: frozenset[Cell]) -> Counter[Cell]:
+    kept = [place for place, i in enumerate(members(mask)) if shared >> i & 1]
+    return Counter(tuple(cell[place] for place in kept) for cell in known)
+
+
+def _fixes_total(known: Knowledge) -> bool:
+    """Whether the known cells of two cuboids fix the number of rows: one side of each component."""
+    if len(known.cuboids) < _TWO:
+        return False
+    one, other = known.cuboids
+    shape = known.shape
+    first, second = cells(one & ~other, shape), cells(other & ~one, shape)
+    pairs = _components(known, one, other, one & other, first, second)
+    return all(a == first or b == second for a, b in pairs)
+
+
+def _enumerated(known: Knowledge, token: CancelToken) -> GenericSensitivity:
+    """Three or more: the longest minimal move of the smallest table that has them all."""
+    shape, used = known.shape, known.dimensions
+    common = _common(known)
+    kept = [i for i in members(used) if not common >> i & 1]
+    small = tuple(shape[i] for i in kept)
+    rows = [_constraints(small, kept, mask) for mask in known.whole]
+    rows += [_single_constraints(small, kept, mask, known.cells[mask]) for mask in known.cells]
+    matrix = np.concatenate(rows)
+    fixed = bool(known.whole) or _in_row_space(matrix)
+    if known.total and not fixed:
+        # Where the number of rows is known, one that leaves the domain is in a cell of its own.
+        matrix = np.pad(matrix, ((0, 1), (0, 1)))
+        matrix[-1] = 1
+    moves = minimal_moves(matrix, token, images=None if known.cells else symmetries(small))
+    rest = cells(~used & (1 << len(shape)) - 1, shape)
+    return GenericSensitivity(
+        max(moves.longest, _TWO if rest > 1 else 0), fixed or known.total, Origin.ENUMERATED
+    )
+
+
+def _common(known: Knowledge) -> int:
+    """Dimensions that all exact cuboids have: each of their values is a table by itself."""
+    if known.cells:
+        return 0
+    common = known.dimensions
+    for mask in known.whole:
+        common &= mask
+    return common
+
+
+def _constraints(small: Sequence[int], kept: Sequence[int], mask: int) -> NDArray[np.int8]:
+    """A row for every cell of a cuboid: which cells of the small table it adds up."""
+    axes = [axis for axis, i in enumerate(kept) if mask >> i & 1]
+    return _rows(small, axes, list(product(*(range(small[axis]) for axis in axes))))
+
+
+def _single_constraints(
+    small: Sequence[int], kept: Sequence[int], mask: int, known: frozenset[Cell]
+) -> NDArray[np.int8]:
+    return _rows(small, [axis for axis, i in enumerate(kept) if mask >> i & 1], sorted(known))
+
+
+def _rows(small: Sequence[int], axes: Sequence[int], wanted: Sequence[Cell]) -> NDArray[np.int8]:
+    grid = np.indices(tuple(small)).reshape(len(small), -1)
+    lines = np.ones((len(wanted), grid.shape[1]), np.int8)
+    for line, cell in zip(lines, wanted, strict=True):
+        for axis, place in zip(axes, cell, strict=True):
+            line &= grid[axis] == place
+    return lines
+
+
+def _in_row_space(matrix: NDArray[np.int8]) -> bool:
+    """Whether the constraints fix the number of rows."""
+    ones = np.ones((1, matrix.shape[1]))
+    rank = np.linalg.matrix_rank
+    return bool(rank(np.concatenate([matrix, ones])) == rank(matrix))

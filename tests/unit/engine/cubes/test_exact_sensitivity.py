@@ -1,0 +1,208 @@
+"""Generic sensitivities against an enumeration of all moves."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpdesk.core.errors import Cancelled, RefusedError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.cubes.exact.knowledge import Knowledge, knowledge
+from dpdesk.engine.cubes.exact.moves import minimal_moves, symmetries
+from dpdesk.engine.cubes.exact.sensitivity import Origin, generic_sensitivity
+from tests.reference.exact_cuboids import all_cells, constraints, longest_minimal, longest_pair
+
+TOKEN = CancelToken()
+
+
+def _axes(mask: int) -> tuple[int, ...]:
+    return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
+
+
+def _truth(shape: tuple[int, ...], masks: tuple[int, ...], largest: int = 1) -> int:
+    known = {_axes(mask): all_cells(shape, _axes(mask)) for mask in masks}
+    return longest_minimal(constraints(shape, known), largest)
+
+
+SMALL = ((2, 2), (2, 3), (3, 3), (2, 4))
+
+
+@pytest.mark.parametrize("shape", SMALL)
+def test_single_cells_of_two_margins_equal_the_enumeration_for_every_number(
+    shape: tuple[int, int],
+) -> None:
+    for n1, n2 in product(range(shape[0] + 1), range(shape[1] + 1)):
+        cells = {(0,): [(i,) for i in range(n1)], (1,): [(j,) for j in range(n2)]}
+        known = knowledge(shape, (), {1: cells[0,], 2: cells[1,]})
+        truth = longest_minimal(constraints(shape, cells), 2 if shape[0] * shape[1] <= 6 else 1)
+        assert generic_sensitivity(known, TOKEN).l1 == truth, (n1, n2)
+
+
+@pytest.mark.parametrize("shape", SMALL)
+def test_a_known_total_is_covered_and_asks_for_twice_as_much_unless_it_follows(
+    shape: tuple[int, int],
+) -> None:
+    for n1, n2 in product(range(shape[0] + 1), range(shape[1] + 1)):
+        cells = {(): [()], (0,): [(i,) for i in range(n1)], (1,): [(j,) for j in range(n2)]}
+        single = {1: cells[0,], 2: cells[1,]}
+        found = generic_sensitivity(knowledge(shape, (0,), single), TOKEN)
+        without = generic_sensitivity(knowledge(shape, (), single), TOKEN)
+        assert found.l1 >= longest_minimal(constraints(shape, cells))
+        assert found.total_fixed
+        if n1 and n2:
+            assert found.l1 == without.l1 * (1 if without.total_fixed else 2)
+
+
+def test_three_known_and_two_known_of_three_by_three_ask_for_six() -> None:
+    single = {1: [(0,), (1,), (2,)], 2: [(0,), (1,)]}
+    assert generic_sensitivity(knowledge((3, 3), (), single), TOKEN).l1 == 6
+
+
+def test_a_known_total_beside_components_of_two_by_two_asks_for_six() -> None:
+    single = {0b011: [(0, 0), (1, 0)], 0b101: [(0, 0), (1, 0)]}
+    assert generic_sensitivity(knowledge((2, 2, 2), (), single), TOKEN).l1 == 3
+    assert generic_sensitivity(knowledge((2, 2, 2), (), single, total=True), TOKEN).l1 == 6
+
+
+@pytest.mark.parametrize(
+    ("shape", "masks"),
+    [
+        ((2, 3), (1,)),
+        ((2, 2, 2), (0b011,)),
+        ((2, 2), (1, 2)),
+        ((3, 3), (1, 2)),
+        ((2, 4), (1, 2)),
+        ((2, 2, 2), (0b011, 0b101)),
+        ((2, 2, 2), (0b001, 0b110)),
+        ((2, 2, 2), (0b001, 0b010)),
+        ((2, 2, 2), (0b001, 0b011)),
+        ((2, 2, 2), (0b001, 0b010, 0b100)),
+        ((2, 2, 2), (0b011, 0b101, 0b110)),
+        ((2, 2, 2), (0b011, 0b100)),
+        ((2, 2, 3), (0b011, 0b101)),
+        ((2, 2, 3), (0b011, 0b101, 0b110)),
+        ((1, 3, 3), (0b010, 0b100)),
+    ],
+)
+def test_whole_cuboids_equal_the_enumeration(
+    shape: tuple[int, ...], masks: tuple[int, ...]
+) -> None:
+    truth = _truth(shape, masks, 2 if prod(shape) <= 8 else 1)
+    assert generic_sensitivity(knowledge(shape, masks), TOKEN).l1 == truth
+
+
+@pytest.mark.parametrize(("shape", "value"), [((2, 2, 2), 6), ((2, 2, 3), 8), ((2, 2, 4), 8)])
+def test_three_one_way_margins_have_their_known_values(shape: tuple[int, ...], value: int) -> None:
+    found = generic_sensitivity(knowledge(shape, (1, 2, 4)), TOKEN)
+    assert (found.l1, found.origin, found.total_fixed) == (value, Origin.ENUMERATED, True)
+    known = {(i,): all_cells(shape, (i,)) for i in range(3)}
+    most = value // 2 + (1 if shape[2] < 4 else 0)
+    assert longest_pair(constraints(shape, known), most) == value
+
+
+def test_what_all_three_share_and_what_none_has_changes_nothing() -> None:
+    shared = generic_sensitivity(knowledge((7, 2, 2, 3), (0b0011, 0b0101, 0b1001)), TOKEN)
+    unused = generic_sensitivity(knowledge((2, 2, 3, 9), (1, 2, 4)), TOKEN)
+    assert shared.l1 == unused.l1 == 8
+
+
+def test_everything_exact_leaves_nothing_to_hide() -> None:
+    found = generic_sensitivity(knowledge((2, 3), (3,)), TOKEN)
+    assert (found.l1, found.origin) == (0, Origin.EVERYTHING)
+
+
+def test_nothing_exact_is_one_row_more_or_less_or_two_when_their_number_is_known() -> None:
+    assert generic_sensitivity(knowledge((2, 3), ()), TOKEN).l1 == 1
+    assert generic_sensitivity(knowledge((2, 3), (), total=True), TOKEN).l1 == 2
+    assert generic_sensitivity(knowledge((2, 3), (0,)), TOKEN).l1 == 2
+
+
+def test_known_base_cells_leave_the_others_free_and_known_sums_do_not() -> None:
+    base = generic_sensitivity(knowledge((2, 3), (), {3: [(0, 0)]}), TOKEN)
+    row = generic_sensitivity(knowledge((2, 3), (), {1: [(0,)]}), TOKEN)
+    total = generic_sensitivity(knowledge((2, 3), (), {1: [(0,)]}, total=True), TOKEN)
+    assert (base.l1, row.l1, total.l1) == (1, 2, 2)
+
+
+@st.composite
+def _partly_known(draw: st.DrawFn) -> Knowledge:
+    shape = tuple(draw(st.lists(st.integers(1, 3), min_size=2, max_size=3)))
+    if len(shape) == 3 and shape[0] * shape[1] * shape[2] > 12:
+        shape = (2, 2, 2)
+    everything = (1 << len(shape)) - 1
+    masks = draw(st.lists(st.integers(0, everything), max_size=2, unique=True))
+    whole = draw(st.sets(st.sampled_from(masks))) if masks else set()
+    single = {
+        mask: draw(st.sets(st.sampled_from(all_cells(shape, _axes(mask))), max_size=4))
+        for mask in masks
+        if mask not in whole
+    }
+    return knowledge(shape, whole, single, total=draw(st.booleans()))
+
+
+@given(_partly_known())
+def test_whatever_is_known_of_two_cuboids_the_formula_covers_the_enumeration(
+    known: Knowledge,
+) -> None:
+    cells = {_axes(mask): all_cells(known.shape, _axes(mask)) for mask in known.whole}
+    cells |= {_axes(mask): sorted(each) for mask, each in known.cells.items()}
+    if known.total:
+        cells[()] = [()]
+    matrix = constraints(known.shape, cells)
+    truth = minimal_moves(matrix.astype("int8"), TOKEN).longest
+    found = generic_sensitivity(known, TOKEN)
+    assert found.l1 >= truth
+    if not known.cells and prod(known.shape) > 1:
+        assert found.l1 == truth
+
+
+@given(st.sampled_from([(2, 3), (3, 3), (2, 2, 2)]), st.data())
+def test_growing_moves_finds_what_trying_all_vectors_finds(
+    shape: tuple[int, ...], data: st.DataObject
+) -> None:
+    masks = data.draw(st.sets(st.integers(1, (1 << len(shape)) - 1), max_size=3))
+    cells = {
+        _axes(mask): data.draw(st.sets(st.sampled_from(all_cells(shape, _axes(mask))), min_size=1))
+        for mask in masks
+    }
+    matrix = constraints(shape, cells)
+    found = minimal_moves(matrix.astype("int8"), TOKEN, bound=1)
+    assert found.longest == longest_minimal(matrix)
+
+
+def test_symmetries_start_with_the_identity_and_keep_the_constraints() -> None:
+    images = symmetries((2, 3))
+    assert images[0].tolist() == list(range(6))
+    assert len(images) == 12
+    matrix = constraints((2, 3), {(0,): [(0,), (1,)], (1,): [(0,), (1,), (2,)]})
+    lines = {tuple(line) for line in matrix.tolist()}
+    assert all({tuple(line) for line in matrix[:, image].tolist()} == lines for image in images)
+
+
+def test_too_many_cells_are_refused_and_named() -> None:
+    with pytest.raises(RefusedError, match="60 cells, expected at most 40"):
+        generic_sensitivity(knowledge((3, 4, 5), (1, 2, 4)), TOKEN)
+
+
+def test_an_enumeration_ends_when_it_is_cancelled() -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        generic_sensitivity(knowledge((2, 3, 3), (1, 2, 4)), token)
+
+
+def test_cells_outside_the_domain_are_an_error() -> None:
+    with pytest.raises(ValueError, match="outside"):
+        knowledge((2, 2), (), {1: [(2,)]})
+
+
+def test_what_follows_from_the_rest_is_dropped() -> None:
+    known = knowledge((2, 3, 1), (0, 1, 0b101, 0b010), {0b010: [(0,)]})
+    assert (known.whole, dict(known.cells), known.total) == ((1, 2), {}, False)
+    listed = knowledge((2, 3), (), {1: [(0,), (1,)], 3: [(0, 0), (0, 1), (0, 2)]})
+    assert (listed.whole, dict(listed.cells)) == ((1,), {3: frozenset({(0, 0), (0, 1), (0, 2)})})
+    assert knowledge((2, 3), (), {1: [(0,)], 3: [(0, 0), (0, 1), (0, 2)]}).cells.keys() == {3}
