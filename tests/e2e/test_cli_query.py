@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.demo import sample_folder
+from dpdesk.app.running import run_plan
 from dpdesk.cli.main import main
+from dpdesk.core.jobs import CancelToken, silent
 from tests.helpers.releases import release, write_source
 
 Run = Callable[..., tuple[int, str, str]]
@@ -27,6 +30,16 @@ def rows_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = write_source(folder / "data")
     with AppContext.open(folder / "home") as context:
         return release(plan, folder / "release", context).out
+
+
+@pytest.fixture(scope="module")
+def sample_cube(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cube that the bundled sample's plan makes."""
+    folder = tmp_path_factory.mktemp("cube")
+    with AppContext.open(folder / "home") as context, sample_folder() as sample:
+        plan = sample / "plans" / "private-tables.toml"
+        run_plan(context, plan, folder / "release", CancelToken(), silent)
+    return folder / "release"
 
 
 @pytest.fixture
@@ -106,3 +119,52 @@ def test_a_changed_release_answers_nothing(run: Run, rows_release: Path, tmp_pat
     code, _, err = run("query", tmp_path / "nowhere")
     assert code == 2
     assert "does not exist" in err.splitlines()[-1]
+
+
+def cuboid(release: Path, name: str) -> list[dict[str, str]]:
+    with (release / "public" / "cuboids" / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_cube_answers_with_its_own_cells_and_their_error(run: Run, sample_cube: Path) -> None:
+    found = answered(run, sample_cube / "public", "--by", "sex,age")
+    table = {
+        (row["sex"], row["age"]): float(row["value"])
+        for row in cuboid(sample_cube, "2-age-sex.csv")
+    }
+    assert found["tables"] == ["cuboids/2-age-sex.csv"]
+    for row in found["rows"]:
+        assert row["value"] == table[row["labels"]["sex"], row["labels"]["age"]]
+        assert row["low"] < row["value"] - row["standard_error"] < row["value"] < row["high"]
+    manifest = json.loads((sample_cube / "public" / "manifest.json").read_text("utf-8"))
+    stated = next(
+        item["variance"]
+        for item in manifest["result"]["cuboids"]
+        if item["dimensions"] == ["age", "sex"]
+    )
+    assert found["rows"][0]["standard_error"] ** 2 == pytest.approx(stated)
+
+
+def test_slices_dices_and_margins_add_up(run: Run, sample_cube: Path) -> None:
+    health = ("--where", "health!=not stated", "--where", "age>=20", "--where", "age<60")
+    whole = answered(run, sample_cube, *health)["rows"][0]
+    parts = answered(run, sample_cube, *health, "--by", "district,sex", "--margins")["rows"]
+    inner = [row for row in parts if None not in row["labels"].values()]
+    (total,) = [row for row in parts if set(row["labels"].values()) == {None}]
+    assert sum(row["value"] for row in inner) == pytest.approx(whole["value"])
+    for key in ("value", "standard_error", "low", "high"):
+        assert total[key] == pytest.approx(whole[key])
+    assert len(parts) == 10 * 3
+
+
+def test_a_roll_up_joins_labels(run: Run, sample_cube: Path) -> None:
+    fine = answered(run, sample_cube, "--by", "age")["rows"]
+    coarse = answered(run, sample_cube, "--by", "age", "--level", "age=1")["rows"]
+    assert [row["labels"]["age"] for row in coarse] == ["0-39", "40-79", "80+"]
+    assert coarse[0]["value"] == pytest.approx(fine[0]["value"] + fine[1]["value"])
+
+
+def test_a_condition_between_categories_is_refused(run: Run, sample_cube: Path) -> None:
+    code, _, err = run("query", sample_cube, "--where", "age>=33")
+    assert code == 2
+    assert "cuts through the category `20-39`" in err.splitlines()[-1]

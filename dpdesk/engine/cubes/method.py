@@ -15,6 +15,8 @@ from dpdesk.engine.private_method import Charge, Design, PrivateInput, PrivateMe
 
 if TYPE_CHECKING:
     from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.core.query import Answer, Askable, Query
+    from dpdesk.core.released import ReleasedContent
 
 
 class DpCube(PrivateMethod):
@@ -49,6 +51,23 @@ class DpCube(PrivateMethod):
         from dpdesk.engine.cubes.settings import CubeSettings, check_columns
 
         check_columns(CubeSettings.from_parameters(parameters, where), columns, roles, where)
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.olap.cube import ReleasedCube
+        from dpdesk.engine.olap.selection import askable_cube
+
+        return askable_cube(ReleasedCube.from_manifest(content.manifest))
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.olap.answering import cube_grid
+        from dpdesk.engine.olap.cube import ReleasedCube
+
+        cube = ReleasedCube.from_manifest(content.manifest)
+        return cube_grid(cube, query, content, token).answer()
 
     def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
         """See :meth:`PrivateMethod.design`; InputError ``cube.*``."""

@@ -1,0 +1,137 @@
+"""Views and answers of a released cube: counts, sums and averages with their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.cube_grid import CubeGrid
+from dpdesk.core.cube_parameters import COUNT
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.plain import quoted
+from dpdesk.core.query import Query
+from dpdesk.core.released import ReleasedContent
+from dpdesk.engine.cubes.channels import middle
+from dpdesk.engine.cubes.settings import Measure
+from dpdesk.engine.olap.cube import ReleasedCube, centred_name
+from dpdesk.engine.olap.grids import Sums, sums
+from dpdesk.engine.olap.selection import AxisGroups, askable_cube, select
+
+Floats = NDArray[np.float64]
+_FEW = 2.0
+_LINEAR = ("l1", "linf")
+
+
+def cube_grid(
+    cube: ReleasedCube, query: Query, content: ReleasedContent, token: CancelToken
+) -> CubeGrid:
+    """The numbers that a query asks for, the axes in the order of ``by``.
+
+    Raises InputError ``query.*`` for what the release does not know, RefusedError
+    ``query.refused`` where no published table can answer, ``query.too-large``, Cancelled.
+    """
+    name = askable_cube(cube).measure(query.measure)
+    groups = select(cube, query)
+    average = cube.average(name)
+    if average is None:
+        found = sums(cube, cube.vectors[name], groups, content, token)
+        step = cube.vectors[name].step
+        halves = cube.half_widths(found.variances, step)
+    else:
+        found = _averages(cube, average, groups, content, token)
+        halves = cube.half_widths(found.variances, 0.0)
+    return _grid(cube, query, name, groups, found, halves)
+
+
+def _averages(
+    cube: ReleasedCube,
+    measure: Measure,
+    groups: Sequence[AxisGroups],
+    content: ReleasedContent,
+    token: CancelToken,
+) -> Sums:
+    """The middle of the bounds plus centred sums over counts; NaN below one person.
+
+    The variance is the bound that releases state, (V_sum + h^2 V_count) / n^2 with half the range
+    h: an average cannot be further from the middle.
+    """
+    total = sums(cube, cube.vectors[centred_name(measure)], groups, content, token)
+    count = sums(cube, cube.vectors[COUNT], groups, content, token)
+    enough = count.values >= 1
+    persons = np.where(enough, count.values, 1.0)
+    low, high = float(measure.lower), float(measure.upper)
+    values = np.clip(float(middle(measure)) + total.values / persons, low, high)
+    half = (high - low) / 2
+    variances = (total.variances + half**2 * count.variances) / persons**2
+    files = tuple(dict.fromkeys((*total.files, *count.files)))
+    known = np.where(enough, values, np.nan)
+    return Sums(known, np.where(enough, variances, np.nan), files)
+
+
+def _grid(
+    cube: ReleasedCube,
+    query: Query,
+    name: str,
+    groups: Sequence[AxisGroups],
+    found: Sums,
+    halves: Floats,
+) -> CubeGrid:
+    shown = [axis for axis, each in enumerate(groups) if each.shown]
+    hidden = tuple(axis for axis, each in enumerate(groups) if not each.shown)
+    asked = [each.column for each in query.by]
+    order = [asked.index(cube.domain.dimensions[axis]) for axis in shown]
+    turn = sorted(range(len(order)), key=order.__getitem__)
+
+    def view(values: Floats) -> Floats:
+        return np.array(values.squeeze(axis=hidden).transpose(turn), order="C")
+
+    return CubeGrid(
+        tuple(asked),
+        tuple(groups[shown[place]].labels for place in turn),
+        name,
+        view(found.values),
+        view(np.sqrt(found.variances)),
+        view(halves),
+        found.files,
+        _sentence(cube, query, name, found),
+        tuple(_warnings(cube, query, name, found)),
+    )
+
+
+def _sentence(cube: ReleasedCube, query: Query, name: str, found: Sums) -> str:
+    by = " × ".join(each.column for each in query.by)
+    said = f"The {name}" + (f" by {by}" if by else "")
+    where = " and ".join(condition.words() for condition in query.where)
+    said += f" where {where}" if where else ""
+    said += (
+        ", from the release alone: the ± holds the error of the noise in 95 of 100 cases or more. "
+    )
+    if cube.consistent:
+        return said + "All tables agree, so any of them gives the same numbers."
+    return said + "The tables were not made to agree; each number is from the one with least error."
+
+
+def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Iterator[str]:
+    settings = cube.settings
+    if cube.average(name) is not None:
+        yield "The ± of averages is a bound: near the middle of the range it is larger than needed."
+        if np.isnan(found.values).any():
+            yield "Where fewer than one person is counted, an average cannot be estimated."
+    if settings.nonnegative:
+        yield (
+            "Negative numbers were taken out, so cells with few persons come out too large on "
+            "average; the ± is that before this step."
+        )
+    if settings.consistency in _LINEAR:
+        yield (
+            f"The tables were made to agree by `{settings.consistency}`, whose errors are larger "
+            "than the ± of least squares given here."
+        )
+    if cube.exact:
+        names = ", ".join(" × ".join(cube.names(mask)) or "the total" for mask in cube.exact)
+        yield f"Released without noise, so without ±: {names}."
+    for column in query.by:
+        if column.level and query.conditions_on(column.column):
+            yield f"Groups of {quoted(column.column)} hold only what the conditions leave of them."

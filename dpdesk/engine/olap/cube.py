@@ -1,0 +1,212 @@
+"""A released cube as its manifest describes it: dimensions, tables, noise, what is known how well.
+
+Everything comes from the public manifest; nothing here reaches a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.cube_parameters import AVERAGE, COUNT
+from dpdesk.core.cuboid import Domain
+from dpdesk.engine.cubes.channels import centred, measured
+from dpdesk.engine.cubes.errors import half_width
+from dpdesk.engine.cubes.lattice import information, mask_of, members
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.cubes.recomputed import gaussian_variance, laplace_variance
+from dpdesk.engine.cubes.settings import CubeSettings, Measure
+from dpdesk.engine.cubes.stated import settings_of
+from dpdesk.engine.olap.levels import levels_of
+
+Floats = NDArray[np.float64]
+_LEAST = 1e-200
+
+
+@dataclass(frozen=True, eq=False)
+class Vector:
+    """One measured vector: its name, grid step, the variances of its noise by source, its files.
+
+    ``variances`` are of one noisy cell, in squared units of the measure; ``cells`` those of one
+    published cell, by cuboid.
+    """
+
+    name: str
+    step: float
+    variances: tuple[float, ...] = field(repr=False)
+    files: Mapping[int, str] = field(repr=False)
+    cells: Mapping[int, float] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedCube:
+    """What a manifest of the method ``dp-cube`` says, for questions.
+
+    ``sources`` are the cuboids with noise, as masks over the dimensions. ``levels`` holds for each
+    dimension its labels at each level, by category of the release.
+    """
+
+    settings: CubeSettings
+    domain: Domain
+    sources: tuple[int, ...]
+    vectors: Mapping[str, Vector]
+    exact: tuple[int, ...]
+    levels: tuple[tuple[tuple[str, ...], ...], ...]
+
+    @classmethod
+    def from_manifest(cls, manifest: Mapping[str, object]) -> ReleasedCube:
+        """Read a manifest; a malformed one raises ValueError, TypeError, KeyError and such."""
+        settings = settings_of(manifest)
+        result = _table(manifest["result"])
+        domain = Domain.from_json(result["domains"])
+        if domain.dimensions != settings.dimensions:
+            raise ValueError("the domains are not those of the dimensions")
+        sources = tuple(_mask(names, domain) for names in _list(result["noise_sources"]))
+        rollups = result.get("rollups")
+        given = rollups if isinstance(rollups, Mapping) else {}
+        levels = tuple(
+            levels_of(labels, given.get(name))
+            for name, labels in zip(domain.dimensions, domain.categories, strict=True)
+        )
+        vectors = _vectors(settings, domain, result, sources)
+        return cls(settings, domain, sources, vectors, _exact(manifest, domain), levels)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of categories of each dimension."""
+        return self.domain.shape
+
+    @property
+    def consistent(self) -> bool:
+        """Whether all tables agree, so that it does not matter which one answers."""
+        return self.settings.consistency != "none" or self.settings.residuals
+
+    @property
+    def published(self) -> tuple[int, ...]:
+        """The published cuboids, as masks over the dimensions."""
+        return self.settings.published
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that can be asked for; the count comes with every average."""
+        names = [measure.name for measure in self.settings.measures]
+        if COUNT in self.vectors and COUNT not in names:
+            names.append(COUNT)
+        return tuple(names)
+
+    def average(self, name: str) -> Measure | None:
+        """The measure of this name when it is an average."""
+        for measure in self.settings.measures:
+            if measure.name == name and measure.kind == AVERAGE:
+                return measure
+        return None
+
+    def unknown(self, vector: Vector) -> Floats:
+        """1/W of every residual after consistency, shape (2^d,); 0 where it is exact."""
+        count = 1 << len(self.shape)
+        own = np.zeros(count)
+        np.add.at(own, list(self.sources), [1 / each for each in vector.variances])
+        known = own if self.settings.residuals else information(own, self.shape)
+        with np.errstate(divide="ignore"):
+            unknown = 1.0 / known
+        for mask in self.exact:
+            below = np.arange(count)
+            unknown[(below & ~mask) == 0] = 0.0
+        return np.asarray(unknown)
+
+    def half_widths(self, variances: Floats, step: float) -> Floats:
+        """The ± for 95 of 100 cases or more, as releases state it."""
+        noise: Noise = self.settings.noise
+        flat = [half_width(noise, float(each), step) for each in variances.reshape(-1)]
+        return np.asarray(flat, dtype=np.float64).reshape(variances.shape)
+
+    def names(self, mask: int) -> tuple[str, ...]:
+        """The dimensions of a cuboid."""
+        return tuple(self.domain.dimensions[i] for i in members(mask))
+
+
+def _vectors(
+    settings: CubeSettings, domain: Domain, result: Mapping[str, object], sources: tuple[int, ...]
+) -> dict[str, Vector]:
+    wanted = measured(settings)
+    stated = [_table(item) for item in _list(result.get("measures", [result]))]
+    found: dict[str, Vector] = {}
+    for measure, item in zip(wanted, stated, strict=True):
+        name = measure.name
+        files, cells = _files(result, domain, name if len(wanted) > 1 else None)
+        step = 1.0 if measure.kind == COUNT else float(measure.step)
+        scales = [float(each) for each in _numbers(item["scales"])]
+        variances = tuple(
+            _variance(settings, scale, step, mask, domain.shape)
+            for scale, mask in zip(scales, sources, strict=True)
+        )
+        found[name] = Vector(name, step, variances, files, cells)
+    return found
+
+
+def _files(
+    result: Mapping[str, object], domain: Domain, name: str | None
+) -> tuple[dict[int, str], dict[int, float]]:
+    files: dict[int, str] = {}
+    cells: dict[int, float] = {}
+    for raw in _list(result["cuboids"]):
+        item = _table(raw)
+        if item.get("measure") == name:
+            mask = _mask(item["dimensions"], domain)
+            files[mask], cells[mask] = str(item["file"]), float(str(item["variance"]))
+    return files, cells
+
+
+def _variance(
+    settings: CubeSettings, scale: float, step: float, mask: int, shape: Sequence[int]
+) -> float:
+    """True variance of the discrete noise in one cell of a source, in squared units.
+
+    Of a residual source the scale is that of a grid finer by the number of cells.
+    """
+    fine = 1
+    if settings.residuals:
+        for i in members(mask):
+            fine *= shape[i]
+    kind = gaussian_variance if settings.noise is Noise.GAUSSIAN else laplace_variance
+    return max(_LEAST, kind(scale * fine / step)) / fine**2 * step**2
+
+
+def _exact(manifest: Mapping[str, object], domain: Domain) -> tuple[int, ...]:
+    """Cuboids that were released without noise, as the parameters name them."""
+    given = _table(manifest["parameters"]).get("exact")
+    if not isinstance(given, list | tuple):
+        return ()
+    return tuple(_mask(names, domain) for names in given if isinstance(names, list | tuple))
+
+
+def centred_name(measure: Measure) -> str:
+    """The vector of sums that an average is made from, together with the count."""
+    return centred(measure).name
+
+
+def _mask(names: object, domain: Domain) -> int:
+    return mask_of(domain.dimensions.index(str(name)) for name in _list(names))
+
+
+def _table(raw: object) -> Mapping[str, object]:
+    if not isinstance(raw, Mapping):
+        raise TypeError("expected a table")
+    return raw
+
+
+def _list(raw: object) -> Sequence[object]:
+    if not isinstance(raw, list | tuple):
+        raise TypeError("expected a list")
+    return raw
+
+
+def _numbers(raw: object) -> list[float]:
+    found = _list(raw)
+    if any(isinstance(each, bool) or not isinstance(each, int | float) for each in found):
+        raise TypeError("expected numbers")
+    return [float(str(each)) for each in found]

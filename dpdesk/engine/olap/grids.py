@@ -1,0 +1,160 @@
+"""Numbers of a view: sums over product sets of cells of published tables, with exact variances.
+
+In a consistent cube every published table that has the dimensions gives the same sum, so the
+smallest is read, and its variance follows from the noise alone (:mod:`.variances`). Without
+consistency each table is a sum of disjoint cells of one noisy one: the errors of its cells are
+independent, so a sum of m cells has m times their variance, and the table with the least is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.released import ReleasedContent
+from dpdesk.engine.cubes.lattice import cells, members
+from dpdesk.engine.olap.cube import ReleasedCube, Vector
+from dpdesk.engine.olap.selection import AxisGroups
+from dpdesk.engine.olap.variances import sum_variances
+
+Floats = NDArray[np.float64]
+MOST_ROWS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Values and variances of one vector; shape (groups of each dimension), and the files read."""
+
+    values: Floats
+    variances: Floats
+    files: tuple[str, ...]
+
+
+def sums(
+    cube: ReleasedCube,
+    vector: Vector,
+    groups: Sequence[AxisGroups],
+    content: ReleasedContent,
+    token: CancelToken,
+) -> Sums:
+    """Sum one vector over all groups; RefusedError ``query.refused``, ``query.too-large``."""
+    shape = [len(each.labels) for each in groups]
+    if prod(shape) > MOST_ROWS:
+        raise RefusedError(
+            "query.too-large",
+            f"The answer has {prod(shape):,} numbers, expected at most {MOST_ROWS:,}.",
+            hint="Tell fewer columns apart, or roll some up.",
+        )
+    if cube.consistent:
+        mask = _smallest(cube, vector, needed(groups))
+        values = _summed(vector.files[mask], mask, groups, content, token)
+        sizes = [each.sizes for each in groups]
+        variances = sum_variances(cube.unknown(vector), cube.shape, sizes)
+        return Sums(values, variances, (vector.files[mask],))
+    return _from_the_best(cube, vector, groups, content, token)
+
+
+def needed(groups: Sequence[AxisGroups]) -> int:
+    """The cuboid of the dimensions that some group does not sum up altogether."""
+    return sum(1 << axis for axis, each in enumerate(groups) if not each.whole.all())
+
+
+def _from_the_best(
+    cube: ReleasedCube,
+    vector: Vector,
+    groups: Sequence[AxisGroups],
+    content: ReleasedContent,
+    token: CancelToken,
+) -> Sums:
+    """Each combination of margins from the table that gives it the least variance."""
+    shape = [len(each.labels) for each in groups]
+    values, variances = np.empty(shape), np.empty(shape)
+    files: list[str] = []
+    for places, part in _patterns(groups):
+        token.check()
+        mask = _least(cube, vector, part)
+        many = np.ones(1)
+        for axis in members(mask):
+            many = np.multiply.outer(many, part[axis].sizes)
+        inner = [len(e.labels) if mask >> axis & 1 else 1 for axis, e in enumerate(part)]
+        here = vector.cells[mask] * many.reshape(inner)
+        index = np.ix_(*places)
+        values[index] = _summed(vector.files[mask], mask, part, content, token)
+        variances[index] = np.broadcast_to(here, [len(each) for each in places])
+        files.append(vector.files[mask])
+    return Sums(values, variances, tuple(dict.fromkeys(files)))
+
+
+def _patterns(
+    groups: Sequence[AxisGroups],
+) -> Iterator[tuple[list[list[int]], list[AxisGroups]]]:
+    """The groups parted into those that hold everything and the others, on every axis."""
+    choices: list[list[list[int]]] = []
+    for each in groups:
+        whole = [i for i, found in enumerate(each.whole) if found]
+        rest = [i for i, found in enumerate(each.whole) if not found]
+        choices.append([places for places in (rest, whole) if places])
+    for chosen in product(*choices):
+        part = [
+            AxisGroups(
+                tuple(each.labels[i] for i in places), each.inside[places], each.shown, each.margin
+            )
+            for each, places in zip(groups, chosen, strict=True)
+        ]
+        yield list(chosen), part
+
+
+def _candidates(cube: ReleasedCube, vector: Vector, mask: int) -> list[int]:
+    found = [each for each in vector.files if not mask & ~each]
+    if not found:
+        names = " × ".join(cube.names(mask))
+        raise RefusedError(
+            "query.refused",
+            f"No published table has {names} together, so the release cannot answer.",
+            hint="Leave out a column or a condition.",
+        )
+    return found
+
+
+def _smallest(cube: ReleasedCube, vector: Vector, mask: int) -> int:
+    return min(_candidates(cube, vector, mask), key=lambda each: (cells(each, cube.shape), each))
+
+
+def _least(cube: ReleasedCube, vector: Vector, groups: Sequence[AxisGroups]) -> int:
+    """The table from which the sums have the least variance; of equals the smallest."""
+
+    def key(mask: int) -> tuple[float, int]:
+        summed = prod(float(groups[axis].sizes.max()) for axis in members(mask))
+        return vector.cells[mask] * summed, mask
+
+    return min(_candidates(cube, vector, needed(groups)), key=key)
+
+
+def _summed(
+    file: str,
+    mask: int,
+    groups: Sequence[AxisGroups],
+    content: ReleasedContent,
+    token: CancelToken,
+) -> Floats:
+    """The sums of a table over the groups; a dimension that it lacks is summed up already."""
+    found = np.asarray(content.cuboid(file, token).values, dtype=np.float64)
+    for axis, place in enumerate(members(mask)):
+        token.check()
+        inside = groups[place].inside
+        if inside.all():
+            found = found.sum(axis=axis, keepdims=True)
+            found = np.repeat(found, len(inside), axis=axis)
+        else:
+            moved = np.tensordot(inside.astype(np.float64), found, axes=(1, axis))
+            found = np.moveaxis(moved, 0, axis)
+    inner = [len(e.labels) if mask >> axis & 1 else 1 for axis, e in enumerate(groups)]
+    outer = [len(each.labels) for each in groups]
+    return np.array(np.broadcast_to(found.reshape(inner), outer))
