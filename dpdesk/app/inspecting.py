@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.app.recipes import FitReport, Recipe
 
+_SAID = {
+    "kind": "kind",
+    "storage": "storage",
+    "format": "format",
+    "measure": "measure",
+    "value_labels": "value_labels",
+    "missing": "user_missing",
+}
+
 
 def inspect_file(
     context: AppContext, path: Path, token: CancelToken, report: Report
@@ -90,4 +99,13 @@ def _column_as_json(column: ColumnProfile) -> dict[str, object]:
             "role": column.suggestion.role.value,
             "reason": column.suggestion.reason,
         },
+        **_described(column),
     }
+
+
+def _described(column: ColumnProfile) -> dict[str, object]:
+    """What the source itself says of a column; nothing for a source that says nothing."""
+    if column.variable is None:
+        return {}
+    said = column.variable.as_plain()
+    return {_SAID[key]: said[key] for key in _SAID if key in said}

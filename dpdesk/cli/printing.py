@@ -101,7 +101,7 @@ def _count(number: int, noun: str) -> str:
 
 def _profile_row(column: ColumnProfile) -> tuple[str, ...]:
     name = column.name if not column.label else f"{column.name} ({column.label})"
-    top = ", ".join(one_line(item.value, 14) or "(empty)" for item in column.top[:3])
+    top = ", ".join(_value(column, item.value) for item in column.top[:3])
     return (
         one_line(name, 32),
         column.type.value,
@@ -111,6 +111,13 @@ def _profile_row(column: ColumnProfile) -> tuple[str, ...]:
         top,
         column.suggestion.role.value,
     )
+
+
+def _value(column: ColumnProfile, value: str) -> str:
+    """A value as it stands in the table of columns, with its label where it has one."""
+    if column.variable is None or value not in column.variable.value_labels:
+        return one_line(value, 14) or "(empty)"
+    return one_line(column.variable.shown(value), 20)
 
 
 def _reading_notes(profile: DataProfile) -> list[str]:

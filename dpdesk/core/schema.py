@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from dpdesk.core.labels import Variable
+
 
 class Role(Enum):
     """What a column is for the protection (course text, attribute classification)."""
@@ -52,6 +54,7 @@ class ColumnProfile:
     ``distinct`` counts distinct non-missing values; ``unique`` counts values that occur in exactly
     one row; ``minimum`` and ``maximum`` are the ends of a numeric or date column, as text.
     ``top`` lists the most frequent values, most frequent first, ties in code-point order.
+    ``variable`` is what the source itself says of the column, where it says anything.
     """
 
     name: str
@@ -65,6 +68,7 @@ class ColumnProfile:
     minimum: str | None = None
     maximum: str | None = None
     label: str = ""
+    variable: Variable | None = None
 
     @property
     def unique_share(self) -> float:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.labels import NOTHING_MISSING, UserMissing
 from dpdesk.io.csvload import CODE, RAW, STEPS
 from dpdesk.io.database import query
 
@@ -26,12 +27,14 @@ class Column:
     """A column of the table ``data``: name in the source, name in SQL, its values when coded.
 
     ``domain`` holds every value that occurs, sorted by code point, in the order of the ENUM's
-    codes; None for a column kept as text because its values are nearly unique.
+    codes; None for a column kept as text because its values are nearly unique. ``user_missing``
+    are the values that the source itself declares missing.
     """
 
     name: str
     sql: str
     domain: tuple[str, ...] | None = field(repr=False)
+    user_missing: UserMissing = NOTHING_MISSING
 
 
 def code_columns(

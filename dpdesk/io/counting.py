@@ -12,6 +12,7 @@ from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.jobs import CancelToken
 from dpdesk.io.coding import DATA, Column, texts
 from dpdesk.io.database import query
+from dpdesk.io.missing import missing_codes
 
 if TYPE_CHECKING:
     import pyarrow
@@ -37,15 +38,14 @@ def count_tuples(
         domains = [column.domain or () for column in columns]
     else:
         codes, counts, domains = _by_columns(con, columns, place, token)
-    tokens = frozenset(missing)
     return FrequencyTable(
         attributes=tuple(column.name for column in columns),
         domains=tuple(domains),
         codes=codes,
         counts=counts,
         missing=tuple(
-            frozenset(code for code, value in enumerate(domain) if value in tokens)
-            for domain in domains
+            missing_codes(domain, missing, column.user_missing)
+            for domain, column in zip(domains, columns, strict=True)
         ),
     )
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io import faults
 from dpdesk.io.database import literal, query
@@ -38,12 +39,16 @@ RAW = "raw"
 
 @dataclass(frozen=True)
 class Loaded:
-    """A table ``raw`` of texts in the database, columns c0, c1, …, in source order."""
+    """A table ``raw`` of texts in the database, columns c0, c1, …, in source order.
+
+    ``book`` tells what the source says of its columns.
+    """
 
     names: tuple[str, ...]
     rows: int
     reading: Reading
     sha256: str
+    book: Codebook = NO_BOOK
 
 
 @dataclass(frozen=True)

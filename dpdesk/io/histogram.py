@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.jobs import CancelToken
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import literal, query
+from dpdesk.io.missing import missing_sql
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -28,14 +29,14 @@ def histogram(
     Missing values and texts that are no numbers count nowhere.
     """
     text = "trim(v)" if decimal == "." else f"replace(trim(v), {literal(decimal)}, '.')"
-    declared = ", ".join(literal(code) for code in missing)
+    absent = missing_sql(column, missing)
     low, high = ends
     width = (high - low) / bins or 1.0
     with query(con, token, place) as cursor:
         found = cursor.execute(
             f"WITH tally AS (SELECT {column.sql}::VARCHAR AS v, count(*) AS n FROM {DATA} "
             f"GROUP BY {column.sql}), numbers AS (SELECT try_cast({text} AS DOUBLE) AS x, n "
-            f"FROM tally{f' WHERE v NOT IN ({declared})' if declared else ''}) "
+            f"FROM tally{f' WHERE NOT ({absent})' if absent else ''}) "
             "SELECT least(? - 1, floor((x - ?) / ?))::INTEGER AS bin, sum(n)::BIGINT FROM numbers "
             "WHERE x BETWEEN ? AND ? GROUP BY bin",
             [bins, low, width, low, high],

@@ -11,6 +11,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, literal, query
 from dpdesk.io.failures import disagreement, storage_error
+from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.reading import Reading
 from dpdesk.io.source import file_sha256
 
@@ -36,7 +37,7 @@ def load_parquet(
     with query(con, token, path) as cursor:
         described = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
         _check_types(path, described)
-        listed = ", ".join(f"{_as_text(str(row[0]))} AS c{j}" for j, row in enumerate(described))
+        listed = ", ".join(f"{_as_text(row)} AS c{j}" for j, row in enumerate(described))
         cursor.execute(f"CREATE TABLE {RAW} AS SELECT {listed} FROM {source}")
         loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
     if loaded is None or loaded[0] != rows:
@@ -90,15 +91,15 @@ def first_rows(path: Path, count: int, token: CancelToken) -> tuple[tuple[str, .
             source = f"read_parquet({literal(str(path))})"
             described = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
             _check_types(path, described)
-            listed = ", ".join(_as_text(str(row[0])) for row in described)
+            listed = ", ".join(_as_text(row) for row in described)
             found = cursor.execute(f"SELECT {listed} FROM {source} LIMIT {count}").fetchall()
     finally:
         con.close()
     return tuple(tuple(row) for row in found)
 
 
-def _as_text(name: str) -> str:
-    return f"coalesce(CAST({identifier(name)} AS VARCHAR), '')"
+def _as_text(described: tuple[object, ...]) -> str:
+    return f"coalesce({text_sql(str(described[0]), str(described[1]))}, '')"
 
 
 def _check_types(path: Path, described: list[tuple[object, ...]]) -> None:

@@ -10,7 +10,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import column_names
 from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.parquetload import parquet_shape
-from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, is_parquet, resolve_source
+from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding
 from dpdesk.io.source import text_end
 
@@ -23,8 +23,13 @@ def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
     """
     try:
         path = resolve_source(spec, base)
-        if is_parquet(path):
+        file_format = format_of(spec, path)
+        if file_format == "parquet":
             return _parquet(path, spec)
+        if file_format != "csv":
+            from dpdesk.io.formats.loading import preview_foreign
+
+            return preview_foreign(path, base, spec)
         dialect = _readable(path, sniff(path, spec))
     except DpdeskError as problem:
         unread = Reading("csv", missing=spec.missing)

@@ -14,7 +14,8 @@ from dpdesk.core.schema import ColumnProfile, ColumnType, ValueCount
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.column_types import Candidate
 from dpdesk.io.column_types import candidates as column_types
-from dpdesk.io.database import literal, query
+from dpdesk.io.database import query
+from dpdesk.io.missing import missing_sql
 from dpdesk.io.profile_wide import SAMPLE, TOP, batch_size, profile_batch
 from dpdesk.io.reading import Reading
 from dpdesk.io.roles import suggest_role
@@ -64,11 +65,11 @@ def _profile(
     missing: tuple[str, ...],
     candidates: tuple[Candidate, ...],
 ) -> ColumnProfile:
-    declared = ", ".join(literal(code) for code in missing)
+    absent = missing_sql(column, missing)
     cursor.execute(
         f"CREATE TEMP TABLE tally AS SELECT v, n FROM (SELECT {column.sql}::VARCHAR AS v, "
         f"count(*) AS n FROM {DATA} GROUP BY {column.sql})"
-        + (f" WHERE v NOT IN ({declared})" if declared else "")
+        + (f" WHERE NOT ({absent})" if absent else "")
     )
     counts = "SELECT count(*), count(*) FILTER (n = 1), coalesce(sum(n), 0)::BIGINT FROM tally"
     distinct, unique, present = cursor.execute(counts).fetchall()[0]

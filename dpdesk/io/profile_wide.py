@@ -14,6 +14,7 @@ from dpdesk.core.schema import ColumnProfile, ColumnType, ValueCount
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.column_types import Candidate
 from dpdesk.io.database import literal
+from dpdesk.io.missing import missing_sql
 from dpdesk.io.roles import suggest_role
 
 if TYPE_CHECKING:
@@ -78,13 +79,25 @@ def profile_batch(
 def _tally(cursor: DuckDBPyConnection, columns: Sequence[Column], missing: Sequence[str]) -> None:
     """The table ``tally``: number ``c`` of a column, value ``v``, rows ``n``."""
     listed = ", ".join(f"{column.sql}::VARCHAR AS k{j}" for j, column in enumerate(columns))
-    declared = ", ".join(literal(code) for code in missing)
+    absent = _missing(columns, missing)
     cursor.execute(
         "CREATE TEMP TABLE tally AS SELECT substr(k, 2)::INTEGER AS c, v, count(*) AS n FROM "
         f"(UNPIVOT (SELECT {listed} FROM {DATA}) ON COLUMNS(*) INTO NAME k VALUE v)"
-        + (f" WHERE v NOT IN ({declared})" if declared else "")
+        + (f" WHERE NOT ({absent})" if absent else "")
         + " GROUP BY k, v"
     )
+
+
+def _missing(columns: Sequence[Column], declared: Sequence[str]) -> str:
+    """The condition that the value ``v`` of the column with the key ``k`` is missing."""
+    common = ", ".join(literal(code) for code in declared)
+    parts = [f"v IN ({common})"] if common else []
+    parts += [
+        f"k = 'k{j}' AND ({missing_sql(column, ())})"
+        for j, column in enumerate(columns)
+        if column.user_missing
+    ]
+    return " OR ".join(parts)
 
 
 def _most_frequent(cursor: DuckDBPyConnection) -> dict[int, list[ValueCount]]:

@@ -10,7 +10,14 @@ from dpdesk.core.plan import SourceSpec
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".tab", ".data", ".dat", ".test")
 PARQUET_ENDINGS = (".parquet", ".pq")
-LATER_ENDINGS = (".xlsx", ".xls", ".sav", ".dta", ".sas7bdat", ".xpt", ".sqlite", ".db", ".duckdb")
+FOREIGN_FORMATS = {
+    ".sav": "sav",
+    ".zsav": "sav",
+    ".dta": "dta",
+    ".sas7bdat": "sas7bdat",
+}
+"""Endings of the formats that a process of their own reads, and how the program calls these."""
+LATER_ENDINGS = (".xlsx", ".xls", ".xpt", ".sqlite", ".db", ".duckdb")
 PREVIEW_ROWS = 200
 
 
@@ -18,7 +25,8 @@ PREVIEW_ROWS = 200
 class Reading:
     """How a source is read; what the plan names wins over what was detected.
 
-    ``format`` is ``"csv"`` or ``"parquet"`` (then the text options are empty). ``missing`` are the
+    ``format`` is ``"csv"``, ``"parquet"`` or one of :data:`FOREIGN_FORMATS` (then the text options
+    are empty). ``missing`` are the
     declared codes, ``missing_candidates`` further texts that look like such codes. ``newline`` is
     ``"LF"``, ``"CRLF"``, ``"CR"``, ``"mixed"``, ``"none"``, or empty when not known yet.
     ``skipped_lines`` counts lines that are neither header nor row. ``notes`` are sentences.
@@ -93,3 +101,10 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
 def is_parquet(path: Path) -> bool:
     """Whether the ending says Parquet."""
     return path.suffix.lower() in PARQUET_ENDINGS
+
+
+def format_of(spec: SourceSpec, path: Path) -> str:
+    """What a source is: ``"csv"``, ``"parquet"``, or one of :data:`FOREIGN_FORMATS`."""
+    if is_parquet(path):
+        return "parquet"
+    return FOREIGN_FORMATS.get(path.suffix.lower(), "csv")

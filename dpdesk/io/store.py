@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,16 +12,17 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.labels import Variable
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import Recoding
-from dpdesk.core.schema import DataProfile, ValueCount
+from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount
 from dpdesk.io.coding import DATA, Column, code_columns
-from dpdesk.io.csvload import load_csv
+from dpdesk.io.csvload import Loaded, load_csv
 from dpdesk.io.database import connect, query
 from dpdesk.io.failures import private_error
 from dpdesk.io.parquetload import load_parquet
-from dpdesk.io.reading import Reading, is_parquet, resolve_source
+from dpdesk.io.reading import format_of, resolve_source
 from dpdesk.io.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -30,10 +32,11 @@ if TYPE_CHECKING:
 class DataStore:
     """A source in memory, as coded columns in source order; use :meth:`open`.
 
-    Values are the exact texts of the file (Parquet: canonical text, null as the empty text). A
-    missing code is a value like any other; :attr:`FrequencyTable.missing` says which codes are
-    missing. Every method may be called from any thread; each call works on a cursor of its own and
-    stops within a moment when its token is cancelled.
+    Values are the exact texts of the file (other formats: canonical text, null as the empty text).
+    A missing code is a value like any other; :attr:`FrequencyTable.missing` says which codes are
+    missing. ``book`` is what the source says of its columns (labels, user-missing values). Every
+    method may be called from any thread; each call works on a cursor of its own and stops within a
+    moment when its token is cancelled.
     """
 
     def __init__(
@@ -41,20 +44,19 @@ class DataStore:
         con: DuckDBPyConnection,
         path: Path,
         columns: tuple[Column, ...],
-        rows: int,
-        reading: Reading,
-        sha256: str,
+        loaded: Loaded,
         spill: Path,
     ) -> None:
         self._open: DuckDBPyConnection | None = con
-        self._columns = {column.name: column for column in columns}
+        self._columns = {column.name: _with_missing(column, loaded) for column in columns}
         self._spill = spill
         self.path = path
         self.name = path.name
-        self.rows = rows
+        self.rows = loaded.rows
         self.columns: tuple[str, ...] = tuple(self._columns)
-        self.reading = reading
-        self.sha256 = sha256
+        self.reading = loaded.reading
+        self.sha256 = loaded.sha256
+        self.book = loaded.book
 
     @classmethod
     def open(
@@ -73,16 +75,13 @@ class DataStore:
             raise private_error(problem, workspace.home, "write in") from problem
         con = connect(spill)
         try:
-            if is_parquet(path):
-                loaded = load_parquet(con, path, spec, token, report)
-            else:
-                loaded = load_csv(con, path, spec, workspace, token, report)
+            loaded = _load(con, path, base, spec, workspace, token, report)
             columns = code_columns(con, loaded.names, loaded.rows, path, token, report)
         except BaseException:
             con.close()
             shutil.rmtree(spill, ignore_errors=True)
             raise
-        return cls(con, path, columns, loaded.rows, loaded.reading, loaded.sha256, spill)
+        return cls(con, path, columns, loaded, spill)
 
     def profile(self, token: CancelToken, report: Report) -> DataProfile:
         """Profile every column: type, missing, distinct, unique, ends, top values, a role."""
@@ -92,7 +91,8 @@ class DataStore:
         profiles = profile_columns(
             self._con, columns, self.rows, self.reading, self.path, token, report
         )
-        return DataProfile(self.name, self.rows, profiles, self.reading.as_dict())
+        described = tuple(_described(item, self.book.get(item.name)) for item in profiles)
+        return DataProfile(self.name, self.rows, described, self.reading.as_dict())
 
     def page(self, start: int, count: int) -> tuple[tuple[str, ...], ...]:
         """Up to ``count`` rows from row ``start`` (from 0) on, in source order."""
@@ -184,3 +184,35 @@ class DataStore:
                 details={"column": name},
             )
         return column
+
+
+def _with_missing(column: Column, loaded: Loaded) -> Column:
+    """The column with what its source declares missing, unless the plan says that nothing is."""
+    if not loaded.reading.missing:
+        return column
+    return replace(column, user_missing=loaded.book.missing(column.name))
+
+
+def _described(profile: ColumnProfile, variable: Variable | None) -> ColumnProfile:
+    if variable is None:
+        return profile
+    return replace(profile, label=variable.label, variable=variable)
+
+
+def _load(
+    con: DuckDBPyConnection,
+    path: Path,
+    base: Path,
+    spec: SourceSpec,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> Loaded:
+    file_format = format_of(spec, path)
+    if file_format == "csv":
+        return load_csv(con, path, spec, workspace, token, report)
+    if file_format == "parquet":
+        return load_parquet(con, path, spec, token, report)
+    from dpdesk.io.formats.loading import load_foreign
+
+    return load_foreign(con, path, base, spec, workspace, token, report)

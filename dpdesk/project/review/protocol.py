@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 from functools import cached_property
@@ -89,14 +89,10 @@ class Protocol:
 
     def work(self, source: SourceSpec, base: Path) -> WorkState:
         """The work that applies the protocol to another source, whose path is below ``base``."""
-        read = SourceSpec(
-            source.path,
-            source.delimiter,
-            source.encoding,
-            source.decimal or (None if self.decimal == "." else self.decimal),
-            source.quote,
-            source.header,
-            self.missing,
+        read = replace(
+            source,
+            decimal=source.decimal or (None if self.decimal == "." else self.decimal),
+            missing=self.missing,
         )
         hierarchies = {
             name: Hierarchy.from_rows(name, rows, "the protocol")

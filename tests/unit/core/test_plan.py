@@ -223,14 +223,25 @@ def test_a_very_long_value_is_shown_short_and_on_one_line() -> None:
     assert refusal("title", ["x\n" * 50] * 1000).sentence.count("…") >= 1
 
 
-@pytest.mark.parametrize("key", ["table", "query", "columns", "widths"])
-def test_source_keys_of_later_versions_are_not_called_unknown(key: str) -> None:
-    error = refusal(f"source/{key}", "people")
-    assert error.code == "plan.not-available"
-    assert f"the key `{key}` is not available in this version" in error.sentence
+def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
+    for address in ("postgresql://me:s3cret@host/db", "postgresql://host/db?password=s3cret"):
+        error = refusal("source/path", address)
+        assert error.code == "plan.password"
+        assert "s3cret" not in error.line
+        assert "PGPASSWORD" in error.hint
 
 
-def test_a_database_as_source_is_not_available_yet() -> None:
-    error = refusal("source/path", "postgresql://host/db")
-    assert error.code == "plan.not-available"
-    assert "databases as a source are not available in this version" in error.sentence
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("path", "oracle://host/db", "begins with `postgresql://`"),
+        ("table", " ", "a text that is not empty"),
+        ("widths", [3, 0], "whole numbers of 1 or more"),
+        ("columns", [{"name": "a", "start": 0, "width": 2}], "a whole number of 1 or more"),
+        ("columns", [{"name": "a", "start": 1}], "`width` is missing"),
+        ("columns", [{"name": "a", "start": 1, "width": 1}] * 2, "a name of its own"),
+    ],
+)
+def test_sources_that_make_no_sense_are_refused(key: str, value: object, expected: str) -> None:
+    error = refusal(f"source/{key}", value)
+    assert expected in error.sentence

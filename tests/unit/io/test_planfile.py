@@ -22,6 +22,7 @@ from dpdesk.core.plan import (
     SourceSpec,
 )
 from dpdesk.core.schema import Role
+from dpdesk.core.source_spec import FixedColumn
 from dpdesk.io import textfile
 from dpdesk.io.planfile import plan_as_json, plan_as_toml, read_plan, write_plan
 from dpdesk.io.workspace import Workspace
@@ -253,16 +254,18 @@ def test_a_write_that_fails_leaves_the_old_plan(
     assert [item.name for item in tmp_path.iterdir()] == ["plan.toml"]
 
 
-@pytest.mark.parametrize(
-    "key", ["table = 'people'", "query = 'select 1'", "columns = [1, 2]", "widths = [3]"]
-)
-def test_source_keys_of_later_versions_are_said_to_be_not_available(
-    tmp_path: Path, key: str
-) -> None:
-    text = EXAMPLE.replace('delimiter = ";"', key)
-    with pytest.raises(InputError, match="not available in this version") as caught:
-        read_plan(save(tmp_path, text))
-    assert caught.value.code == "plan.not-available"
+def test_databases_and_fixed_columns_come_back_from_a_plan_as_written(tmp_path: Path) -> None:
+    given = EXAMPLE.replace(
+        'delimiter = ";"',
+        'columns = [{ name = "age", start = 3, width = 2, decimals = 1 }]\nmetadata = "x.rda"',
+    )
+    plan = read_plan(save(tmp_path, given))
+    assert plan.source.columns == (FixedColumn("age", 3, 2, 1),)
+    assert plan.source.metadata == "x.rda"
+    assert Plan.from_plain(plan.as_plain(), "again") == plan
+    for line in ("table = 'people'", "query = 'select 1'"):
+        plan = read_plan(save(tmp_path, EXAMPLE.replace('delimiter = ";"', line)))
+        assert Plan.from_plain(plan.as_plain(), "again") == plan
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)

@@ -1,0 +1,204 @@
+"""The ``[source]`` of a plan: which table to read, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.plan_keys import check_known, invalid, missing_key, text_of
+
+_TEXT_KEYS = ("delimiter", "encoding", "decimal", "quote", "table", "query", "metadata", "catalog")
+_KEYS = ("path", *_TEXT_KEYS, "header", "columns", "widths", "missing")
+_COLUMN_KEYS = ("name", "start", "width", "decimals")
+_NO_QUOTES = ",;\t| \r\n"
+_SCHEMES = ("postgresql", "postgres")
+
+
+@dataclass(frozen=True)
+class FixedColumn:
+    """A column of a fixed-width text: its place in the line (``start`` from 1) in characters.
+
+    ``decimals`` is the number of digits behind a decimal point that is not written; None when
+    numbers are written as they are.
+    """
+
+    name: str
+    start: int
+    width: int
+    decimals: int | None = None
+
+    def as_plain(self) -> dict[str, object]:
+        """The column as a plan writes it."""
+        plain: dict[str, object] = {"name": self.name, "start": self.start, "width": self.width}
+        return plain if self.decimals is None else plain | {"decimals": self.decimals}
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """Which file or database to read and how; None means: detect.
+
+    ``missing`` lists the texts that stand for a missing value; the default is the empty field only,
+    an empty tuple says that nothing is missing. ``quote`` may be the empty string (no quoting).
+    ``table`` names a table of a database or a sheet of a workbook, ``query`` a statement to read
+    from instead; ``columns`` describes the lines of a fixed-width text, ``metadata`` an ARGUS file
+    that does so, ``catalog`` a SAS file of value labels.
+    """
+
+    path: str
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    quote: str | None = None
+    header: bool | None = None
+    missing: tuple[str, ...] = ("",)
+    table: str | None = None
+    query: str | None = None
+    metadata: str | None = None
+    catalog: str | None = None
+    columns: tuple[FixedColumn, ...] = ()
+
+    @property
+    def is_url(self) -> bool:
+        """Whether ``path`` is the address of a database server."""
+        return "://" in self.path
+
+    def as_plain(self) -> dict[str, object]:
+        """The table ``[source]`` as plain values; options that are detected are left out."""
+        plain: dict[str, object] = {"path": self.path}
+        for key in (*_TEXT_KEYS, "header"):
+            value = getattr(self, key)
+            if value is not None:
+                plain[key] = value
+        if self.columns:
+            plain["columns"] = [column.as_plain() for column in self.columns]
+        if self.missing != ("",):
+            plain["missing"] = list(self.missing)
+        return plain
+
+
+def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
+    """The source that a plan's table ``[source]`` describes.
+
+    Raises InputError ``plan.unknown-key``, ``plan.missing-key``, ``plan.invalid``, and
+    ``plan.password`` for an address that holds a password.
+    """
+    place = f"{where}, [source]"
+    check_known(raw, _KEYS, place)
+    path = _path(raw, place)
+    optional = {key: text_of(raw, key, place, None) for key in _TEXT_KEYS if key in raw}
+    _check_characters(optional, place)
+    _check_tables(optional, place)
+    header = raw.get("header")
+    if header is not None and not isinstance(header, bool):
+        raise invalid("header", header, "true or false", place)
+    missing = raw.get("missing", [""])
+    if not isinstance(missing, list | tuple) or not all(isinstance(item, str) for item in missing):
+        raise invalid("missing", missing, "a list of texts", place)
+    return SourceSpec(
+        path=path,
+        header=header,
+        missing=tuple(str(item) for item in missing),
+        columns=_columns(raw, place),
+        **optional,
+    )
+
+
+def _check_characters(given: Mapping[str, str], place: str) -> None:
+    for key in ("delimiter", "decimal", "quote"):
+        if len(given.get(key, "")) > 1:
+            raise invalid(key, given[key], "one character", place)
+    quote = given.get("quote", "")
+    if quote and (quote.isalnum() or quote in _NO_QUOTES or quote == given.get("delimiter")):
+        raise invalid("quote", quote, "a quote such as `\"` or `'`, or an empty text", place)
+    if given.get("delimiter") == "":
+        raise invalid("delimiter", "", "one character", place)
+    if "decimal" in given and given["decimal"] not in (".", ","):
+        raise invalid("decimal", given["decimal"], "`.` or `,`", place)
+
+
+def _check_tables(given: Mapping[str, str], place: str) -> None:
+    for key in ("table", "query", "metadata", "catalog"):
+        if key in given and (not given[key].strip() or "\0" in given[key]):
+            raise invalid(key, given[key], "a text that is not empty", place)
+    if "table" in given and "query" in given:
+        raise invalid("query", given["query"], "either `table` or `query`, not both", place)
+
+
+def _path(raw: Mapping[str, object], place: str) -> str:
+    path = text_of(raw, "path", place, None)
+    if not path or "\0" in path:
+        raise invalid("path", path, "the path of a file", place)
+    if "://" not in path:
+        return path
+    try:
+        scheme, password = urlsplit(path).scheme, urlsplit(path).password
+    except ValueError:
+        raise invalid("path", path, "the address of a database", place) from None
+    if password is not None or "password=" in path.partition("?")[2].lower():
+        raise InputError(
+            "plan.password",
+            f"{place}: `path` holds a password, expected an address without one.",
+            hint="Put the password into the variable PGPASSWORD or into ~/.pgpass; a plan is kept "
+            "with the release.",
+            details={"key": "path"},
+        )
+    if scheme.lower() not in _SCHEMES:
+        expected = "a file, or an address that begins with `postgresql://`"
+        raise invalid("path", path, expected, place)
+    return path
+
+
+def _columns(raw: Mapping[str, object], place: str) -> tuple[FixedColumn, ...]:
+    columns, widths = raw.get("columns"), raw.get("widths")
+    if columns is not None and widths is not None:
+        raise invalid("widths", widths, "either `columns` or `widths`, not both", place)
+    if widths is not None:
+        return _from_widths(widths, place)
+    if columns is None:
+        return ()
+    if not isinstance(columns, list | tuple) or not columns:
+        raise invalid("columns", columns, "a list of tables with `name`, `start`, `width`", place)
+    found = tuple(
+        _column(item, f"{place}, columns, entry {number}")
+        for number, item in enumerate(columns, start=1)
+    )
+    names = [column.name for column in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise invalid("columns", twice, "a name of its own for each column", place)
+    return found
+
+
+def _from_widths(widths: object, place: str) -> tuple[FixedColumn, ...]:
+    if not isinstance(widths, list | tuple) or not widths:
+        raise invalid("widths", widths, "a list of whole numbers of 1 or more", place)
+    found: list[FixedColumn] = []
+    start = 1
+    for number, width in enumerate(widths, start=1):
+        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+            raise invalid("widths", width, "whole numbers of 1 or more", place)
+        found.append(FixedColumn(f"column_{number}", start, width))
+        start += width
+    return tuple(found)
+
+
+def _column(raw: object, place: str) -> FixedColumn:
+    if not isinstance(raw, Mapping):
+        raise invalid("columns", raw, "a table with `name`, `start` and `width`", place)
+    check_known(raw, _COLUMN_KEYS, place)
+    name = text_of(raw, "name", place, None)
+    if not name:
+        raise invalid("name", name, "the name of a column", place)
+    numbers: dict[str, int] = {}
+    for key, least in (("start", 1), ("width", 1), ("decimals", 0)):
+        value = raw.get(key)
+        if value is None and key == "decimals":
+            continue
+        if value is None:
+            raise missing_key(key, place, f"a whole number of {least} or more")
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise invalid(key, value, f"a whole number of {least} or more", place)
+        numbers[key] = value
+    return FixedColumn(name, numbers["start"], numbers["width"], numbers.get("decimals"))

@@ -1,0 +1,110 @@
+"""From a source of a foreign format to a table of texts in the database, and to a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.labels import Codebook
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
+from dpdesk.io.database import literal, query
+from dpdesk.io.failures import disagreement
+from dpdesk.io.formats.numbers import texts_sql
+from dpdesk.io.formats.process import read_in_process
+from dpdesk.io.formats.request import ReadDone, ReadProgress, ReadRequest
+from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of
+from dpdesk.io.source import file_sha256
+from dpdesk.io.workspace import Workspace
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+def load_foreign(
+    con: DuckDBPyConnection,
+    path: Path,
+    base: Path,
+    spec: SourceSpec,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> Loaded:
+    """Load ``path`` into the table ``raw``; see :func:`dpdesk.io.parquetload.load_parquet`.
+
+    Raises InputError (``read.*``, ``encoding.*``, ``catalog.*``) that names the row and the column
+    where there is one, StorageError, Cancelled; nothing is left behind.
+    """
+    report(StepStarted(CHECK, 1, STEPS))
+    digest = "" if spec.is_url else file_sha256(path, token, report, CHECK)
+    report(StepStarted(LOAD, 2, STEPS))
+
+    def progress(made: ReadProgress) -> None:
+        report(StepProgress(LOAD, made.done, made.total, "rows"))
+
+    with _scratch(workspace) as target:
+        request = request_for(spec, path, base, target)
+        done = read_in_process(request, path.name, token, progress)
+        with query(con, token, path) as cursor:
+            listed = texts_sql(cursor, _source(target), len(done.variables))
+            cursor.execute(f"CREATE TABLE {RAW} AS SELECT {listed} FROM {_source(target)}")
+            loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
+    if loaded is None or loaded[0] != done.rows:
+        raise disagreement(path.name, "rows", done.rows, loaded[0] if loaded else 0)
+    names = tuple(variable.name for variable in done.variables)
+    reading = reading_of(spec, path, done)
+    book = Codebook(done.variables)
+    return Loaded(names, done.rows, reading, digest or done.sha256, book)
+
+
+def preview_foreign(path: Path, base: Path, spec: SourceSpec) -> SourcePreview:
+    """The first rows; raises what :func:`load_foreign` raises. No value touches the disk."""
+    request = replace(request_for(spec, path, base, Path()), limit=PREVIEW_ROWS)
+    done = read_in_process(request, path.name, CancelToken(), lambda made: None)
+    names = tuple(variable.name for variable in done.variables)
+    return SourcePreview(reading_of(spec, path, done), names, done.head)
+
+
+def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadRequest:
+    """What is asked of the reading process; paths that the plan names start at ``base``."""
+
+    def below(name: str | None) -> str | None:
+        return None if name is None else str(Path(base, Path(name).expanduser()).absolute())
+
+    return ReadRequest(
+        path=spec.path if spec.is_url else str(path),
+        target=str(target),
+        format=format_of(spec, path),
+        encoding=spec.encoding,
+        table=spec.table,
+        query=spec.query,
+        metadata=below(spec.metadata),
+        catalog=below(spec.catalog),
+        header=spec.header,
+        delimiter=spec.delimiter,
+        columns=spec.columns,
+    )
+
+
+def reading_of(spec: SourceSpec, path: Path, done: ReadDone) -> Reading:
+    """How a source of a foreign format was read."""
+    return Reading(
+        format_of(spec, path), encoding=done.encoding, missing=spec.missing, notes=done.notes
+    )
+
+
+@contextmanager
+def _scratch(workspace: Workspace) -> Iterator[Path]:
+    path = workspace.new_path(".parquet")
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _source(target: Path) -> str:
+    return f"read_parquet({literal(str(target))})"

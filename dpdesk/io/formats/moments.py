@@ -1,0 +1,118 @@
+"""Dates and times of statistical programs: numbers since an epoch, made readable without loss.
+
+SPSS counts seconds since 14 October 1582, SAS days or seconds and Stata days or milliseconds since
+1 January 1960. What is no moment of the years 1 to 9999, or would lose its time of day in a column
+of dates, keeps a text of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.labels import Kind
+from dpdesk.io.formats.numbers import number_text
+
+Floats = NDArray[np.float64]
+
+_DAY = 86_400
+_FIRST = np.datetime64("0001-01-01", "us").astype(np.int64)
+_LAST = np.datetime64("9999-12-31T23:59:59.999999", "us").astype(np.int64)
+_SPSS = np.datetime64("1582-10-14", "us").astype(np.int64)
+_SIXTIES = np.datetime64("1960-01-01", "us").astype(np.int64)
+
+_SPSS_KINDS = (
+    (Kind.DATETIME, r"(DATETIME|YMDHMS)[\d.]*"),
+    (Kind.DATE, r"(DATE|ADATE|EDATE|JDATE|SDATE|QYR|MOYR|WKYR)[\d.]*"),
+    (Kind.TIME, r"(TIME|MTIME)[\d.]*"),
+)
+_SAS_KINDS = (
+    (Kind.DATETIME, r"(DATETIME|DATEAMPM|DTDATE|NLDATM\w*?|[EB]8601D[TZN]|MDYAMPM)[\d.]*"),
+    (
+        Kind.DATE,
+        r"(DATE|DAY|DDMMYY[BCDNPS]?|MMDDYY[BCDNPS]?|YYMMDD[BCDNPS]?|JULIAN|JULDAY|MONYY|YYMM[CDNPS]?"
+        r"|MMYY[CDNPS]?|YYMON|YYQ[CDNPSR]*|QTRR?|YEAR|WEEKDATX?|WORDDATX?|WEEK[UVW]"
+        r"|MONTH|MONNAME|DOWNAME|WEEKDAY|NLDATE\w*?|[EB]8601DA)[\d.]*",
+    ),
+    (Kind.TIME, r"(TIME|TIMEAMPM|TOD|HHMM|HOUR|MMSS|NLTIM\w*?|[EB]8601TM)[\d.]*"),
+)
+_STATA_KINDS = (
+    (Kind.TIME, r"%-?tcHH:MM(:SS)?"),
+    (Kind.DATETIME, r"%-?tc.*"),
+    (Kind.DATE, r"%-?t?d.*"),
+)
+_BY_FORMAT = {"sav": _SPSS_KINDS, "sas7bdat": _SAS_KINDS, "xpt": _SAS_KINDS, "dta": _STATA_KINDS}
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How a column counts time: microseconds of its epoch since 1970, and of one unit."""
+
+    epoch: int
+    unit: int
+
+
+def kind_of(file_format: str, display: str) -> Kind:
+    """What the numbers of a column are, by its display format."""
+    for kind, pattern in _BY_FORMAT[file_format]:
+        if re.fullmatch(pattern, display, re.IGNORECASE if file_format != "dta" else 0):
+            return kind
+    return Kind.NUMBER
+
+
+def clock_of(file_format: str, kind: Kind) -> Clock:
+    """How a column of this kind counts in a file of this format."""
+    if file_format == "sav":
+        return Clock(int(_SPSS) if kind is not Kind.TIME else 0, 1_000_000)
+    unit = 1_000 if file_format == "dta" else 1_000_000
+    if kind is Kind.TIME:
+        return Clock(0, unit)
+    return Clock(int(_SIXTIES), unit if kind is Kind.DATETIME else _DAY * 1_000_000)
+
+
+def moments(numbers: Floats, kind: Kind, clock: Clock) -> tuple[Any, Any, NDArray[np.bool_]]:
+    """Arrow dates, datetimes or times; texts of what is none; and where numbers are no moments.
+
+    NaN is null in both. The third array marks the numbers that were kept as such.
+    """
+    import pyarrow as pa
+
+    present = ~np.isnan(numbers)
+    with np.errstate(invalid="ignore", over="ignore"):
+        scaled = np.rint(numbers * clock.unit) + clock.epoch
+        fits = present & (scaled >= float(_FIRST)) & (scaled <= float(_LAST))
+        if kind is Kind.TIME:
+            fits = present & (scaled >= 0) & (scaled < _DAY * 1_000_000)
+        whole = np.where(fits, scaled, 0).astype(np.int64)
+    odd: list[str | None] | None = None
+    if kind is Kind.DATE:
+        with_time = fits & (whole % (_DAY * 1_000_000) != 0)
+        fits &= ~with_time
+        values = pa.array((whole // (_DAY * 1_000_000)).astype(np.int32), mask=~fits)
+        values = values.cast(pa.date32())
+        odd = _odd_dates(numbers, whole, with_time, present & ~fits & ~with_time)
+        strange = present & ~fits & ~with_time
+    else:
+        target = pa.time64("us") if kind is Kind.TIME else pa.timestamp("us")
+        values = pa.array(whole, mask=~fits).cast(target)
+        strange = present & ~fits
+        odd = _odd_dates(numbers, whole, np.zeros_like(fits), strange)
+    return values, pa.array(odd, pa.string()), strange
+
+
+def _odd_dates(
+    numbers: Floats,
+    whole: NDArray[np.int64],
+    with_time: NDArray[np.bool_],
+    strange: NDArray[np.bool_],
+) -> list[str | None]:
+    odd: list[str | None] = [None] * len(numbers)
+    for at in np.flatnonzero(with_time):
+        odd[at] = str(np.datetime64(int(whole[at]), "us")).replace("T", " ").removesuffix(".000000")
+    for at in np.flatnonzero(strange):
+        odd[at] = number_text(numbers[at])
+    return odd

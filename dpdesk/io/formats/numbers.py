@@ -1,0 +1,43 @@
+"""Numbers and texts of foreign formats in the one form that the program works with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpdesk.io.database import identifier
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+NUMBER_TYPES = ("DOUBLE", "FLOAT")
+
+
+def number_text(number: float) -> str:
+    """The shortest decimal text that reads back as the same number; whole ones without a point."""
+    text = repr(float(number)).removesuffix(".0")
+    return "0" if text == "-0" else text
+
+
+def text_sql(name: str, kind: str) -> str:
+    """SQL for the text of a column of the type ``kind``; NULL stays NULL.
+
+    Floating-point numbers get the text of :func:`number_text`, other values that of the database.
+    """
+    text = f"CAST({identifier(name)} AS VARCHAR)"
+    if kind.upper() not in NUMBER_TYPES:
+        return text
+    return rf"CASE {identifier(name)} WHEN 0 THEN '0' ELSE regexp_replace({text}, '\.0$', '') END"
+
+
+def texts_sql(cursor: DuckDBPyConnection, source: str, columns: int) -> str:
+    """SQL that gives the texts of the columns of a table that a reader of a format wrote.
+
+    ``source`` is the table in SQL; see :mod:`dpdesk.io.formats.request` for its columns.
+    """
+    described = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+    kinds = {str(row[0]): str(row[1]) for row in described}
+    texts = []
+    for j in range(columns):
+        odd = f"s{j}, " if f"s{j}" in kinds else ""
+        texts.append(f"coalesce({odd}{text_sql(f'c{j}', kinds[f'c{j}'])}, '') AS c{j}")
+    return ", ".join(texts)

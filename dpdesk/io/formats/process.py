@@ -1,0 +1,79 @@
+"""The process that reads a foreign format, started, listened to, ended."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.io.formats.request import Answer, ReadDone, ReadFailed, ReadProgress, ReadRequest
+
+_WORKER = "from dpdesk.io.formats.worker import main; main()"
+_NICE = 10
+
+
+def read_in_process(
+    request: ReadRequest, name: str, token: CancelToken, progress: Callable[[ReadProgress], None]
+) -> ReadDone:
+    """Have the table read; ``name`` is what errors call the source.
+
+    Raises InputError or StorageError with what the reader found, ``read.stopped`` when its process
+    ended without a word, and Cancelled at once when ``token`` is cancelled.
+    """
+    process = _started()
+    try:
+        with token.on_cancel(process.kill):
+            answer = _talk(process, request, progress)
+    finally:
+        _end(process)
+    token.check()
+    if isinstance(answer, ReadDone):
+        return answer
+    if isinstance(answer, ReadFailed):
+        kind = StorageError if answer.storage else InputError
+        raise kind(answer.code, answer.sentence, hint=answer.hint, details=dict(answer.details))
+    raise InputError(
+        "read.stopped",
+        f"{name}: the reader stopped without a word; the file may be damaged, or memory short.",
+        hint="Close other programs and try again, or save the table as CSV or Parquet first.",
+    )
+
+
+def _started() -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return subprocess.Popen(
+        [sys.executable, "-c", _WORKER],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env=environment,
+    )  # fmt: skip
+
+
+def _talk(
+    process: subprocess.Popen[bytes],
+    request: ReadRequest,
+    progress: Callable[[ReadProgress], None],
+) -> Answer | None:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        pickle.dump(request, process.stdin)
+        process.stdin.flush()
+        while isinstance(answer := pickle.load(process.stdout), ReadProgress):
+            progress(answer)
+    except (EOFError, OSError, pickle.UnpicklingError):
+        return None
+    return answer if isinstance(answer, ReadDone | ReadFailed) else None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # what a killed process has not read cannot be flushed
+                pipe.close()
+    process.wait()

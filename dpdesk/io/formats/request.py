@@ -1,0 +1,74 @@
+"""What is asked of the process that reads a foreign format, and what it answers.
+
+The reader runs in a process of its own: its libraries hold the interpreter for seconds at a time
+and know no cancel, and a process can be ended at any moment. It writes the table as a Parquet file
+into the private folder, one column ``c0``, ``c1``, … of values for each column of the source, and
+beside those that are not texts a column ``s0``, … of texts for what their type cannot hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpdesk.core.labels import Variable
+from dpdesk.core.source_spec import FixedColumn
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """Read ``path`` (a file, or the address of a database) into the Parquet file ``target``.
+
+    With ``limit`` only the first rows are read, and given back as texts instead. The other fields
+    are those of the plan's source.
+    """
+
+    path: str
+    target: str
+    format: str
+    limit: int | None = None
+    encoding: str | None = None
+    table: str | None = None
+    query: str | None = None
+    metadata: str | None = None
+    catalog: str | None = None
+    header: bool | None = None
+    delimiter: str | None = None
+    columns: tuple[FixedColumn, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadProgress:
+    """Rows read so far, of a total that is None when the source does not tell."""
+
+    done: int
+    total: int | None
+
+
+@dataclass(frozen=True)
+class ReadDone:
+    """The table was read: its columns, its rows, what was noted on the way.
+
+    ``sha256`` is the hash of the rows of a source that is no file, else empty; ``encoding`` that of
+    the texts, as far as the source tells; ``head`` are the rows when only the first were asked for.
+    """
+
+    variables: tuple[Variable, ...]
+    rows: int
+    notes: tuple[str, ...] = ()
+    encoding: str = ""
+    sha256: str = ""
+    head: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadFailed:
+    """The table cannot be read: the parts of an error. ``storage`` says that the disk failed."""
+
+    code: str
+    sentence: str
+    hint: str = ""
+    details: tuple[tuple[str, object], ...] = ()
+    storage: bool = False
+
+
+Answer = ReadProgress | ReadDone | ReadFailed

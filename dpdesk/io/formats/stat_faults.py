@@ -1,0 +1,55 @@
+"""One plain sentence for each way in which a statistical file cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpdesk.core.errors import DpdeskError, InputError
+from dpdesk.io.formats.table import damaged
+
+_KINDS = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".xpt": "SAS"}
+
+
+def kind_name(path: Path) -> str:
+    """The program whose format the ending says."""
+    return _KINDS.get(path.suffix.lower(), "statistical")
+
+
+def no_rows(name: str, columns: int) -> InputError:
+    """The error for a table without rows."""
+    return InputError("read.no-rows", f"{name}: found {columns} columns and no rows.")
+
+
+def unreadable(
+    path: Path,
+    error: Exception,
+    encoding: str | None,
+    row: int | None = None,
+    column: str | None = None,
+) -> DpdeskError:
+    """The error for what the reading library says of a file."""
+    text = str(error)
+    about_text = any(word in text for word in ("onvert", "ncoding", "character set"))
+    if about_text or isinstance(error, UnicodeError):
+        return _encoding(path, encoding, row, column)
+    reason = text[:1].lower() + text[1:200].rstrip(".")
+    what = f"the file is no {kind_name(path)} file, or it is damaged ({reason})"
+    if row is not None:
+        what = f"the file breaks off or is damaged here ({reason})"
+    return damaged(path.name, what, row)
+
+
+def _encoding(path: Path, encoding: str | None, row: int | None, column: str | None) -> InputError:
+    place = path.name
+    details: dict[str, object] = {}
+    if row is not None:
+        place, details["row"] = f"{place}, row {row:,}", row
+    if column is not None:
+        place, details["column"] = f"{place}, column `{column}`", column
+    read_as = f"the encoding {encoding}" if encoding else "the encoding that the file names"
+    return InputError(
+        "encoding.undecodable",
+        f"{place}: found bytes that are no text in {read_as}.",
+        hint="Name the right `encoding` under [source], for instance cp1252 or utf-8.",
+        details=details,
+    )

@@ -1,0 +1,276 @@
+"""SPSS, Stata and SAS files, read in pieces by ReadStat; runs in the reading process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.labels import Kind, UserMissing, Variable
+from dpdesk.io.formats.moments import clock_of, kind_of, moments
+from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.stat_faults import no_rows, unreadable
+from dpdesk.io.formats.table import Notes, Values, damaged
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_CELLS, _MOST_ROWS, _LEAST_ROWS = 3_000_000, 250_000, 1_000
+_LOWEST = 1.797e308
+_MEASURES = ("nominal", "ordinal", "scale")
+
+
+class StatisticalReader:
+    """A .sav, .zsav, .dta or .sas7bdat file; see :class:`~dpdesk.io.formats.table.TableReader`."""
+
+    def __init__(self, request: ReadRequest) -> None:
+        import pyreadstat
+
+        self.notes = Notes()
+        self._format, self._path = request.format, Path(request.path)
+        self._read = {
+            "sav": pyreadstat.read_sav,
+            "dta": pyreadstat.read_dta,
+            "sas7bdat": pyreadstat.read_sas7bdat,
+        }[request.format]
+        self._options: dict[str, Any] = {
+            "output_format": "dict",
+            "disable_datetime_conversion": True,
+            "user_missing": True,
+            "encoding": _iconv_name(request.encoding),
+        }
+        self._limit = request.limit
+        meta = self._metadata()
+        self.rows: int | None = meta.number_rows
+        self.encoding = str(meta.file_encoding or request.encoding or "")
+        labels = self._value_labels(meta, request)
+        self.variables = tuple(
+            _variable(self._format, meta, name, labels.get(name, {})) for name in meta.column_names
+        )
+        if self.rows == 0 or not self.variables:
+            raise no_rows(self._path.name, len(self.variables))
+
+    def _metadata(self) -> Any:
+        import pyreadstat
+
+        try:
+            return self._read(str(self._path), metadataonly=True, **self._options)[1]
+        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
+            raise unreadable(self._path, error, self._options["encoding"]) from error
+
+    def _value_labels(self, meta: Any, request: ReadRequest) -> Mapping[str, Mapping[Any, str]]:
+        found: dict[str, Mapping[Any, str]] = dict(meta.variable_value_labels)
+        if self._format != "sas7bdat":
+            return found
+        catalog = _catalog(request, self._path)
+        if catalog is None:
+            return found
+        by_format = read_catalog(catalog, self._options["encoding"])
+        if request.catalog is None:
+            self.notes.add("catalog", f"Value labels come from {catalog.name} beside the file.")
+        for name, display in meta.original_variable_types.items():
+            format_name = (display or "").rstrip(".0123456789")
+            if format_name in by_format:
+                found[name] = by_format[format_name]
+        return found
+
+    def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
+        """The rows in pieces; each reading skips what earlier ones gave."""
+        size = max(_LEAST_ROWS, min(_MOST_ROWS, _CELLS // len(self.variables)))
+        wanted = self.rows if limit is None else min(limit, self.rows or limit)
+        done = 0
+        while wanted is None or done < wanted:
+            count = size if wanted is None else min(size, wanted - done)
+            columns = self._piece(done, count)
+            found = len(next(iter(columns.values())))
+            yield tuple(
+                self._values(variable, columns[variable.name], done) for variable in self.variables
+            )
+            done += found
+            if found < count:
+                break
+        if limit is None and self.rows is not None and done != self.rows:
+            what = f"the file ends after {done:,} rows, but says that it has {self.rows:,}"
+            raise damaged(self._path.name, what, done + 1)
+
+    def _piece(self, start: int, count: int, only: Sequence[str] | None = None) -> dict[str, Any]:
+        import pyreadstat
+
+        options = self._options if only is None else self._options | {"usecols": list(only)}
+        try:
+            found = self._read(str(self._path), row_offset=start, row_limit=count, **options)[0]
+        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
+            if only is not None:
+                raise
+            row, column = self._place(start, count, type(error))
+            raise unreadable(self._path, error, self._options["encoding"], row, column) from error
+        return dict(found)
+
+    def _place(
+        self, start: int, count: int, kind: type[Exception]
+    ) -> tuple[int | None, str | None]:
+        """Row (from 1) and column of the first value that cannot be read, by halving."""
+
+        def readable(first: int, rows: int, only: Sequence[str]) -> bool:
+            try:
+                self._piece(first, rows, only)
+            except kind:
+                return False
+            return True
+
+        names = [variable.name for variable in self.variables]
+        low, high = 0, count
+        while high - low > 1:
+            middle = (low + high) // 2
+            if readable(start + low, middle - low, names):
+                low = middle
+            else:
+                high = middle
+        column = next((name for name in names if not readable(start + low, 1, [name])), None)
+        others = sum(not readable(start + low, 1, [name]) for name in names[:50])
+        return start + low + 1, column if others == 1 else None
+
+    def _values(self, variable: Variable, raw: list[Any], start: int) -> Values:
+        import pyarrow as pa
+
+        if variable.kind is Kind.TEXT:
+            return Values(pa.array(["" if item is None else str(item) for item in raw]))
+        numbers, letters = _numbers(raw)
+        if variable.kind is Kind.NUMBER:
+            kind = pa.float32() if variable.storage == "float" else pa.float64()
+            array = pa.array(numbers, mask=np.isnan(numbers)).cast(kind, safe=False)
+            return Values(array, _lettered(letters, len(raw)))
+        clock = clock_of(self._format, variable.kind)
+        values, odd, strange = moments(numbers, variable.kind, clock)
+        self._note_strange(variable, numbers, strange, start)
+        return Values(values, _merged(odd, letters))
+
+    def _note_strange(self, variable: Variable, numbers: Any, strange: Any, start: int) -> None:
+        places = np.flatnonzero(strange)
+        if len(places):
+            first = int(places[0])
+            what = {Kind.TIME: "time of a day"}.get(variable.kind, "date of the years 1 to 9999")
+            self.notes.add(
+                f"strange {variable.name}",
+                f"Row {start + first + 1:,}, column `{variable.name}`: the number "
+                f"{number_text(numbers[first])} is no {what}; it is kept as a number.",
+                len(places),
+            )
+
+
+def _numbers(raw: list[Any]) -> tuple[Any, dict[int, str]]:
+    """Numbers (NaN for missing), and the lettered missing values by their place."""
+    try:
+        return np.array(raw, dtype=np.float64), {}
+    except ValueError:
+        letters = {at: f".{item}" for at, item in enumerate(raw) if isinstance(item, str)}
+        plain = [None if isinstance(item, str) else item for item in raw]
+        return np.array(plain, dtype=np.float64), letters
+
+
+def _lettered(letters: Mapping[int, str], rows: int) -> pyarrow.Array:
+    import pyarrow as pa
+
+    if not letters:
+        return pa.nulls(rows, pa.string())
+    return pa.array([letters.get(at) for at in range(rows)], pa.string())
+
+
+def _merged(odd: pyarrow.Array, letters: Mapping[int, str]) -> pyarrow.Array:
+    import pyarrow as pa
+
+    if not letters:
+        return odd
+    return pa.array([letters.get(at, text) for at, text in enumerate(odd.to_pylist())], pa.string())
+
+
+def _variable(file_format: str, meta: Any, name: str, labels: Mapping[Any, str]) -> Variable:
+    storage = str(meta.readstat_variable_types.get(name) or "")
+    display = str(meta.original_variable_types.get(name) or "")
+    is_text = storage == "string"
+    measure = str(meta.variable_measure.get(name) or "")
+    return Variable(
+        name=name,
+        label=str(meta.column_names_to_labels.get(name) or ""),
+        kind=Kind.TEXT if is_text else kind_of(file_format, display),
+        storage=storage,
+        width=int(meta.variable_storage_width.get(name) or 0) if is_text else 0,
+        format=display,
+        measure=measure if measure in _MEASURES else "",
+        value_labels={_code(key, is_text): str(text) for key, text in labels.items()},
+        missing=_missing(
+            meta.missing_ranges.get(name, ()), file_format != "sav" and not is_text, is_text
+        ),
+    )
+
+
+def _code(key: Any, is_text: bool) -> str:
+    """The text of a labelled value: a number, a text, or a letter of a missing value."""
+    if isinstance(key, str):
+        return key.rstrip(" ") if is_text else f".{key}"
+    return number_text(key)
+
+
+def _missing(ranges: Sequence[Mapping[str, Any]], letters: bool, is_text: bool) -> UserMissing:
+    values: list[str] = []
+    low = high = None
+    for item in ranges:
+        if item["lo"] == item["hi"]:
+            values.append(_code(item["lo"], is_text))
+        else:
+            low = float("-inf") if item["lo"] <= -_LOWEST else float(item["lo"])
+            high = float("inf") if item["hi"] >= _LOWEST else float(item["hi"])
+    return UserMissing(tuple(values), low, high, letters)
+
+
+def _catalog(request: ReadRequest, path: Path) -> Path | None:
+    """The catalogue that the plan names, or one of the file's own name beside it."""
+    if request.catalog is not None:
+        return Path(request.catalog)
+    beside = path.with_suffix(".sas7bcat")
+    return beside if beside.is_file() else None
+
+
+def read_catalog(path: Path, encoding: str | None) -> Mapping[str, Mapping[Any, str]]:
+    """Value labels by the name of their format, from a SAS catalogue.
+
+    Raises InputError ``catalog.unreadable``, StorageError ``storage.missing``.
+    """
+    import pyreadstat
+
+    if not path.is_file():
+        raise StorageError(
+            "storage.missing",
+            f"{path}: there is no such file, expected a SAS catalogue.",
+            hint="Check `catalog`; paths in a plan are relative to the plan.",
+        )
+    try:
+        meta = pyreadstat.read_sas7bcat(str(path), encoding=encoding, output_format="dict")[1]
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
+        raise InputError(
+            "catalog.unreadable",
+            f"{path.name}: the catalogue of value labels cannot be read ({error}).",
+            hint="Name the right `catalog` under [source], or move the file away to read the "
+            "table without value labels.",
+        ) from error
+    labels: Mapping[str, Mapping[Any, str]] = meta.value_labels
+    return labels
+
+
+def _iconv_name(encoding: str | None) -> str | None:
+    """An encoding by the name that ReadStat's converter knows."""
+    if encoding is None:
+        return None
+    import codecs
+
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        return encoding
+    if name.startswith("cp"):
+        return "WINDOWS-" + name[2:] if name.startswith("cp125") else name.upper()
+    return name.upper().replace("ISO8859", "ISO-8859")

@@ -1,0 +1,73 @@
+"""What every reader of a foreign format gives: columns described, rows in Arrow batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from dpdesk.core.errors import DpdeskError, InputError
+from dpdesk.core.labels import Variable
+
+if TYPE_CHECKING:
+    import pyarrow
+
+MOST_NOTES = 3
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values of one column in one batch: Arrow values, and texts for what their type cannot hold.
+
+    ``odd`` is None for a column of texts; else it has a text in each row whose value is told by it
+    and not by ``values`` (a lettered missing value, a number that is no date).
+    """
+
+    values: pyarrow.Array
+    odd: pyarrow.Array | None = None
+
+
+class TableReader(Protocol):
+    """A source that was opened; its rows can be read once."""
+
+    variables: tuple[Variable, ...]
+    rows: int | None
+    encoding: str
+    notes: Notes
+
+    def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
+        """The rows, at most ``limit``, in batches of equal types; raises DpdeskError."""
+        ...
+
+
+@dataclass
+class Notes:
+    """Sentences about a source; of many of a kind the first few, and how many there were."""
+
+    sentences: list[str] = field(default_factory=list)
+    _kinds: dict[str, int] = field(default_factory=dict)
+
+    def add(self, kind: str, sentence: str, count: int = 1) -> None:
+        """Note a sentence that stands for ``count`` values; ``kind`` tells what they share."""
+        seen = self._kinds.get(kind, 0)
+        if seen == 0:
+            self.sentences.append(sentence)
+        self._kinds[kind] = seen + count
+
+    def told(self) -> tuple[str, ...]:
+        """The sentences, each with the number of further values that it stands for."""
+        return tuple(
+            sentence if kind_count == 1 else f"{sentence} There are {kind_count:,} such values."
+            for sentence, kind_count in zip(self.sentences, self._kinds.values(), strict=True)
+        )
+
+
+def damaged(name: str, what: str, row: int | None = None) -> DpdeskError:
+    """The error for a file that breaks off or is no file of its kind."""
+    place = name if row is None else f"{name}, row {row:,}"
+    return InputError(
+        "read.damaged",
+        f"{place}: {what}.",
+        hint="Get the file again from where it comes from, or save it again with its program.",
+        details={} if row is None else {"row": row},
+    )

@@ -1,0 +1,138 @@
+"""The process that reads foreign formats: one request, progress, one answer."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpdesk.core.errors import DpdeskError, StorageError
+from dpdesk.io.formats.request import Answer, ReadDone, ReadFailed, ReadProgress, ReadRequest
+from dpdesk.io.formats.table import TableReader, Values
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_POLITE = 5
+
+
+def open_reader(request: ReadRequest) -> TableReader:
+    """Open the source of a request with the reader of its format. Raises DpdeskError."""
+    if request.format in ("sav", "dta", "sas7bdat"):
+        from dpdesk.io.formats.statistical import StatisticalReader
+
+        return StatisticalReader(request)
+    raise ValueError(f"no reader for {request.format}")
+
+
+def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone:
+    """Read the table into the Parquet file that the request names. Raises DpdeskError, OSError."""
+    reader = open_reader(request)
+    if request.limit is not None:
+        head = _head(reader, request.limit)
+        done = ReadDone(reader.variables, len(head), head=head)
+    else:
+        done = ReadDone(reader.variables, _write(reader, request.target, tell))
+    return replace(
+        done,
+        notes=reader.notes.told(),
+        encoding=reader.encoding,
+        sha256=getattr(reader, "sha256", ""),
+    )
+
+
+def _write(reader: TableReader, target: str, tell: Callable[[Answer], None]) -> int:
+    from pyarrow import parquet
+
+    done, writer = 0, None
+    try:
+        for batch in _never_empty(reader.batches(None)):
+            table = _as_table(batch)
+            if writer is None:
+                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                writer = parquet.ParquetWriter(target, table.schema)
+            writer.write_table(table)
+            done += table.num_rows
+            tell(ReadProgress(done, reader.rows))
+    finally:
+        if writer is not None:
+            writer.close()
+    return done
+
+
+def _head(reader: TableReader, limit: int) -> tuple[tuple[str, ...], ...]:
+    """The first rows as texts, made by the same statement as those of the whole table."""
+    import duckdb
+    import pyarrow
+
+    from dpdesk.io.formats.numbers import texts_sql
+
+    tables = [_as_table(batch) for batch in _never_empty(reader.batches(limit))]
+    if not tables:
+        return ()
+    con = duckdb.connect(":memory:")
+    con.register("head", pyarrow.concat_tables(tables))
+    listed = texts_sql(con, "head", len(reader.variables))
+    return tuple(tuple(row) for row in con.execute(f"SELECT {listed} FROM head").fetchall())
+
+
+def _never_empty(batches: Iterator[tuple[Values, ...]]) -> Iterator[tuple[Values, ...]]:
+    for batch in batches:
+        if len(batch[0].values):
+            yield batch
+
+
+def _as_table(batch: tuple[Values, ...]) -> pyarrow.Table:
+    import pyarrow
+
+    columns: dict[str, Any] = {}
+    for j, column in enumerate(batch):
+        columns[f"c{j}"] = column.values
+        if column.odd is not None:
+            columns[f"s{j}"] = column.odd
+    return pyarrow.table(columns)
+
+
+def failed(error: Exception, request: ReadRequest) -> ReadFailed:
+    """An error as the answer that tells of it."""
+    if isinstance(error, DpdeskError):
+        details = tuple(error.details.items())
+        storage = isinstance(error, StorageError)
+        return ReadFailed(error.code, error.sentence, error.hint, details, storage)
+    if isinstance(error, OSError):
+        from dpdesk.io.failures import private_error
+
+        told = private_error(error, Path(request.target).parent, "write in")
+        return ReadFailed(told.code, told.sentence, told.hint, tuple(told.details.items()), True)
+    name = Path(request.path).name
+    return ReadFailed(
+        "read.stopped",
+        f"{name}: the reader met something it does not know ({type(error).__name__}: {error}).",
+        "The file may be damaged; save it again, or save it as CSV or Parquet.",
+    )
+
+
+def main() -> None:
+    """Answer the one request that comes in."""
+    with suppress(OSError):
+        os.nice(_POLITE)
+    # What a library prints must not stand among the answers.
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def tell(answer: Answer) -> None:
+        pickle.dump(answer, out)
+        out.flush()
+
+    request = pickle.load(sys.stdin.buffer)
+    try:
+        tell(read_table(request, tell))
+    except BrokenPipeError:
+        return
+    except Exception as error:  # noqa: BLE001 - told to the one who asked
+        tell(failed(error, request))

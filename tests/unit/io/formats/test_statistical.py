@@ -1,0 +1,231 @@
+"""SPSS, Stata and SAS files: every value is kept, labels come along, faults are named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpdesk.core.errors import Cancelled, InputError, StorageError
+from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
+from dpdesk.core.labels import Kind
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.preview import preview_source
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
+from tests.helpers.stat_files import head, opened, real, write_people
+
+
+@pytest.fixture
+def workspace(private_home: Path) -> Iterator[Workspace]:
+    opened = Workspace.open(private_home)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta"])
+def test_a_labelled_file_is_read_with_its_labels(
+    tmp_path: Path, workspace: Workspace, ending: str
+) -> None:
+    store = opened(write_people(tmp_path / f"people{ending}"), workspace)
+    assert store.page(0, 4) == (
+        ("1", "34", "Aach", "1.5"),
+        ("2", "52", "Übersee", "2.25"),
+        ("2", "71", "", "1e-07"),
+        ("9", "99", "東京", "123456.789"),
+    )
+    sex = store.book.get("sex")
+    assert sex is not None
+    assert sex.label == "Sex of the person"
+    assert sex.value_labels == {"1": "male", "2": "female", "9": "refused"}
+    assert store.profile(CancelToken(), silent).column("age").label == "Age in years"
+    store.close()
+    assert not any(workspace.folder.glob("*.parquet"))
+
+
+def test_user_missing_values_stay_themselves_and_count_as_missing(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    path = write_people(tmp_path / "people.sav")
+    store = opened(path, workspace)
+    table = store.frequency_table(["sex", "age", "town"], CancelToken())
+    missing = [{table.domains[j][c] for c in codes} for j, codes in enumerate(table.missing)]
+    assert missing == [{"9"}, {"99"}, {""}]
+    profile = store.profile(CancelToken(), silent)
+    assert [profile.column(name).missing for name in ("sex", "age", "weight")] == [6, 6, 0]
+    assert profile.column("age").maximum == "71"
+    assert store.histogram("age", (0, 100), 2, CancelToken()) == (6, 12)
+    store.close()
+    nothing = opened(path, workspace, missing=())
+    assert nothing.frequency_table(["sex"], CancelToken()).missing == (frozenset(),)
+    nothing.close()
+
+
+def test_the_preview_shows_what_the_whole_reading_gives(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    path = write_people(tmp_path / "people.sav")
+    preview = preview_source(SourceSpec(path.name), tmp_path)
+    assert preview.problem is None
+    store = opened(path, workspace)
+    assert preview.rows == store.page(0, 24)
+    assert (preview.columns, preview.reading) == (store.columns, store.reading)
+    store.close()
+
+
+@pytest.mark.data
+def test_lettered_missing_values_of_stata_and_sas_are_kept() -> None:
+    stata = head(real("statfiles", "pyreadstat", "missing_data", "missing_test.dta"))
+    assert stata.head == ((".a", ".b", ".c", ".x", ".y", ".z", "", "", "1"),)
+    assert stata.variables[0].value_labels == {".a": "missing"}
+    assert stata.variables[0].missing.holds(".q")
+    sas = head(real("statfiles", "pyreadstat", "missing_data", "missing_test.sas7bdat"))
+    assert sas.head == ((".A", ".B", ".C", ".X", ".Y", ".Z", "._", "", "1"),)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["sample.sav", "sample.zsav", "sample.dta", "sample.sas7bdat"])
+def test_dates_and_times_are_readable_in_every_format(name: str) -> None:
+    found = head(real("statfiles", "pyreadstat", "basic", name))
+    columns = [variable.name for variable in found.variables]
+    rows = [dict(zip(columns, row, strict=True)) for row in found.head]
+    assert [row["mydate"] for row in rows] == ["2018-05-06", "1880-05-06", "1960-01-01",
+                                               "1583-01-01", ""]  # fmt: skip
+    assert [row["dtime"] for row in rows][:2] == ["2018-05-06 10:10:10", "1880-05-06 10:10:10"]
+    assert [row["mytime"] for row in rows] == ["10:10:10", "23:10:10", "00:00:00", "16:10:10", ""]
+    assert [row["mynum"] for row in rows] == ["1.1", "1.2", "-1000.3", "-1.4", "1000.3"]
+
+
+@pytest.mark.data
+def test_every_real_file_is_read_whole(workspace: Workspace) -> None:
+    folder = real("statfiles")
+    paths = [path for path in folder.rglob("*") if path.suffix in (".sav", ".sas7bdat", ".dta")]
+    assert len(paths) > 20
+    for path in [*paths, real("misc", "SD2011_labelled.sav")]:
+        found = head(path, limit=10_000)
+        assert found.variables
+        assert all(len(row) == len(found.variables) for row in found.head)
+
+
+@pytest.mark.data
+def test_a_sas_catalogue_gives_the_labels_and_a_broken_one_is_named(tmp_path: Path) -> None:
+    folder = real("statfiles", "pyreadstat", "sas_catalog")
+    data = folder / "test_data_linux.sas7bdat"
+    found = head(data, catalog=str(folder / "test_formats_linux.sas7bcat"))
+    labels = {variable.name: dict(variable.value_labels) for variable in found.variables}
+    assert labels["SEXA"] == {"1": "Male", "2": "Female"}
+    broken = tmp_path / "broken.sas7bcat"
+    broken.write_bytes((folder / "test_formats_linux.sas7bcat").read_bytes()[:3000])
+    with pytest.raises(InputError, match=r"broken\.sas7bcat") as caught:
+        head(data, catalog=str(broken))
+    assert caught.value.code == "catalog.unreadable"
+    with pytest.raises(StorageError, match="no such file"):
+        head(data, catalog=str(tmp_path / "absent.sas7bcat"))
+
+
+def test_a_number_that_is_no_date_is_kept_and_named(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"day": [13744944000.0, 9e15, 13744944061.5, math.nan]})
+    path = tmp_path / "days.sav"
+    pyreadstat.write_sav(frame, path, variable_format={"day": "DATE11"})
+    found = head(path)
+    assert found.head == (
+        ("2018-05-06",), ("9000000000000000",), ("2018-05-06 00:01:01.500000",), ("",),
+    )  # fmt: skip
+    assert found.variables[0].kind is Kind.DATE
+    assert found.notes == (
+        "Row 2, column `day`: the number 9000000000000000 is no date of the years 1 to 9999; it "
+        "is kept as a number.",
+    )
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta"])
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_a_truncated_file_is_refused_with_its_row(
+    tmp_path: Path, workspace: Workspace, ending: str, share: float
+) -> None:
+    path = write_people(tmp_path / f"people{ending}")
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+    with pytest.raises(InputError) as caught:
+        opened(path, workspace)
+    assert path.name in caught.value.sentence
+    assert caught.value.code == "read.damaged"
+    assert not any(workspace.folder.glob("*.parquet"))
+
+
+def test_a_file_of_another_kind_and_an_empty_table_are_named(tmp_path: Path) -> None:
+    (tmp_path / "x.sav").write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no SPSS file"):
+        head(tmp_path / "x.sav")
+    pyreadstat.write_sav(pd.DataFrame({"a": np.array([], float)}), tmp_path / "none.sav")
+    with pytest.raises(InputError, match="1 columns and no rows"):
+        head(tmp_path / "none.sav")
+
+
+def test_a_wrong_encoding_is_named_with_row_and_column(tmp_path: Path) -> None:
+    path = write_people(tmp_path / "people.sav")
+    with pytest.raises(InputError, match="no text in the encoding ASCII") as caught:
+        head(path, encoding="ascii")
+    assert caught.value.code == "encoding.undecodable"
+    assert caught.value.details == {"row": 2, "column": "town"}
+    broken = tmp_path / "broken.sav"
+    broken.write_bytes(path.read_bytes().replace("東京".encode(), b"\xe6\xff" + "京".encode(), 1))
+    with pytest.raises(InputError, match="row 4, column `town`"):
+        head(broken)
+    with pytest.raises(InputError, match="no text in the encoding nonsense"):
+        head(path, encoding="nonsense")
+
+
+def test_a_cancel_ends_the_reading_at_once(tmp_path: Path, workspace: Workspace) -> None:
+    path, token = write_people(tmp_path / "people.sav"), CancelToken()
+
+    def report(event: Event) -> None:
+        if isinstance(event, StepProgress) and event.unit == "rows":
+            token.cancel()
+
+    with pytest.raises(Cancelled):
+        DataStore.open(SourceSpec(path.name), tmp_path, workspace, token, report)
+    assert not any(workspace.folder.glob("*.parquet"))
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(number=finite)
+def test_the_text_of_a_number_reads_back_as_the_number(number: float) -> None:
+    text = number_text(number)
+    assert float(text) == number
+    assert not text.endswith(".0")
+
+
+@given(numbers=st.lists(finite.filter(lambda x: abs(x) < 1e300), min_size=1, max_size=30))
+def test_numbers_of_an_spss_file_come_with_all_their_digits(
+    numbers: list[float], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("numbers") / "x.sav"
+    pyreadstat.write_sav(pd.DataFrame({"x": numbers}), path)
+    assert [row[0] for row in head(path).head] == [number_text(number) for number in numbers]
+
+
+@given(
+    texts=st.lists(
+        st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=400).map(
+            lambda text: text.rstrip()
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_texts_of_an_spss_file_come_whole(
+    texts: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("texts") / "x.sav"
+    pyreadstat.write_sav(pd.DataFrame({"n": 1.0, "x": texts}), path)
+    assert [row[1] for row in head(path).head] == texts
