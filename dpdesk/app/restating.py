@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk import __version__
 from dpdesk.core.errors import InputError
+from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import Parameter, effective_parameters, parse_parameters
 from dpdesk.core.plan import Plan
@@ -159,3 +160,14 @@ def _role_fault(
         if role is not None and value != [name for name in columns if roles[name] is role]:
             return f"its plan has other {role.value} columns than the guarantee"
     return None
+
+
+def recorded_hierarchies(raw: Mapping[str, object]) -> dict[str, Hierarchy]:
+    """Hierarchies as the evidence holds them. Raises TypeError and InputError."""
+    found: dict[str, Hierarchy] = {}
+    for name, rows in raw.items():
+        if not isinstance(rows, list):
+            raise TypeError(f"the hierarchy of {name} is no list of rows")
+        texts = [[str(value) for value in row] for row in rows]
+        found[name] = Hierarchy.from_rows(name, texts, "the evidence")
+    return found

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
-from dpdesk.app.restating import about_check, plan_fault, setting_checks
+from dpdesk.app.restating import about_check, plan_fault, recorded_hierarchies, setting_checks
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
-from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
@@ -306,7 +305,7 @@ class _Checker:
         facts, where = self._found.facts(), "the plan in the evidence"
         plan = Plan.from_plain(facts.internal_section("plan"), where)
         parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
-        hierarchies = _hierarchies(facts.internal_section("hierarchies"))
+        hierarchies = recorded_hierarchies(facts.internal_section("hierarchies"))
         spec = replace(plan.source, path=str(source.resolve()))
         data = DataStore.open(spec, source.parent, workspace, self._token, self._report)
         roles = plan.column_roles(data.columns)
@@ -322,13 +321,3 @@ class _Checker:
 
 def _failed(checks: Sequence[ClaimCheck]) -> bool:
     return any(check.status is CheckStatus.FAILED for check in checks)
-
-
-def _hierarchies(raw: Mapping[str, object]) -> dict[str, Hierarchy]:
-    found: dict[str, Hierarchy] = {}
-    for name, rows in raw.items():
-        if not isinstance(rows, list):
-            raise TypeError(f"the hierarchy of {name} is no list of rows")
-        texts = [[str(value) for value in row] for row in rows]
-        found[name] = Hierarchy.from_rows(name, texts, "the evidence")
-    return found

@@ -167,3 +167,13 @@ class PrivateMethod(Method):
 
         Shares no code with the design, and takes no number of the manifest for granted.
         """
+
+    def verify_declared(
+        self, manifest: Mapping[str, object], given: PrivateInput | None
+    ) -> list[ClaimCheck]:
+        """Check what hangs on declarations that stay in the agency, such as hierarchies.
+
+        ``given`` is the design's input as the evidence holds it, None when only the public part is
+        at hand. Raises what a malformed manifest raises.
+        """
+        return []

@@ -13,7 +13,7 @@ import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from dpdesk.core.errors import InputError
@@ -41,6 +41,8 @@ _TABLE_NAME = re.compile(r"[A-Za-z0-9_%-][A-Za-z0-9_%.-]{0,240}\.csv")
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,59}")
 _MISSING, _LINK = "is missing", "is a link, expected a folder"
 _WRONG_KIND = "is a link, a folder or a device, expected a file"
+CLOCKS_DIFFER = timedelta(seconds=300)
+"""How far the clock of the computer that made a release may be ahead of this one's."""
 _TEXTS = ("dpdesk", "created", "title", "method", "commitment")
 _TABLES = ("parameters", "guarantee", "result", "files")
 
@@ -202,11 +204,20 @@ def _check_manifest(found: ReleaseFiles, manifest: dict[str, object]) -> dict[st
             found.fail(place, f"`{key}` is {_brief(manifest.get(key))}, expected a table")
     if not _VERSION.fullmatch(str(manifest.get("dpdesk"))):
         found.fail(place, f"`dpdesk` is {_brief(manifest.get('dpdesk'))}, expected a version")
-    if not _is_date(manifest.get("created")):
-        found.fail(place, f"`created` is {_brief(manifest.get('created'))}, expected a date")
+    _check_created(found, manifest.get("created"), place)
     if not _is_hash(manifest.get("commitment")):
         found.fail(place, "`commitment` is no SHA-256 code")
     return manifest if len(found.failures) == before else None
+
+
+def _check_created(found: ReleaseFiles, value: object, place: Path) -> None:
+    """A date, in UTC, that has begun: clocks may differ by a few minutes."""
+    if not _is_date(value):
+        found.fail(place, f"`created` is {_brief(value)}, expected a date")
+    elif date.fromisoformat(str(value)) > (datetime.now(UTC) + CLOCKS_DIFFER).date():
+        found.fail(
+            place, f"`created` is {value}, which lies in the future by this computer's clock"
+        )
 
 
 def _check_internal(found: ReleaseFiles, token: CancelToken, reviewed: bool) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,9 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.private.pages import public_page
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.published import CheckStatus
 from tests.helpers.cubes import people, release, write_plan, write_register
-from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.forging import canonical, manifest_of, seal_again
 
 PLANS: dict[str, dict[str, Any]] = {
     "counts": {},
@@ -39,10 +42,22 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
 @pytest.fixture(scope="module")
 def genuine(context: AppContext, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     source = write_register(tmp_path_factory.mktemp("data"), people())
-    return {
+    made = {
         name: release(context, write_plan(source, f"{name}.toml", **keys), source.parent / name).out
         for name, keys in PLANS.items()
     }
+    return made | {"tree": release(context, tree_plan(source), source.parent / "tree").out}
+
+
+def tree_plan(source: Path) -> Path:
+    """The plan of counts with the ages of a hierarchy in a file."""
+    plan = write_plan(source, "tree.toml")
+    rows = ("25;young;*", "41;old;*", "77;old;*", "unknown;unknown;*")
+    (source.parent / "ages.csv").write_text("\n".join([*rows, ""]), "utf-8")
+    builder = '{ kind = "intervals", cuts = [[30, 60]] }'
+    text = plan.read_text("utf-8").replace(builder, '"ages.csv"')
+    plan.write_text(text, "utf-8")
+    return plan
 
 
 def rename_categories(said: Said, public: Path) -> None:
@@ -50,6 +65,25 @@ def rename_categories(said: Said, public: Path) -> None:
     for path in (public / "cuboids").glob("*-sex*.csv"):
         text = path.read_text("utf-8")
         path.write_text(text.replace("f,", "x,").replace("m,", "y,"), "utf-8", newline="")
+
+
+def rename_hierarchy_categories(said: Said, public: Path) -> None:
+    """Categories that no parameter lists: they come from a builder in the plan."""
+    ages = next(item for item in said["result"]["domains"] if item["dimension"] == "age")
+    ages["categories"] = [f"{text}!" for text in ages["categories"]]
+    for entry in said["result"]["cuboids"]:
+        if "age" in entry["dimensions"]:
+            lines = (public / entry["file"]).read_text("utf-8").splitlines()
+            at = lines[0].split(",").index("age")
+            rows = [line.split(",") for line in lines]
+            for row in rows[1:]:
+                row[at] += "!"
+            text = "\n".join(",".join(row) for row in rows) + "\n"
+            (public / entry["file"]).write_text(text, "utf-8", newline="")
+
+
+def made_tomorrow(said: Said, public: Path) -> None:
+    said["created"] = (datetime.now(UTC).date() + timedelta(days=2)).isoformat()
 
 
 def other_outside(said: Said, public: Path) -> None:
@@ -194,6 +228,7 @@ def sixty_dimensions(said: Said, public: Path) -> None:
 
 FORGERIES: tuple[tuple[str, Forgery], ...] = (
     ("counts", rename_categories),
+    ("counts", made_tomorrow),
     ("counts", other_outside),
     ("counts", small_shares),
     ("counts", no_shares),
@@ -239,6 +274,39 @@ def test_a_skilful_forgery_is_found_in_the_release_and_in_its_public_part_alone(
         found = verify_release(place, context.registry, CancelToken(), silent)
         assert not found.ok
         assert all(failure.path and failure.reason for failure in found.failures)
+
+
+@pytest.mark.parametrize("kind", ["counts", "tree"])
+def test_categories_that_no_hierarchy_declares_are_found_with_the_evidence(
+    context: AppContext, genuine: Mapping[str, Path], tmp_path: Path, kind: str
+) -> None:
+    folder = Path(shutil.copytree(genuine[kind], tmp_path / "made" / "release"))
+    said: Said = manifest_of(folder)
+    rename_hierarchy_categories(said, folder / "public")
+    (folder / "public/about.html").write_bytes(
+        public_page(said, context.registry.get("dp-cube", "the test"))
+    )
+    seal_again(folder, said)
+    found = verify_release(folder, context.registry, CancelToken(), silent)
+    assert [failure.reason for failure in found.failures] == [
+        "domains of hierarchies: the categories of `age` are others, or in another order"
+    ]
+    alone = verify_release(folder / "public", context.registry, CancelToken(), silent)
+    assert alone.ok
+    unchecked = next(check for check in alone.claims if check.claim == "domains of hierarchies")
+    assert unchecked.status is CheckStatus.NEEDS_SOURCE
+
+
+def test_evidence_without_the_hierarchy_of_a_domain_is_found(
+    context: AppContext, genuine: Mapping[str, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(genuine["tree"], tmp_path / "release"))
+    evidence = json.loads((folder / "internal/evidence.json").read_text("utf-8"))
+    evidence["hierarchies"] = {}
+    (folder / "internal/evidence.json").write_bytes(canonical(evidence))
+    seal_again(folder, manifest_of(folder))
+    found = verify_release(folder, context.registry, CancelToken(), silent)
+    assert ["domains of hierarchies" in failure.reason for failure in found.failures] == [True]
 
 
 def test_the_forger_changes_nothing_by_sealing_again(

@@ -6,17 +6,22 @@ from collections.abc import Mapping
 
 from dpdesk import __version__
 from dpdesk.app.private.pages import public_page, read_tables
+from dpdesk.app.private.preparing import builders
 from dpdesk.app.restating import (
     ABOUT_CLAIM,
     LARGEST_PAGE,
     other_version,
     plan_fault,
+    recorded_hierarchies,
     setting_checks,
 )
 from dpdesk.core.cuboid import CuboidTable
+from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.engine.private_method import PrivateMethod
+from dpdesk.engine.private_method import PrivateInput, PrivateMethod
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file
 from dpdesk.io.release_folder import ABOUT, EVIDENCE, MANIFEST
@@ -44,8 +49,39 @@ def private_claims(
         if fault is not None and found.internal is not None:
             found.fail(found.internal / EVIDENCE, fault)
     if not any(check.status is CheckStatus.FAILED for check in checks):
+        checks += method.verify_declared(manifest, _given(evidence, method))
+    if not any(check.status is CheckStatus.FAILED for check in checks):
         checks += _page(found, method, manifest)
     return tuple(checks)
+
+
+def _given(evidence: Mapping[str, object] | None, method: PrivateMethod) -> PrivateInput | None:
+    """What the design was made from, once more from the evidence; None without one.
+
+    A hierarchy that the evidence lacks is lacking here too, so that it declares nothing.
+    """
+    if evidence is None:
+        return None
+    where = "the plan in the evidence"
+    plan = Plan.from_plain(_table(evidence["plan"]), where)
+    parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
+    hierarchies: dict[str, Hierarchy | HierarchyBuilder] = dict(builders(plan))
+    hierarchies |= recorded_hierarchies(_table(evidence["hierarchies"]))
+    roles = plan.column_roles(_columns(evidence))
+    return PrivateInput(roles, hierarchies, parameters, where)
+
+
+def _columns(evidence: Mapping[str, object]) -> list[str]:
+    columns = _table(evidence["source"])["columns"]
+    if not isinstance(columns, list):
+        raise TypeError("expected a list")
+    return [str(name) for name in columns]
+
+
+def _table(raw: object) -> Mapping[str, object]:
+    if not isinstance(raw, Mapping):
+        raise TypeError("expected a table")
+    return raw
 
 
 def _tables(

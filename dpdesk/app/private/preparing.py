@@ -116,10 +116,11 @@ def given_columns(
     named = store.reading.header or plan.source.header is not None
     check_columns(plan, store.columns, store.name, where, named=named)
     roles = plan.column_roles(store.columns)
-    return PrivateInput(roles, {**_builders(plan), **ready}, parameters, place, hand_made)
+    return PrivateInput(roles, {**builders(plan), **ready}, parameters, place, hand_made)
 
 
-def _builders(plan: Plan) -> dict[str, Hierarchy | HierarchyBuilder]:
+def builders(plan: Plan) -> dict[str, Hierarchy | HierarchyBuilder]:
+    """The hierarchies that the plan makes by a builder, by column."""
     return {
         name: spec.hierarchy
         for name, spec in plan.attributes.items()

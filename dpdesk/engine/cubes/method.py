@@ -100,3 +100,11 @@ class DpCube(PrivateMethod):
         from dpdesk.engine.cubes.verification import verify_cube
 
         return verify_cube(manifest, published, token)
+
+    def verify_declared(
+        self, manifest: Mapping[str, object], given: PrivateInput | None
+    ) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_declared`."""
+        from dpdesk.engine.cubes.redeclared import declared_check
+
+        return declared_check(manifest, given)

@@ -116,7 +116,7 @@ def load(
     for j in range(len(candidates)):
         share = exp(logs[j])
         total += share
-        own[j] = share * share if kappa == 2.0 else share
+        own[j] = share * share if kappa == 2.0 else exp(kappa * logs[j])
         if len(costs) > 0:
             own[j] /= costs[candidates[j]]
         known[candidates[j]] = own[j]
