@@ -18,7 +18,7 @@ import numpy as np
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.lattice import lattice_sizes
 from dpdesk.engine.cubes.optimal.descent import Descent
-from dpdesk.engine.cubes.optimal.objectives import Goal, objective_of
+from dpdesk.engine.cubes.optimal.objectives import Goal, candidates_of, objective_of
 from dpdesk.engine.cubes.optimal.planner import plan_optimal
 from dpdesk.engine.cubes.optimal.search import Search
 from dpdesk.engine.cubes.optimal.variances import plan_variances
@@ -44,7 +44,7 @@ def planners() -> Iterator[tuple[str, float, Planner]]:
     for goal in Goal:
         yield (
             f"optimal, {goal.value}, Laplace", 1.0,
-            lambda masks, goal=goal: plan_optimal(ADULT, masks, laplace, goal=goal, seconds=120),
+            lambda masks, goal=goal: plan_optimal(ADULT, masks, laplace, goal=goal),
         )  # fmt: skip
     yield "BMax, Gaussian", RHO, lambda masks: plan_bmax(ADULT, masks, gaussian)
     yield "optimal, maximum, Gaussian", RHO, lambda masks: plan_optimal(ADULT, masks, gaussian)
@@ -79,17 +79,18 @@ def attack(effort: int = 4000) -> None:
     """Print by how much chains with other seeds, from the plan itself, improve it."""
     for name, masks in WORKLOADS.items():
         for goal in Goal:
-            plan = plan_optimal(ADULT, masks, Noise.LAPLACE, goal=goal, seconds=120)
+            plan = plan_optimal(ADULT, masks, Noise.LAPLACE, goal=goal)
             objective = objective_of(ADULT, masks, Noise.LAPLACE, goal)
-            shares = np.zeros(256)
-            for source in plan.sources:
-                shares[objective.domain.renumbered(source.cuboid)] = float(source.share)
-            reached = objective.figure(shares)
+            shares = {
+                objective.domain.renumbered(source.cuboid): float(source.share)
+                for source in plan.sources
+            }
             descent = Descent(objective, np.zeros(1, np.int64))
+            reached = descent.terms.figure(shares)
             search = Search(
-                descent, effort, lambda: False, CancelToken(), random=Random(7), random_starts=0
+                descent, effort, candidates_of(objective), CancelToken(), random=Random(7)
             )
-            better = objective.figure(search.best([shares]))
+            better = descent.terms.figure(search.joined([shares]))
             print(f"{name}, {goal.value}: {1 - better / reached:.2%} better", flush=True)
 
 

@@ -45,7 +45,6 @@ from dpdesk.engine.private_method import Charge, Design, Measured, NoisyTables, 
 MOST_CELLS = 1 << 28
 _MOST_STEPS = 1 << 30
 _MOST_SCALED = 1 << 22
-_PLANNING_SECONDS = 60.0
 _HARDLY = 1000
 LINEAR = ("l1", "linf")
 _DRAW = "Draw the noise"
@@ -227,7 +226,6 @@ def _optimal(
         weights=weights,
         residuals=settings.residuals,
         replace=settings.replace,
-        seconds=_PLANNING_SECONDS,
         token=token,
         report=report,
     )

@@ -68,7 +68,13 @@ class ConsistentCube:
 
     def determines(self, cuboid: int) -> bool:
         """Whether the noisy cuboids determine this one: the residual of every part is known."""
-        return bool(self._determined[cuboid])
+        return bool(self._determined[self._plain(cuboid)])
+
+    def _plain(self, cuboid: int) -> int:
+        """The cuboid without dimensions of one value: the same cells, and these have no residual
+        that a source could tell.
+        """
+        return sum(1 << i for i in members(cuboid) if self.shape[i] > 1)
 
     @cached_property
     def _determined(self) -> NDArray[np.bool_]:
@@ -88,8 +94,9 @@ class ConsistentCube:
             raise RefusedError(
                 "cube.not-determined", "No noisy cuboid determines one that is to be published."
             )
-        start = self._layout.starts[mask]
-        values = self._cells[start : start + self._layout.sizes[mask]]
+        plain = self._plain(mask)
+        start = self._layout.starts[plain]
+        values = self._cells[start : start + self._layout.sizes[plain]]
         values = values.reshape([self.shape[i] for i in members(mask)])
         values.flags.writeable = False
         return values

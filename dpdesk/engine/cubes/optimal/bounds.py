@@ -56,7 +56,9 @@ def lower_bound(objective: Objective, shares: Floats, power: float) -> Bound:
     bound = float(np.sqrt(below * costs)[needed].sum() ** 2 / 2)
     slopes = below * parts * parts
     if len(objective.costs):
-        return Bound(bound, 2 * slopes / (costs * value))
+        return Bound(
+            bound, np.where(costs > 0, 2 * slopes / (np.where(costs > 0, costs, 1) * value), 0)
+        )
     kernels.gather_down_adjoint(slopes, objective.inverse)
     return Bound(
         max(bound, value**2 / (2 * float(slopes[objective.allowed].max()))), 2 * slopes / value

@@ -1,7 +1,8 @@
 """Compiled loops over the lattice: the objective, its gradient, and a descent that uses them.
 
 Arrays over the lattice have 2^d elements and are indexed by the mask of a cuboid; ``inverse`` holds
-1/n_i of the d dimensions. Loops poll ``stop[0]``, so they end soon after a cancel.
+1/n_i of the d dimensions. Where few cuboids are published, sums go over lists of links instead, and
+arrays hold what these need alone. Loops poll ``stop[0]``, so they end soon after a cancel.
 
 What is minimised is F(x) = log f + kappa * log sum(exp(x)), where x are logarithms of the shares of
 the candidates and f is the wanted figure of the cell variances after consistency. Noise of a share
@@ -20,6 +21,9 @@ from dpdesk.core.compiled import kernel
 
 Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
+
+Maps = Any
+"""A tuple of arrays: 1/n_i; which residuals a candidate tells, and which a cuboid is made of."""
 
 
 @kernel
@@ -104,57 +108,106 @@ def figure(variances: Array, slopes: Array, weights: Array, power: float) -> flo
 
 @kernel
 def load(
-    logs: Array, own: Array, candidates: Array, inverse: Array, costs: Array, kappa: float,
+    logs: Array, own: Array, candidates: Array, maps: Maps, costs: Array, kappa: float,
     known: Array,
 ) -> float:  # fmt: skip
     """W of every residual into ``known``; returns the sum of the shares.
 
     ``own`` gets the information that each candidate has by itself.
     """
+    inverse, first, place, part, links = maps[0], maps[1], maps[2], maps[3], maps[4]
     known[:] = 0.0
     total = 0.0
     for j in range(len(candidates)):
         share = exp(logs[j])
         total += share
         own[j] = share * share if kappa == 2.0 else exp(kappa * logs[j])
+        if len(links) > 0:
+            for e in range(first[j], first[j + 1]):
+                known[place[e]] += own[j] * part[e]
+            continue
         if len(costs) > 0:
             own[j] /= costs[candidates[j]]
         known[candidates[j]] = own[j]
-    if len(costs) == 0:
+    if len(links) == 0 and len(costs) == 0:
         gather_down(known, inverse)
     return total
 
 
 @kernel
+def link_up(parts: Array, variances: Array, links: Array, place: Array, part: Array) -> None:
+    """1/W of the residuals to the cell variances of the cuboids that count."""
+    for c in range(len(variances)):
+        total = 0.0
+        for e in range(links[c], links[c + 1]):
+            total += parts[place[e]] * part[e]
+        variances[c] = total
+
+
+@kernel
+def link_up_adjoint(slopes: Array, below: Array, links: Array, place: Array, part: Array) -> None:
+    """Slopes by cell variances to slopes by 1/W."""
+    below[:] = 0.0
+    for c in range(len(slopes)):
+        for e in range(links[c], links[c + 1]):
+            below[place[e]] += slopes[c] * part[e]
+
+
+@kernel
 def objective(
-    logs: Array, gradient: Array, candidates: Array, inverse: Array, weights: Array,
+    logs: Array, gradient: Array, candidates: Array, maps: Maps, weights: Array,
     needed: Array, costs: Array, power: float, kappa: float, work: Array,
 ) -> float:  # fmt: skip
     """F and its gradient by the logarithms of the shares; infinite where a residual is unknown.
 
-    ``needed`` marks the residuals below published cuboids. With ``costs`` (one per lattice element,
-    else empty) the candidates are residuals: their information enters W of that residual alone.
-    ``work`` is scratch of shape (3, 2^d); its last row ends as the slopes of f by own information.
+    ``maps`` are those of :class:`~dpdesk.engine.cubes.optimal.terms.Terms`. ``needed`` marks the
+    residuals below published cuboids. With ``costs`` (one per lattice element, else empty) the
+    candidates are residuals: their information enters W of that residual alone. ``work`` is scratch
+    with five rows as long as the longest array.
     """
-    known, parts, slopes = work[0], work[1], work[2]
-    total = load(logs, gradient, candidates, inverse, costs, kappa, known)
+    links, place, part = maps[4], maps[5], maps[6]
+    known, parts = work[0, : len(needed)], work[1, : len(needed)]
+    total = load(logs, gradient, candidates, maps, costs, kappa, known)
     for s in range(len(known)):
         parts[s] = 0.0
         if needed[s]:
             if known[s] <= 0.0:
                 return inf
             parts[s] = 1.0 / known[s]
-    build_up(parts, inverse)
-    value = figure(parts, slopes, weights, power)
-    build_up_adjoint(slopes, inverse)
+    slopes = work[2, : len(weights)]
+    if len(links) > 0:
+        variances, below = work[3, : len(weights)], work[4, : len(needed)]
+        link_up(parts, variances, links, place, part)
+        value = figure(variances, slopes, weights, power)
+        link_up_adjoint(slopes, below, links, place, part)
+    else:
+        below = slopes
+        build_up(parts, maps[0])
+        value = figure(parts, slopes, weights, power)
+        build_up_adjoint(slopes, maps[0])
     for s in range(len(known)):
-        slopes[s] = -slopes[s] / (known[s] * known[s]) if needed[s] else 0.0
-    if len(costs) == 0:
-        gather_down_adjoint(slopes, inverse)
-    for j in range(len(candidates)):
-        own = gradient[j] * slopes[candidates[j]] / value
-        gradient[j] = kappa * (own + exp(logs[j]) / total)
+        below[s] = -below[s] / (known[s] * known[s]) if needed[s] else 0.0
+    finish_gradient(logs, gradient, candidates, maps, costs, below, kappa, value, total)
     return log(value) + kappa * log(total)
+
+
+@kernel
+def finish_gradient(
+    logs: Array, gradient: Array, candidates: Array, maps: Maps, costs: Array, below: Array,
+    kappa: float, value: float, total: float,
+) -> None:  # fmt: skip
+    """From slopes by W (``below``) to the gradient, which holds own information before."""
+    first, place, part, links = maps[1], maps[2], maps[3], maps[4]
+    if len(links) == 0 and len(costs) == 0:
+        gather_down_adjoint(below, maps[0])
+    for j in range(len(candidates)):
+        slope = 0.0
+        if len(links) > 0:
+            for e in range(first[j], first[j + 1]):
+                slope += below[place[e]] * part[e]
+        else:
+            slope = below[candidates[j]]
+        gradient[j] = kappa * (gradient[j] * slope / value + exp(logs[j]) / total)
 
 
 @kernel
@@ -183,7 +236,7 @@ def direction(
 
 @kernel
 def lower(
-    logs: Array, gradient: Array, heading: Array, value: float, candidates: Array, inverse: Array,
+    logs: Array, gradient: Array, heading: Array, value: float, candidates: Array, maps: Maps,
     weights: Array, needed: Array, costs: Array, power: float, kappa: float, work: Array,
     move: Array, turn: Array, stop: Array,
 ) -> float:  # fmt: skip
@@ -198,7 +251,7 @@ def lower(
     reached = inf
     for _ in range(30):
         reached = objective(
-            logs + length * heading, fresh, candidates, inverse, weights, needed, costs, power,
+            logs + length * heading, fresh, candidates, maps, weights, needed, costs, power,
             kappa, work,
         )  # fmt: skip
         if reached <= value + 1e-4 * length * slope or stop[0] != 0:
@@ -214,7 +267,7 @@ def lower(
 
 @kernel
 def descend(
-    logs: Array, candidates: Array, inverse: Array, weights: Array, needed: Array, costs: Array,
+    logs: Array, candidates: Array, maps: Maps, weights: Array, needed: Array, costs: Array,
     power: float, kappa: float, work: Array, steps: int, tolerance: float, stop: Array,
 ) -> float:  # fmt: skip
     """Minimise F from ``logs``, in place, by at most ``steps`` steps of L-BFGS; returns F.
@@ -224,9 +277,7 @@ def descend(
     size, memory, held, newest = len(logs), 10, 0, 0
     moves, turns, scales = np.zeros((memory, size)), np.zeros((memory, size)), np.zeros(memory)
     gradient = np.zeros(size)
-    value = objective(
-        logs, gradient, candidates, inverse, weights, needed, costs, power, kappa, work
-    )
+    value = objective(logs, gradient, candidates, maps, weights, needed, costs, power, kappa, work)
     mark = value
     for step in range(steps):
         if stop[0] != 0 or value == inf:
@@ -236,7 +287,7 @@ def descend(
             heading, held = -gradient, 0
         place = (newest + 1) % memory
         reached = lower(
-            logs, gradient, heading, value, candidates, inverse, weights, needed, costs, power,
+            logs, gradient, heading, value, candidates, maps, weights, needed, costs, power,
             kappa, work, moves[place], turns[place], stop,
         )  # fmt: skip
         bend = np.sum(moves[place] * turns[place])

@@ -37,6 +37,12 @@ MOST_BELOW = 1 << 24
 no more than the largest published cuboid: else memory, not privacy, would end the plan."""
 
 
+MOST_CANDIDATES = 1 << 12
+"""A search begins with at most about this many cuboids."""
+
+_MOST_JOINED = 400
+
+
 class Goal(Enum):
     """Which figure of the weighted cell variances is minimised."""
 
@@ -51,8 +57,8 @@ class Objective:
 
     ``weights`` are 0 for cuboids that do not count and hold the cells as well for Goal.TOTAL;
     ``needed`` marks residuals that a published cuboid is made of, ``allowed`` cuboids that may have
-    noise of their own (see :data:`MOST_BELOW`). ``costs`` is empty, or with
-    residual sources what one unit of information about a residual costs: prod(1 - 1/n_i).
+    noise of their own (see :data:`MOST_BELOW`; residuals that there are). ``costs`` is empty, or
+    with residual sources what one unit of information about a residual costs: prod(1 - 1/n_i).
     """
 
     domain: CoverProblem
@@ -117,8 +123,9 @@ def objective_of(
     ``replace`` says that neighbours differ by a replaced person, which matters for residuals.
 
     Raises InputError for weights below 0, all 0 or of unpublished cuboids, for residual sources
-    without Gaussian noise or on a dimension with a single value, and as
-    :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does.
+    without Gaussian noise, and as
+    :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does. A dimension of a single value
+    has no residual, so no source has it.
     """
     domain = cover_problem(shape, published, noise)
     cells = lattice_sizes(domain.shape)
@@ -137,12 +144,28 @@ def objective_of(
             "cube.residual-laplace", "Residuals can be measured with Gaussian noise alone.",
             hint="Choose Gaussian noise, or noise in whole cuboids.",
         )  # fmt: skip
-    if residuals and single:
-        raise InputError(
-            "cube.residual-single", "A dimension with a single category has no residual.",
-            hint="Leave the dimension out, or choose noise in whole cuboids.",
-        )  # fmt: skip
-    return Objective(domain, goal, array, needed, _allowed(domain), costs)
+    allowed = costs > 0 if residuals else _allowed(domain)
+    return Objective(domain, goal, array, needed, allowed, costs)
+
+
+def candidates_of(objective: Objective) -> list[int]:
+    """Cuboids (or residuals) that may be worth noise of their own, ascending.
+
+    All of a small lattice. Of a large one those below published cuboids, and the smallest unions
+    of two published ones.
+    """
+    allowed, domain = objective.allowed, objective.domain
+    if len(objective.costs) or len(allowed) <= MOST_CANDIDATES:
+        wanted = objective.needed if len(objective.costs) else allowed
+        return [int(mask) for mask in np.flatnonzero(wanted)]
+    below = np.flatnonzero(down_closure(domain.published.tolist(), len(domain.shape)))
+    order = np.argsort(-domain.sizes[domain.published], kind="stable")
+    largest = domain.published[order[:_MOST_JOINED]]
+    unions = np.unique(np.bitwise_or.outer(largest, largest))
+    unions = unions[np.argsort(domain.sizes[unions], kind="stable")]
+    room = max(MOST_CANDIDATES - len(below), 0)
+    found = np.union1d(below, unions[allowed[unions]][:room])
+    return [int(mask) for mask in found[allowed[found]]]
 
 
 def residual_costs(shape: Sequence[int], *, replace: bool = False) -> Floats:

@@ -93,7 +93,11 @@ class CoverProblem:
 
     def small(self, most: int) -> int:
         """How many cuboids have at most ``most`` cells: the first ones of ``by_size``."""
-        return int(np.searchsorted(self.sizes[self.by_size], most, side="right"))
+        return int(np.searchsorted(self._ascending, most, side="right"))
+
+    @cached_property
+    def _ascending(self) -> Ints:
+        return np.asarray(self.sizes[self.by_size])
 
     def magnifications(self, sources: Ints) -> Ints:
         """Magnification of each published cuboid from its best source; HUGE where there is none."""

@@ -16,15 +16,23 @@ from dpdesk.core.jobs import CancelToken, Event, StepProgress
 from dpdesk.engine.cubes.lattice import Floats, cells, lattice_sizes, members
 from dpdesk.engine.cubes.measuring import scaled_residual
 from dpdesk.engine.cubes.mechanism import RowEffect
+from dpdesk.engine.cubes.optimal import kernels
 from dpdesk.engine.cubes.optimal.curves import (
     half_width,
     half_widths,
     recommended_budget,
     standard_deviations,
 )
-from dpdesk.engine.cubes.optimal.objectives import MOST_BELOW, Goal, residual_costs
+from dpdesk.engine.cubes.optimal.objectives import (
+    MOST_BELOW,
+    Goal,
+    candidates_of,
+    objective_of,
+    residual_costs,
+)
 from dpdesk.engine.cubes.optimal.planner import plan_for_targets, plan_optimal, required_budget
 from dpdesk.engine.cubes.optimal.shares import exact_shares
+from dpdesk.engine.cubes.optimal.terms import Terms
 from dpdesk.engine.cubes.optimal.variances import plan_information, plan_variances
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
 from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
@@ -47,26 +55,24 @@ def total_error(plan: CubePlan) -> float:
     return float(published_variances(plan) @ sizes)
 
 
-@pytest.mark.parametrize(("count", "most"), [(None, 9_400.0), (3, 2_400.0), (2, 921.0)])
+@pytest.mark.parametrize(("count", "most"), [(None, 9_200.0), (3, 2_268.0), (2, 791.0)])
 def test_laplace_noise_reaches_the_largest_variances_known_for_adult(
     count: int | None, most: float
 ) -> None:
-    plan = plan_optimal(ADULT, ways(count), Noise.LAPLACE, effort=1500, seconds=120)
+    plan = plan_optimal(ADULT, ways(count), Noise.LAPLACE, effort=1500)
     assert published_variances(plan).max() <= most
     assert plan.spent == 1
     assert not plan.proven
 
 
 def test_laplace_noise_reaches_the_average_variance_known_for_adult() -> None:
-    plan = plan_optimal(ADULT, ways(None), Noise.LAPLACE, goal=Goal.SUM, effort=1500, seconds=120)
+    plan = plan_optimal(ADULT, ways(None), Noise.LAPLACE, goal=Goal.SUM, effort=1500)
     assert published_variances(plan).mean() <= 4_426
 
 
 @pytest.mark.parametrize(("count", "most"), [(3, 3.37e7), (2, 1.02e6)])
 def test_laplace_noise_has_no_more_squared_error_than_hdmm(count: int, most: float) -> None:
-    plan = plan_optimal(
-        ADULT, ways(count), Noise.LAPLACE, goal=Goal.TOTAL, effort=1500, seconds=120
-    )
+    plan = plan_optimal(ADULT, ways(count), Noise.LAPLACE, goal=Goal.TOTAL, effort=1500)
     assert total_error(plan) <= most
 
 
@@ -197,7 +203,6 @@ def test_residuals_are_never_worse_than_whole_cuboids(
     request_: tuple[tuple[int, ...], list[int], dict[int, float]], goal: Goal
 ) -> None:
     shape, published, _ = request_
-    shape = tuple(max(n, 2) for n in shape)
     whole = plan_optimal(shape, published, Noise.GAUSSIAN, goal=goal)
     parts = plan_optimal(shape, published, Noise.GAUSSIAN, goal=goal, residuals=True)
     factors = lattice_sizes(shape)[published] if goal is Goal.TOTAL else np.ones(len(published))
@@ -248,21 +253,68 @@ def test_the_same_request_gives_the_same_plan() -> None:
     assert first == second
 
 
-def test_when_time_runs_out_the_best_so_far_is_kept_and_the_note_says_so() -> None:
-    plan = plan_optimal(ADULT, ways(3), Noise.LAPLACE, seconds=0.0)
-    assert "Time ran out" in plan.note
-    bmax = plan_bmax(ADULT, ways(3), Noise.LAPLACE)
-    assert published_variances(plan).max() <= published_variances(bmax).max()
-
-
 def test_twenty_dimensions_with_a_chosen_list_are_planned_without_their_base() -> None:
     shape, published = (4,) * 20, [0b111, 0b111 << 9, 0b11 << 18, 1 << 19]
-    plan = plan_optimal(shape, published, Noise.LAPLACE, effort=6, seconds=120)
+    plan = plan_optimal(shape, published, Noise.LAPLACE, effort=6)
     assert (
         published_variances(plan).max()
         <= published_variances(plan_all(shape, published, Noise.LAPLACE)).max()
     )
     assert all(cells(source.cuboid, [5] * 20) <= MOST_BELOW for source in plan.sources)
+
+
+@pytest.mark.parametrize("goal", [Goal.MAXIMUM, Goal.SUM])
+def test_in_twenty_dimensions_the_search_is_better_than_bmax(goal: Goal) -> None:
+    shape = (9, 16, 7, 15, 6, 5, 2, 2, 4, 4) * 2
+    published = [mask for mask in range(1 << 20) if mask.bit_count() == 2]
+    plan = plan_optimal(shape, published, Noise.LAPLACE, goal=goal, effort=60)
+    found = published_variances(plan)
+    bmax = published_variances(plan_bmax(shape, published, Noise.LAPLACE))
+    if goal is Goal.MAXIMUM:
+        assert found.max() < 0.9 * bmax.max()
+    else:
+        assert found.mean() < 0.9 * bmax.mean()
+
+
+@settings(max_examples=30, deadline=None)
+@given(requests(), st.sampled_from(list(Goal)), st.sampled_from([1.0, 1.5, 2.0]), st.booleans())
+def test_links_and_the_lattice_give_the_same_objective_and_gradient(
+    request_: tuple[tuple[int, ...], list[int], dict[int, float]], goal: Goal, kappa: float,
+    residuals: bool,
+) -> None:  # fmt: skip
+    shape, published, weights = request_
+    objective = objective_of(
+        shape, published, Noise.GAUSSIAN if residuals else Noise.LAPLACE, goal, weights,
+        residuals=residuals,
+    )  # fmt: skip
+    candidates = np.array(candidates_of(objective), np.int64)
+    if not len(candidates):
+        return
+    logs = np.linspace(-1.0, 1.0, len(candidates))
+    power = 32.0 if goal is Goal.MAXIMUM else 0.0
+    values, gradients = [], []
+    for dense in (False, True):
+        terms = Terms(objective)
+        terms.__dict__["dense"] = dense
+        gradient = np.zeros(len(candidates))
+        work = np.zeros((5, len(objective.weights)))
+        values.append(
+            kernels.objective(
+                logs,
+                gradient,
+                candidates,
+                terms.maps(candidates),
+                terms.weights,
+                terms.needed,
+                terms.costs,
+                power,
+                kappa,
+                work,
+            )
+        )
+        gradients.append(gradient)
+    assert values[0] == pytest.approx(values[1], rel=1e-10)
+    assert gradients[0] == pytest.approx(gradients[1], rel=1e-7, abs=1e-9)
 
 
 def test_planning_can_be_cancelled_and_says_how_far_it_is() -> None:
@@ -284,7 +336,6 @@ def test_planning_can_be_cancelled_and_says_how_far_it_is() -> None:
         ({"weights": {3: -1.0}}, "cube.negative-weight"),
         ({"weights": {3: 0.0, 2: 0.0}}, "cube.no-weight"),
         ({"residuals": True, "noise": Noise.LAPLACE}, "cube.residual-laplace"),
-        ({"residuals": True, "shape": (3, 1)}, "cube.residual-single"),
     ],
 )
 def test_requests_that_make_no_sense_are_refused(arguments: dict[str, object], code: str) -> None:

@@ -103,3 +103,19 @@ def test_consistency_stops_at_a_cancel() -> None:
     source = {3: Measured(np.zeros((700, 800)), 1.0)}
     with pytest.raises(Cancelled):
         consistent_cube((700, 800), source, token=token, report=lambda event: token.cancel())
+
+
+def test_a_dimension_of_one_value_needs_no_residual_of_its_own() -> None:
+    """Residual sources of the other dimensions determine the cuboids that have it."""
+    shape, generator = (3, 1, 2), np.random.default_rng(4)
+    truth = generator.normal(size=shape)
+    sources = {}
+    for mask in (0b000, 0b001, 0b100, 0b101):
+        away = tuple(i for i in range(3) if not mask >> i & 1)
+        sources[mask] = Measured(truth.sum(axis=away), 1.0)
+    cube = consistent_cube(shape, {}, sources)
+    for mask in range(8):
+        away = tuple(i for i in range(3) if not mask >> i & 1)
+        assert cube.determines(mask)
+        assert cube.cuboid(mask) == pytest.approx(truth.sum(axis=away))
+    assert cube.variances()[0b111] == pytest.approx(cube.variances()[0b101])
