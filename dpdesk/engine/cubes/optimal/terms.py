@@ -140,7 +140,7 @@ class Terms:
         """The shares over the lattice, shape (2^d,), with the sum 1."""
         found = np.zeros(len(self.objective.weights))
         found[list(shares)] = list(shares.values())
-        return found / found.sum()
+        return np.asarray(found / found.sum())
 
 
 def shares_of(array: Floats) -> Shares:

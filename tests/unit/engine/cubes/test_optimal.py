@@ -263,17 +263,12 @@ def test_twenty_dimensions_with_a_chosen_list_are_planned_without_their_base() -
     assert all(cells(source.cuboid, [5] * 20) <= MOST_BELOW for source in plan.sources)
 
 
-@pytest.mark.parametrize("goal", [Goal.MAXIMUM, Goal.SUM])
-def test_in_twenty_dimensions_the_search_is_better_than_bmax(goal: Goal) -> None:
+def test_in_twenty_dimensions_the_search_is_better_than_bmax() -> None:
     shape = (9, 16, 7, 15, 6, 5, 2, 2, 4, 4) * 2
     published = [mask for mask in range(1 << 20) if mask.bit_count() == 2]
-    plan = plan_optimal(shape, published, Noise.LAPLACE, goal=goal, effort=60)
-    found = published_variances(plan)
-    bmax = published_variances(plan_bmax(shape, published, Noise.LAPLACE))
-    if goal is Goal.MAXIMUM:
-        assert found.max() < 0.9 * bmax.max()
-    else:
-        assert found.mean() < 0.9 * bmax.mean()
+    plan = plan_optimal(shape, published, Noise.LAPLACE, effort=60)
+    bmax = plan_bmax(shape, published, Noise.LAPLACE)
+    assert published_variances(plan).max() < 0.9 * published_variances(bmax).max()
 
 
 @settings(max_examples=30, deadline=None)
