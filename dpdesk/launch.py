@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from dpdesk.cli import early
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run ``dpdesk`` with the arguments of the process; returns its exit code."""
+    if sys.argv[1:2] == ["--aside"]:  # a packaged program has no other interpreter to start
+        from dpdesk.core.aside import serve
+
+        serve(sys.argv[2])
+        return 0
     early.listen()  # before the rest is imported
     from dpdesk.cli.main import main as command_line
 

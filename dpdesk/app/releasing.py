@@ -31,6 +31,7 @@ from dpdesk.io.release_folder import (
     FORMAT,
     MANIFEST,
     MICRODATA,
+    PRINTED,
     REPORT,
     SEAL,
     ReleaseBuilder,
@@ -39,6 +40,7 @@ from dpdesk.io.release_folder import (
     public_files,
     seal_bytes,
 )
+from dpdesk.report.printing import Printer
 
 if TYPE_CHECKING:
     from dpdesk.app.planning import PreparedRun
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
 _STEPS = ("Search", "Write the microdata", "Describe and check the release", "Write the report")
 _FEW_ROWS, _UNIQUE = 20, 0.9
-_PACKAGES = ("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter")
+_PACKAGES = ("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter", "reportlab")
 
 
 def write_release(
@@ -74,7 +76,8 @@ def write_release(
     Cancelled
         The token was cancelled.
     """
-    with ReleaseBuilder(out, workspace) as build:
+    with ReleaseBuilder(out, workspace) as build, Printer() as printer:
+        printer.warm()
         work = _Work(prepared, token, report, Clock())
         work.step(0)
         outcome = prepared.method.run(prepared.given, token, report)
@@ -84,7 +87,7 @@ def write_release(
         manifest, key = _write_public(work, build, outcome, published, created)
         checks = _check_claims(work, manifest, published)
         _note_unique_columns(work, outcome, published)
-        _write_internal(work, build, outcome, manifest, key, checks)
+        _write_internal(work, build, outcome, manifest, key, checks, printer)
         read_back(build, token)
         token.check()
         target = build.commit(created)
@@ -229,6 +232,7 @@ def _write_internal(
     manifest: Mapping[str, object],
     key: str,
     checks: tuple[ClaimCheck, ...],
+    printer: Printer,
 ) -> None:
     from dpdesk.report.review import ReviewContent, render_review
 
@@ -242,9 +246,22 @@ def _write_internal(
         outcome=outcome,
         checks=checks,
     )
-    build.write_internal(REPORT, render_review(content))
+    write_report(build, render_review(content), printer, work.token, work.report)
     build.write_internal(EVIDENCE, canonical_json(evidence))
     build.write_internal(SEAL, seal_bytes(build.folder, work.token))
+
+
+def write_report(
+    build: ReleaseBuilder, page: bytes, printer: Printer, token: CancelToken, report: Report
+) -> None:
+    """The report as a page and as a PDF; a release does not fail for want of the latter."""
+    build.write_internal(REPORT, page)
+    try:
+        printed = printer.pdf(page, token)
+    except StorageError as error:
+        report(Note(error.code, error.sentence))
+        return
+    build.write_internal(PRINTED, printed)
 
 
 def _evidence(

@@ -25,6 +25,7 @@ from dpdesk.io.release_folder import (
     FORMAT,
     INTERNAL,
     MANIFEST,
+    PRINTED,
     PUBLIC,
     PUBLIC_FOLDERS,
     REVIEW,
@@ -223,18 +224,30 @@ def _check_created(found: ReleaseFiles, value: object, place: Path) -> None:
 def _check_internal(found: ReleaseFiles, token: CancelToken, reviewed: bool) -> None:
     internal = found.root / INTERNAL
     review = {REVIEW} if reviewed and os.path.lexists(internal / REVIEW) else set()
-    _names(found, internal, files=SEALED_INTERNAL | {SEAL} | review)
+    seal = _read_object(found, internal / SEAL)
+    sealed = SEALED_INTERNAL | _printed(seal)
+    _names(found, internal, files=sealed | {SEAL} | review)
     evidence = _read_object(found, internal / EVIDENCE)
     if evidence is not None:
         found.evidence = evidence
         _check_evidence(found, evidence, internal / EVIDENCE)
-    seal = _read_object(found, internal / SEAL)
     if seal is not None:
-        _check_seal(found, seal, internal / SEAL, token)
+        _check_seal(found, seal, internal / SEAL, sealed, token)
+
+
+def _printed(seal: dict[str, object] | None) -> frozenset[str]:
+    """The printed report where the seal lists it: releases without one are whole too."""
+    files = None if seal is None else seal.get("files")
+    listed = isinstance(files, Mapping) and f"{INTERNAL}/{PRINTED}" in files
+    return frozenset({PRINTED} if listed else ())
 
 
 def _check_seal(
-    found: ReleaseFiles, seal: dict[str, object], place: Path, token: CancelToken
+    found: ReleaseFiles,
+    seal: dict[str, object],
+    place: Path,
+    sealed: frozenset[str],
+    token: CancelToken,
 ) -> None:
     before = len(found.failures)
     if seal.get("format") != FORMAT or set(seal) != {"format", "files", "self"}:
@@ -244,7 +257,7 @@ def _check_seal(
     if seal["self"] != emptied:
         found.fail(place, "was changed: its own hash is another")
     files = seal["files"]
-    wanted = {f"{PUBLIC}/{MANIFEST}"} | {f"{INTERNAL}/{name}" for name in SEALED_INTERNAL}
+    wanted = {f"{PUBLIC}/{MANIFEST}"} | {f"{INTERNAL}/{name}" for name in sealed}
     if not isinstance(files, Mapping) or set(files) != wanted:
         found.fail(place, "does not cover exactly the files that it must cover")
         return

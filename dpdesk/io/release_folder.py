@@ -41,9 +41,11 @@ FORMAT = 1
 PUBLIC, INTERNAL = "public", "internal"
 MANIFEST, MICRODATA, ABOUT = "manifest.json", "microdata.csv", "about.html"
 EVIDENCE, REPORT, SEAL, REVIEW = "evidence.json", "report.html", "seal.json", "review.json"
+PRINTED = "report.pdf"
 PUBLIC_FOLDERS = {"dp-cube": "cuboids"}
 """Methods whose tables lie in a folder of the public part; others release ``microdata.csv``."""
 SEALED_INTERNAL = frozenset({EVIDENCE, REPORT})
+"""Internal files of every release; the report is printed too where that was possible."""
 
 
 def fixed_files(method: str) -> frozenset[str]:

@@ -13,7 +13,14 @@ from dpdesk import __version__
 from dpdesk.app.ledgers import LedgerDesk, open_ledger
 from dpdesk.app.private.pages import public_page, read_tables
 from dpdesk.app.private.preparing import PreparedDesign, hierarchies_of
-from dpdesk.app.releasing import Clock, broken, environment, read_back, source_facts
+from dpdesk.app.releasing import (
+    Clock,
+    broken,
+    environment,
+    read_back,
+    source_facts,
+    write_report,
+)
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
@@ -25,7 +32,6 @@ from dpdesk.io.release_folder import (
     EVIDENCE,
     FORMAT,
     MANIFEST,
-    REPORT,
     SEAL,
     ReleaseBuilder,
     commitment,
@@ -33,6 +39,7 @@ from dpdesk.io.release_folder import (
     public_files,
     seal_bytes,
 )
+from dpdesk.report.printing import Printer
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -62,10 +69,11 @@ def write_private_release(
         The token was cancelled.
     """
     desk = open_ledger(context, prepared.base, prepared.plan.budget)
-    with ReleaseBuilder(out, context.workspace) as build:
+    with ReleaseBuilder(out, context.workspace) as build, Printer() as printer:
         token.check()
+        printer.warm()
         with desk.spending(_request(desk, prepared), report, token) as spent:
-            work = _Work(prepared, build, token, report)
+            work = _Work(prepared, build, token, report, printer)
             tables = work.measured(spent.debit)
             created = datetime.datetime.now(datetime.UTC).date()
             manifest, key = work.write_public(tables, created)
@@ -104,6 +112,7 @@ class _Work:
     build: ReleaseBuilder
     token: CancelToken
     report: Report
+    printer: Printer
     clock: Clock = field(default_factory=Clock)
     internal: dict[str, object] = field(default_factory=dict)
 
@@ -184,7 +193,8 @@ class _Work:
         self._step(4)
         evidence = self._evidence(manifest, key, checks, debit, desk)
         content = CubeReport(manifest, evidence, self.prepared.method, self.prepared.design, checks)
-        self.build.write_internal(REPORT, render_report(content))
+        page = render_report(content)
+        write_report(self.build, page, self.printer, self.token, self.report)
         self.build.write_internal(EVIDENCE, canonical_json(evidence))
         self.build.write_internal(SEAL, seal_bytes(self.build.folder, self.token))
 

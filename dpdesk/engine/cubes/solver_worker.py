@@ -1,10 +1,6 @@
-"""The solver process: reads programs from its input and writes answers, until the input ends."""
+"""What the solver process does; see :mod:`dpdesk.core.aside`."""
 
 from __future__ import annotations
-
-import os
-import pickle
-import sys
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, linprog, milp
@@ -13,7 +9,6 @@ from scipy.sparse import csr_array, vstack
 from dpdesk.engine.cubes.solver import INFEASIBLE, LIMIT, OPTIMAL, Answer, Program
 
 _STATUS = {0: OPTIMAL, 1: LIMIT, 2: INFEASIBLE}
-_POLITE = 5
 
 
 def solve(program: Program, seconds: float) -> Answer:
@@ -56,14 +51,6 @@ def _linear(program: Program, matrix: csr_array, seconds: float) -> OptimizeResu
     )
 
 
-def main() -> None:
-    """Answer every program that comes in."""
-    if hasattr(os, "nice"):
-        os.nice(_POLITE)
-    while True:
-        try:
-            program, seconds = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
-        pickle.dump(solve(program, seconds), sys.stdout.buffer)
-        sys.stdout.flush()
+def answer(question: tuple[Program, float]) -> Answer:
+    """Solve one program within so many seconds; see :func:`solve`."""
+    return solve(*question)

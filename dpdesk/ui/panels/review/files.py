@@ -75,6 +75,7 @@ def purpose(name: str) -> str:
         "about.html": translate("Review", "For users of the data: what was done, how to use it."),
         "evidence.json": translate("Review", "Plan, facts about the raw data, risk and loss."),
         "report.html": translate("Review", "For the reviewer: risk before and after, charts."),
+        "report.pdf": translate("Review", "The same report, for paper and archives."),
         "seal.json": translate("Review", "Hashes that show whether a file was changed."),
     }
     if name.startswith("cuboids/") and name.endswith(".csv"):

@@ -113,7 +113,7 @@ def test_a_solver_that_is_cancelled_ends() -> None:
 
 
 def test_a_solver_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solvers, "_WORKER", "raise SystemExit(1)")
+    monkeypatch.setattr(solvers, "_WORKER", "dpdesk.no_such_module:answer")
     with Solver() as solver, pytest.raises(RefusedError) as refused:
         solver.solve(program(count=10), 600, CancelToken())
     assert refused.value.code == "cube.solver-failed"

@@ -1,0 +1,126 @@
+"""Work in a process of its own: it cannot hold up this one, and it can be ended at any time.
+
+For libraries that keep the interpreter to themselves for long, or that cannot be interrupted. The
+process gets questions through its input and gives answers through its output, both pickled; it
+needs no file and no network, and ends with the program that started it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+from contextlib import suppress
+from types import TracebackType
+from typing import IO
+
+from dpdesk.core.jobs import CancelToken
+
+ARGUMENT = "--aside"
+"""What a packaged program is started with to become such a process; a target follows."""
+
+_CODE = "from dpdesk.core.aside import serve; import sys; serve(sys.argv[1])"
+_OURS = "dpdesk."
+_POLITE = 5
+
+
+class AsideError(Exception):
+    """The process ended, or failed at a question; the text says why as far as it is known."""
+
+
+class Aside:
+    """A process that answers questions, one at a time, by a function of one argument.
+
+    ``target`` names it, such as ``"dpdesk.report.pdf.document:pdf_of"``. The process starts at the
+    first question or with :meth:`start`, and ends with the ``with`` block.
+    """
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Aside:
+        return self
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the process, so that it loads what it needs while this one does other work."""
+        if self._process is None:
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            self._process = subprocess.Popen(
+                [*_command(), self._target],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                env=environment,
+            )  # fmt: skip
+        return self._process
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        if self._process is None:
+            return
+        self._process.kill()
+        # What a killed process has not read cannot be flushed.
+        with suppress(OSError):
+            _pipe(self._process.stdin).close()
+        _pipe(self._process.stdout).close()
+        self._process.wait()
+
+    def ask(self, question: object, token: CancelToken) -> object:
+        """The answer to a question.
+
+        Raises Cancelled at once when ``token`` is cancelled (the process is gone then), and
+        :class:`AsideError`.
+        """
+        process = self.start()
+        try:
+            with token.on_cancel(process.kill):
+                pickle.dump(question, _pipe(process.stdin))
+                _pipe(process.stdin).flush()
+                done, answer = pickle.load(_pipe(process.stdout))
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            token.check()
+            raise AsideError("the process ended") from error
+        token.check()
+        if not done:
+            raise AsideError(str(answer))
+        return answer
+
+
+def serve(target: str) -> None:
+    """Be such a process: answer every question that comes in, until the input ends.
+
+    ValueError for a target outside this program.
+    """
+    if not target.startswith(_OURS):
+        raise ValueError(f"{target!r} is not of this program")
+    module, _, name = target.partition(":")
+    if hasattr(os, "nice"):
+        os.nice(_POLITE)
+    # What a library prints must not get between the answers.
+    out, sys.stdout = sys.stdout.buffer, sys.stderr
+    function = getattr(importlib.import_module(module), name)
+    while True:
+        try:
+            question = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            answer = (True, function(question))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the asker is told
+            answer = (False, f"{type(error).__name__}: {error}")
+        pickle.dump(answer, out)
+        out.flush()
+
+
+def _command() -> list[str]:
+    if getattr(sys, "frozen", False):
+        return [sys.executable, ARGUMENT]
+    return [sys.executable, "-c", _CODE]
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None
+    return pipe

@@ -1,0 +1,1 @@
+"""Pages as PDF: the same templates, set for paper."""

@@ -1,0 +1,54 @@
+"""Texts with marks inside, as the paragraphs of the PDF library read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.sax.saxutils import escape
+
+from dpdesk.report.pdf.faces import MISSING, MONO, covered, state_colour
+from dpdesk.report.pdf.tree import Node
+
+_BLOCKS = frozenset({"p", "ul", "ol", "div", "dl", "table", "figure", "section", "details", "h3"})
+
+
+class Glyphs:
+    """Counts the characters that the fonts lack, each drawn as a replacement character."""
+
+    def __init__(self) -> None:
+        self.lacking = 0
+
+    def drawable(self, text: str) -> str:
+        """The text with characters that the fonts lack replaced; white space is folded."""
+        folded = " ".join(text.replace("\u2423", "_").split()) if text.strip() else " "
+        if text[:1].isspace() and folded[:1] != " ":
+            folded = f" {folded}"
+        if text[-1:].isspace() and folded[-1:] != " ":
+            folded = f"{folded} "
+        known = covered()
+        if all(ord(character) in known for character in folded):
+            return folded
+        self.lacking += sum(ord(character) not in known for character in folded)
+        return "".join(c if ord(c) in known else MISSING for c in folded)
+
+
+def marked_up(children: Iterable[Node | str], glyphs: Glyphs) -> str:
+    """The inline content of an element, escaped, with its marks."""
+    return "".join(_piece(child, glyphs) for child in children).strip()
+
+
+def _piece(child: Node | str, glyphs: Glyphs) -> str:
+    if isinstance(child, str):
+        return escape(glyphs.drawable(child))
+    inner = marked_up(child.children, glyphs)
+    if child.tag == "code" or "value" in child.classes:
+        if "value" not in child.classes:
+            return f'<font face="{MONO}">{inner}</font>'
+        return f'<font face="{MONO}" backColor="#ECEEF2">\u00a0{inner}\u00a0</font>'
+    colour = state_colour(child.classes)
+    if colour is not None:
+        return f'<font color="{colour.hexval().replace("0x", "#")}">{inner}</font>'
+    if child.tag == "strong":
+        return f"<b>{inner}</b><br/>"
+    if child.tag in _BLOCKS:
+        raise ValueError(f"<{child.tag}> stands inside a line of text")
+    return inner
