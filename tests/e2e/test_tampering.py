@@ -28,6 +28,7 @@ FILES = (
     "public/about.html",
     "internal/evidence.json",
     "internal/report.html",
+    "internal/report.pdf",
     "internal/seal.json",
 )
 

@@ -26,7 +26,8 @@ def seal_again(release: Path, manifest: dict[str, object]) -> None:
     evidence |= {key: manifest[key] for key in ("method", "title", "created", "guarantee")}
     evidence["result"] = {**evidence["result"], **dict(manifest["result"])}  # type: ignore[call-overload]
     (release / "internal/evidence.json").write_bytes(canonical(evidence))
-    names = ("public/manifest.json", "internal/evidence.json", "internal/report.html")
+    inside = ("evidence.json", "report.html", "report.pdf")
+    names = ["public/manifest.json", *(f"internal/{name}" for name in inside)]
     sealed = {name: hashlib.sha256((release / name).read_bytes()).hexdigest() for name in names}
     seal = {"format": 1, "files": sealed, "self": ""}
     seal["self"] = hashlib.sha256(canonical(seal)).hexdigest()

@@ -14,7 +14,12 @@ from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, people, write_p
 
 LONGEST_WRITE, PARTIAL = 0.04, ".dpdesk-partial-*"
 FILES = (
-    *("internal/evidence.json", "internal/report.html", "internal/review.json"),
+    *(
+        "internal/evidence.json",
+        "internal/report.html",
+        "internal/report.pdf",
+        "internal/review.json",
+    ),
     *("internal/seal.json", "public/about.html", "public/manifest.json", "public/microdata.csv"),
 )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.verifying import read_release
+from dpdesk.app.verifying import read_release, verify_release
 from dpdesk.core.errors import Cancelled, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, Note, StepProgress, StepStarted
 from dpdesk.engine.anonymity.method import KAnonymity
@@ -50,6 +50,7 @@ def test_the_folder_holds_the_documented_files_and_no_others(made: Path) -> None
         "internal",
         "internal/evidence.json",
         "internal/report.html",
+        "internal/report.pdf",
         "internal/seal.json",
         "public",
         "public/about.html",
@@ -351,3 +352,14 @@ def test_columns_with_few_values_are_not_noted(made: Path) -> None:
     notes = load(made / "internal/evidence.json")["notes"]
     assert isinstance(notes, list)
     assert not any("finds the row" in text for text in notes)
+
+
+def test_a_release_whose_report_cannot_be_printed_is_whole_without_it(
+    plan: Path, context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpdesk.report.printing._WORKER", "dpdesk.no_such_module:pdf_of")
+    notes: list[Event] = []
+    made = town.release(plan, tmp_path / "release", context, report=notes.append).out
+    assert not (made / "internal/report.pdf").exists()
+    assert verify_release(made, context.registry, CancelToken(), notes.append).ok
+    assert any(isinstance(note, Note) and note.code == "report.not-printed" for note in notes)
