@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import PreparedRun, prepare
+from dpdesk.core.budget import Noise
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
@@ -62,7 +63,8 @@ class Explored:
         """
         values = self._parsed(parameters)
         if isinstance(self.exploration, PatientExploration):
-            self.method.check(self.columns, self._roles(), values, _PLACE)
+            checked = self._parsed(_budgeted(parameters))
+            self.method.check(self.columns, self._roles(), checked, _PLACE)
             return self.exploration.view_until(values, token or CancelToken(), report)
         return self.exploration.view(values)
 
@@ -123,7 +125,7 @@ def _budgeted(parameters: Mapping[str, object]) -> dict[str, object]:
     """The parameters, with ε = 1 where no budget is given yet."""
     given = dict(parameters)
     if given.get("epsilon") is None and given.get("rho") is None:
-        given["epsilon"] = 1
+        given["rho" if given.get("noise") == Noise.DISCRETE_GAUSSIAN.value else "epsilon"] = 1
     return given
 
 

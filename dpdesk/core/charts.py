@@ -8,13 +8,17 @@ plotting library; neither adds a number of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpdesk.core.cuboid_choice import CuboidChoice, Standing
 
 Cell: TypeAlias = "str | int | float | None"
 
@@ -144,7 +148,185 @@ class ScatterChart:
     opens: str = ""
 
 
-Chart: TypeAlias = "BarChart | ScatterChart"
+@dataclass(frozen=True)
+class CuboidNode:
+    """One cuboid of a lattice.
+
+    ``width`` is the ± that holds 95 % of its cells' errors, ``deviation`` their standard deviation;
+    None where nothing is planned yet, infinite where the tables with noise do not tell it.
+    ``share`` is its part of the budget, 0 without noise of its own.
+    """
+
+    cuboid: int
+    name: str
+    cells: int
+    standing: Standing
+    weight: Fraction
+    width: float | None
+    deviation: float | None
+    share: float
+    exact: bool
+
+    @property
+    def noisy(self) -> bool:
+        """Whether it has noise of its own."""
+        return self.share > 0
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeChart:
+    """All cuboids of some dimensions, published and possible ones, with their expected errors.
+
+    Cuboids are bit masks over the dimensions of ``choice``. ``shape`` holds their numbers of
+    categories; ``widths`` and ``deviations`` have one entry for each cuboid, shape (2^d,), and are
+    empty while nothing is planned. ``shares`` are those of the tables with noise; ``exact`` are the
+    cuboids that are published without any. ``listed`` are the cuboids that are worth listing, in
+    order: all of them in a small lattice. ``supposed`` says that the budget of ``budget_words`` is
+    no choice yet. ``weighted`` says whether the planner looks at weights. ``short`` and ``opens``
+    as in a :class:`ScatterChart`.
+    """
+
+    id: str
+    question: str
+    answer: str
+    choice: CuboidChoice
+    shape: tuple[int, ...]
+    widths: NDArray[np.float64] = field(repr=False)
+    deviations: NDArray[np.float64] = field(repr=False)
+    shares: Mapping[int, float]
+    listed: tuple[int, ...] = field(repr=False)
+    unit: str = "people"
+    budget_words: str = ""
+    supposed: bool = False
+    weighted: bool = False
+    exact: frozenset[int] = frozenset()
+    short: str = ""
+    opens: str = ""
+
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions there are."""
+        return len(self.shape)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the lattice is small enough to be drawn whole."""
+        return 1 << self.dimensions <= MOST_DRAWN
+
+    def node(self, cuboid: int) -> CuboidNode:
+        """All that is known of a cuboid."""
+        made = self._made.get(cuboid)
+        if made is None:
+            made = self._made[cuboid] = self._node(cuboid)
+        return made
+
+    @cached_property
+    def _made(self) -> dict[int, CuboidNode]:
+        return {}
+
+    def _node(self, cuboid: int) -> CuboidNode:
+        known = len(self.widths) > 0
+        width = float(self.widths[cuboid]) if known else math.nan
+        deviation = float(self.deviations[cuboid]) if known else math.nan
+        return CuboidNode(
+            cuboid,
+            self.choice.name(cuboid),
+            self.cells(cuboid),
+            self.choice.standing(cuboid),
+            self.choice.weight(cuboid),
+            None if math.isnan(width) else width,
+            None if math.isnan(deviation) else deviation,
+            self.shares.get(cuboid, 0.0),
+            cuboid in self.exact,
+        )
+
+    def cells(self, cuboid: int) -> int:
+        """Number of cells of a cuboid; 1 for the grand total."""
+        return math.prod(n for i, n in enumerate(self.shape) if cuboid >> i & 1)
+
+    def around(self, cuboid: int) -> tuple[int, ...]:
+        """The cuboids with one dimension less or one more, those with less first."""
+        every = [1 << i for i in range(self.dimensions)]
+        less = [cuboid ^ bit for bit in every if cuboid & bit]
+        return (*sorted(less), *sorted(cuboid | bit for bit in every if not cuboid & bit))
+
+    def drawn(self, chosen: int) -> tuple[int, ...]:
+        """The cuboids of a picture: all of a small lattice, else the chosen one ± one step."""
+        return self.listed if self.whole else (*self.around(chosen), chosen)
+
+    def sources(self, cuboid: int) -> tuple[int, ...]:
+        """The cuboids with noise that hold all its dimensions, itself included, smallest first."""
+        holding = [source for source in self.shares if not cuboid & ~source]
+        return tuple(sorted(holding, key=lambda source: (self.cells(source), source)))
+
+    @cached_property
+    def ramp(self) -> tuple[float, ...]:
+        """Bounds of the error classes, ascending, one more than classes; empty without errors."""
+        found = self.widths[list(self.listed)] if len(self.widths) else np.empty(0)
+        found = found[np.isfinite(found) & (found > 0)]
+        if not len(found):
+            return ()
+        low, high = float(found.min()), float(found.max())
+        if high <= low * 1.05:
+            return (low, high)
+        return tuple(float(bound) for bound in np.geomspace(low, high, ERROR_CLASSES + 1))
+
+    def error_class(self, width: float | None) -> int | None:
+        """The class of an error, from 0; None for one that is not known or not finite."""
+        if width is None or not math.isfinite(width) or not self.ramp:
+            return None
+        return int(np.searchsorted(np.array(self.ramp[1:-1]), width, side="left"))
+
+    @cached_property
+    def table(self) -> ChartTable:
+        """The twin: a row for each cuboid that is listed."""
+        return table_from(
+            [
+                "Table",
+                "Dimensions",
+                "Cells",
+                "Published",
+                "Noise",
+                f"± 95 % ({self.unit})",
+                f"Standard deviation ({self.unit})",
+                "Share of the budget (%)",
+                "Weight",
+            ],
+            [_lattice_row(self.node(cuboid)) for cuboid in self.listed],
+        )
+
+
+MOST_DRAWN = 300
+"""More cuboids than this are not drawn at once."""
+ERROR_CLASSES = 6
+
+STANDING_WORDS = {
+    Standing.PUBLISHED: "published",
+    Standing.FREE: "not published",
+    Standing.FORBIDDEN: "forbidden",
+}
+
+
+def _lattice_row(node: CuboidNode) -> tuple[Cell, ...]:
+    def rounded(value: float | None) -> Cell:
+        if value is None or not math.isfinite(value):
+            return None
+        return float(f"{value:.4g}")
+
+    return (
+        node.name,
+        node.cuboid.bit_count(),
+        node.cells,
+        STANDING_WORDS[node.standing],
+        "none" if node.exact else "own" if node.noisy else "computed",
+        rounded(node.width),
+        rounded(node.deviation),
+        round(100 * node.share, 3) if node.noisy else None,
+        float(node.weight) if node.standing is Standing.PUBLISHED else None,
+    )
+
+
+Chart: TypeAlias = "BarChart | ScatterChart | LatticeChart"
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,29 @@ class PublishParameter(Parameter):
 
 
 @dataclass(frozen=True)
+class CuboidsParameter(Parameter):
+    """Some cuboids: a list of lists of dimensions; None when not given."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`."""
+        if not isinstance(raw, list | tuple) or not all(_is_texts(item) for item in raw):
+            raise self.invalid(where, raw)
+        return Nested(freeze(raw))
+
+    def default_value(self) -> ParameterValue:
+        """See :meth:`Parameter.default_value`."""
+        return None
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return thaw(value.plain) if isinstance(value, Nested) else None
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return 'a list such as [["age", "sex"], ["age"]]'
+
+
+@dataclass(frozen=True)
 class CuboidNumbersParameter(Parameter):
     """A positive number for some cuboids: a list of ``{ dimensions = ["age"], <number> = 2 }``."""
 

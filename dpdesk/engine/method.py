@@ -62,7 +62,8 @@ class ExplorationView:
     ``sentence`` answers in one line; when not ``feasible``, ``remedy`` holds parameter values (plan
     keys, plain values) of the nearest feasible setting and ``remedy_label`` words for its button.
     ``notes`` are what a newcomer should know of this setting; a code that starts with
-    ``hierarchy.`` or ``roles.`` says where something can be done about it.
+    ``hierarchy.`` or ``roles.`` says where something can be done about it. ``supposed`` views are
+    of settings that lack a decision, for which something was supposed; they are not feasible.
     """
 
     feasible: bool
@@ -73,6 +74,7 @@ class ExplorationView:
     remedy: Mapping[str, object] | None = None
     remedy_label: str = ""
     notes: tuple[Note, ...] = ()
+    supposed: bool = False
 
 
 class Exploration(Protocol):

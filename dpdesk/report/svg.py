@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from html import escape
 
-from dpdesk.core.charts import BarChart, Chart
+from dpdesk.core.charts import BarChart, Chart, LatticeChart
 from dpdesk.report.svg_bars import draw_bars
 from dpdesk.report.svg_canvas import MUTED, SURFACE, TEXT, WIDTH, Canvas, number, text_width
+from dpdesk.report.svg_lattice import draw_lattice
 from dpdesk.report.svg_points import draw_points
 
 _MARGIN, _LINE = 16.0, 18.0
@@ -50,6 +51,8 @@ def render_document(chart: Chart) -> str:
 
 
 def _drawn(chart: Chart) -> Canvas:
+    if isinstance(chart, LatticeChart):
+        return draw_lattice(chart)
     return draw_bars(chart) if isinstance(chart, BarChart) else draw_points(chart)
 
 

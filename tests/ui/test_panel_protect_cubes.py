@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from dpdesk.core.charts import ScatterChart
+from dpdesk.core.charts import LatticeChart, ScatterChart
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.dimensions import DimensionsField
 from dpdesk.ui.panels.protect import ProtectPanel
@@ -88,7 +88,7 @@ def test_a_plan_keeps_every_key_when_a_field_is_edited(
     assert after == before
 
 
-def test_nothing_is_planned_before_epsilon_is_given(
+def test_a_budget_of_1_is_supposed_before_epsilon_is_given(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
     form = opened(panel, bench, qtbot, plan_of(tmp_path))
@@ -98,7 +98,10 @@ def test_nothing_is_planned_before_epsilon_is_given(
     qtbot.keyClick(line, Qt.Key.Key_Delete)
     settled(panel, qtbot)
     assert bench.work.parameters.get("epsilon") is None
-    assert panel.result.deck.charts == ()
+    (chart,) = panel.result.deck.charts
+    assert isinstance(chart, LatticeChart)
+    assert chart.supposed
+    assert "multiply by 1/ε" in chart.answer
     assert not panel.can_keep()
     qtbot.keyClicks(line, "0.5")
     qtbot.waitUntil(lambda: panel.result.sentence != "", timeout=TIMEOUT)

@@ -178,15 +178,17 @@ def noise_plan(
     if settings.planner in ("all", "base"):
         from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
 
-        return (plan_all if settings.planner == "all" else plan_base)(shape, published, noise)
+        if settings.planner == "all":
+            return plan_all(shape, published, noise)
+        return plan_base(shape, published, noise, settings.forbidden)
     if settings.planner == "bmax":
         from dpdesk.engine.cubes.planners.bmax import plan_bmax
 
-        return plan_bmax(shape, published, noise, token, report)
+        return plan_bmax(shape, published, noise, token, report, settings.forbidden)
     if settings.planner == "exact":
         from dpdesk.engine.cubes.planners.exact import plan_exact
 
-        return plan_exact(shape, published, noise, token, report)
+        return plan_exact(shape, published, noise, token, report, forbidden=settings.forbidden)
     if settings.planner == "optimal":
         return _optimal(settings, shape, token, report)
     from dpdesk.engine.cubes.planners.pmost import plan_pmost
@@ -199,6 +201,7 @@ def noise_plan(
         budget=settings.budget,
         sensitivity=_planned_sensitivity(settings),
         weights=settings.weights or None,
+        forbidden=settings.forbidden,
         token=token,
         report=report,
     )
@@ -226,6 +229,7 @@ def _optimal(
         weights=weights,
         residuals=settings.residuals,
         replace=settings.replace,
+        forbidden=settings.forbidden,
         token=token,
         report=report,
     )

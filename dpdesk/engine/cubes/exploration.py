@@ -8,12 +8,19 @@ from fractions import Fraction
 from threading import Lock
 from typing import TypeAlias
 
-from dpdesk.core.charts import Chart, ScatterChart
+from dpdesk.core.charts import Chart, LatticeChart, ScatterChart
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.charts import TABLES
 from dpdesk.engine.cubes.design import CubeDesign, design_cube
+from dpdesk.engine.cubes.lattice_chart import (
+    LATTICE,
+    NO_BUDGET,
+    lattice_of_design,
+    lattice_without_errors,
+    supposed_budget,
+)
 from dpdesk.engine.cubes.planning_charts import (
     error_by_budget,
     needed_budget,
@@ -42,6 +49,7 @@ class CubeExploration:
         self._lock = Lock()
         self._known: dict[_Key, CubeDesign] = {}
         self._compared: dict[_Key, ScatterChart] = {}
+        self._lattices: dict[_Key, LatticeChart] = {}
 
     def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
         """Errors, costs and guarantee of these settings; an unusable one says what is wrong."""
@@ -51,14 +59,17 @@ class CubeExploration:
         self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
     ) -> ExplorationView:
         """See :meth:`view`; planning ends within a second of a cancel. Raises Cancelled."""
+        supposed = supposed_budget(parameters)
         try:
-            design = self.design(parameters, token, report)
+            design = self.design(supposed or parameters, token, report)
         except Cancelled:
             raise
-        except InputError as error:
-            return ExplorationView(False, error.sentence, (), ())
         except DpdeskError as error:
-            return ExplorationView(False, error.line, (), ())
+            sentence = error.sentence if isinstance(error, InputError) else error.line
+            return ExplorationView(False, sentence, self._lattice(supposed or parameters), ())
+        if supposed is not None:
+            lattice = lattice_of_design(design, supposed=True)
+            return ExplorationView(False, NO_BUDGET, (lattice,), (), supposed=True)
         return ExplorationView(
             True,
             _sentence(design),
@@ -72,7 +83,9 @@ class CubeExploration:
         self, parameters: Mapping[str, ParameterValue], chart: str, place: int
     ) -> Detail | None:
         """What is known of the table behind a point, whose id is the table's mask."""
-        return table_detail(self.design(parameters), place) if chart == TABLES else None
+        if chart not in (TABLES, LATTICE):
+            return None
+        return table_detail(self.design(supposed_budget(parameters) or parameters), place)
 
     def tables(self, parameters: Mapping[str, ParameterValue]) -> tuple[str, ...]:
         """See :meth:`BudgetAdvice.tables`."""
@@ -103,7 +116,23 @@ class CubeExploration:
                 while len(self._compared) >= _KEPT:
                     del self._compared[next(iter(self._compared))]
                 self._compared[key] = known
-        return (*design.charts[:1], known, *design.charts[1:])
+        return (*design.charts[:1], self._drawn(key, design), known, *design.charts[1:])
+
+    def _drawn(self, key: _Key, design: CubeDesign) -> LatticeChart:
+        with self._lock:
+            known = self._lattices.get(key)
+        if known is None:
+            known = lattice_of_design(design)
+            with self._lock:
+                while len(self._lattices) >= _KEPT:
+                    del self._lattices[next(iter(self._lattices))]
+                self._lattices[key] = known
+        return known
+
+    def _lattice(self, parameters: Mapping[str, ParameterValue]) -> tuple[Chart, ...]:
+        """The lattice where no design can be made, so that the choice can be mended there."""
+        found = lattice_without_errors(replace(self._given, parameters=parameters))
+        return () if found is None else (found,)
 
     def design(
         self,

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from dpdesk.core.cube_parameters import (
     CuboidNumbersParameter,
+    CuboidsParameter,
     MeasureParameter,
     PositiveParameter,
     PublishParameter,
@@ -52,6 +53,12 @@ PARAMETERS: tuple[Parameter, ...] = (
         example='{ region = "abroad" }',
     ),
     PublishParameter("publish", "Tables to publish", "Which cuboids the release holds."),
+    CuboidsParameter(
+        "forbid",
+        "Forbidden tables",
+        "Cuboids that are neither published nor get noise of their own; the others are planned "
+        "without them.",
+    ),
     ChoiceParameter(
         "planner",
         "Planner",

@@ -11,7 +11,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import Nested, ParameterValue, Texts, exact_number, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of
+from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of, members
 from dpdesk.engine.cubes.parameters import REPLACE
 from dpdesk.engine.cubes.plans import Noise
 
@@ -58,6 +58,7 @@ class CubeSettings:
     domains: Mapping[str, tuple[str, ...]]
     outside: Mapping[str, str]
     published: tuple[int, ...]
+    forbidden: frozenset[int]
     planner: str
     theta: Fraction | None
     objective: str
@@ -81,7 +82,8 @@ class CubeSettings:
         _check_distinct(dimensions, where)
         noise, budget = _budget(values, where)
         planner, residuals = _planner(values, noise, where)
-        published = _published(values["publish"], dimensions, where)
+        forbidden = _forbidden(values["forbid"], dimensions, where)
+        published = _published(values["publish"], dimensions, forbidden, where)
         weights, targets = (
             _numbers(values[key], key, number, dimensions, published, where)
             for key, number in (("weights", "weight"), ("targets", "variance"))
@@ -98,6 +100,7 @@ class CubeSettings:
             domains=_domains(values["domains"], dimensions, where),
             outside=_outside(values["outside"], dimensions, where),
             published=published,
+            forbidden=forbidden,
             planner=planner,
             theta=_positive(values["theta"]),
             objective=str(values["objective"]),
@@ -290,23 +293,47 @@ def _outside(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> 
     return {name: str(text) for name, text in plain.items()}
 
 
-def _published(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> tuple[int, ...]:
+def _published(
+    value: ParameterValue, dimensions: tuple[str, ...], forbidden: frozenset[int], where: str
+) -> tuple[int, ...]:
     plain = value.plain if isinstance(value, Nested) else ALL
     count = len(dimensions)
-    if plain == ALL:
-        return tuple(by_size(count, count))
-    if isinstance(plain, Mapping):
-        return tuple(by_size(count, int(plain[MAX_DIMENSIONS])))
+    if plain == ALL or isinstance(plain, Mapping):
+        most = int(plain[MAX_DIMENSIONS]) if isinstance(plain, Mapping) else count
+        masks = tuple(mask for mask in by_size(count, most) if mask not in forbidden)
+        if not masks:
+            sentence = "`forbid` names every table that would be published"
+            raise _error("cube.forbid", where, sentence, "forbid")
+        return masks
+    listed = _cuboids(plain, "publish", dimensions, where)
+    both = next((mask for mask in listed if mask in forbidden), None)
+    if both is not None:
+        sentence = f"`publish` and `forbid` both name {_shown(both, dimensions)}"
+        raise _error("cube.forbid", where, sentence, "forbid")
+    return listed
+
+
+def _forbidden(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> frozenset[int]:
+    plain = value.plain if isinstance(value, Nested) else ()
+    return frozenset(_cuboids(plain, "forbid", dimensions, where))
+
+
+def _cuboids(plain: object, key: str, dimensions: tuple[str, ...], where: str) -> tuple[int, ...]:
+    """Cuboids of a list, ascending; each must be named once."""
     masks: list[int] = []
     for names in plain if isinstance(plain, tuple) else ():
         for name in names:
-            _known(name, dimensions, "publish", where)
+            _known(name, dimensions, key, where)
         mask = mask_of(dimensions.index(name) for name in names)
         if mask in masks or len(set(names)) < len(names):
-            shown = "the grand total" if not names else " × ".join(names)
-            raise _error("cube.publish", where, f"`publish` names {shown} twice", "publish")
+            sentence = f"`{key}` names {_shown(mask, dimensions)} twice"
+            raise _error(f"cube.{key}", where, sentence, key)
         masks.append(mask)
     return tuple(sorted(masks))
+
+
+def _shown(mask: int, dimensions: tuple[str, ...]) -> str:
+    return " × ".join(dimensions[i] for i in members(mask)) or "the grand total"
 
 
 def _numbers(

@@ -211,6 +211,8 @@ def _sources(result: Result, settings: CubeSettings) -> str:
     expected = {"all": set(settings.published), "base": {base}}.get(settings.planner)
     if expected is not None and set(masks) != expected:
         return f"are not those of the planner `{settings.planner}`"
+    if not settings.residuals and not settings.forbidden.isdisjoint(masks):
+        return "hold a table that `forbid` names"
     return ""
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from dpdesk.core.charts import BarChart, Chart, Look, PointSeries
+from dpdesk.core.charts import BarChart, Chart, LatticeChart, Look, PointSeries
 from dpdesk.ui.theme import Theme, look_colour
 
 
@@ -34,7 +34,9 @@ class Legend(QWidget):
     def show_chart(self, chart: Chart, failing: str) -> None:
         """Name the series of a chart; ``failing`` names its hatched categories."""
         entries: list[_Entry] = []
-        if isinstance(chart, BarChart):
+        if isinstance(chart, LatticeChart):
+            pass  # its key has colours and marks of its own
+        elif isinstance(chart, BarChart):
             kinds = [("outline" if one.outline else "bar") for one in chart.series]
             entries = [
                 _Entry(one.name, kind, one.look)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpdesk.core.charts import BarChart, Chart
+from dpdesk.core.charts import BarChart, Chart, LatticeChart, ScatterChart
 
 GRAB_PIXELS = 7.0
 SHARE_STEP = 0.005
@@ -20,7 +20,7 @@ class LimitHandle:
     def key(self) -> str:
         """The parameter that the line stands for; empty when it cannot be moved."""
         chart = self._chart
-        if chart is None:
+        if chart is None or isinstance(chart, LatticeChart):
             return ""
         if isinstance(chart, BarChart):
             movable = chart.threshold_before is not None and not chart.horizontal
@@ -40,7 +40,7 @@ class LimitHandle:
         if isinstance(chart, BarChart):
             before = chart.threshold_before
             return None if before is None else before - 0.5
-        return None if chart is None else chart.y_limit
+        return chart.y_limit if isinstance(chart, ScatterChart) else None
 
     def value_at(self, place: float) -> float:
         """The value that the line means at a place."""

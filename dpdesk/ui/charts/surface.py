@@ -106,7 +106,7 @@ class PlotSurface(PlotFrame):
         self._chart = chart
         if isinstance(chart, BarChart):
             self._show_bars(chart)
-        else:
+        elif isinstance(chart, ScatterChart):
             self._show_scatter(chart)
         self._mark()
 

@@ -36,16 +36,18 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.drawing import chart_svg
-from dpdesk.core.charts import Axis, BarChart, Chart, format_figure
+from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, ScatterChart, format_figure
 from dpdesk.core.errors import DpdeskError
 from dpdesk.ui.charts.export import ChartSaved, picture, table_csv, write_bytes
 from dpdesk.ui.charts.head import ChartHead
+from dpdesk.ui.charts.limits import LimitHandle
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.wording import in_window
 
 if TYPE_CHECKING:
+    from dpdesk.ui.charts.lattice_board import LatticeBoard
     from dpdesk.ui.charts.surface import PlotSurface
 
 SvgRenderer = Callable[[Chart], str]
@@ -78,7 +80,7 @@ class ChartView(QWidget):
         self._theme = theme
         self._svg = svg
         self._chart: Chart | None = None
-        self._surface: PlotSurface | None = None
+        self._surface: PlotSurface | LatticeBoard | None = None
         self._dialog: QFileDialog | None = None
         self._keeps_answer = False
         self._model = ListModel(parent=self)
@@ -96,7 +98,7 @@ class ChartView(QWidget):
         return self._chart
 
     @property
-    def surface(self) -> PlotSurface | None:
+    def surface(self) -> PlotSurface | LatticeBoard | None:
         """The plot itself, for tests and the walkthrough; None before the first chart."""
         return self._surface
 
@@ -285,16 +287,24 @@ class ChartView(QWidget):
     def _keys(self, chart: Chart) -> str:
         """How to go about in a chart."""
         words = self.tr("Arrow keys go from point to point, Enter chooses")
-        key = chart.threshold_key if isinstance(chart, BarChart) else chart.y_limit_key
+        key = LimitHandle(chart).key
         if not (key and self._movable):
             return words
         more = self.tr("drag the dashed line, or press Shift with arrow keys, to move the limit")
         return f"{words}; {more}"
 
-    def _made_surface(self) -> PlotSurface:
+    def new_surface(self) -> PlotSurface | LatticeBoard:
+        """What draws the charts; views of other kinds of charts have another one."""
         from dpdesk.ui.charts.surface import PlotSurface
 
-        surface = PlotSurface(self._theme.theme)
+        return PlotSurface(self._theme.theme)
+
+    def around(self, surface: PlotSurface | LatticeBoard) -> QWidget:
+        """The surface with what stands beside it."""
+        return surface
+
+    def _made_surface(self) -> PlotSurface | LatticeBoard:
+        surface = self.new_surface()
         surface.movable = self._movable
         surface.pinned.connect(self.pointPicked)
         surface.selected.connect(self._on_selected)
@@ -302,7 +312,7 @@ class ChartView(QWidget):
         surface.limitMoved.connect(self.limitMoved)
         layout = self._plot_page.layout()
         if layout is not None:
-            layout.addWidget(surface)
+            layout.addWidget(self.around(surface))
         self._surface = surface
         self.setTabOrder(self._export, surface)
         return surface
@@ -369,7 +379,7 @@ class ChartView(QWidget):
             self._readout.setText(_category_words(chart, number) or self._hint_of(chart))
             return
         place = surface.position_of(number)
-        if place is None:
+        if place is None or isinstance(chart, LatticeChart):
             self._readout.setText(self._hint_of(chart))
             return
         texts = [
@@ -382,7 +392,7 @@ class ChartView(QWidget):
         """What can be done here, where that can be done."""
         if not self._movable or chart is None:
             return " "
-        if isinstance(chart, BarChart):
+        if isinstance(chart, BarChart | LatticeChart):
             return chart.opens or " "
         if chart.opens:
             words = self.tr("Click a point, or walk by arrow keys and press Enter, to see {what}.")
@@ -448,7 +458,7 @@ def _written(value: float, axis: Axis, kind: str = "number") -> str:
 def _upright_axis(chart: Chart) -> Axis:
     if isinstance(chart, BarChart):
         return chart.category_axis if chart.horizontal else chart.value_axis
-    return chart.y_axis
+    return chart.y_axis if isinstance(chart, ScatterChart) else Axis("Dimensions of the table")
 
 
 def _category_words(chart: BarChart, number: int) -> str:

@@ -8,7 +8,7 @@ variance 2/share^2 of a noisy cell, or rho = 1 with 1/(2 share).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -116,18 +116,19 @@ class Objective:
 def objective_of(
     shape: Sequence[int], published: Sequence[int], noise: Noise, goal: Goal = Goal.MAXIMUM,
     weights: Mapping[int, Weight] | None = None, *, residuals: bool = False,
-    replace: bool = False,
+    replace: bool = False, forbidden: Collection[int] = (),
 ) -> Objective:  # fmt: skip
     """The goal with these weights (by published cuboid, 1 where none is given).
 
-    ``replace`` says that neighbours differ by a replaced person, which matters for residuals.
+    ``forbidden`` cuboids get no noise; their residuals may. ``replace`` says that neighbours differ
+    by a replaced person, which matters for residuals.
 
     Raises InputError for weights below 0, all 0 or of unpublished cuboids, for residual sources
     without Gaussian noise, and as
     :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does. A dimension of a single value
     has no residual, so no source has it.
     """
-    domain = cover_problem(shape, published, noise)
+    domain = cover_problem(shape, published, noise, forbidden)
     cells = lattice_sizes(domain.shape)
     given = _checked(weights or {}, domain.whole_published)
     array = np.zeros(len(cells))
@@ -145,6 +146,8 @@ def objective_of(
             hint="Choose Gaussian noise, or noise in whole cuboids.",
         )  # fmt: skip
     allowed = costs > 0 if residuals else _allowed(domain)
+    if not residuals:
+        allowed[domain.forbidden] = False
     return Objective(domain, goal, array, needed, allowed, costs)
 
 

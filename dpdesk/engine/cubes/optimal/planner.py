@@ -6,7 +6,7 @@ planners, whose optimum for sums is share_S proportional to sqrt(c_S * prod(1 - 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import inf
 from random import Random
@@ -51,9 +51,11 @@ def plan_optimal(
     shape: Sequence[int], published: Sequence[int], noise: Noise, *, goal: Goal = Goal.MAXIMUM,
     weights: Mapping[int, Weight] | None = None, residuals: bool = False,
     replace: bool = False, rivals: Iterable[CubePlan] = (), effort: int | None = None,
-    token: CancelToken | None = None, report: Report = silent,
+    token: CancelToken | None = None, report: Report = silent, forbidden: Collection[int] = (),
 ) -> CubePlan:  # fmt: skip
     """Sources and shares of the budget that make the goal small after consistency.
+
+    ``forbidden`` cuboids get no noise (their residuals may, as those belong to larger ones too).
 
     The result is never worse than K_all, K_base, BMax and equal noise on all cuboids below
     published ones, or than the ``rivals`` (plans for the same cuboids and noise). With
@@ -67,8 +69,9 @@ def plan_optimal(
     """
     token = token or CancelToken()
     objective = objective_of(
-        shape, published, noise, goal, weights, residuals=residuals, replace=replace
-    )
+        shape, published, noise, goal, weights,
+        residuals=residuals, replace=replace, forbidden=forbidden,
+    )  # fmt: skip
     starts = _starts(objective, rivals, token)
     with stop_flag(token) as stop:
         if noise is Noise.GAUSSIAN:
@@ -127,8 +130,10 @@ def _starts(objective: Objective, rivals: Iterable[CubePlan], token: CancelToken
     equal = dict.fromkeys(np.flatnonzero(objective.needed).tolist(), 1.0)
     if len(objective.costs):
         return [_whole(equal)]
+    equal = {mask: share for mask, share in equal.items() if objective.allowed[mask]}
     starts = [{domain.base: 1.0}, dict.fromkeys(domain.published.tolist(), 1.0), equal]
-    bmax = plan_bmax(domain.whole_shape, domain.whole_published, domain.noise, token)
+    whole = (domain.whole_shape, domain.whole_published, domain.noise)
+    bmax = plan_bmax(*whole, token, forbidden=domain.whole_forbidden)
     for rival in (bmax, *rivals):
         shares: Shares = {}
         for source in rival.sources:

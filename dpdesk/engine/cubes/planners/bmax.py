@@ -12,7 +12,7 @@ order (5 % more where magnifications were skipped).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.engine.cubes.planners.problem import (
     HUGE,
+    NEVER,
     CoverProblem,
     cover_problem,
     most_sources,
@@ -39,14 +40,16 @@ _SLACK = 8
 
 def plan_bmax(
     shape: Sequence[int], published: Sequence[int], noise: Noise,
-    token: CancelToken | None = None, report: Report = silent,
+    token: CancelToken | None = None, report: Report = silent, forbidden: Collection[int] = (),
 ) -> CubePlan:  # fmt: skip
     """The best plan that the greedy covers find, never worse than K_all and K_base.
+
+    ``forbidden`` cuboids get no noise.
 
     Raises InputError as :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does, and
     Cancelled.
     """
-    problem = cover_problem(shape, published, noise)
+    problem = cover_problem(shape, published, noise, forbidden)
     best = best_cover(problem, token or CancelToken(), report)
     return problem.plan(best, "Greedy covers for every largest variance, in several orders.")
 
@@ -78,8 +81,7 @@ class _Search:
         self.orders = tie_orders(problem)
         self.weights = np.zeros(len(problem.sizes), np.int64)
         self.weights[problem.published] = 1
-        baselines = (problem.published, np.array([problem.base], np.int64))
-        self.best = min(baselines, key=problem.worst)
+        self.best = min(problem.baselines, key=problem.worst)
         self.value = problem.worst(self.best)
         self._consistent = problem.worst_consistent(self.best)
 
@@ -94,6 +96,7 @@ class _Search:
         lattice = (problem.sizes, problem.by_size, problem.small(most), most)
         gains = np.zeros(len(problem.sizes), np.int64)
         kernels.coverage(gains, self.weights, *lattice, stop)
+        gains[problem.forbidden] = NEVER
         # Spare picks are dropped later, so a cover that is a little too large may still do.
         picks = np.empty(limit + limit // _SLACK, np.int64)
         reach = gains[gains > 0]

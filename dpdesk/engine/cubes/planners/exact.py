@@ -10,7 +10,7 @@ gap. The problem is NP-hard (data cubes paper, Theorem 5).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import ceil
 from time import monotonic
@@ -44,15 +44,18 @@ _TOLERANCE = 1e-6
 def plan_exact(
     shape: Sequence[int], published: Sequence[int], noise: Noise,
     token: CancelToken | None = None, report: Report = silent, *, seconds: float = SECONDS,
+    forbidden: Collection[int] = (),
 ) -> CubePlan:  # fmt: skip
     """The optimum of BMax's goal, ``proven`` where the proof was finished in ``seconds``.
+
+    ``forbidden`` cuboids get no noise; the proof is about plans without them.
 
     Without the proof the note states how far the plan may be from the optimum. Raises RefusedError
     beyond :data:`MOST_EXACT_DIMENSIONS` published dimensions or when the solver fails, InputError
     as :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does, and Cancelled.
     """
     token = token or CancelToken()
-    problem = cover_problem(shape, published, noise)
+    problem = cover_problem(shape, published, noise, forbidden)
     if len(problem.dimensions) > MOST_EXACT_DIMENSIONS:
         raise RefusedError(
             "cube.too-many-dimensions",
@@ -141,6 +144,7 @@ class _Search:
         rows = problem.published[:, None]
         columns = np.arange(len(problem.sizes), dtype=np.int64)[None, :]
         below = (rows & ~columns) == 0
+        below[:, problem.forbidden] = False
         return np.asarray(below & (problem.sizes[rows ^ columns] <= most))
 
     def _settle(self, cover: _Cover, solver: Solver, token: CancelToken) -> int:

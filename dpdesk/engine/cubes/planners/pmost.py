@@ -10,7 +10,7 @@ takes the place of the last pick, and what is precise is counted anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from math import floor, lcm
@@ -23,6 +23,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.engine.cubes.planners.bmax import best_cover, tie_orders
 from dpdesk.engine.cubes.planners.problem import (
     HUGE,
+    NEVER,
     CoverProblem,
     cover_problem,
     most_sources,
@@ -39,16 +40,17 @@ _MANY = 1 << 10
 def plan_pmost(
     shape: Sequence[int], published: Sequence[int], noise: Noise, *, theta: Fraction,
     budget: Fraction, sensitivity: Fraction = Fraction(1),
-    weights: Mapping[int, Fraction] | None = None,
+    weights: Mapping[int, Fraction] | None = None, forbidden: Collection[int] = (),
     token: CancelToken | None = None, report: Report = silent,
 ) -> CubePlan:  # fmt: skip
     """Sources that make much weight precise: cuboids whose variance is at most ``theta``.
 
     ``theta`` is an absolute variance of one cell before consistency, ``budget`` epsilon or rho,
     ``sensitivity`` that of one whole cuboid (L1 for Laplace, L2 for Gaussian noise). ``weights``
-    are by published cuboid, 1 where it names none. Every published cuboid can be computed from the
-    sources, precise or not. Of plans with equal weight the one with the smaller largest variance is
-    taken. The result is never worse than K_all and K_base.
+    are by published cuboid, 1 where it names none; ``forbidden`` cuboids get no noise. Every
+    published cuboid can be computed from the sources, precise or not. Of plans with equal weight
+    the one with the smaller largest variance is taken. The result is never worse than K_all and
+    K_base, unless the latter is forbidden.
 
     Raises InputError for a threshold or budget that is not positive, weights that are negative, for
     unpublished cuboids or too finely divided, and as
@@ -58,7 +60,7 @@ def plan_pmost(
         raise InputError(
             "cube.not-positive", "The largest variance, the budget and the sensitivity must be > 0."
         )
-    problem = cover_problem(shape, published, noise)
+    problem = cover_problem(shape, published, noise, forbidden)
     search = _Search(problem, theta / unit_variance(noise, budget, sensitivity), weights or {})
     best = search.run(token or CancelToken(), report)
     reached = Fraction(search.weight(best), search.scale)
@@ -89,7 +91,7 @@ class _Search:
         best = best_cover(problem, token)
         if self.weight(best) == int(self.weights.sum()):
             return best
-        baselines = (best, problem.published, np.array([problem.base], np.int64))
+        baselines = (best, *problem.baselines)
         best = max(baselines, key=self._merit)
         growth = spread(problem.noise, len(problem.published))
         steps = sorted(set(self._steps(growth)))
@@ -123,6 +125,7 @@ class _Search:
         lattice = (problem.sizes, problem.by_size, problem.small(most), most)
         gains = np.zeros(len(problem.sizes), np.int64)
         kernels.coverage(gains, self.weights, *lattice, stop)
+        gains[problem.forbidden] = NEVER
         orders = tie_orders(problem)
         for ranks, masks in orders if len(problem.sizes) <= _MANY else orders[:1]:
             picks = np.empty(sources, np.int64)
@@ -133,20 +136,32 @@ class _Search:
                 yield from self._completed(picks[:count])
 
     def _completed(self, picks: Ints) -> Iterator[Ints]:
-        missing = self._missing(picks)
-        if missing == 0:
+        if not len(self._unreached(picks)):
             yield picks
             return
-        yield np.unique(np.append(picks, missing))
-        yield np.unique(np.append(picks[:-1], self._missing(picks[:-1])))
+        for some in (picks, picks[:-1]):
+            added = self._added(some)
+            if added is not None:
+                yield np.unique(np.append(some, added))
 
-    def _missing(self, sources: Ints) -> int:
-        """The union of published cuboids that these sources do not give; 0 when none is missing."""
+    def _added(self, sources: Ints) -> Ints | None:
+        """What gives the rest: the union of what is missing, or each of it where that may not be.
+
+        None when nothing is missing.
+        """
+        missing = self._unreached(sources)
+        if not len(missing):
+            return None
+        union = reduce(or_, missing.tolist())
+        return missing if union in self.problem.forbidden else np.array([union], np.int64)
+
+    def _unreached(self, sources: Ints) -> Ints:
+        """Published cuboids that these sources do not give."""
         problem = self.problem
         unreached = np.ones(len(problem.published), bool)
         for source in sources:
             unreached &= (problem.published & ~source) != 0
-        return int(reduce(or_, problem.published[unreached].tolist(), 0))
+        return np.asarray(problem.published[unreached])
 
 
 def _scaled(problem: CoverProblem, weights: Mapping[int, Fraction]) -> tuple[Ints, int]:

@@ -8,7 +8,7 @@ and spread(s) is s^2 for Laplace and s for Gaussian noise. Source: data cubes pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -31,6 +31,9 @@ from dpdesk.engine.cubes.stopping import Ints
 
 HUGE = 1 << 53
 """Stands for every magnification from here on: no plan that is worth having gets near it."""
+
+NEVER = -(1 << 60)
+"""A gain that no further gain brings above 0: what must not be chosen."""
 
 
 def unit_variance(noise: Noise, budget: Fraction, sensitivity: Fraction = Fraction(1)) -> Fraction:
@@ -58,13 +61,29 @@ def most_sources(noise: Noise, growth: int) -> int:
 class CoverProblem:
     """Published cuboids on the dimensions that occur in them, renumbered from 0.
 
-    ``dimensions`` names the original dimensions.
+    ``dimensions`` names the original dimensions, ``whole_forbidden`` cuboids (in the numbers of the
+    whole shape) that must not be sources.
     """
 
     whole_shape: tuple[int, ...]
     whole_published: tuple[int, ...]
     noise: Noise
     dimensions: tuple[int, ...]
+    whole_forbidden: frozenset[int] = frozenset()
+
+    @cached_property
+    def forbidden(self) -> Ints:
+        """The renumbered masks of cuboids that must not be sources."""
+        within = mask_of(self.dimensions)
+        found = sorted(self.renumbered(one) for one in self.whole_forbidden if not one & ~within)
+        return np.array(found, np.int64)
+
+    @cached_property
+    def baselines(self) -> tuple[Ints, ...]:
+        """Sources of K_all, and of K_base where the base may be one."""
+        if self.base in self.forbidden:
+            return (self.published,)
+        return self.published, np.array([self.base], np.int64)
 
     @cached_property
     def published(self) -> Ints:
@@ -134,11 +153,18 @@ class CoverProblem:
         )
 
 
-def cover_problem(shape: Sequence[int], published: Sequence[int], noise: Noise) -> CoverProblem:
+def cover_problem(
+    shape: Sequence[int],
+    published: Sequence[int],
+    noise: Noise,
+    forbidden: Collection[int] = (),
+) -> CoverProblem:
     """Check the request and leave out dimensions that no published cuboid has.
 
-    Raises InputError when nothing is published, a cuboid has an unknown dimension or occurs twice,
-    a cardinality is below 1, or more than MOST_DIMENSIONS dimensions occur.
+    ``forbidden`` cuboids get no noise; none of them is published, so each published cuboid can
+    still be its own source. Raises InputError when nothing is published, a cuboid has an unknown
+    dimension, occurs twice or is forbidden, a cardinality is below 1, or more than MOST_DIMENSIONS
+    dimensions occur.
     """
     whole = tuple(int(cuboid) for cuboid in published)
     if not whole:
@@ -151,6 +177,8 @@ def cover_problem(shape: Sequence[int], published: Sequence[int], noise: Noise) 
         )
     if len(set(whole)) < len(whole):
         raise InputError("cube.cuboid-twice", "A cuboid is published twice.")
+    if not set(whole).isdisjoint(forbidden):
+        raise InputError("cube.forbid", "A cuboid is both published and forbidden.")
     dimensions = members(reduce(or_, whole))
     if len(dimensions) > MOST_DIMENSIONS:
         raise InputError(
@@ -159,4 +187,6 @@ def cover_problem(shape: Sequence[int], published: Sequence[int], noise: Noise) 
             f"and at most {MOST_DIMENSIONS} can be planned at once.",
             hint="Publish fewer dimensions, or make two releases.",
         )
-    return CoverProblem(tuple(int(n) for n in shape), whole, noise, dimensions)
+    return CoverProblem(
+        tuple(int(n) for n in shape), whole, noise, dimensions, frozenset(forbidden)
+    )

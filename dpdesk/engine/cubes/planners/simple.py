@@ -5,10 +5,11 @@ Source: data cubes paper, section 3 (K_all and K_base).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from dpdesk.core.errors import InputError
 from dpdesk.engine.cubes.planners.problem import cover_problem
 from dpdesk.engine.cubes.plans import CubePlan, Noise
 
@@ -22,12 +23,25 @@ def plan_all(shape: Sequence[int], published: Sequence[int], noise: Noise) -> Cu
     return problem.plan(problem.published, "Noise in every published cuboid.")
 
 
-def plan_base(shape: Sequence[int], published: Sequence[int], noise: Noise) -> CubePlan:
+def plan_base(
+    shape: Sequence[int],
+    published: Sequence[int],
+    noise: Noise,
+    forbidden: Collection[int] = (),
+) -> CubePlan:
     """The whole budget in one cuboid of all published dimensions; the others are its sums (K_base).
 
     Dimensions that no published cuboid has are left out: they would only add noise. Raises
-    InputError as :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does.
+    InputError when that cuboid is forbidden, and as
+    :func:`~dpdesk.engine.cubes.planners.problem.cover_problem` does.
     """
-    problem = cover_problem(shape, published, noise)
+    problem = cover_problem(shape, published, noise, forbidden)
+    if problem.base in problem.forbidden:
+        raise InputError(
+            "cube.forbid",
+            "The planner `base` puts all noise in the finest table, which `forbid` names.",
+            hint='Use another planner, such as "bmax".',
+            details={"key": "planner"},
+        )
     base = np.array([problem.base], np.int64)
     return problem.plan(base, "Noise in the base cuboid; the others are its sums.")

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from dpdesk.core.cube_parameters import (
     CuboidNumbersParameter,
+    CuboidsParameter,
     MeasureParameter,
     PublishParameter,
 )
@@ -21,6 +22,7 @@ from dpdesk.ui.forms.cubes.publishing import (
     CuboidNumbersField,
     OptionalChoiceField,
     PublishField,
+    TablesField,
 )
 from dpdesk.ui.forms.field import Field
 from dpdesk.ui.forms.fields import field_for
@@ -89,6 +91,8 @@ class CubeForm(ParameterForm):
             return by_key[parameter.key](parameter)
         if isinstance(parameter, PublishParameter):
             return PublishField(parameter)
+        if isinstance(parameter, CuboidsParameter):
+            return TablesField(parameter)
         if isinstance(parameter, CuboidNumbersParameter):
             return CuboidNumbersField(parameter)
         if isinstance(parameter, MeasureParameter):

@@ -12,6 +12,7 @@ from dpdesk.core.cube_parameters import (
     ALL,
     MAX_DIMENSIONS,
     CuboidNumbersParameter,
+    CuboidsParameter,
     PublishParameter,
 )
 from dpdesk.core.parameters import Choice, ChoiceParameter, exact_number, plain_number
@@ -121,6 +122,24 @@ def read_tables(text: str) -> list[list[str]]:
 def tables_text(tables: Sequence[Sequence[str]]) -> str:
     """Lines that :func:`read_tables` reads."""
     return "\n".join(f" {TIMES} ".join(names) if names else TOTAL for names in tables)
+
+
+class TablesField(LinesField):
+    """Some tables, one in each line: names with ``×`` between them."""
+
+    def __init__(self, parameter: CuboidsParameter) -> None:
+        super().__init__(parameter)
+        self._area.setPlaceholderText(f"age {TIMES} sex {TIMES} region")
+
+    def plain(self) -> object:
+        """See :meth:`Field.plain`; None for no line."""
+        return read_tables(self._area.toPlainText()) or None
+
+    def set_plain(self, value: object) -> None:
+        """See :meth:`Field.set_plain`."""
+        tables = [list(one) for one in value] if isinstance(value, list | tuple) else []
+        if (self.plain() or []) != tables:
+            self._show(tables_text(tables))
 
 
 class CuboidNumbersField(LinesField):

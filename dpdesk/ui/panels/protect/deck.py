@@ -9,8 +9,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from dpdesk.app.types import Detail
-from dpdesk.core.charts import Chart, ScatterChart
+from dpdesk.core.charts import Chart, LatticeChart, ScatterChart
 from dpdesk.ui.charts import ChartView
+from dpdesk.ui.charts.lattice_view import LatticeView
 from dpdesk.ui.panels.protect.detail_page import DetailPage
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import column
@@ -29,13 +30,15 @@ class ChartDeck(QWidget):
 
     ``pointPicked(int)`` and ``pointMarked(int)`` come from charts of points only;
     ``limitMoved(str, float)`` carries the parameter whose line was moved, and its value;
-    ``barPicked(str, int)`` the chart and the place of a bar behind which there is something.
+    ``barPicked(str, int)`` the chart and the place of a bar behind which there is something;
+    ``changeAsked(LatticeChange)`` what somebody wants of a table in a lattice.
     """
 
     pointPicked = Signal(int)
     pointMarked = Signal(int)
     limitMoved = Signal(str, float)
     barPicked = Signal(str, int)
+    changeAsked = Signal(object)
 
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,6 +50,7 @@ class ChartDeck(QWidget):
         self._stale = (False, "")
         self._wide = False
         self._moved = False
+        self._paged = True
         layout = column(self, gap=SPACE.s)
         self._strip = ChoiceStrip(self.tr("What to look at"))
         self._strip.chosen.connect(self._on_chosen)
@@ -83,13 +87,14 @@ class ChartDeck(QWidget):
         self._stack.addWidget(widget)
         self._arrange()
 
-    def set_charts(self, charts: Sequence[Chart]) -> None:
-        """Show these charts, each where the one with the same id was."""
+    def set_charts(self, charts: Sequence[Chart], *, pages: bool = True) -> None:
+        """Show these charts, each where the one with the same id was, and the pages behind them."""
+        self._paged = pages
         self._charts = {chart.id: chart for chart in charts}
         self._behind = set(self._charts)
         for chart in charts:
             if chart.id not in self._views:
-                view = self._spare.pop() if self._spare else self._made_view()
+                view = self._view_for(chart)
                 view.set_stale(*self._stale)
                 self._views[chart.id] = view
         self._arrange()
@@ -97,7 +102,7 @@ class ChartDeck(QWidget):
     def show_detail(self, chart_id: str, detail: Detail) -> None:
         """Show what is behind a bar, in the place of its chart, until that changes."""
         chart = self._charts.get(chart_id)
-        beside = self._wide and chart_id == self.map_id
+        beside = self._wide and not self._roomy and chart_id == self.map_id
         if chart is None or (self._strip.current != chart_id and not beside):
             return
         self._opened, self._opened_beside = chart, beside
@@ -152,8 +157,28 @@ class ChartDeck(QWidget):
 
     # -- inside
 
+    @property
+    def _roomy(self) -> bool:
+        """Whether a picture wants all the room there is, with nothing beside it."""
+        return any(isinstance(chart, LatticeChart) for chart in self._charts.values())
+
+    @property
+    def lattice(self) -> LatticeView | None:
+        """The view of a lattice; None when there is none."""
+        found = (view for view in self._views.values() if isinstance(view, LatticeView))
+        return next(found, None)
+
+    def _view_for(self, chart: Chart) -> ChartView:
+        if isinstance(chart, LatticeChart):
+            lattice = LatticeView(self._theme)
+            lattice.changeAsked.connect(self.changeAsked)
+            return self._joined(lattice)
+        return self._spare.pop() if self._spare else self._made_view()
+
     def _made_view(self) -> ChartView:
-        view = ChartView(self._theme)
+        return self._joined(ChartView(self._theme))
+
+    def _joined(self, view: ChartView) -> ChartView:
         view.pointPicked.connect(self._on_picked)
         view.pointSelected.connect(self._on_marked)
         view.let_limit_move()
@@ -163,7 +188,7 @@ class ChartDeck(QWidget):
 
     def _arrange(self) -> None:
         """Put the map beside or among the others, offer the rest, draw what is visible."""
-        beside = self.map_id if self._wide else ""
+        beside = self.map_id if self._wide and not self._roomy else ""
         for key, view in self._views.items():
             home = self._beside if key == beside else self._stack
             if home.indexOf(view) < 0:
@@ -173,7 +198,7 @@ class ChartDeck(QWidget):
             for key, one in self._charts.items()
             if key != beside
         }
-        if self._charts:
+        if self._charts and self._paged:
             offered |= {key: words for key, (words, _) in self._pages.items()}
         choices = [(key, short) for key, (short, _) in offered.items()]
         self._strip.set_choices(choices, {key: words for key, (_, words) in offered.items()})

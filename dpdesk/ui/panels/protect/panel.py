@@ -90,7 +90,7 @@ class ProtectPanel(Panel):
         if self._bench.stale:
             known = self._bench.explored is not None
             return PanelStatus(Mark.STALE, self.tr("search again")) if known else PanelStatus()
-        if self._view is None:
+        if self._view is None or self._view.supposed:
             return PanelStatus()
         if not self._view.feasible:
             return PanelStatus(Mark.ATTENTION, self.tr("not reached"))
@@ -168,7 +168,6 @@ class ProtectPanel(Panel):
         self.settings.edited.connect(self._on_edited)
         self.settings.searchAgainAsked.connect(self._on_search_again)
         self.settings.paused.connect(self._on_paused)
-        self._private = PrivateSide(self._bench, self.settings, self)
         self.result = ResultPane(self._theme, self._bench.hub)
         self.result.asked.connect(self._on_asked)
         self.result.placeAsked.connect(self.wantsPanel)
@@ -177,6 +176,7 @@ class ProtectPanel(Panel):
         self.result.deck.pointMarked.connect(self._on_marked)
         self.result.deck.limitMoved.connect(self._on_limit)
         self._details = Details(self._bench, self.result.deck, self)
+        self._private = PrivateSide(self._bench, self.settings, self.result.deck, self)
         self._right = QStackedWidget()
         self._page = QScrollArea()
         self._page.setWidgetResizable(True)
@@ -381,7 +381,7 @@ class ProtectPanel(Panel):
         self._show_view()
         if self._live.busy:
             self._dim.start()
-        if answer.view.feasible:
+        if answer.view.feasible or answer.view.supposed:
             self._private.advise()
         self._update_buttons()
 

@@ -73,7 +73,7 @@ def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, ob
 
 TYPED = frozenset(
     ("domains", "outside", "theta", "epsilon", "rho", "delta", "measure", "publish", "weights")
-) | {"targets"}
+) | {"targets", "forbid"}
 """Keys whose fields are typed into: one change for all that is typed."""
 
 
@@ -85,7 +85,10 @@ def reached_words(method: Method | None) -> str:
 
 
 def still_open(method: Method | None, work: WorkState) -> str:
-    """What somebody has to decide before the noise can be planned; empty when nothing."""
+    """What somebody has to decide before the noise can be planned; empty when nothing.
+
+    A missing budget is no hindrance: plans are drawn for a supposed one.
+    """
     if not isinstance(method, PrivateMethod):
         return ""
     given = work.parameters
@@ -93,12 +96,6 @@ def still_open(method: Method | None, work: WorkState) -> str:
         return translate(
             "Protect",
             "Choose what to publish: check the columns that span the tables. Nothing is counted.",
-        )
-    if given.get("epsilon") is None and given.get("rho") is None:
-        return translate(
-            "Protect",
-            "Give ε (or ρ), the privacy loss that you are ready to spend. Nothing is chosen for "
-            "you, and nothing is spent before the release.",
         )
     if given.get("planner") == "pmost" and given.get("theta") is None:
         return translate("Protect", "Say which error counts as precise.")

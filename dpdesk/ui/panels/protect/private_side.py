@@ -14,6 +14,8 @@ from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.domains import DATA
 from dpdesk.ui.jobs import JobDone, JobFailed
+from dpdesk.ui.panels.protect.deck import ChartDeck
+from dpdesk.ui.panels.protect.lattice_edits import LatticeEdits
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
 from dpdesk.ui.workbench import Workbench
 
@@ -82,9 +84,12 @@ class Advise:
 class PrivateSide(QObject):
     """Joins the settings of a method that draws noise with what can be found out for them."""
 
-    def __init__(self, workbench: Workbench, settings: SettingsPane, parent: QObject) -> None:
+    def __init__(
+        self, workbench: Workbench, settings: SettingsPane, deck: ChartDeck, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._bench, self._settings = workbench, settings
+        self._lattice = LatticeEdits(workbench, deck, self)
         settings.categoriesWanted.connect(self._on_wanted)
         settings.budget.edited.connect(self._on_budget)
         workbench.budget.changed.connect(self._on_outlook)

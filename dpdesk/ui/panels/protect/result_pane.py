@@ -107,6 +107,8 @@ class ResultPane(QWidget):
         if view.feasible:
             self.band.clear()
             self._sentence.setText("✓ " + view.sentence)
+        elif view.supposed:
+            self.band.show_message("info", view.sentence, (), dismissible=False)
         else:
             remedy = (("remedy", view.remedy_label),) if view.remedy else ()
             self.band.show_message("fail", view.sentence, remedy, dismissible=False)
@@ -114,7 +116,7 @@ class ResultPane(QWidget):
         self._show_notes(view.notes)
         self._show_figures(view.figures)
         self._show_guarantee(view.guarantee)
-        self.deck.set_charts(view.charts)
+        self.deck.set_charts(view.charts, pages=view.feasible)
 
     def show_band(self, kind: str, sentence: str, actions: Sequence[tuple[str, str]] = ()) -> None:
         """Say why there is no result, or that it is old; ids as ``asked``, or ``go:`` a panel."""

@@ -1,0 +1,196 @@
+"""The lattice of a design: every cuboid, published or possible, with its expected error.
+
+Nothing here depends on the data. Where no budget is chosen yet, errors are those of ε = 1 (ρ = 1
+with Gaussian noise), from which all others follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from dpdesk.core.charts import MOST_DRAWN, LatticeChart, format_figure
+from dpdesk.core.cuboid_choice import CuboidChoice
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import ParameterValue
+from dpdesk.engine.cubes.channels import Channel
+from dpdesk.engine.cubes.charts import name_of, unit_of
+from dpdesk.engine.cubes.design import CubeDesign, declare_all
+from dpdesk.engine.cubes.errors import Errors, half_width
+from dpdesk.engine.cubes.lattice import Floats, cell_variances, information, magnification
+from dpdesk.engine.cubes.parameters import GAUSSIAN
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private_method import PrivateInput
+
+LATTICE = "cube-lattice"
+QUESTION = "Which tables are published, and how exact is each?"
+SHORT = "Lattice of tables"
+MOST_IN_LIST = 2_000
+NO_BUDGET = (
+    "Give ε (or ρ), the privacy loss that you are ready to spend: nothing is chosen for you. Until "
+    "then, errors are drawn for a budget of 1, and nothing is spent."
+)
+_OPENS = "its error and its sources"
+
+
+def supposed_budget(parameters: Mapping[str, ParameterValue]) -> dict[str, ParameterValue] | None:
+    """The parameters with ε = 1, or ρ = 1 for Gaussian noise; None where a budget is given."""
+    if parameters["epsilon"] is not None or parameters["rho"] is not None:
+        return None
+    key = "rho" if parameters["noise"] == GAUSSIAN else "epsilon"
+    return {**parameters, key: Fraction(1)}
+
+
+def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeChart:
+    """The lattice with the expected errors of a design, those of its first measure."""
+    settings, channel = design.settings, design.channels[0]
+    listed = _listed(settings, [source.cuboid for source in design.plan.sources])
+    variances = _variances(settings, channel, design.errors[0], listed)
+    shares: dict[int, float] = {}
+    for source in design.plan.sources:
+        shares[source.cuboid] = shares.get(source.cuboid, 0.0) + float(source.share)
+    step = float(channel.unit)
+    widths = np.full(len(variances), np.nan)
+    for mask in _known(variances, listed):
+        widths[mask] = half_width(settings.noise, float(variances[mask]), step)
+    budget = f"{'ε' if settings.noise is Noise.LAPLACE else 'ρ'} = {float(settings.budget):g}"
+    chart = LatticeChart(
+        id=LATTICE,
+        question=QUESTION,
+        answer=_answer(design, listed, supposed=supposed),
+        choice=_choice(settings),
+        shape=design.plan.shape,
+        widths=widths,
+        deviations=np.sqrt(variances),
+        shares=shares,
+        listed=listed,
+        unit=unit_of(channel),
+        budget_words=budget,
+        supposed=supposed,
+        weighted=_weighted(settings),
+        short=SHORT,
+        opens=_OPENS,
+    )
+    _ = chart.table, chart.ramp  # made here, where nobody waits for it
+    return chart
+
+
+def lattice_without_errors(given: PrivateInput) -> LatticeChart | None:
+    """The lattice of settings of which no design can be made; None where they cannot be read."""
+    try:
+        settings = CubeSettings.from_parameters(given.parameters, given.where)
+        shape = declare_all(settings, given).domain.shape
+    except InputError:
+        return None
+    listed = _listed(settings, [])
+    return LatticeChart(
+        id=LATTICE,
+        question=QUESTION,
+        answer=f"{_tables(len(settings.published))} chosen; their errors cannot be planned so.",
+        choice=_choice(settings),
+        shape=shape,
+        widths=np.empty(0),
+        deviations=np.empty(0),
+        shares={},
+        listed=listed,
+        unit="people",
+        weighted=_weighted(settings),
+        short=SHORT,
+        opens=_OPENS,
+    )
+
+
+def _listed(settings: CubeSettings, sources: Sequence[int]) -> tuple[int, ...]:
+    """All cuboids of a small lattice, else those that the settings or the plan speak of."""
+    count = len(settings.dimensions)
+    found: Iterable[int] = range(1 << count)
+    if 1 << count > MOST_DRAWN:
+        named = [*sources, *settings.forbidden, *settings.weights, *settings.targets]
+        rest = sorted(settings.published, key=_by_size)[: max(0, MOST_IN_LIST - len(named))]
+        found = {*named, *rest}
+    return tuple(sorted(found, key=_by_size))
+
+
+def _by_size(mask: int) -> tuple[int, int]:
+    return mask.bit_count(), mask
+
+
+def _variances(
+    settings: CubeSettings, channel: Channel, errors: Errors, listed: Sequence[int]
+) -> Floats:
+    """Variance of a cell of every cuboid, shape (2^d,); NaN where it was not worked out.
+
+    Infinite where the tables with noise do not tell a cuboid.
+    """
+    shape, scale = channel.plan.shape, float(channel.unit) ** 2
+    if settings.consistency == "none" and not settings.residuals:
+        found = np.full(1 << len(shape), np.nan)
+        for mask in listed:
+            found[mask] = scale * _from_best(mask, channel)
+    else:
+        known = information(channel.own_information(), shape) + channel.residual_information()
+        found = cell_variances(known, shape) * scale
+    found[list(settings.published)] = errors.variances
+    return found
+
+
+def _from_best(mask: int, channel: Channel) -> float:
+    pairs = zip(channel.plan.sources, channel.variances, strict=True)
+    holding = [
+        variance * magnification(mask, source.cuboid, channel.plan.shape)
+        for source, variance in pairs
+        if not mask & ~source.cuboid
+    ]
+    return min(holding, default=float("inf"))
+
+
+def _known(variances: Floats, listed: Sequence[int]) -> Sequence[int]:
+    """Cuboids whose ± is worked out: all of a lattice that is not huge, else those listed."""
+    every = range(len(variances)) if len(variances) <= 1 << 12 else listed
+    return [mask for mask in every if not np.isnan(variances[mask])]
+
+
+def _choice(settings: CubeSettings) -> CuboidChoice:
+    return CuboidChoice(
+        settings.dimensions,
+        None,
+        settings.published,
+        tuple(sorted(settings.forbidden)),
+        settings.weights,
+        settings.targets,
+    )
+
+
+def _weighted(settings: CubeSettings) -> bool:
+    """Whether the planner looks at weights."""
+    if settings.planner == "optimal":
+        return settings.objective != "targets"
+    return settings.planner == "pmost"
+
+
+def _answer(design: CubeDesign, listed: Sequence[int], *, supposed: bool) -> str:
+    settings, variances = design.settings, design.errors[0].variances
+    unit, step = unit_of(design.channels[0]), float(design.channels[0].unit)
+    worst = int(np.argmax(variances))
+    low, high = (
+        format_figure(float(f"{half_width(settings.noise, value, step):.3g}"), "number")
+        for value in (min(variances), max(variances))
+    )
+    sign = "ε" if settings.noise is Noise.LAPLACE else "ρ"
+    at = f"{sign} = {float(settings.budget):g}"
+    span = f"± {low} to ± {high} {unit}" if low != high else f"± {high} {unit}"
+    name = name_of(settings, settings.published[worst])
+    count, every = len(settings.published), 1 << len(settings.dimensions)
+    which = f"All {_tables(every)}" if count == every else f"{_tables(count)} of {every:,}"
+    said = f"{which} published, {span} in 95 % of the cells at {at}; least exact: {name}."
+    if not supposed:
+        return said
+    law = "1/ε" if settings.noise is Noise.LAPLACE else "1/√ρ"
+    return f"{said} No {sign} is chosen yet: for any other, multiply by {law}."
+
+
+def _tables(count: int) -> str:
+    return "1 table" if count == 1 else f"{count:,} tables"

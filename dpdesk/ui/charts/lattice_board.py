@@ -1,0 +1,327 @@
+"""The picture of a lattice: click, hover and keys on its cuboids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QWidget
+
+from dpdesk.core.charts import Chart, LatticeChart
+from dpdesk.core.cuboid_choice import Standing
+from dpdesk.core.lattice_layout import LatticeLayout, LatticeRow, arrange
+from dpdesk.ui.charts.lattice_marks import (
+    MarkStyle,
+    draw_key,
+    draw_mark,
+    draw_ring,
+    draw_words,
+    key_height,
+)
+from dpdesk.ui.charts.lattice_walk import along, beside, end_of_row, in_order
+from dpdesk.ui.theme import SPACE, Theme
+
+PUBLISH, AVOID, HEAVIER, LIGHTER = "publish", "avoid", "heavier", "lighter"
+_ACTS = {
+    Qt.Key.Key_Space: PUBLISH,
+    Qt.Key.Key_Delete: AVOID,
+    Qt.Key.Key_Backspace: AVOID,
+    Qt.Key.Key_Plus: HEAVIER,
+    Qt.Key.Key_Equal: HEAVIER,
+    Qt.Key.Key_Minus: LIGHTER,
+}
+_WALKS: dict[Qt.Key, Callable[[LatticeLayout, int], int | None]] = {
+    Qt.Key.Key_Left: lambda layout, at: beside(layout, at, -1),
+    Qt.Key.Key_Right: lambda layout, at: beside(layout, at, 1),
+    Qt.Key.Key_Up: lambda layout, at: along(layout, at, finer=False),
+    Qt.Key.Key_Down: lambda layout, at: along(layout, at, finer=True),
+    Qt.Key.Key_Home: lambda layout, at: end_of_row(layout, at, last=False),
+    Qt.Key.Key_End: lambda layout, at: end_of_row(layout, at, last=True),
+    Qt.Key.Key_PageUp: lambda layout, at: in_order(layout, at, -1),
+    Qt.Key.Key_PageDown: lambda layout, at: in_order(layout, at, 1),
+}
+ALL_LINES = 20
+MOST_LINES = 8
+WORDS_EMS = 9
+
+
+class LatticeBoard(QWidget):
+    """Draws one lattice at a time; what is done to a cuboid is only told, never done here.
+
+    ``selected(int)`` the marked cuboid moved; ``pinned(int)`` Enter was pressed on it;
+    ``hovered(int)`` the pointer is over one (-1: none); ``acted(str)`` one of :data:`PUBLISH`,
+    :data:`AVOID`, :data:`HEAVIER`, :data:`LIGHTER` was asked for the marked one, by key or a double
+    click; ``menuAsked(QPoint)`` its menu was.
+    """
+
+    pinned = Signal(int)
+    selected = Signal(int)
+    hovered = Signal(int)
+    limitMoved = Signal(str, float)
+    acted = Signal(str)
+    menuAsked = Signal(QPoint)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._chart: LatticeChart | None = None
+        self._layout = arrange((), 1, 1)
+        self._chosen: int | None = None
+        self._over = -1
+        self.movable = False
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setMinimumHeight(6 * theme.row)
+
+    # -- what is shown
+
+    def show_chart(self, chart: Chart) -> None:
+        """Draw a lattice; the marked cuboid stays when it is still there."""
+        if not isinstance(chart, LatticeChart):
+            return
+        old, self._chart = self._chart, chart
+        same = old is not None and old.choice.dimensions == chart.choice.dimensions
+        if self._chosen is None or not same:
+            self._chosen = _first(chart)
+        self._arrange()
+
+    def restyle(self, theme: Theme) -> None:
+        """Take over colours and sizes."""
+        self._theme = theme
+        self._arrange()
+
+    @property
+    def chart(self) -> LatticeChart | None:
+        """The lattice on show."""
+        return self._chart
+
+    @property
+    def chosen(self) -> int | None:
+        """The marked cuboid."""
+        return self._chosen
+
+    @property
+    def layout_(self) -> LatticeLayout:
+        """Where the cuboids stand."""
+        return self._layout
+
+    def choose(self, number: int | None) -> None:
+        """Mark a cuboid without announcing it."""
+        if number is None or self._chart is None or number == self._chosen:
+            return
+        self._chosen = number
+        if self._chart.whole:
+            self.update()
+        else:
+            self._arrange()
+
+    def position_of(self, number: int) -> tuple[float, float] | None:
+        """Where a cuboid is drawn, in pixels; None when it is not."""
+        if number not in self._layout.places:
+            return None
+        spot = self._spot(number)
+        return spot.x(), spot.y()
+
+    # -- geometry
+
+    def _arrange(self) -> None:
+        chart = self._chart
+        if chart is not None:
+            area = self._area
+            drawn = chart.drawn(self._chosen or 0)
+            self._layout = arrange(drawn, area.width(), area.height())
+            self._rows = {one: row for row in self._layout.rows for one in row.cuboids}
+        self.update()
+
+    @property
+    def _area(self) -> QRectF:
+        """The room for marks, between the numbers at the left and the key below."""
+        left = self._theme.ems(4)
+        below = key_height(self._theme, self.width())
+        return QRectF(left, SPACE.s, max(1, self.width() - left), max(1, self.height() - below))
+
+    def _worded(self, row: LatticeRow) -> bool:
+        return row.pitch - self._layout.edge >= self._theme.ems(WORDS_EMS)
+
+    def _spot(self, cuboid: int) -> QPointF:
+        x, y = self._layout.places[cuboid]
+        row, area = self._rows[cuboid], self._area
+        if self._worded(row):  # room for words at its right
+            x -= (row.pitch - 1.2 * self._layout.edge) / 2
+        return QPointF(area.left() + x, area.top() + y)
+
+    def nearest(self, place: QPointF) -> int | None:
+        """The cuboid at a place; None between them."""
+        reach = self._layout.edge * 0.6
+        best = None
+        for cuboid in self._layout.places:
+            away = QLineF(place, self._spot(cuboid)).length()
+            if away <= reach:
+                best, reach = cuboid, away
+        return best
+
+    # -- painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw everything."""
+        chart = self._chart
+        if chart is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_rows(painter)
+        self._draw_lines(painter, chart)
+        style = MarkStyle(self._theme, chart, self._layout.edge)
+        for cuboid in self._layout.places:
+            node, spot = chart.node(cuboid), self._spot(cuboid)
+            draw_mark(painter, style, node, spot)
+            row = self._rows[cuboid]
+            if self._worded(row):
+                side = self._layout.edge * 0.6
+                room = row.pitch - 1.3 * self._layout.edge
+                box = QRectF(spot.x() + side, spot.y() - side, room, 2 * side)
+                draw_words(painter, style, node, box)
+        if self._chosen is not None and self._chosen in self._layout.places:
+            draw_ring(painter, style, self._spot(self._chosen), focused=self.hasFocus())
+        high = key_height(self._theme, self.width()) - SPACE.s
+        box = QRectF(0, self.height() - high, self.width(), high)
+        draw_key(painter, self._theme, chart, box)
+
+    def _draw_rows(self, painter: QPainter) -> None:
+        area, tokens = self._area, self._theme.tokens
+        painter.setFont(self._theme.font("note"))
+        painter.setPen(QColor(tokens.muted))
+        for row in self._layout.rows:
+            middle = area.top() + (row.top + row.bottom) / 2
+            box = QRectF(0, middle - 20, area.left() - SPACE.s, 40)
+            centre = Qt.AlignmentFlag.AlignCenter
+            painter.drawText(box, centre, f"{row.size}")
+
+    def _draw_lines(self, painter: QPainter, chart: LatticeChart) -> None:
+        places, tokens = self._layout.places, self._theme.tokens
+        painter.setPen(QPen(QColor(tokens.hairline), 1))
+        if len(places) <= ALL_LINES:
+            for one, other in combinations(sorted(places, key=int.bit_count), 2):
+                if not one & ~other and other.bit_count() - one.bit_count() == 1:
+                    painter.drawLine(self._spot(one), self._spot(other))
+        centre = self._over if self._over in places else self._chosen
+        if centre is None or centre not in places:
+            return
+        painter.setPen(QPen(QColor(tokens.border), 1))
+        for other in chart.around(centre):
+            if other in places:
+                painter.drawLine(self._spot(centre), self._spot(other))
+        painter.setPen(QPen(QColor(tokens.accent), 1.5))
+        for source in chart.sources(centre)[:MOST_LINES]:
+            if source in places and source != centre:
+                painter.drawLine(self._spot(centre), self._spot(source))
+
+    # -- pointer and keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows walk, Space publishes, Delete forbids, + and - weigh, Enter looks behind."""
+        key, plain = Qt.Key(event.key()), Qt.KeyboardModifier
+        held = event.modifiers() & ~(plain.KeypadModifier | plain.ShiftModifier)
+        if held or self._chosen is None:
+            super().keyPressEvent(event)
+        elif key in _WALKS:
+            self._go(_WALKS[key](self._layout, self._chosen))
+            event.accept()
+        elif key in _ACTS:
+            self.acted.emit(_ACTS[key])
+            event.accept()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.pinned.emit(self._chosen)
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def go(self, cuboid: int) -> None:
+        """Mark a cuboid and announce it."""
+        self._go(cuboid)
+
+    def _go(self, cuboid: int | None) -> None:
+        if cuboid is not None:
+            self.choose(cuboid)
+            self.selected.emit(cuboid)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click marks the cuboid."""
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        self._go(self.nearest(event.position()))
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """A double click publishes the cuboid, or no longer."""
+        if self.nearest(event.position()) == self._chosen and self._chosen is not None:
+            self.acted.emit(PUBLISH)
+        event.accept()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What can be done to the cuboid, at the pointer or beside the marked one."""
+        place = event.pos()
+        if event.reason() is QContextMenuEvent.Reason.Keyboard and self._chosen is not None:
+            place = self._spot(self._chosen).toPoint()
+        self.menuAsked.emit(self.mapToGlobal(place))
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell over which cuboid the pointer is."""
+        self._hover(self.nearest(event.position()))
+        event.accept()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The pointer is over nothing."""
+        self._hover(None)
+        super().leaveEvent(event)
+
+    def _hover(self, found: int | None) -> None:
+        number = -1 if found is None else found
+        if number != self._over:
+            self._over = number
+            self.setCursor(
+                Qt.CursorShape.ArrowCursor if number < 0 else Qt.CursorShape.PointingHandCursor
+            )
+            self.update()
+            self.hovered.emit(number)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keys go."""
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Keys go elsewhere."""
+        super().focusOutEvent(event)
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use the room that is there now."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def sizeHint(self) -> QSize:
+        """Enough to be read."""
+        return QSize(360, 260)
+
+
+def _first(chart: LatticeChart) -> int:
+    """The least exact published cuboid; the grand total where nothing is known."""
+    known = [
+        (node.width, cuboid)
+        for cuboid in chart.listed
+        if (node := chart.node(cuboid)).standing is Standing.PUBLISHED and node.width is not None
+    ]
+    return max(known)[1] if known and chart.whole else 0

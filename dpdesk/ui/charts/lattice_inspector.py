@@ -1,0 +1,240 @@
+"""Beside the picture of a lattice: what is known of one cuboid, and what can be done to it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QWidget,
+)
+
+from dpdesk.core.charts import CuboidNode, LatticeChart, format_figure
+from dpdesk.core.cuboid_choice import Standing
+from dpdesk.core.parameters import exact_number, plain_number
+from dpdesk.ui.charts.lattice_board import AVOID, HEAVIER, LIGHTER, PUBLISH
+from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets import column, row
+
+MOST_SOURCES = 4
+
+
+class LatticeInspector(QFrame):
+    """``acted(str)`` as of the board; ``weighed(object)`` carries a weight that was typed."""
+
+    acted = Signal(str)
+    weighed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_look(self, "sunken")
+        self._node: CuboidNode | None = None
+        self._weighted = True
+        self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        self._columns.setContentsMargins(SPACE.m, SPACE.m, SPACE.m, SPACE.m)
+        self._columns.setSpacing(SPACE.s)
+        self._columns.addLayout(self._build_facts(), 1)
+        self._columns.addLayout(self._build_acts(), 1)
+
+    def _build_facts(self) -> QBoxLayout:
+        lines = column(gap=SPACE.xs)
+        self.name, self.state, self.message = QLabel(), QLabel(), QLabel()
+        for label, look in ((self.name, "strong"), (self.state, ""), (self.message, "fail")):
+            label.setWordWrap(True)
+            if look:
+                set_look(label, look)
+            lines.addWidget(label)
+        self.message.hide()
+        lines.addLayout(self._build_figures())
+        lines.addStretch(1)
+        return lines
+
+    def _build_acts(self) -> QBoxLayout:
+        lines = column(gap=SPACE.s)
+        self.publish = self._button(PUBLISH)
+        self.avoid = self._button(AVOID)
+        self.sources = QLabel()
+        self.sources.setWordWrap(True)
+        set_look(self.sources, "note")
+        for button in (self.publish, self.avoid):
+            lines.addWidget(button)
+        lines.addLayout(self._build_weight())
+        lines.addWidget(self.sources)
+        lines.addStretch(1)
+        return lines
+
+    def set_flat(self, *, flat: bool) -> None:
+        """Lie below the picture, or stand beside it."""
+        directions = QBoxLayout.Direction
+        self._columns.setDirection(directions.LeftToRight if flat else directions.TopToBottom)
+
+    # -- what is shown
+
+    def show_node(self, chart: LatticeChart, node: CuboidNode, *, acts: bool) -> None:
+        """Show a cuboid; the controls are for the marked one alone, not for one hovered over."""
+        self._node, self._weighted = node, chart.weighted
+        self.name.setText(node.name)
+        self.state.setText(self._state_words(node))
+        values = {
+            "cells": f"{node.cells:,}",
+            "width": self._error_text(node.width, chart.unit),
+            "deviation": self._error_text(node.deviation, chart.unit),
+            "share": format_figure(node.share, "share") if node.noisy else "–",
+        }
+        for key, text in values.items():
+            self._values[key].setText(text)
+        self.sources.setText(self._source_words(chart, node))
+        if acts:
+            self._show_controls(node)
+
+    def say(self, text: str) -> None:
+        """Say why something cannot be done; empty: nothing."""
+        self.message.setText(f"✕ {text}" if text else "")
+        self.message.setVisible(bool(text))
+
+    # -- building
+
+    def _build_figures(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(SPACE.s)
+        grid.setVerticalSpacing(SPACE.xs)
+        grid.setColumnStretch(1, 1)
+        words = {
+            "cells": self.tr("Cells"),
+            "width": self.tr("± in 95 %"),
+            "deviation": self.tr("Standard deviation"),
+            "share": self.tr("Share of the budget"),
+        }
+        self._values: dict[str, QLabel] = {}
+        for place, (key, text) in enumerate(words.items()):
+            label, value = QLabel(text), QLabel()
+            set_look(label, "note")
+            label.setWordWrap(True)
+            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(label, place, 0)
+            grid.addWidget(value, place, 1)
+            self._values[key] = value
+        return grid
+
+    def _button(self, act: str) -> QPushButton:
+        button = QPushButton()
+        button.setProperty("act", act)
+        button.clicked.connect(self._on_clicked)
+        return button
+
+    def _build_weight(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setSpacing(SPACE.xs)
+        self.weight_label, self.weight = QLabel(self.tr("Weight")), QLineEdit()
+        self.weight_label.setBuddy(self.weight)
+        self.weight.setAccessibleName(self.tr("Weight of this table"))
+        self.weight.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.weight.editingFinished.connect(self._on_typed)
+        self.lighter, self.heavier = self._button(LIGHTER), self._button(HEAVIER)
+        for button, text, name, tip in (
+            (self.lighter, "−", self.tr("Less weight"), self.tr("The error counts less (−)")),
+            (self.heavier, "+", self.tr("More weight"), self.tr("The error counts more (+)")),
+        ):
+            button.setText(text)
+            button.setAccessibleName(name)
+            button.setToolTip(tip)
+        self._tips = {one: one.toolTip() for one in (self.lighter, self.heavier)}
+        line = row(gap=SPACE.xs)
+        for widget in (self.lighter, self.weight, self.heavier):
+            line.addWidget(widget)
+        grid.addWidget(self.weight_label, 0, 0)
+        grid.addLayout(line, 0, 1)
+        return grid
+
+    # -- words
+
+    def _state_words(self, node: CuboidNode) -> str:
+        standing = {
+            Standing.PUBLISHED: self.tr("✓ published"),
+            Standing.FREE: self.tr("○ not published"),
+            Standing.FORBIDDEN: self.tr("✕ forbidden"),
+        }[node.standing]
+        if node.exact:
+            noise = self.tr("without noise")
+        elif node.noisy:
+            noise = self.tr("■ noise of its own")
+        elif node.width is not None and math.isinf(node.width):
+            noise = self.tr("cannot be computed")
+        else:
+            noise = self.tr("computed")
+        return self.tr("{standing} · {noise}").format(standing=standing, noise=noise)
+
+    def _error_text(self, value: float | None, unit: str) -> str:
+        if value is None or not math.isfinite(value):
+            return "–"
+        return f"{format_figure(float(f'{value:.3g}'), 'number')} {unit}"
+
+    def _source_words(self, chart: LatticeChart, node: CuboidNode) -> str:
+        sources = [one for one in chart.sources(node.cuboid) if one != node.cuboid]
+        if not sources:
+            return ""
+        listed = "; ".join(
+            self.tr("{name} ({n} cells to one)").format(
+                name=chart.choice.name(one), n=f"{chart.cells(one) // max(1, node.cells):,}"
+            )
+            for one in sources[:MOST_SOURCES]
+        )
+        more = len(sources) - MOST_SOURCES
+        text = self.tr("Noise also comes in from: {tables}.")
+        if not node.noisy:
+            text = self.tr("Computed from: {tables}.")
+        if more > 0:
+            listed = self.tr("{tables}; and {n} more").format(tables=listed, n=f"{more:,}")
+        return text.format(tables=listed)
+
+    def _show_controls(self, node: CuboidNode) -> None:
+        published = node.standing is Standing.PUBLISHED
+        forbidden = node.standing is Standing.FORBIDDEN
+        tip = self.tr("The release holds this table, or does not (Space)")
+        text = self.tr("Do not publish it") if published else self.tr("Publish this table")
+        self._name(self.publish, text, tip)
+        tip = self.tr("A forbidden table is neither published nor given noise (Delete)")
+        text = self.tr("Allow it again") if forbidden else self.tr("Forbid this table")
+        self._name(self.avoid, text, tip)
+        usable = published and self._weighted
+        reason = ""
+        if not self._weighted:
+            reason = self.tr("The planner looks at no weights; PMost and Optimal do")
+        elif not published:
+            reason = self.tr("A weight is for a published table")
+        for button, words in self._tips.items():
+            button.setEnabled(usable)
+            button.setToolTip(reason or words)
+        self.weight.setEnabled(usable)
+        self.weight.setToolTip(reason or self.tr("How much the error of this table counts"))
+        self.weight.setText(str(plain_number(node.weight)))
+
+    @staticmethod
+    def _name(button: QPushButton, text: str, tip: str) -> None:
+        button.setText(text)
+        button.setAccessibleName(text)
+        button.setToolTip(tip)
+
+    # -- reactions
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        sender = self.sender()
+        if sender is not None:
+            self.acted.emit(str(sender.property("act")))
+
+    @Slot()
+    def _on_typed(self) -> None:
+        node = self._node
+        number = exact_number(self.weight.text().strip())
+        if number is None or number <= 0:
+            self.say(self.tr("Expected a number above 0, such as 2."))
+        elif node is not None and number != node.weight:
+            self.weighed.emit(Fraction(number))

@@ -1,0 +1,142 @@
+"""What a plan says of single cuboids, and how it changes when somebody picks them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpdesk.core.cuboid_choice import CuboidChoice, Standing, heavier, lighter
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.cubes.settings import CubeSettings
+
+NAMES = ["sex", "age", "region"]
+
+
+def choice(**keys: object) -> CuboidChoice:
+    return CuboidChoice.from_plain({"dimensions": NAMES, **keys})
+
+
+def settings_of(made: CuboidChoice) -> CubeSettings:
+    keys = {key: value for key, value in made.plain().items() if value is not None}
+    given = {"dimensions": NAMES, "epsilon": 1, **keys}
+    return CubeSettings.from_parameters(parse_parameters(PARAMETERS, given, "plan"), "plan")
+
+
+def published(made: CuboidChoice) -> set[int]:
+    return {mask for mask in range(8) if made.standing(mask) is Standing.PUBLISHED}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"publish": "all", "forbid": [["sex", "age", "region"], ["age"]]},
+        {"publish": {"max_dimensions": 2}},
+        {"publish": {"max_dimensions": 1}, "forbid": [[]]},
+        {"publish": [["age", "sex"], []], "weights": [{"dimensions": [], "weight": 2.5}]},
+        {"publish": [["sex"]], "targets": [{"dimensions": ["sex"], "variance": 9}]},
+    ],
+)
+def test_it_reads_a_plan_as_the_method_does_and_writes_it_back(keys: dict[str, object]) -> None:
+    made = choice(**keys)
+    read = settings_of(made)
+    assert published(made) == set(read.published)
+    assert made.count == len(read.published)
+    assert set(made.forbidden) == read.forbidden
+    assert (made.weights, made.targets) == (read.weights, read.targets)
+    assert made.changes(choice(**keys)) == {}
+
+
+acts = st.lists(
+    st.tuples(st.sampled_from(["toggled", "avoided", "weighed"]), st.integers(0, 7)), max_size=12
+)
+starts = st.sampled_from([{}, {"publish": {"max_dimensions": 1}}, {"publish": [["age"], ["sex"]]}])
+
+
+@given(acts, starts)
+def test_whatever_is_clicked_the_plan_stays_one_that_the_method_takes(
+    done: list[tuple[str, int]], start: Mapping[str, object]
+) -> None:
+    made = choice(**start)
+    wanted, forbidden = published(made), set(made.forbidden)
+    for act, mask in done:
+        try:
+            if act == "weighed":
+                made = made.weighed(mask, heavier(made.weight(mask)))
+                continue
+            made = made.toggled(mask) if act == "toggled" else made.avoided(mask)
+        except InputError:
+            continue
+        if act == "toggled":
+            forbidden.discard(mask)
+            wanted ^= {mask}
+        elif mask in forbidden:
+            forbidden.discard(mask)
+            if made.most is not None and mask.bit_count() <= made.most:
+                wanted.add(mask)
+        else:
+            forbidden.add(mask)
+            wanted.discard(mask)
+    read = settings_of(made)
+    assert set(read.published) == wanted == published(made)
+    assert read.forbidden == forbidden
+    assert set(read.weights) <= wanted
+
+
+def test_taking_one_table_out_of_all_lists_the_others_and_back_says_all_again() -> None:
+    fewer = choice().toggled(0b111)
+    assert fewer.changes(choice()) == {"publish": {"max_dimensions": 2}}
+    fewest = choice().toggled(0b010)
+    assert ["age"] not in fewest.plain()["publish"]  # type: ignore[operator]
+    assert fewest.toggled(0b010).plain() == choice().plain()
+
+
+def test_forbidding_a_table_takes_it_and_its_weight_out() -> None:
+    made = choice(
+        publish=[["sex"], ["age"]], weights=[{"dimensions": ["sex"], "weight": 2}]
+    ).avoided(0b001)
+    assert made.plain() == {
+        "publish": [["age"]],
+        "forbid": [["sex"]],
+        "weights": None,
+        "targets": None,
+    }
+    assert made.avoided(0b001).plain()["forbid"] is None
+
+
+def test_the_last_table_stays_and_what_is_not_published_has_no_weight() -> None:
+    made = choice(publish=[["sex"]])
+    for act in (made.toggled, made.avoided):
+        with pytest.raises(InputError, match="last table"):
+            act(0b001)
+    with pytest.raises(InputError, match="age"):
+        made.weighed(0b010, Fraction(2))
+
+
+def test_a_plan_never_names_thousands_of_tables_one_by_one() -> None:
+    wide = CuboidChoice.from_plain({"dimensions": [f"q{i}" for i in range(20)]})
+    with pytest.raises(InputError, match="1,048,575 tables"):
+        wide.toggled(3)
+    assert wide.avoided(3).count == (1 << 20) - 1
+
+
+def test_weights_go_up_and_down_in_round_steps() -> None:
+    assert [heavier(Fraction(one)) for one in (1, 2, 3, 1000)] == [2, 5, 5, 1000]
+    assert [lighter(Fraction(one)) for one in (2, 1, Fraction(3, 10))] == [
+        1,
+        Fraction(1, 2),
+        Fraction(1, 5),
+    ]
+    assert choice().weighed(1, Fraction(2)).weighed(1, Fraction(1)).weights == {}
+
+
+@pytest.mark.parametrize("publish", ["few", [["shoe"]], [["sex", 3]]])
+def test_what_cannot_be_read_is_said(publish: object) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        choice(publish=publish)
