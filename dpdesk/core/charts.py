@@ -128,9 +128,10 @@ class ScatterChart:
     """Points in a plane, drawn series after series; ``y_limit`` draws a horizontal limit line.
 
     ``short`` is a word or two that stand for the question where there is little room. With a
-    ``y_limit_key``, the limit is the parameter of that name and may be dragged. ``links`` are pairs
-    of ids of points that are joined by lines. ``opens`` says what is behind a point, where there
-    is something to be looked at instead of a choice.
+    ``y_limit_key``, the limit is the parameter of that name and may be dragged; ``x_limit`` is the
+    same upright. Where both may be dragged, they cross on the first series. ``links`` are pairs of
+    ids of points that are joined by lines. ``opens`` says what is behind a point, where there is
+    something to be looked at instead of a choice.
     """
 
     id: str
@@ -144,6 +145,9 @@ class ScatterChart:
     y_limit_label: str = ""
     short: str = ""
     y_limit_key: str = ""
+    x_limit: float | None = None
+    x_limit_label: str = ""
+    x_limit_key: str = ""
     links: tuple[tuple[int, int], ...] = ()
     opens: str = ""
 

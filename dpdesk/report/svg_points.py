@@ -53,6 +53,11 @@ def draw_points(chart: ScatterChart) -> Canvas:
         level = y(chart.y_limit)
         canvas.line(x.start, level, _RIGHT, level, FAIL, "5 3", 2)
         canvas.text(_RIGHT - 2, level - 6, chart.y_limit_label, "end", FAIL)
+    if chart.x_limit is not None:
+        place = x(chart.x_limit)
+        canvas.line(place, top, place, bottom, TEXT, "5 3", 1.5)
+        anchor, shift = ("end", -6) if place > WIDTH - 140 else ("start", 6)
+        canvas.text(place + shift, top + 12, chart.x_limit_label, anchor)
     canvas.height = bottom + 50
     return canvas
 
@@ -60,7 +65,8 @@ def draw_points(chart: ScatterChart) -> Canvas:
 def _scales(chart: ScatterChart, top: float, bottom: float) -> tuple[Scale, Scale]:
     limit = [] if chart.y_limit is None else [chart.y_limit]
     heights = [float(v) for series in chart.series for v in _ends(series.y)] + limit
-    widths = [float(v) for series in chart.series for v in _ends(series.x)]
+    upright = [] if chart.x_limit is None else [chart.x_limit]
+    widths = [float(v) for series in chart.series for v in _ends(series.x)] + upright
     y = make_scale(chart.y_axis, heights, bottom, top)
     widest = max(text_width(y.tick_label(tick)) for tick in y.ticks)
     left = 20 if chart.y_axis.bare else widest + 20
@@ -115,6 +121,7 @@ def _draw_series(canvas: Canvas, series: PointSeries, x: Scale, y: Scale) -> Non
             f'<path d="M{places}" style="fill:none;stroke:{colour(series.look)}" '
             f'stroke-width="2" stroke-dasharray="{_DASHES.get(series.look, "none")}"/>'
         )
+        _label_curve(canvas, series, spots)
         return
     size = _LARGE if series.emphasis else _SMALL * _factor(series)
     drawn: set[tuple[int, int]] = set()
@@ -127,6 +134,14 @@ def _draw_series(canvas: Canvas, series: PointSeries, x: Scale, y: Scale) -> Non
             left = px > WIDTH - 140
             anchor, shift = ("end", -size - 4) if left else ("start", size + 4)
             canvas.text(px + shift, py - 6, series.labels[index], anchor, bold=series.emphasis)
+
+
+def _label_curve(
+    canvas: Canvas, series: PointSeries, spots: list[tuple[int, float, float]]
+) -> None:
+    for index, px, py in spots:
+        if series.labels and series.labels[index]:
+            canvas.text(px + 6, py - 6, series.labels[index], bold=True)
 
 
 def _factor(series: PointSeries) -> float:

@@ -49,16 +49,23 @@ def expected_errors(settings: CubeSettings, channel: Channel) -> Errors:
     """See :class:`Errors`. With L1 and L-infinity consistency, variances are those of L2."""
     nominal = [_nominal(channel, number) for number in range(len(channel.spreads))]
     scale = float(channel.unit) ** 2
+    variances = released_variances(settings, channel)
+    if settings.residuals:  # a residual alone gives no table
+        return Errors(max(variances), variances)
+    before = max(_from_best(mask, channel, nominal) for mask in settings.published)
+    return Errors(before * scale, variances)
+
+
+def released_variances(settings: CubeSettings, channel: Channel) -> tuple[float, ...]:
+    """The exact variances alone; see :class:`Errors`."""
+    scale = float(channel.unit) ** 2
     if settings.consistency == "none" and not settings.residuals:
         variances = [_from_best(mask, channel, channel.variances) for mask in settings.published]
     else:
         known = information(channel.own_information(), channel.plan.shape)
         found = cell_variances(known + channel.residual_information(), channel.plan.shape)
         variances = np.asarray(found)[list(settings.published)].tolist()
-    before = max(_from_best(mask, channel, nominal) for mask in settings.published)
-    if settings.residuals:  # a residual alone gives no table
-        before = max(variances)
-    return Errors(before * scale, tuple(value * scale for value in variances))
+    return tuple(value * scale for value in variances)
 
 
 def _nominal(channel: Channel, number: int) -> float:

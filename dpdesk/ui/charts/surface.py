@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -19,13 +19,12 @@ from dpdesk.ui.charts.items import (
     Bar,
     BarsItem,
     CloudItem,
-    LineItem,
     LinksItem,
     MarkersItem,
     PixelItem,
     curve_style,
 )
-from dpdesk.ui.charts.limits import GRAB_PIXELS, LimitHandle
+from dpdesk.ui.charts.moving import MovingLines, pixel_of
 from dpdesk.ui.charts.scaling import finite, scaled, span
 from dpdesk.ui.theme import Theme, look_colour
 
@@ -50,7 +49,6 @@ _DIRECTION = {
 _ORDER = {Qt.Key.Key_PageDown: 1, Qt.Key.Key_PageUp: -1}
 Floats = NDArray[np.float64]
 PixelT = TypeVar("PixelT", bound=PixelItem)
-Place = TypeVar("Place", float, Floats)
 
 
 class PlotSurface(PlotFrame):
@@ -75,19 +73,21 @@ class PlotSurface(PlotFrame):
         self._axes = axes
         self._theme = theme
         self._chart: Chart | None = None
-        self._bars, self._line, self._ring = BarsItem(), LineItem(), MarkersItem()
+        self._bars, self._ring = BarsItem(), MarkersItem()
+        self._lines = MovingLines(self.plotItem.vb)
         self._links = LinksItem()
         self._clouds: list[CloudItem] = []
         self._markers: list[MarkersItem] = []
         self._points = (np.empty(0), np.empty(0), np.empty(0, np.int64))
         self._chosen: int | None = None
         self._over = -1
-        self._moving = self.movable = False
+        self.movable = False
         self._waiting: Chart | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.plotItem.vb.sigResized.connect(self._on_box)
-        depths = ((9, self._links), (10, self._bars), (20, self._line), (40, self._ring))
+        lying, standing = self._lines.items
+        depths = ((9, self._links), (10, self._bars), (20, lying), (20, standing), (40, self._ring))
         for depth, item in depths:
             item.setZValue(depth)
             self.add(item)
@@ -98,9 +98,9 @@ class PlotSurface(PlotFrame):
     def show_chart(self, chart: Chart) -> None:
         """Draw a chart; the marked point stays when it is still there.
 
-        While a line is dragged over bars, they stay where they are: the next ones wait.
+        While a line that follows the hand is dragged, all stays where it is: the next one waits.
         """
-        if self._moving and isinstance(chart, BarChart):
+        if self._lines.held is not None and self._lines.held.follows:
             self._waiting = chart
             return
         self._chart = chart
@@ -132,7 +132,6 @@ class PlotSurface(PlotFrame):
     def _show_bars(self, chart: BarChart) -> None:
         lying, theme = chart.horizontal, self._theme
         self._clear_points()
-        self._line.setZValue(5)  # numbers of bars stand on top of the limit
         numbers = "bottom" if lying else "left"
         self._name_categories(chart)
         self._axes[numbers].describe(chart.value_axis)
@@ -142,8 +141,7 @@ class PlotSurface(PlotFrame):
         self._fit_bars(chart, bars)
         colours = (theme.tokens.text, theme.tokens.surface)
         self._bars.set_bars(bars, colours, theme.font("note"), lying=lying)
-        position = None if chart.threshold_before is None else chart.threshold_before - 0.5
-        self._draw_line(position, chart.threshold_label, upright=not lying)
+        self._lines.show(chart, theme, 5)  # numbers of bars stand on top of the limit
         centres = np.arange(count, dtype=np.float64)
         longest = np.array([max(s.values[i] for s in chart.series) for i in range(count)])
         ends = (longest, centres) if lying else (centres, longest)
@@ -152,11 +150,6 @@ class PlotSurface(PlotFrame):
             ends[1] if lying else ends[1] / 2,
             np.arange(count),
         )
-
-    def _draw_line(self, position: float | None, label: str, *, upright: bool) -> None:
-        theme = self._theme
-        colours = (theme.tokens.text, theme.tokens.surface)
-        self._line.set_line(position, label, colours, theme.font("note"), upright=upright)
 
     def _fit_bars(self, chart: BarChart, bars: Sequence[Bar]) -> None:
         """Ranges that leave room for the labels beyond the longest bar."""
@@ -176,7 +169,6 @@ class PlotSurface(PlotFrame):
 
     def _show_scatter(self, chart: ScatterChart) -> None:
         theme = self._theme
-        self._line.setZValue(20)
         self._bars.set_bars((), (theme.tokens.text,) * 2, theme.font("note"), lying=False)
         self._axes["bottom"].describe(chart.x_axis)
         self._axes["left"].describe(chart.y_axis)
@@ -184,11 +176,11 @@ class PlotSurface(PlotFrame):
         series = [finite(one, chart) for one in chart.series]
         limit = scaled(chart.y_limit, chart.y_axis)
         self.set_ranges(
-            span([one.x for one in series], chart.x_axis, None),
+            span([one.x for one in series], chart.x_axis, scaled(chart.x_limit, chart.x_axis)),
             span([one.y for one in series], chart.y_axis, limit),
         )
         self._draw_series(series)
-        self._draw_line(limit, chart.y_limit_label, upright=False)
+        self._lines.show(chart, theme, 20)
         pickable = [one for one in series if one.ids.size]
         if pickable:
             self._points = (
@@ -286,21 +278,8 @@ class PlotSurface(PlotFrame):
         tokens = self._theme.tokens
         self._ring.set_points(xs, ys, "ring", 20.0, (tokens.accent, tokens.surface, tokens.text))
 
-    @property
-    def _area(self) -> QRectF:
-        """The room inside the axes, in pixels."""
-        area: QRectF = self.plotItem.vb.sceneBoundingRect()
-        return area
-
     def _pixels(self) -> tuple[Floats, Floats]:
-        return self._pixel(self._points[0], self._points[1])
-
-    def _pixel(self, x: Place, y: Place) -> tuple[Place, Place]:
-        area, box = self._area, self.plotItem.vb
-        (left, right), (low, high) = box.viewRange()
-        share = (y - low) / (high - low)
-        across = area.left() + (x - left) / (right - left) * area.width()
-        return across, area.top() + (share if box.yInverted() else 1 - share) * area.height()
+        return pixel_of(self.plotItem.vb, self._points[0], self._points[1])
 
     def nearest(self, place: QPointF, reach: float) -> int | None:
         """Id of the point nearest to a place of the widget, None when none is within reach."""
@@ -348,7 +327,7 @@ class PlotSurface(PlotFrame):
         """Arrows walk from point to point, Page keys take all in order, Enter pins."""
         key = Qt.Key(event.key())
         if key in _DIRECTION and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self._step_limit(*_DIRECTION[key])
+            self._tell_limit(self._lines.step(*_DIRECTION[key]) if self.movable else None)
             event.accept()
         elif key in _DIRECTION or key in _ORDER:
             walk = key in _DIRECTION
@@ -366,10 +345,10 @@ class PlotSurface(PlotFrame):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click pins the nearest point, or takes hold of the limit line."""
-        if event.button() is Qt.MouseButton.LeftButton and self._on_limit(event.position()):
-            self._moving = True
+        left = event.button() is Qt.MouseButton.LeftButton
+        if left and self.movable and self._lines.take(event.position()):
             self.setFocus(Qt.FocusReason.MouseFocusReason)
-        elif event.button() is Qt.MouseButton.LeftButton:
+        elif left:
             found = self.nearest(event.position(), PICK_PIXELS)
             if found is not None:
                 self.setFocus(Qt.FocusReason.MouseFocusReason)
@@ -380,71 +359,36 @@ class PlotSurface(PlotFrame):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Let go of the limit line."""
-        if self._moving:
-            self._moving = False
-            shown, self._waiting = self._waiting or self._chart, None
+        held = self._lines.held
+        if held is not None:
+            self._lines.drop()
+            bars = self._chart if isinstance(self._chart, BarChart) else None
+            shown, self._waiting = self._waiting or bars, None
             if shown is not None:
                 self.show_chart(shown)
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Tell over which point the pointer is; move the limit line."""
-        if self._moving:
-            self._drag_limit(event.position())
+        if self._lines.held is not None:
+            self._tell_limit(self._lines.drag(event.position()))
             event.accept()
             return
-        upright = self._handle.upright
-        shapes = Qt.CursorShape.SplitHCursor, Qt.CursorShape.SplitVCursor
-        over = self._on_limit(event.position())
-        self.setCursor(shapes[not upright] if over else Qt.CursorShape.ArrowCursor)
+        shapes = Qt.CursorShape.SplitVCursor, Qt.CursorShape.SplitHCursor
+        over = self._lines.at(event.position()) if self.movable else None
+        self.setCursor(Qt.CursorShape.ArrowCursor if over is None else shapes[over.upright])
         self._hover(self.nearest(event.position(), HOVER_PIXELS))
         event.accept()
 
     # -- the limit line
 
-    @property
-    def _handle(self) -> LimitHandle:
-        return LimitHandle(self._chart if self.movable else None)
+    def line_place(self, *, upright: bool | None = None) -> QPoint | None:
+        """A place on a limit line in pixels, for whoever takes hold of it; None without one."""
+        return self._lines.place(upright=upright)
 
-    def _on_limit(self, place: QPointF) -> bool:
-        handle = self._handle
-        at = handle.place
-        if not handle.key or at is None or not self._area.contains(place):
-            return False
-        x, y = self._pixel(at, at)
-        apart = abs(place.x() - x) if handle.upright else abs(place.y() - y)
-        return apart <= GRAB_PIXELS
-
-    def line_place(self) -> QPoint | None:
-        """A place on the limit line in pixels, for whoever takes hold of it; None without one."""
-        at, middle = self._handle.place, self._area.center()
-        if at is None:
-            return None
-        x, y = self._pixel(at, at)
-        return (
-            QPoint(round(x), round(middle.y()))
-            if self._handle.upright
-            else QPoint(round(middle.x()), round(y))
-        )
-
-    def _drag_limit(self, place: QPointF) -> None:
-        handle, area = self._handle, self._area
-        (left, right), (low, high) = self.plotItem.vb.viewRange()
-        if handle.upright:
-            at = left + (place.x() - area.left()) / area.width() * (right - left)
-        else:
-            at = high - (place.y() - area.top()) / area.height() * (high - low)
-        value = handle.value_at(at)
-        if handle.upright and isinstance(self._chart, BarChart):
-            at = min(max(at, -0.5), len(self._chart.categories) - 0.5)
-            self._draw_line(at, handle.words(value), upright=True)
-        self.limitMoved.emit(handle.key, value)
-
-    def _step_limit(self, across: float, along: float) -> None:
-        handle = self._handle
-        steps = int(across if handle.upright else -along)
-        if handle.key and steps:
-            self.limitMoved.emit(handle.key, handle.stepped(steps))
+    def _tell_limit(self, moved: tuple[str, float] | None) -> None:
+        if moved is not None:
+            self.limitMoved.emit(*moved)
 
     def leaveEvent(self, event: QEvent) -> None:
         """The pointer is over nothing."""

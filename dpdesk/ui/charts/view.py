@@ -40,7 +40,7 @@ from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, ScatterChart
 from dpdesk.core.errors import DpdeskError
 from dpdesk.ui.charts.export import ChartSaved, picture, table_csv, write_bytes
 from dpdesk.ui.charts.head import ChartHead
-from dpdesk.ui.charts.limits import LimitHandle
+from dpdesk.ui.charts.limits import handles_of
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
@@ -287,8 +287,7 @@ class ChartView(QWidget):
     def _keys(self, chart: Chart) -> str:
         """How to go about in a chart."""
         words = self.tr("Arrow keys go from point to point, Enter chooses")
-        key = LimitHandle(chart).key
-        if not (key and self._movable):
+        if not self._movable or not any(handle.key for handle in handles_of(chart)):
             return words
         more = self.tr("drag the dashed line, or press Shift with arrow keys, to move the limit")
         return f"{words}; {more}"
