@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import PreparedRun, prepare
 from dpdesk.core.budget import Noise
+from dpdesk.core.charts import ScatterChart
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
@@ -19,6 +20,7 @@ from dpdesk.engine.method import (
     DetailedExploration,
     Exploration,
     ExplorationView,
+    GrowingExploration,
     Method,
     MethodOutcome,
     PatientExploration,
@@ -67,6 +69,28 @@ class Explored:
             self.method.check(self.columns, self._roles(), checked, _PLACE)
             return self.exploration.view_until(values, token or CancelToken(), report)
         return self.exploration.view(values)
+
+    def grow(
+        self, parameters: Mapping[str, object], token: CancelToken, report: Report
+    ) -> ExplorationView:
+        """Add what a view calls ``pending``, which may take a minute; the view with it.
+
+        Raises InputError, Cancelled; TypeError for an exploration whose views never grow.
+        """
+        if not isinstance(self.exploration, GrowingExploration):
+            raise TypeError("these views do not grow")
+        return self.exploration.grow(self._parsed(parameters), token, report)
+
+    def example(
+        self, parameters: Mapping[str, object], place: int, size: float, token: CancelToken
+    ) -> ScatterChart | None:
+        """What a cell of a table that truly holds ``size``, an example, could be released as.
+
+        None where nothing tells. Raises InputError, Cancelled.
+        """
+        if not isinstance(self.exploration, BudgetAdvice):
+            return None
+        return self.exploration.example(self._parsed(_budgeted(parameters)), place, size, token)
 
     def tables(self, parameters: Mapping[str, object]) -> tuple[str, ...]:
         """Names of the tables that would be published; none where nothing advises on a budget."""
@@ -122,7 +146,7 @@ class Explored:
 
 
 def _budgeted(parameters: Mapping[str, object]) -> dict[str, object]:
-    """The parameters, with ε = 1 where no budget is given yet."""
+    """The parameters, with ε (or ρ) = 1 where no budget is given yet."""
     given = dict(parameters)
     if given.get("epsilon") is None and given.get("rho") is None:
         given["rho" if given.get("noise") == Noise.DISCRETE_GAUSSIAN.value else "epsilon"] = 1

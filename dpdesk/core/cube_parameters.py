@@ -12,6 +12,8 @@ from dpdesk.core.plain import freeze, number_text, thaw
 ALL = "all"
 MAX_DIMENSIONS = "max_dimensions"
 COUNT, SUM, AVERAGE = "count", "sum", "average"
+ACCURACY = "accuracy"
+"""What the line in a chart stands for that is a wished error: not a key of a plan."""
 _MEASURE_KEYS = frozenset(("lower", "upper", "step"))
 
 

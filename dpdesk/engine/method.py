@@ -64,6 +64,7 @@ class ExplorationView:
     ``notes`` are what a newcomer should know of this setting; a code that starts with
     ``hierarchy.`` or ``roles.`` says where something can be done about it. ``supposed`` views are
     of settings that lack a decision, for which something was supposed; they are not feasible.
+    ``pending`` names what :class:`GrowingExploration` would add to it next, empty when nothing.
     """
 
     feasible: bool
@@ -75,6 +76,7 @@ class ExplorationView:
     remedy_label: str = ""
     notes: tuple[Note, ...] = ()
     supposed: bool = False
+    pending: str = ""
 
 
 class Exploration(Protocol):
@@ -132,6 +134,20 @@ class PatientExploration(Protocol):
         self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
     ) -> ExplorationView:
         """As :meth:`Exploration.view`; raises Cancelled."""
+        ...
+
+
+@runtime_checkable
+class GrowingExploration(Protocol):
+    """An :class:`Exploration` whose views can be added to, by work that takes longer."""
+
+    def grow(
+        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
+    ) -> ExplorationView:
+        """Make what the view of these parameters calls ``pending``; the view with it.
+
+        Raises InputError, Cancelled.
+        """
         ...
 
 

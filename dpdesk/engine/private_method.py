@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from dpdesk.core.charts import Chart, Figure
+from dpdesk.core.charts import Chart, Figure, ScatterChart
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
@@ -79,7 +79,21 @@ class BudgetAdvice(Protocol):
         token: CancelToken,
     ) -> tuple[str, Fraction]:
         """The least budget, and its key in a plan, with which 95 % of the cells of a table (by
-        its place) err by at most ``wanted``. Raises InputError, ValueError, Cancelled.
+        its place; -1: of the least exact one) err by at most ``wanted``. Raises InputError,
+        ValueError, Cancelled.
+        """
+        ...
+
+    def example(
+        self,
+        parameters: Mapping[str, ParameterValue],
+        place: int,
+        size: float,
+        token: CancelToken,
+    ) -> ScatterChart:
+        """What a cell of a table (by its place) that truly holds ``size`` could be released as.
+
+        ``size`` is somebody's example, never a count of the data. Raises InputError, Cancelled.
         """
         ...
 

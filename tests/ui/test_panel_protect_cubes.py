@@ -6,10 +6,11 @@ import math
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import LatticeChart, ScatterChart
+from dpdesk.ui.charts.surface import PlotSurface
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.dimensions import DimensionsField
 from dpdesk.ui.panels.protect import ProtectPanel
@@ -98,13 +99,17 @@ def test_a_budget_of_1_is_supposed_before_epsilon_is_given(
     qtbot.keyClick(line, Qt.Key.Key_Delete)
     settled(panel, qtbot)
     assert bench.work.parameters.get("epsilon") is None
-    (chart,) = panel.result.deck.charts
+    chart, budgets, planners = panel.result.deck.charts
     assert isinstance(chart, LatticeChart)
     assert chart.supposed
     assert "multiply by 1/ε" in chart.answer
+    assert isinstance(budgets, ScatterChart)
+    assert budgets.x_limit is None
+    assert budgets.answer.startswith("Nothing is chosen yet: with ε = 1, for instance")
+    assert planners.id == "cube-planners"
     assert not panel.can_keep()
     qtbot.keyClicks(line, "0.5")
-    qtbot.waitUntil(lambda: panel.result.sentence != "", timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "✓" in panel.result.sentence, timeout=TIMEOUT)
     assert bench.work.parameters["epsilon"] == 0.5
 
 
@@ -201,10 +206,110 @@ def test_planners_stand_side_by_side_as_errors_against_epsilon(
     panel.result.deck.show_page("cube-budgets")
     chart = panel.result.deck.view("cube-budgets").chart
     assert isinstance(chart, ScatterChart)
-    assert [one.name for one in chart.series] == ["Base", "BMax", "All", "Chosen"]
-    assert all(one.joined for one in chart.series[:-1])
+    assert [one.name for one in chart.series] == ["Base = BMax", "All"]  # BMax chooses the same here
+    assert all(one.joined and one.name in one.labels for one in chart.series)
     base = chart.series[0]
-    assert abs(float(base.y[0] * base.x[0] - base.y[-1] * base.x[-1])) < 1e-9
+    # The grand total adds up 18 cells of discrete Laplace noise, whose variance is not 2/ε².
+    for epsilon, width in zip(base.x.tolist(), base.y.tolist(), strict=True):
+        q = math.exp(-epsilon)
+        deviation = math.sqrt(18 * 2 * q) / (1 - q)
+        assert width == pytest.approx(min(2.12 * deviation + 0.6, math.sqrt(20) * deviation))
+    assert chart.x_limit == 1
+    assert [one.id for one in panel.result.deck.charts][1:3] == ["cube-budgets", "cube-planners"]
+
+
+def surface_of(panel: ProtectPanel, page: str) -> PlotSurface:
+    panel.result.deck.show_page(page)
+    surface = panel.result.deck.view(page).surface
+    assert surface is not None
+    return surface
+
+
+def drag(surface: PlotSurface, qtbot: QtBot, *, upright: bool, by: QPoint) -> None:
+    place = surface.line_place(upright=upright)
+    assert place is not None
+    viewport = surface.viewport()
+    qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=place)
+    qtbot.mouseMove(viewport, place + by)
+    qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=place + by)
+
+
+def test_the_line_at_epsilon_can_be_dragged_and_moved_by_keys(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, plan_of(tmp_path, planner="base"))
+    surface = surface_of(panel, "cube-budgets")
+    drag(surface, qtbot, upright=True, by=QPoint(-60, 0))
+    qtbot.waitUntil(lambda: float(str(bench.work.parameters["epsilon"])) < 0.8, timeout=TIMEOUT)
+    settled(panel, qtbot)
+    chart = panel.result.deck.view("cube-budgets").chart
+    assert isinstance(chart, ScatterChart)
+    assert chart.x_limit == float(str(bench.work.parameters["epsilon"]))
+    surface.setFocus()
+    qtbot.keyClick(surface, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert float(str(bench.work.parameters["epsilon"])) > chart.x_limit
+
+
+def test_a_dragged_error_solves_the_epsilon_that_reaches_it(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, plan_of(tmp_path, planner="base"))
+    surface = surface_of(panel, "cube-budgets")
+    with qtbot.waitSignal(surface.limitMoved) as moved:
+        drag(surface, qtbot, upright=False, by=QPoint(0, 30))
+    key, wanted = moved.args  # type: ignore[misc]
+    assert key == "accuracy"
+    qtbot.waitUntil(lambda: bench.work.parameters["epsilon"] != 1, timeout=TIMEOUT)
+    settled(panel, qtbot)
+    chart = panel.result.deck.view("cube-budgets").chart
+    assert isinstance(chart, ScatterChart)
+    assert chart.y_limit is not None
+    assert 0.97 * wanted < chart.y_limit <= wanted
+
+
+def test_slow_planners_and_the_bias_are_added_when_they_are_ready(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    plan = plan_of(tmp_path, rho=0.5)
+    opened(panel, bench, qtbot, plan)
+    deck = panel.result.deck
+    first = next(chart for chart in deck.charts if chart.id == "cube-planners")
+    assert "Not computed yet: Optimal, Exact" in first.answer
+
+    def complete() -> bool:
+        chart = next(chart for chart in deck.charts if chart.id == "cube-planners")
+        return "Not computed" not in chart.answer
+
+    qtbot.waitUntil(complete, timeout=10 * TIMEOUT)
+    table = next(chart for chart in deck.charts if chart.id == "cube-planners").table
+    assert {row[0] for row in table.rows} == {"BMax", "All", "Base", "Exact", "Optimal"}
+    bias = next(chart for chart in deck.charts if chart.id == "cube-bias")
+    assert bias.answer.startswith("If you choose “No negative numbers”, empty cells come out")
+
+
+def test_an_example_cell_is_shown_as_fifty_cases_around_the_size_that_is_typed(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, plan_of(tmp_path, planner="base"))
+    page = panel.result.example
+    panel.result.deck.show_page("example")
+    qtbot.waitUntil(lambda: page.table.count() == 8, timeout=TIMEOUT)
+    page.size_.selectAll()
+    qtbot.keyClicks(page.size_, "40")
+
+    def drawn() -> bool:
+        return isinstance(page.view.chart, ScatterChart) and page.view.chart.x_limit == 40
+
+    qtbot.waitUntil(drawn, timeout=TIMEOUT)
+    chart = page.view.chart
+    assert isinstance(chart, ScatterChart)
+    assert chart.series[0].x.size == 50
+    values = [float(str(row[1])) for row in chart.table.rows]
+    assert sum(values) / 50 == pytest.approx(40)
+    # Laplace noise of ε = 1: one case in 100 lies below ln(50) = 3.9 scales.
+    assert values[0] == pytest.approx(40 - 3.91, abs=0.2)
+    qtbot.keyClicks(page.size_, "x")
+    assert page.size_wanted is None
 
 
 def test_a_table_of_the_chart_opens_its_error_and_its_sources(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, isqrt, sqrt
@@ -116,13 +116,21 @@ class CubeDesign(Design):
         return processed(self.settings, self.declared.domain, self.channels, noisy, token, report)
 
 
-def design_cube(given: PrivateInput, token: CancelToken, report: Report) -> CubeDesign:
-    """The whole design; InputError ``cube.*`` for what the plan gets wrong, Cancelled."""
+def design_cube(
+    given: PrivateInput,
+    token: CancelToken,
+    report: Report,
+    planned: Callable[[CubeSettings, tuple[int, ...], CancelToken, Report], CubePlan] | None = None,
+) -> CubeDesign:
+    """The whole design; InputError ``cube.*`` for what the plan gets wrong, Cancelled.
+
+    ``planned`` stands in for :func:`noise_plan` where plans are kept.
+    """
     settings = CubeSettings.from_parameters(given.parameters, given.where)
     declared = declare_all(settings, given)
     shape = declared.domain.shape
     _check_size(settings, shape, given.where)
-    plan = noise_plan(settings, shape, token, report)
+    plan = (planned or noise_plan)(settings, shape, token, report)
     _check_linear(settings, plan, given.where)
     if settings.nonnegative or settings.integral:
         from dpdesk.engine.cubes.consistency.integral import refuse_unfit

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from threading import Lock
 from typing import TypeAlias
 
 from dpdesk.core.charts import Chart, LatticeChart, ScatterChart
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.parameters import ParameterValue
-from dpdesk.engine.cubes.charts import TABLES
+from dpdesk.engine.cubes.background import Background
+from dpdesk.engine.cubes.charts import TABLES, unit_of
 from dpdesk.engine.cubes.design import CubeDesign, design_cube
 from dpdesk.engine.cubes.lattice_chart import (
     LATTICE,
@@ -21,113 +21,119 @@ from dpdesk.engine.cubes.lattice_chart import (
     lattice_without_errors,
     supposed_budget,
 )
-from dpdesk.engine.cubes.planning_charts import (
-    error_by_budget,
-    needed_budget,
-    table_detail,
-    table_names,
-)
+from dpdesk.engine.cubes.example_cell import example_cell
+from dpdesk.engine.cubes.plan_shelf import Kept, PlanShelf
+from dpdesk.engine.cubes.planner_charts import error_by_budget, planners_side_by_side
+from dpdesk.engine.cubes.planner_errors import budgets_around
+from dpdesk.engine.cubes.planning_charts import needed_budget, table_detail, table_names
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.method import Detail, ExplorationView
 from dpdesk.engine.private_method import PrivateInput
 
-_KEPT = 32
-_Key: TypeAlias = "tuple[tuple[str, str], ...]"
+_Values: TypeAlias = "Mapping[str, ParameterValue]"
 
 
 class CubeExploration:
     """An :class:`~dpdesk.engine.method.Exploration` of a data cube.
 
-    The first view of new settings plans the noise, which may take seconds; later ones of the same
-    settings are at hand. The token ends planning that nobody waits for any more.
+    The first view of new settings plans the noise, which may take seconds; later ones, of another
+    budget too, are at hand. The token ends planning that nobody waits for any more. What takes
+    longer is made by :meth:`grow`, one thing after another.
     """
 
     def __init__(self, given: PrivateInput, token: CancelToken) -> None:
         self._given = given
         self._token = token
-        self._lock = Lock()
-        self._known: dict[_Key, CubeDesign] = {}
-        self._compared: dict[_Key, ScatterChart] = {}
-        self._lattices: dict[_Key, LatticeChart] = {}
+        self._designs: Kept[CubeDesign] = Kept()
+        self._lattices: Kept[LatticeChart] = Kept()
+        self._shelf = PlanShelf()
+        self._background = Background(self._shelf)
 
-    def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
+    def view(self, parameters: _Values) -> ExplorationView:
         """Errors, costs and guarantee of these settings; an unusable one says what is wrong."""
         return self.view_until(parameters, self._token, silent)
 
     def view_until(
-        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
+        self, parameters: _Values, token: CancelToken, report: Report
     ) -> ExplorationView:
         """See :meth:`view`; planning ends within a second of a cancel. Raises Cancelled."""
         supposed = supposed_budget(parameters)
+        decided = supposed is None
         try:
-            design = self.design(supposed or parameters, token, report)
+            design = self.design(parameters, token, report)
+            compared = self._compared(design, decided, token)
         except Cancelled:
             raise
         except DpdeskError as error:
             sentence = error.sentence if isinstance(error, InputError) else error.line
             return ExplorationView(False, sentence, self._lattice(supposed or parameters), ())
-        if supposed is not None:
+        pending = self._background.pending(design, decided=decided)
+        if not decided:
             lattice = lattice_of_design(design, supposed=True)
-            return ExplorationView(False, NO_BUDGET, (lattice,), (), supposed=True)
+            shown = (lattice, *compared)
+            return ExplorationView(False, NO_BUDGET, shown, (), supposed=True, pending=pending)
         return ExplorationView(
             True,
             _sentence(design),
-            self._charts(parameters, design, token),
+            self._charts(parameters, design, compared),
             design.figures,
             design.guarantee,
             notes=(*design.notes, *_internal_note()),
+            pending=pending,
         )
 
-    def detail(
-        self, parameters: Mapping[str, ParameterValue], chart: str, place: int
-    ) -> Detail | None:
+    def grow(self, parameters: _Values, token: CancelToken, report: Report) -> ExplorationView:
+        """See :meth:`GrowingExploration.grow`."""
+        decided = supposed_budget(parameters) is None
+        self._background.next(self.design(parameters, token), token, report, decided=decided)
+        return self.view_until(parameters, token, silent)
+
+    def detail(self, parameters: _Values, chart: str, place: int) -> Detail | None:
         """What is known of the table behind a point, whose id is the table's mask."""
         if chart not in (TABLES, LATTICE):
             return None
-        return table_detail(self.design(supposed_budget(parameters) or parameters), place)
+        return table_detail(self.design(parameters), place)
 
-    def tables(self, parameters: Mapping[str, ParameterValue]) -> tuple[str, ...]:
+    def tables(self, parameters: _Values) -> tuple[str, ...]:
         """See :meth:`BudgetAdvice.tables`."""
-        return table_names(CubeSettings.from_parameters(parameters, self._given.where))
+        given = supposed_budget(parameters) or parameters
+        return table_names(CubeSettings.from_parameters(given, self._given.where))
 
     def needed(
-        self,
-        parameters: Mapping[str, ParameterValue],
-        place: int,
-        wanted: float,
-        token: CancelToken,
+        self, parameters: _Values, place: int, wanted: float, token: CancelToken
     ) -> tuple[str, Fraction]:
         """See :meth:`BudgetAdvice.needed`."""
         design = self.design(parameters, token)
         key = "epsilon" if design.settings.noise is Noise.LAPLACE else "rho"
         return key, needed_budget(design, place, wanted, token)
 
-    def _charts(
-        self, parameters: Mapping[str, ParameterValue], design: CubeDesign, token: CancelToken
-    ) -> tuple[Chart, ...]:
-        """The design's charts, and the comparison of planners behind the first one."""
-        key = _key(parameters)
-        with self._lock:
-            known = self._compared.get(key)
-        if known is None:
-            known = error_by_budget(design, token)
-            with self._lock:
-                while len(self._compared) >= _KEPT:
-                    del self._compared[next(iter(self._compared))]
-                self._compared[key] = known
-        return (*design.charts[:1], self._drawn(key, design), known, *design.charts[1:])
+    def example(
+        self, parameters: _Values, place: int, size: float, token: CancelToken
+    ) -> ScatterChart:
+        """See :meth:`BudgetAdvice.example`."""
+        token.check()
+        return example_cell(self.design(parameters, token), place, size)
 
-    def _drawn(self, key: _Key, design: CubeDesign) -> LatticeChart:
-        with self._lock:
-            known = self._lattices.get(key)
-        if known is None:
-            known = lattice_of_design(design)
-            with self._lock:
-                while len(self._lattices) >= _KEPT:
-                    del self._lattices[next(iter(self._lattices))]
-                self._lattices[key] = known
-        return known
+    def _charts(
+        self, parameters: _Values, design: CubeDesign, compared: tuple[Chart, ...]
+    ) -> tuple[Chart, ...]:
+        """The design's charts, and behind the first one what helps to choose."""
+        key = _key(parameters)
+        lattice = self._lattices.get(key) or self._lattices.put(key, lattice_of_design(design))
+        bias = self._background.bias(design)
+        return (*design.charts[:1], lattice, *compared, *bias, *design.charts[1:])
+
+    def _compared(self, design: CubeDesign, decided: bool, token: CancelToken) -> tuple[Chart, ...]:
+        """Planners side by side: those at hand, the chosen one first."""
+        settings, unit = design.settings, unit_of(design.channels[0])
+        found = self._background.errors(design, token)
+        coming = self._background.coming(design)
+        budgets = budgets_around(settings)
+        return (
+            error_by_budget(settings, budgets, found, unit, decided=decided, coming=coming),
+            planners_side_by_side(settings, found, unit, decided=decided, coming=coming),
+        )
 
     def _lattice(self, parameters: Mapping[str, ParameterValue]) -> tuple[Chart, ...]:
         """The lattice where no design can be made, so that the choice can be mended there."""
@@ -135,22 +141,15 @@ class CubeExploration:
         return () if found is None else (found,)
 
     def design(
-        self,
-        parameters: Mapping[str, ParameterValue],
-        token: CancelToken | None = None,
-        report: Report = silent,
+        self, parameters: _Values, token: CancelToken | None = None, report: Report = silent
     ) -> CubeDesign:
         """The design of these settings. Raises InputError, RefusedError, Cancelled."""
         key = _key(parameters)
-        with self._lock:
-            known = self._known.get(key)
+        known = self._designs.get(key)
         if known is None:
-            given = replace(self._given, parameters=parameters)
-            known = design_cube(given, token or self._token, report)
-            with self._lock:
-                while len(self._known) >= _KEPT:
-                    del self._known[next(iter(self._known))]
-                self._known[key] = known
+            given = replace(self._given, parameters=supposed_budget(parameters) or parameters)
+            known = design_cube(given, token or self._token, report, self._shelf.plan)
+            self._designs.put(key, known)
         return known
 
     def pick(self, point: int) -> Mapping[str, object]:
@@ -158,8 +157,8 @@ class CubeExploration:
         return {}
 
 
-def _key(parameters: Mapping[str, ParameterValue]) -> _Key:
-    return tuple(sorted((name, repr(value)) for name, value in parameters.items()))
+def _key(parameters: _Values) -> str:
+    return repr(sorted((name, repr(value)) for name, value in parameters.items()))
 
 
 def _sentence(design: CubeDesign) -> str:

@@ -1,13 +1,13 @@
 """What making a cube non-negative will do to it, told from noise and invented cubes alone.
 
 An example cube is filled with a made-up value in some of its base cells and 0 elsewhere, noise of
-the planned variances is drawn many times, and the two estimates are compared with the example. The
+the planned variances is drawn many times, and the estimates are compared with the example. The
 data are not needed, so a choice made after looking at this costs no budget.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -15,10 +15,11 @@ import numpy as np
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
-from dpdesk.engine.cubes.consistency.integral import nonnegative_cube
+from dpdesk.engine.cubes.consistency.integral import base_cube, nonnegative_cube, whole_cube
 from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
 from dpdesk.engine.cubes.lattice import Floats, members
 from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.cubes.stopping import Ints
 
 MOST_EXAMPLE_CELLS = 100_000
 """Base cells beyond which examples would take too long."""
@@ -36,12 +37,27 @@ class Example:
 
 
 @dataclass(frozen=True)
+class CellErrors:
+    """Errors of the cells that are truly 0 (``empty``) and of all others, 0 where there are none.
+
+    ``empty`` and ``other`` are means, so what is systematically wrong; ``spread_empty`` and
+    ``spread_other`` roots of the mean square, so what is typical.
+    """
+
+    empty: float
+    other: float
+    spread_empty: float
+    spread_other: float
+
+
+@dataclass(frozen=True)
 class Bias:
     """Mean effect of non-negativity on the cells of one cuboid of one example.
 
     ``empty`` and ``other`` are the mean error of cells that are truly 0 and of all others (0 where
     there are none); without the choice both are 0 but for the draws. ``error_before`` and
-    ``error_after`` are the root of the mean squared error of all cells.
+    ``error_after`` are the root of the mean squared error of all cells. ``choices`` hold the same
+    by kind of cell for each of :data:`CHOICES`.
     """
 
     example: Example
@@ -50,6 +66,11 @@ class Bias:
     other: float
     error_before: float
     error_after: float
+    choices: tuple[CellErrors, ...] = ()
+
+
+CHOICES = ("plain", "nonnegative", "integral", "both")
+"""What can be made of a cube: nothing, no negative numbers, whole numbers, and both."""
 
 
 def expected_bias(
@@ -83,7 +104,8 @@ def expected_bias(
             extra = _measured(study, residuals or {}, noise, generator)
             cube = consistent_cube(shape, noisy, extra, token=token)
             after = nonnegative_cube(cube, token)
-            study.add({mask: (cube.cuboid(mask), after.cuboid(mask)) for mask in wanted})
+            variants = (cube, after, whole_cube(base_cube(cube)), whole_cube(after))
+            study.add({mask: [one.cuboid(mask) for one in variants] for mask in wanted})
             report(StepProgress("examples", number * draws + draw + 1, len(chosen) * draws))
         found.extend(study.results(draws))
     return found
@@ -99,34 +121,44 @@ class _Study:
         filled = round(example.filled * len(cells))
         cells[np.random.default_rng(0).permutation(len(cells))[:filled]] = example.value
         self.truth = cells.reshape(shape)
-        self.sums = {mask: np.zeros((4,)) for mask in wanted}
+        self.truths = {mask: self.margin(mask) for mask in wanted}
+        self.sums = {mask: np.zeros((len(CHOICES), 5)) for mask in wanted}
 
     def margin(self, mask: int) -> Floats:
         """The example's values of a cuboid."""
         away = tuple(axis for axis in range(len(self.shape)) if not mask >> axis & 1)
         return np.asarray(self.truth.sum(axis=away))
 
-    def add(self, estimates: Mapping[int, tuple[Floats, Floats]]) -> None:
-        """Count one draw: (least squares, non-negative) by cuboid."""
-        for mask, (before, after) in estimates.items():
-            truth = self.margin(mask)
-            error = after - truth
+    def add(self, estimates: Mapping[int, Sequence[Floats | Ints]]) -> None:
+        """Count one draw: the estimates of each of :data:`CHOICES`, by cuboid."""
+        for mask, variants in estimates.items():
+            truth = self.truths[mask]
             empty = truth == 0
-            self.sums[mask] += (
-                error[empty].mean() if empty.any() else 0.0,
-                error[~empty].mean() if not empty.all() else 0.0,
-                ((before - truth) ** 2).mean(),
-                (error**2).mean(),
-            )
+            for number, estimate in enumerate(variants):
+                error = estimate - truth
+                squares = error**2
+                self.sums[mask][number] += (
+                    _mean(error[empty]),
+                    _mean(error[~empty]),
+                    _mean(squares[empty]),
+                    _mean(squares[~empty]),
+                    squares.mean(),
+                )
 
     def results(self, draws: int) -> list[Bias]:
         """The means over all draws."""
-        return [Bias(self.example, mask, *_row(sums / draws)) for mask, sums in self.sums.items()]
+        return [self._result(mask, sums / draws) for mask, sums in self.sums.items()]
+
+    def _result(self, mask: int, means: Floats) -> Bias:
+        rooted = np.column_stack([means[:, :2], np.sqrt(means[:, 2:])])
+        choices = tuple(CellErrors(*row[:4]) for row in rooted.tolist())
+        before, after = rooted[:2, 4].tolist()
+        cleaned = choices[1]
+        return Bias(self.example, mask, cleaned.empty, cleaned.other, before, after, choices)
 
 
-def _row(means: Floats) -> tuple[float, float, float, float]:
-    empty, other, before, after = means.tolist()
-    return empty, other, before**0.5, after**0.5
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else 0.0
 
 
 def _measured(

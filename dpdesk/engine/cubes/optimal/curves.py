@@ -55,6 +55,24 @@ def half_width(
     return sensitivity * _quantile(damping, coverage) * deviation / budget
 
 
+def noise_quantiles(plan: CubePlan, cuboid: int, count: int) -> Floats:
+    """The error of a cell of ``cuboid`` in units of its standard deviation, by quantiles.
+
+    ``count`` equally likely values, ascending: the quantiles at (i + 1/2)/count, symmetric about 0.
+    Raises ValueError where the plan's sources do not determine the cuboid.
+    """
+    deviation = sqrt(plan_variances(plan, 1.0)[cuboid])
+    if deviation == inf:
+        raise ValueError("no source determines this cuboid")
+    places = (np.arange(count) + 0.5) / count
+    if plan.noise is Noise.GAUSSIAN:
+        return np.array([NormalDist().inv_cdf(place) for place in places.tolist()])
+    damping = _characteristic(plan, cuboid, deviation)
+    upper = [_quantile(damping, 2 * place - 1) for place in places.tolist() if place > 0.5]
+    middle = [0.0] * (count % 2)
+    return np.array([*(-value for value in reversed(upper)), *middle, *upper])
+
+
 def half_widths(
     plan: CubePlan, budget: float, *, coverage: float = 0.95, sensitivity: float = 1.0,
     token: CancelToken | None = None,

@@ -46,6 +46,7 @@ class ChartDeck(QWidget):
         self._charts: dict[str, Chart] = {}
         self._views: dict[str, ChartView] = {}
         self._pages: dict[str, tuple[tuple[str, str], QWidget]] = {}
+        self._withheld: set[str] = set()
         self._behind: set[str] = set()
         self._stale = (False, "")
         self._wide = False
@@ -86,6 +87,12 @@ class ChartDeck(QWidget):
         self._pages[identifier] = ((short, words), widget)
         self._stack.addWidget(widget)
         self._arrange()
+
+    def offer_page(self, identifier: str, *, offered: bool) -> None:
+        """Whether a page makes sense beside the charts that are shown."""
+        if offered != (identifier not in self._withheld):
+            self._withheld ^= {identifier}
+            self._arrange()
 
     def set_charts(self, charts: Sequence[Chart], *, pages: bool = True) -> None:
         """Show these charts, each where the one with the same id was, and the pages behind them."""
@@ -199,7 +206,9 @@ class ChartDeck(QWidget):
             if key != beside
         }
         if self._charts and self._paged:
-            offered |= {key: words for key, (words, _) in self._pages.items()}
+            offered |= {
+                key: words for key, (words, _) in self._pages.items() if key not in self._withheld
+            }
         choices = [(key, short) for key, (short, _) in offered.items()]
         self._strip.set_choices(choices, {key: words for key, (_, words) in offered.items()})
         self._strip.setVisible(bool(choices))

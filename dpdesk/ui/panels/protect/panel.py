@@ -15,15 +15,16 @@ from dpdesk.app.types import (
     SetParameters,
     WorkState,
 )
-from dpdesk.core.errors import InputError
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.protect import presenter
 from dpdesk.ui.panels.protect.details import Details
 from dpdesk.ui.panels.protect.explaining import explanation
+from dpdesk.ui.panels.protect.growing import GrowingViews
 from dpdesk.ui.panels.protect.header import ProtectHeader
 from dpdesk.ui.panels.protect.live import LiveAnswer, LiveViews, ViewWish
+from dpdesk.ui.panels.protect.picking import Picking
 from dpdesk.ui.panels.protect.private_side import PrivateSide
-from dpdesk.ui.panels.protect.result_pane import ResultPane
+from dpdesk.ui.panels.protect.result_pane import EXAMPLE, ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
@@ -32,7 +33,6 @@ from dpdesk.ui.widgets import EmptyState, column
 from dpdesk.ui.widgets.sides import Side, Sides
 from dpdesk.ui.words import lacking
 from dpdesk.ui.words.lacking import Missing, Situation
-from dpdesk.ui.words.settings import levels_words
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 DIM_AFTER_MS = 200
@@ -67,6 +67,8 @@ class ProtectPanel(Panel):
         self._live.failed.connect(self._on_view_failed)
         self._live.started.connect(self._follow_job)
         self._live.stopped.connect(self._on_view_stopped)
+        self._growing = GrowingViews(workbench.hub, self)
+        self._growing.arrived.connect(self._on_grown)
         self._stopped: tuple[Explored | None, dict[str, object]] = (None, {})
         self._dim = QTimer(self)
         self._dim.setSingleShot(True)
@@ -169,14 +171,12 @@ class ProtectPanel(Panel):
         self.settings.searchAgainAsked.connect(self._on_search_again)
         self.settings.paused.connect(self._on_paused)
         self.result = ResultPane(self._theme, self._bench.hub)
+        self._private = PrivateSide(self._bench, self.settings, self.result, self)
         self.result.asked.connect(self._on_asked)
         self.result.placeAsked.connect(self.wantsPanel)
         self.result.strip.cancelAsked.connect(self._on_cancel)
-        self.result.deck.pointPicked.connect(self._on_point)
-        self.result.deck.pointMarked.connect(self._on_marked)
-        self.result.deck.limitMoved.connect(self._on_limit)
+        self._picking = Picking(self._bench, self.result, self._private, self)
         self._details = Details(self._bench, self.result.deck, self)
-        self._private = PrivateSide(self._bench, self.settings, self.result.deck, self)
         self._right = QStackedWidget()
         self._page = QScrollArea()
         self._page.setWidgetResizable(True)
@@ -321,6 +321,8 @@ class ProtectPanel(Panel):
         self._dim.stop()
         if self.isVisible():
             self.result.show_view(self._view)
+            private = self._bench.explored is not None and self._bench.explored.patient
+            self.result.deck.offer_page(EXAMPLE, offered=private)
             self.result.deck.set_stale(False)
         else:
             self.later(_DRAW)
@@ -383,7 +385,18 @@ class ProtectPanel(Panel):
             self._dim.start()
         if answer.view.feasible or answer.view.supposed:
             self._private.advise()
+            self._growing.follow(answer)
         self._update_buttons()
+
+    @Slot(object)
+    def _on_grown(self, answer: LiveAnswer) -> None:
+        """Show what was added; where the budget was changed meanwhile, with the present one."""
+        if answer.explored is not self._bench.explored:
+            return
+        if dict(answer.parameters) == dict(self._bench.work.parameters):
+            self._on_view(answer)
+        elif not self._paused:
+            self._live.ask(answer.explored, self._bench.work.parameters)
 
     @Slot(object)
     def _on_view_failed(self, outcome: JobFailed) -> None:
@@ -425,34 +438,6 @@ class ProtectPanel(Panel):
         method = self._bench.method
         live = method is not None and set(changes) <= {*method.live, *presenter.TYPED}
         self._bench.apply(SetParameters(dict(changes)), merge=live)
-
-    @Slot(int)
-    def _on_point(self, point: int) -> None:
-        picked = self._picked(point)
-        if picked:
-            self._bench.apply(SetParameters(dict(picked)))
-
-    @Slot(str, float)
-    def _on_limit(self, key: str, value: float) -> None:
-        method = self._bench.method
-        if method is None or key not in method.live or self._bench.stale:
-            return
-        plain = presenter.nearest_value(method, key, value)
-        if plain is not None and plain != self._bench.work.parameters.get(key):
-            self._bench.apply(SetParameters({key: plain}), merge=True)
-
-    @Slot(int)
-    def _on_marked(self, point: int) -> None:
-        self.result.show_marked(levels_words(self._picked(point)))
-
-    def _picked(self, point: int) -> Mapping[str, object]:
-        explored = self._bench.explored
-        if explored is None or self._bench.stale:
-            return {}
-        try:
-            return explored.pick(point)
-        except InputError:
-            return {}
 
     @Slot(str)
     def _on_asked(self, what: str) -> None:

@@ -8,11 +8,14 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import Candidate, Method, PrivateMethod, WorkState
 from dpdesk.core.charts import Figure
+from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.parameters import (
     IntegerParameter,
     LevelsParameter,
     Parameter,
     ShareParameter,
+    exact_number,
+    plain_number,
 )
 from dpdesk.ui.words.settings import same_value, settings_words
 
@@ -51,13 +54,20 @@ def edits(
 def nearest_value(method: Method, key: str, value: float) -> object:
     """The value of a parameter, as a plan writes it, that is nearest to a place in a chart.
 
-    None when the method has no such number.
+    Budgets are rounded to two digits. None when the method has no such number.
     """
     found = next((one for one in method.parameters if one.key == key), None)
     if isinstance(found, IntegerParameter):
         most = found.maximum if found.maximum is not None else max(found.minimum, round(value))
         return min(max(found.minimum, round(value)), most)
+    if isinstance(found, PositiveParameter) and value > 0:
+        return plain_number(exact_number(f"{value:.2g}"))
     return round(min(1.0, max(0.0, value)), 4) if isinstance(found, ShareParameter) else None
+
+
+def moves(method: Method, key: str) -> bool:
+    """Whether a line in a chart may move this parameter."""
+    return key in (*method.live, *(BUDGET_KEYS if isinstance(method, PrivateMethod) else ()))
 
 
 def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, object]]:
@@ -75,6 +85,9 @@ TYPED = frozenset(
     ("domains", "outside", "theta", "epsilon", "rho", "delta", "measure", "publish", "weights")
 ) | {"targets", "forbid"}
 """Keys whose fields are typed into: one change for all that is typed."""
+
+
+BUDGET_KEYS = ("epsilon", "rho")
 
 
 def reached_words(method: Method | None) -> str:

@@ -9,17 +9,20 @@ from PySide6.QtCore import QObject, Slot
 
 from dpdesk.app.private import trying
 from dpdesk.app.types import DataStore, Explored, SetBudget, SetParameters, WorkState
+from dpdesk.core.charts import ScatterChart
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.domains import DATA
 from dpdesk.ui.jobs import JobDone, JobFailed
-from dpdesk.ui.panels.protect.deck import ChartDeck
 from dpdesk.ui.panels.protect.lattice_edits import LatticeEdits
+from dpdesk.ui.panels.protect.result_pane import ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
 from dpdesk.ui.workbench import Workbench
 
 _CHANNEL, _ADVICE = "protect.categories", "protect.advice"
+_SOLVED, _EXAMPLE = "protect.solved", "protect.example"
+LEAST_EXACT = -1
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class Advise:
     parameters: Mapping[str, object]
     place: int
     wanted: float | None
+    least_exact: bool = False
 
     def __call__(self, token: CancelToken, report: Report) -> Advised:
         """The answer."""
@@ -74,6 +78,8 @@ class Advise:
         needed = None
         if self.wanted is not None and tables:
             place = self.place if 0 <= self.place < len(tables) else len(tables) - 1
+            if self.least_exact:
+                place = LEAST_EXACT
             try:
                 needed = self.explored.needed(self.parameters, place, self.wanted, token)
             except ValueError:  # no budget that anybody would spend reaches it
@@ -81,15 +87,30 @@ class Advise:
         return Advised(self.explored, tables, needed)
 
 
+@dataclass(frozen=True)
+class MakeExample:
+    """Work for a background thread: what an example cell could be released as."""
+
+    explored: Explored = field(repr=False)
+    parameters: Mapping[str, object]
+    place: int
+    size: float
+
+    def __call__(self, token: CancelToken, report: Report) -> ScatterChart | None:
+        """The picture."""
+        return self.explored.example(self.parameters, self.place, self.size, token)
+
+
 class PrivateSide(QObject):
     """Joins the settings of a method that draws noise with what can be found out for them."""
 
     def __init__(
-        self, workbench: Workbench, settings: SettingsPane, deck: ChartDeck, parent: QObject
+        self, workbench: Workbench, settings: SettingsPane, result: ResultPane, parent: QObject
     ) -> None:
         super().__init__(parent)
-        self._bench, self._settings = workbench, settings
-        self._lattice = LatticeEdits(workbench, deck, self)
+        self._bench, self._settings, self._result = workbench, settings, result
+        self._lattice = LatticeEdits(workbench, result.deck, self)
+        result.example.asked.connect(self._ask_example)
         settings.categoriesWanted.connect(self._on_wanted)
         settings.budget.edited.connect(self._on_budget)
         workbench.budget.changed.connect(self._on_outlook)
@@ -115,6 +136,41 @@ class PrivateSide(QObject):
             failed=self._on_unadvised,
         )
 
+    def solve(self, wanted: float) -> None:
+        """Look up the budget with which the least exact table errs by this much, and set it."""
+        bench = self._bench
+        if bench.explored is None or bench.stale:
+            return
+        work = Advise(bench.explored, dict(bench.work.parameters), 0, wanted, least_exact=True)
+        bench.hub.latest(_SOLVED).query(
+            self.tr("Looking up the budget for an accuracy"), work, done=self._on_solved
+        )
+
+    def _on_solved(self, outcome: JobDone) -> None:
+        found = outcome.value
+        if isinstance(found, Advised) and found.needed is not None:
+            key, budget = found.needed
+            if found.explored is self._bench.explored:
+                number = plain_number(exact_number(budget))
+                self._bench.apply(SetParameters({key: number}), merge=True)
+
+    @Slot()
+    def _ask_example(self) -> None:
+        """Draw the example cell, where it is looked at."""
+        bench, page = self._bench, self._result.example
+        if bench.explored is None or bench.stale or page.size_wanted is None:
+            return
+        work = MakeExample(
+            bench.explored, dict(bench.work.parameters), page.place, page.size_wanted
+        )
+        bench.hub.latest(_EXAMPLE).query(
+            self.tr("Drawing an example cell"), work, done=self._on_example, quiet=True
+        )
+
+    def _on_example(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, ScatterChart):
+            self._result.example.show_example(outcome.value)
+
     @Slot(str, str)
     def _on_wanted(self, kind: str, name: str) -> None:
         form, data = self._settings.form, self._bench.data
@@ -138,6 +194,8 @@ class PrivateSide(QObject):
         found = outcome.value
         if isinstance(found, Advised) and found.explored is self._bench.explored:
             self._settings.accuracy.show_tables(found.tables)
+            self._result.example.show_tables(found.tables)
+            self._ask_example()
             self._settings.accuracy.show_answer(found.needed)
 
     def _on_unadvised(self, outcome: JobFailed) -> None:

@@ -15,6 +15,7 @@ from dpdesk.core.jobs import Note
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.panels.protect.deck import ChartDeck
+from dpdesk.ui.panels.protect.example_page import ExamplePage
 from dpdesk.ui.panels.protect.presenter import headline_figures
 from dpdesk.ui.panels.protect.search_strip import SearchStrip
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
@@ -23,7 +24,7 @@ from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.lacking import HIERARCHIES, place_of, place_words
 
-GUARANTEE, FIGURES = "guarantee", "figures"
+GUARANTEE, FIGURES, EXAMPLE = "guarantee", "figures", "example"
 
 
 class SmallTile(FigureTile):
@@ -83,6 +84,10 @@ class ResultPane(QWidget):
         self._tile_box = FlowBox(gap=SPACE.xs, stretch=True)
         layout.addWidget(self._tile_box)
         self.deck = ChartDeck(theme)
+        self.example = ExamplePage(theme)
+        words = self.tr("What could one cell be released as?")
+        self.deck.add_page(EXAMPLE, self.tr("Example cell"), words, self.example)
+        self.deck.offer_page(EXAMPLE, offered=False)
         self.deck.add_page(
             GUARANTEE, self.tr("Guarantee"), self.tr("What is guaranteed?"), self._build_guarantee()
         )

@@ -1,0 +1,73 @@
+"""One example cell: what it could be released as, in equally likely values.
+
+The true size is an example that somebody types, never a count of the data.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from dpdesk.core.charts import Axis, Look, PointSeries, ScatterChart, format_figure, table_from
+from dpdesk.engine.cubes.charts import name_of, unit_of
+from dpdesk.engine.cubes.design import CubeDesign
+from dpdesk.engine.cubes.errors import half_width
+from dpdesk.engine.cubes.lattice import Floats
+from dpdesk.engine.cubes.optimal.curves import noise_quantiles
+
+DOTS = 50
+_COLUMNS = 14
+
+
+def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
+    """Fifty dots for a cell of the published table at ``place`` that truly holds ``size``."""
+    settings, channel = design.settings, design.channels[0]
+    place = place if 0 <= place < len(settings.published) else len(settings.published) - 1
+    mask, variance = settings.published[place], design.errors[0].variances[place]
+    unit, step = unit_of(channel), float(channel.unit)
+    values = size + sqrt(variance) * noise_quantiles(design.plan, mask, DOTS)
+    width = half_width(settings.noise, variance, step)
+    across, along = _stacked(values)
+    cell = f"a cell of {name_of(settings, mask)} that truly holds {_number(size)} {unit}"
+    return ScatterChart(
+        id="cube-example",
+        question=f"What could {cell} be released as?",
+        answer=(
+            f"Each dot is one case in {DOTS}: in 95 % of the cases it is released as "
+            f"{_number(size - width)} to {_number(size + width)} (± {_number(width)}"
+            f"{_share(width, size)}). The size is your example; nothing was counted."
+        ),
+        x_axis=Axis("Released value", unit),
+        y_axis=Axis("One dot: one case in 50", minimum=0.0, bare=True),
+        series=(PointSeries("One case in 50", across, along, look=Look.FIRST),),
+        table=table_from(
+            ["Case", f"Released value ({unit})", "Chance of less (%)"],
+            [
+                [number + 1, round(value, 2), round(100 * (number + 0.5) / DOTS, 1)]
+                for number, value in enumerate(values.tolist())
+            ],
+        ),
+        x_limit=size,
+        x_limit_label=f"example: {_number(size)}",
+        short="Example cell",
+    )
+
+
+def _stacked(values: Floats) -> tuple[Floats, Floats]:
+    """Dots in columns, one upon the other, as places of a plot."""
+    low, high = float(values[0]), float(values[-1])
+    width = (high - low) / _COLUMNS or 1.0
+    columns = np.minimum(((values - low) / width).astype(np.int64), _COLUMNS - 1)
+    heights = np.array([np.count_nonzero(columns[:at] == columns[at]) for at in range(len(values))])
+    return low + (columns + 0.5) * width, heights + 0.5
+
+
+def _share(width: float, size: float) -> str:
+    if size <= 0:
+        return ""
+    return f", {format_figure(width / size, 'share')} of the example"
+
+
+def _number(value: float) -> str:
+    return format_figure(float(value), "number" if abs(value) < 1000 else "count")
