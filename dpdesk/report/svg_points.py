@@ -141,6 +141,7 @@ def _label_curve(
 ) -> None:
     for index, px, py in spots:
         if series.labels and series.labels[index]:
+            canvas.elements.append(_marker(series.look, px, py, 4.0))
             canvas.text(px + 6, py - 6, series.labels[index], bold=True)
 
 

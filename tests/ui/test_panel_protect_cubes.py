@@ -206,7 +206,10 @@ def test_planners_stand_side_by_side_as_errors_against_epsilon(
     panel.result.deck.show_page("cube-budgets")
     chart = panel.result.deck.view("cube-budgets").chart
     assert isinstance(chart, ScatterChart)
-    assert [one.name for one in chart.series] == ["Base = BMax", "All"]  # BMax chooses the same here
+    assert [one.name for one in chart.series] == [
+        "Base = BMax",
+        "All",
+    ]  # BMax chooses the same here
     assert all(one.joined and one.name in one.labels for one in chart.series)
     base = chart.series[0]
     # The grand total adds up 18 cells of discrete Laplace noise, whose variance is not 2/ε².

@@ -39,10 +39,7 @@ FILLED = 0.2
 _MULTIPLES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 _DRAWN_CELLS = 40_000
 _MOST_DRAWS, _LEAST_DRAWS = 200, 4
-_ASSUMED = (
-    "Assumes an invented table in which one cell in five holds this many and the others hold "
-    "nothing; simulated with the planned noise, never with the data."
-)
+_ASSUMED = "Assumes an invented table: one cell in five holds this many, the others nothing."
 
 
 @dataclass(frozen=True)
@@ -119,10 +116,11 @@ def bias_chart(design: CubeDesign, found: Sequence[Bias]) -> ScatterChart:
     channel = design.channels[0]
     unit, step = unit_of(channel), float(channel.unit)
     sizes = np.array([each.example.value for each in found]) * step
-    plain, cleaned = ([each.choices[number] for each in found] for number in (0, 1))
+    cleaned = [each.choices[1] for each in found]
     off = np.array([each.other for each in cleaned]) * step
     empty = np.array([each.empty for each in cleaned]) * step
-    typical = [np.array([each.spread_other for each in kind]) * step for kind in (cleaned, plain)]
+    typical = np.array([each.spread_other for each in cleaned]) * step
+    without = np.full(len(found), sqrt(_base_variance(design)))
     names = (
         "Bias of cells of this size",
         "Bias of empty cells",
@@ -130,7 +128,7 @@ def bias_chart(design: CubeDesign, found: Sequence[Bias]) -> ScatterChart:
         "Typical error without",
     )
     looks = (Look.FIRST, Look.SECOND, Look.THIRD, Look.REFERENCE)
-    curves = (off, empty, *typical)
+    curves = (off, empty, typical, without)
     return ScatterChart(
         id=BIAS,
         question="What would “No negative numbers” do to the cells?",
@@ -163,20 +161,17 @@ def _answer(design: CubeDesign, found: Sequence[Bias], channel: Channel) -> str:
     """The mean error of small cells, and the typical one, with and without."""
     middle = found[len(found) // 2]
     size, step = middle.example.value * float(channel.unit), float(channel.unit)
-    plain, cleaned, whole, _ = middle.choices
-    settings = design.settings
+    cleaned = middle.choices[1]
     choice = (
-        "“No negative numbers” is on"
-        if settings.nonnegative
-        else ("If you choose “No negative numbers”")
+        "With “No negative numbers”"
+        if design.settings.nonnegative
+        else "If you choose “No negative numbers”"
     )
-    rounding = "“Whole numbers” is on" if settings.integral else "“Whole numbers” alone"
-    before, after, rounded = (each.spread_other * step for each in (plain, cleaned, whole))
+    after, before = cleaned.spread_other * step, sqrt(_base_variance(design))
     return (
         f"{choice}, empty cells come out {_number(cleaned.empty * step)} too large on average and "
-        f"cells of {_number(size)} {unit_of(channel)} {_less(cleaned.other * step)}; their typical "
-        f"error is {_number(after)} instead of {_number(before)}. {rounding}: no bias, typical "
-        f"error {_number(rounded)}."
+        f"cells of {_number(size)} {unit_of(channel)} {_less(cleaned.other * step)} (typical error "
+        f"{_number(after)} instead of {_number(before)}). “Whole numbers” adds no bias."
     )
 
 

@@ -36,7 +36,7 @@ SLOW = ("optimal", "exact")
 """Planners that may search for a minute: compared in the background."""
 
 PLACES_PER_DECADE = 8
-_DECADES = {Noise.LAPLACE: (-2, 1), Noise.GAUSSIAN: (-4, 1)}
+_DECADES = {Noise.LAPLACE: (-2.0, 0.5), Noise.GAUSSIAN: (-4.0, 0.0)}
 
 PlanAt = Callable[[Fraction], CubePlan]
 
@@ -68,7 +68,7 @@ def budgets_around(settings: CubeSettings) -> tuple[Fraction, ...]:
     first, last = _DECADES[settings.noise]
     own = log10(settings.budget)
     first, last = min(first, floor(own)), max(last, ceil(own))
-    places = (last - first) * PLACES_PER_DECADE + 1
+    places = round((last - first) * PLACES_PER_DECADE) + 1
     return tuple(Fraction(f"{10.0**power:.6g}") for power in np.linspace(first, last, places))
 
 

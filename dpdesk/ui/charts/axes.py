@@ -90,7 +90,7 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         if self._categories is not None:
             return list(super().tickStrings(values, scale, spacing))
         if self._axis.log:
-            return [plain_text(10.0**value) for value in values]
+            return _told_apart([10.0**value for value in values])
         if self._axis.percent:
             return [f"{plain_text(value * 100, spacing * 100)} %" for value in values]
         return [plain_text(value, spacing) for value in values]
@@ -105,6 +105,16 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
     @property
     def _flat(self) -> bool:
         return self.orientation in ("top", "bottom")
+
+
+def _told_apart(values: Sequence[float]) -> list[str]:
+    """Numbers of a log axis, with more decimals where they would look the same."""
+    texts = [plain_text(value) for value in values]
+    for places in range(1, 4):
+        if len(set(texts)) == len(texts):
+            break
+        texts = [f"{value:,.{places}f}" for value in values]
+    return texts
 
 
 def log_places(low: float, high: float) -> list[float]:

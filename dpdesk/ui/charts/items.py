@@ -415,7 +415,7 @@ class MarkersItem(PixelItem):
     ) -> None:
         """Show these points; colours are those of the marker, of its halo and of labels.
 
-        ``joined`` draws a curve in this style instead of markers.
+        ``joined`` draws a curve in this style instead of markers and labels.
         """
         self._x, self._y, self._shape, self._size = x, y, shape, size
         self._colour, self._halo, self._text = (QColor(colour) for colour in colours)
@@ -437,7 +437,6 @@ class MarkersItem(PixelItem):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             places = zip(xs.tolist(), ys.tolist(), strict=True)
             painter.drawPolyline(QPolygonF([QPointF(x, y) for x, y in places]))
-            self._draw_labels(painter, transform, xs, ys)
             return
         path = marker_path(self._shape, self._size)
         line_only = self._shape in ("cross", "ring")
@@ -468,6 +467,8 @@ class MarkersItem(PixelItem):
         painter.setPen(self._text)
         metrics, gap = QFontMetricsF(self._font), self._size / 2 + 5
         for label, x, y in zip(self._labels, xs.tolist(), ys.tolist(), strict=False):
+            if not label:
+                continue
             width = metrics.horizontalAdvance(label)
             left = x + gap if x + gap + width < view.right() else x - gap - width
             top = max(y - metrics.height() - self._size / 4, view.top())

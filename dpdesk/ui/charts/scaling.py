@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from dpdesk.core.charts import Axis, PointSeries, ScatterChart
 
+_SAME = 1e-6
+"""Values that differ by no more than this part are one value, and rounding."""
 Floats = NDArray[np.float64]
 
 
@@ -52,7 +54,7 @@ def span(arrays: Sequence[Floats], axis: Axis, extra: float | None) -> tuple[flo
     asked_low, asked_high = scaled(axis.minimum, axis), scaled(axis.maximum, axis)
     low = asked_low if asked_low is not None else min(lows, default=0.0)
     high = asked_high if asked_high is not None else max(highs, default=1.0)
-    if high <= low:
+    if high - low <= _SAME * max(abs(low), abs(high), _SAME):
         low, high = low - 0.5 * (abs(low) or 1), low + 0.5 * (abs(low) or 1)
     air = (high - low) * 0.03
     return low - air, high + air

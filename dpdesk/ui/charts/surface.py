@@ -204,13 +204,15 @@ class PlotSurface(PlotFrame):
         clouds = [one for one in series if one.x.size > CLOUD_FROM and not _lined(one)]
         marks = [one for one in series if one.x.size <= CLOUD_FROM or _lined(one)]
         _fit(self, self._clouds, len(clouds), CloudItem)
-        _fit(self, self._markers, len(marks), MarkersItem)
+        named = [one for one in marks if one.joined and one.labels]
+        _fit(self, self._markers, len(marks) + len(named), MarkersItem)
         theme, depth = self._theme, {id(one): 12 + n * 0.1 for n, one in enumerate(series)}
         tokens = theme.tokens
         for cloud, one in zip(self._clouds, clouds, strict=True):
             cloud.setZValue(depth[id(one)])
             cloud.set_points(one.x, one.y, look_colour(tokens, one.look))
-        for item, one in zip(self._markers, marks, strict=True):
+        self._name_curves(self._markers[len(marks) :], named)
+        for item, one in zip(self._markers, marks, strict=False):
             item.setZValue(depth[id(one)] + (10 if one.emphasis else 0))
             size = (15.0 if one.emphasis else 8.0) * max(1.0, theme.scale * 0.8)
             colour = look_colour(tokens, one.look)
@@ -225,6 +227,18 @@ class PlotSurface(PlotFrame):
                 labels=one.labels,
                 font=theme.font("note", bold=one.emphasis),
             )
+
+    def _name_curves(self, items: Sequence[MarkersItem], series: Sequence[PointSeries]) -> None:
+        """Names beside curves, above all curves, each at a mark of its curve."""
+        theme = self._theme
+        for item, one in zip(items, series, strict=True):
+            item.setZValue(19)
+            colours = (look_colour(theme.tokens, one.look), theme.tokens.surface, theme.tokens.text)
+            font = theme.font("note", bold=True)
+            at = np.flatnonzero(np.array([bool(label) for label in one.labels]))
+            labels = tuple(one.labels[place] for place in at.tolist())
+            shape = MARKER[one.look]
+            item.set_points(one.x[at], one.y[at], shape, 9.0, colours, labels=labels, font=font)
 
     def _clear_points(self) -> None:
         self._links.set_links((np.empty(0),) * 4, self._theme.tokens.border)

@@ -322,7 +322,7 @@ def test_marks_cover_the_whole_view_after_the_axes_have_moved(
     surface.grab()
     surface.set_ranges((-0.6, 5.4), (0, 90_000))
     surface.grab()
-    assert surface._line.boundingRect().height() == pytest.approx(90_000)
+    assert surface._lines.items[1].boundingRect().height() == pytest.approx(90_000)
 
 
 @pytest.mark.parametrize("percent", [100, 200])

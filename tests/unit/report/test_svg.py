@@ -238,3 +238,16 @@ def test_linked_points_are_joined_and_a_bare_axis_has_no_numbers() -> None:
     lines = f"{NAMESPACE}line"
     assert len(list(bare.iter(lines))) == len(list(joined.iter(lines))) + 1
     assert "0.5" not in texts(render_chart(chart))
+
+
+def test_a_standing_line_and_the_names_of_curves_are_written() -> None:
+    xs, ys = np.array([0.1, 1.0, 10.0]), np.array([90.0, 9.0, 0.9])
+    curve = PointSeries("BMax", xs, ys, joined=True, labels=("", "BMax", ""))
+    log = {"x_axis": Axis("ε", log=True), "y_axis": Axis("±", "people", log=True)}
+    svg = render_chart(
+        points(series=(curve,), x_limit=40.0, x_limit_label="ε = 40", y_limit=9.0, **log)
+    )
+    assert texts(svg).count("BMax") == 2  # in the key and beside the curve
+    assert "ε = 40" in texts(svg)
+    places = [float(node.get("x1") or 0) for node in parsed(svg).iter(f"{NAMESPACE}line")]
+    assert max(places) <= 900
