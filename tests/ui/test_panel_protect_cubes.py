@@ -218,7 +218,7 @@ def test_planners_stand_side_by_side_as_errors_against_epsilon(
         deviation = math.sqrt(18 * 2 * q) / (1 - q)
         assert width == pytest.approx(min(2.12 * deviation + 0.6, math.sqrt(20) * deviation))
     assert chart.x_limit == 1
-    assert [one.id for one in panel.result.deck.charts][1:3] == ["cube-budgets", "cube-planners"]
+    assert [one.id for one in panel.result.deck.charts][2:4] == ["cube-budgets", "cube-planners"]
 
 
 def surface_of(panel: ProtectPanel, page: str) -> PlotSurface:

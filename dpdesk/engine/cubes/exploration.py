@@ -14,6 +14,7 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.background import Background
 from dpdesk.engine.cubes.charts import TABLES, unit_of
 from dpdesk.engine.cubes.design import CubeDesign, design_cube
+from dpdesk.engine.cubes.example_cell import example_cell
 from dpdesk.engine.cubes.lattice_chart import (
     LATTICE,
     NO_BUDGET,
@@ -21,7 +22,6 @@ from dpdesk.engine.cubes.lattice_chart import (
     lattice_without_errors,
     supposed_budget,
 )
-from dpdesk.engine.cubes.example_cell import example_cell
 from dpdesk.engine.cubes.plan_shelf import Kept, PlanShelf
 from dpdesk.engine.cubes.planner_charts import error_by_budget, planners_side_by_side
 from dpdesk.engine.cubes.planner_errors import budgets_around

@@ -9,7 +9,7 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QPointF, QRectF
 
-from dpdesk.core.charts import BarChart, Chart
+from dpdesk.core.charts import BarChart, Chart, ScatterChart
 from dpdesk.ui.charts.items import LineItem
 from dpdesk.ui.charts.limits import GRAB_PIXELS, LimitHandle, crossing, handles_of
 from dpdesk.ui.theme import Theme
@@ -120,7 +120,7 @@ class MovingLines:
 
     def _drag_other(self, chart: Chart, handle: LimitHandle, at: float) -> None:
         other = crossing(chart, handle, at)
-        if other is not None:
+        if other is not None and isinstance(chart, ScatterChart):
             moved = LimitHandle(chart, upright=not handle.upright)
             words = moved.words(moved.value_at(other))
             self._draw(self.items[moved.upright], other, words)
