@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.plan import SourceSpec
@@ -15,9 +16,14 @@ FOREIGN_FORMATS = {
     ".zsav": "sav",
     ".dta": "dta",
     ".sas7bdat": "sas7bdat",
+    ".xpt": "xpt",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
+    ".duckdb": "duckdb",
 }
 """Endings of the formats that a process of their own reads, and how the program calls these."""
-LATER_ENDINGS = (".xlsx", ".xls", ".xpt", ".sqlite", ".db", ".duckdb")
+LATER_ENDINGS = (".xlsx", ".xls")
 PREVIEW_ROWS = 200
 
 
@@ -69,8 +75,10 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
     Raises InputError ``source.format`` for an ending that this version cannot read, StorageError
     for a missing file or a folder.
     """
+    if spec.is_url:
+        return _named_after(spec)
     path = Path(base, Path(spec.path).expanduser()).absolute()
-    if "://" in spec.path or path.suffix.lower() in LATER_ENDINGS:
+    if path.suffix.lower() in LATER_ENDINGS:
         raise InputError(
             "source.format",
             f"{path.name or spec.path}: this version reads text tables (.csv, .tsv, .txt) and "
@@ -98,13 +106,32 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
     return path
 
 
+def _named_after(spec: SourceSpec) -> Path:
+    """A path for the messages about a database server; there is no such file."""
+    parts = urlsplit(spec.path)
+    return Path("/", parts.hostname or "local", parts.path.strip("/"), spec.table or "query")
+
+
 def is_parquet(path: Path) -> bool:
     """Whether the ending says Parquet."""
     return path.suffix.lower() in PARQUET_ENDINGS
 
 
+def _is_duckdb(path: Path) -> bool:
+    """Whether a file of the ending that both kinds of databases use begins as DuckDB's do."""
+    try:
+        with path.open("rb") as file:
+            return file.read(12)[8:] == b"DUCK"
+    except OSError:
+        return False
+
+
 def format_of(spec: SourceSpec, path: Path) -> str:
     """What a source is: ``"csv"``, ``"parquet"``, or one of :data:`FOREIGN_FORMATS`."""
+    if spec.is_url:
+        return "postgresql"
     if is_parquet(path):
         return "parquet"
+    if path.suffix.lower() == ".db" and _is_duckdb(path):
+        return "duckdb"
     return FOREIGN_FORMATS.get(path.suffix.lower(), "csv")

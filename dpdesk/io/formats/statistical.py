@@ -14,6 +14,7 @@ from dpdesk.io.formats.moments import clock_of, kind_of, moments
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.stat_faults import no_rows, unreadable
+from dpdesk.io.formats.strange import note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class StatisticalReader:
 
         self.notes = Notes()
         self._format, self._path = request.format, Path(request.path)
-        self._read = {
+        self._read: Any = {
             "sav": pyreadstat.read_sav,
             "dta": pyreadstat.read_dta,
             "sas7bdat": pyreadstat.read_sas7bdat,
@@ -77,6 +78,9 @@ class StatisticalReader:
             if format_name in by_format:
                 found[name] = by_format[format_name]
         return found
+
+    def close(self) -> None:
+        """Nothing is held open between pieces."""
 
     def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
         """The rows in pieces; each reading skips what earlier ones gave."""
@@ -146,20 +150,8 @@ class StatisticalReader:
             return Values(array, _lettered(letters, len(raw)))
         clock = clock_of(self._format, variable.kind)
         values, odd, strange = moments(numbers, variable.kind, clock)
-        self._note_strange(variable, numbers, strange, start)
+        note_strange(self.notes, variable, numbers, strange, start)
         return Values(values, _merged(odd, letters))
-
-    def _note_strange(self, variable: Variable, numbers: Any, strange: Any, start: int) -> None:
-        places = np.flatnonzero(strange)
-        if len(places):
-            first = int(places[0])
-            what = {Kind.TIME: "time of a day"}.get(variable.kind, "date of the years 1 to 9999")
-            self.notes.add(
-                f"strange {variable.name}",
-                f"Row {start + first + 1:,}, column `{variable.name}`: the number "
-                f"{number_text(numbers[first])} is no {what}; it is kept as a number.",
-                len(places),
-            )
 
 
 def _numbers(raw: list[Any]) -> tuple[Any, dict[int, str]]:

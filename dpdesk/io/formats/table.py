@@ -39,6 +39,10 @@ class TableReader(Protocol):
         """The rows, at most ``limit``, in batches of equal types; raises DpdeskError."""
         ...
 
+    def close(self) -> None:
+        """Give the source back."""
+        ...
+
 
 @dataclass
 class Notes:

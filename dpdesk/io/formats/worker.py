@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.io.formats.request import Answer, ReadDone, ReadFailed, ReadProgress, ReadRequest
+from dpdesk.io.formats.stat_faults import no_rows
 from dpdesk.io.formats.table import TableReader, Values
 
 if TYPE_CHECKING:
@@ -21,35 +23,46 @@ if TYPE_CHECKING:
 _POLITE = 5
 
 
+_READERS = {
+    "sav": "statistical.StatisticalReader",
+    "dta": "statistical.StatisticalReader",
+    "sas7bdat": "statistical.StatisticalReader",
+    "xpt": "xport.TransportReader",
+    "sqlite": "sqlitefile.SqliteReader",
+    "duckdb": "duckdbfile.DuckdbReader",
+    "postgresql": "postgres.PostgresReader",
+}
+"""Where the reader of each format is found; imported when it is asked for."""
+
+
 def open_reader(request: ReadRequest) -> TableReader:
     """Open the source of a request with the reader of its format. Raises DpdeskError."""
-    if request.format in ("sav", "dta", "sas7bdat"):
-        from dpdesk.io.formats.statistical import StatisticalReader
-
-        return StatisticalReader(request)
-    raise ValueError(f"no reader for {request.format}")
+    module, name = _READERS[request.format].split(".")
+    found = importlib.import_module(f"dpdesk.io.formats.{module}")
+    reader: TableReader = getattr(found, name)(request)
+    return reader
 
 
 def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone:
     """Read the table into the Parquet file that the request names. Raises DpdeskError, OSError."""
-    reader = open_reader(request)
-    if request.limit is not None:
-        head = _head(reader, request.limit)
-        done = ReadDone(reader.variables, len(head), head=head)
-    else:
-        done = ReadDone(reader.variables, _write(reader, request.target, tell))
-    return replace(
-        done,
-        notes=reader.notes.told(),
-        encoding=reader.encoding,
-        sha256=getattr(reader, "sha256", ""),
-    )
+    with closing(open_reader(request)) as reader:
+        if request.limit is not None:
+            head = _head(reader, request.limit)
+            done = ReadDone(reader.variables, len(head), head=head)
+        else:
+            done = ReadDone(reader.variables, _write(reader, request, tell))
+        return replace(
+            done,
+            notes=reader.notes.told(),
+            encoding=reader.encoding,
+            sha256=getattr(reader, "sha256", ""),
+        )
 
 
-def _write(reader: TableReader, target: str, tell: Callable[[Answer], None]) -> int:
+def _write(reader: TableReader, request: ReadRequest, tell: Callable[[Answer], None]) -> int:
     from pyarrow import parquet
 
-    done, writer = 0, None
+    done, writer, target = 0, None, request.target
     try:
         for batch in _never_empty(reader.batches(None)):
             table = _as_table(batch)
@@ -62,6 +75,8 @@ def _write(reader: TableReader, target: str, tell: Callable[[Answer], None]) -> 
     finally:
         if writer is not None:
             writer.close()
+    if writer is None:
+        raise no_rows(Path(request.path).name, len(reader.variables))
     return done
 
 

@@ -17,7 +17,9 @@ from dpdesk.core.errors import Cancelled, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.core.labels import Kind
 from dpdesk.core.plan import SourceSpec
+from dpdesk.io.formats.ibm import from_ieee, to_ieee
 from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.formats.xport_layout import NAMESTR
 from dpdesk.io.preview import preview_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
@@ -229,3 +231,79 @@ def test_texts_of_an_spss_file_come_whole(
     path = tmp_path_factory.mktemp("texts") / "x.sav"
     pyreadstat.write_sav(pd.DataFrame({"n": 1.0, "x": texts}), path)
     assert [row[1] for row in head(path).head] == texts
+
+
+@given(numbers=st.lists(finite.filter(lambda x: x == 0 or 1e-70 < abs(x) < 1e70), min_size=1))
+def test_numbers_survive_the_hexadecimal_form_of_transport_files(numbers: list[float]) -> None:
+    given_ones = np.array(numbers)
+    back, letters, cut = to_ieee(from_ieee(given_ones))
+    assert (back == given_ones).all()
+    assert not letters.any()
+    assert not cut.any()
+
+
+def transport_file(path: Path, rows: bytes, table: bytes = b"PEOPLE") -> bytes:
+    """A transport file of version 5 with a number of 8 bytes and a text of 3."""
+
+    def card(text: bytes) -> bytes:
+        return text.ljust(80)
+
+    def column(kind: int, width: int, number: int, name: bytes, start: int) -> bytes:
+        return NAMESTR.pack(
+            kind, 0, width, number, name.ljust(8), b"Label of " + name.ljust(31), b"".ljust(8),
+            0, 0, 0, b"", b"".ljust(8), 0, 0, start, b"", 0, b"",
+        )  # fmt: skip
+
+    head = b"HEADER RECORD*******%sHEADER RECORD!!!!!!!"
+    names = column(1, 8, 1, b"N", 0) + column(2, 3, 2, b"T", 8)
+    text = (
+        card(head % b"LIBRARY " + b"0" * 30) + card(b"SAS") * 2
+        + card(head % b"MEMBER  " + b"0" * 17 + b"1600000000140") + card(head % b"DSCRPTR " + b"0")
+        + card(b"SAS     " + table) + card(b"")
+        + card(head % b"NAMESTR " + b"0000000002" + b"0" * 20)
+        + names.ljust(320) + card(head % b"OBS     " + b"0" * 30)
+        + rows.ljust(-(-len(rows) // 80) * 80)
+    )  # fmt: skip
+    path.write_bytes(text)
+    return text
+
+
+def test_a_transport_file_keeps_lettered_missing_values_and_all_rows(tmp_path: Path) -> None:
+    one = from_ieee(np.array([1.0])).astype(">u8").tobytes()
+    rows = one + b"abc" + b"A" + bytes(7) + b"   " + b"_" + bytes(7) + b"\xc3\xa4 "
+    rows += b"." + bytes(7) + b"xyz"
+    text = transport_file(tmp_path / "a.xpt", rows)
+    found = head(tmp_path / "a.xpt")
+    assert found.head == (("1", "abc"), (".A", ""), ("._", "ä"), ("", "xyz"))
+    assert [variable.label for variable in found.variables] == ["Label of N", "Label of T"]
+    (tmp_path / "cut.xpt").write_bytes(text[: text.index(rows) + 27])
+    with pytest.raises(InputError, match=r"cut\.xpt, row 3: the file ends inside a row"):
+        head(tmp_path / "cut.xpt")
+    (tmp_path / "latin.xpt").write_bytes(text.replace(b"\xc3\xa4 ", b"\xe4  "))
+    with pytest.raises(InputError, match="row 3, column `T`"):
+        head(tmp_path / "latin.xpt")
+    assert head(tmp_path / "latin.xpt", encoding="cp1252").head[2] == ("._", "ä")
+
+
+@pytest.mark.data
+def test_transport_files_of_both_versions_are_read() -> None:
+    folder = real("statfiles", "pyreadstat", "basic")
+    old, new = head(folder / "sample.xpt"), head(folder / "dates_xpt_v8.xpt")
+    assert old.head[0] == (
+        "a", "1.1", "2018-05-06", "2018-05-06 10:10:10", "1", "1", "10:10:10",
+    )  # fmt: skip
+    assert [row[0] for row in new.head] == [row[1] for row in new.head]
+    assert [row[3] for row in new.head] == [row[4] for row in new.head]
+    assert [row[5] for row in new.head] == [row[6] for row in new.head]
+    assert new.variables[0].label.endswith("accuracy of transformations")
+
+
+def test_two_tables_in_a_transport_file_are_told(tmp_path: Path) -> None:
+    one = from_ieee(np.array([1.0])).astype(">u8").tobytes()
+    first = transport_file(tmp_path / "b.xpt", one + b"two", b"SECOND")[240:]
+    text = transport_file(tmp_path / "a.xpt", one + b"one")
+    (tmp_path / "a.xpt").write_bytes(text + first)
+    found = head(tmp_path / "a.xpt")
+    assert found.head == (("1", "one"),)
+    assert "first of 2 tables was read, `PEOPLE`" in found.notes[0]
+    assert head(tmp_path / "a.xpt", table="SECOND").head == (("1", "two"),)

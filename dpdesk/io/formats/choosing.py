@@ -1,0 +1,46 @@
+"""Which of the tables of a source is read."""
+
+from __future__ import annotations
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import nearest
+from dpdesk.io.formats.table import Notes
+
+_LISTED = 8
+
+
+def chosen(
+    wanted: str | None, tables: tuple[str, ...], source: str, noun: str, notes: Notes | None = None
+) -> str:
+    """The name of the table to read: the one wanted, or the only one.
+
+    With ``notes`` the first of several is read, and noted. Raises InputError ``source.table``.
+    """
+    listed = ", ".join(f"`{name}`" for name in tables[:_LISTED])
+    listed += ", …" if len(tables) > _LISTED else ""
+    if wanted is not None and wanted in tables:
+        return wanted
+    if wanted is not None:
+        near = nearest(wanted, tables)
+        hint = f"Did you mean `{near}`? " if near else ""
+        raise InputError(
+            "source.table",
+            f"{source}: there is no {noun} `{wanted}`.",
+            hint=f"{hint}It has {listed or f'no {noun}'}.",
+            details={"table": wanted},
+        )
+    if not tables:
+        raise InputError("source.table", f"{source}: found no {noun}, expected one.")
+    if len(tables) > 1 and notes is None:
+        raise InputError(
+            "source.table",
+            f"{source}: found {len(tables):,} {noun}s, expected the name of one.",
+            hint=f"Name one as `table` under [source]: {listed}.",
+        )
+    if len(tables) > 1 and notes is not None:
+        notes.add(
+            "tables",
+            f"The first of {len(tables):,} {noun}s was read, `{tables[0]}`; name another one as "
+            f"`table`: {listed}.",
+        )
+    return tables[0]

@@ -1,0 +1,88 @@
+"""Columns of texts with NULLs, as databases give them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpdesk.core.errors import InputError
+from dpdesk.io.formats.table import Notes, Values
+
+if TYPE_CHECKING:
+    import pyarrow
+
+MAGIC = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}
+
+
+class NullWatch:
+    """Turns NULL into the empty text, and tells of columns where both were found."""
+
+    def __init__(self, names: Sequence[str], notes: Notes) -> None:
+        self._names, self._notes = names, notes
+        self._null, self._empty = [False] * len(names), [False] * len(names)
+        self._told: set[int] = set()
+
+    def values(self, j: int, array: pyarrow.Array) -> Values:
+        """The values of column ``j`` in one batch; texts without NULL, numbers as they are."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not pa.types.is_string(array.type):
+            return Values(array)
+        self._null[j] |= array.null_count > 0
+        if not self._empty[j]:
+            self._empty[j] = bool(pc.any(pc.equal(array, "")).as_py())
+        if self._null[j] and self._empty[j] and j not in self._told:
+            self._told.add(j)
+            self._notes.add(
+                f"null {j}",
+                f"Column `{self._names[j]}` holds null and the empty text; both are read as the "
+                "empty text.",
+            )
+        return Values(pc.fill_null(array, ""))
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Raise InputError ``source.names`` for no column, or two of the same name."""
+    if not names:
+        raise InputError("source.names", f"{source}: found no column, expected at least one.")
+    for j, name in enumerate(names):
+        if name in names[:j]:
+            raise InputError(
+                "source.names",
+                f"{source}: the columns {names.index(name) + 1} and {j + 1} are both named "
+                f"`{name}`, expected a name of its own for each.",
+                hint="Rename one of them, in a query by `AS`.",
+            )
+
+
+def no_text(source: str, column: str, kind: str, row: int | None = None) -> InputError:
+    """The error for values that have no text: bytes, lists, structures."""
+    place = source if row is None else f"{source}, row {row:,}"
+    details: dict[str, Any] = {"column": column}
+    if row is not None:
+        details["row"] = row
+    return InputError(
+        "source.type",
+        f"{place}, column `{column}`: found values of type {kind}, expected texts, numbers, dates "
+        "or truth values.",
+        hint="Leave the column out by a `query`, or turn it into text first.",
+        details=details,
+    )
+
+
+def is_database(path: Path, kind: str) -> bool:
+    """Whether a file begins as databases of this kind do (``"sqlite"`` or ``"duckdb"``)."""
+    start, magic = MAGIC[kind]
+    with path.open("rb") as file:
+        return file.read(start + len(magic))[start:] == magic
+
+
+def no_database(path: Path, kind: str) -> InputError:
+    """The error for a file that is none."""
+    return InputError(
+        "read.damaged",
+        f"{path.name}: the file is no {kind} database, or it is damaged.",
+        hint="Check the path, or get the file again from where it comes from.",
+    )

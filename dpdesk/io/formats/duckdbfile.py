@@ -1,0 +1,122 @@
+"""DuckDB databases; runs in the reading process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.core.labels import Variable
+from dpdesk.io.database import identifier
+from dpdesk.io.formats.choosing import chosen
+from dpdesk.io.formats.columns import NullWatch, check_names, is_database, no_database, no_text
+from dpdesk.io.formats.numbers import text_sql
+from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.table import Notes, Values
+
+_BATCH = 50_000
+_NO_TEXT = ("STRUCT", "MAP", "LIST", "BLOB", "UNION", "[", "VARIANT", "GEOMETRY")
+_OPTIONS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "memory_limit": "1GB",
+    "threads": "2",
+}
+
+
+class DuckdbReader:
+    """A table or query of a DuckDB file; see :class:`~dpdesk.io.formats.table.TableReader`."""
+
+    encoding = "utf-8"
+
+    def __init__(self, request: ReadRequest) -> None:
+        import duckdb
+
+        self._path = Path(request.path)
+        if not is_database(self._path, "duckdb"):
+            raise no_database(self._path, "DuckDB")
+        self.notes = Notes()
+        try:
+            self._con = duckdb.connect(str(self._path), read_only=True, config=_OPTIONS)
+        except duckdb.Error as error:
+            raise self._told(error) from error
+        try:
+            self._describe(request)
+        except duckdb.Error as error:
+            self._con.close()
+            raise self._told(error) from error
+        except InputError:
+            self._con.close()
+            raise
+
+    def _describe(self, request: ReadRequest) -> None:
+        self._con.execute("SET enable_external_access = false")
+        self._source, self.rows = self._table(request)
+        described = self._con.execute(f"DESCRIBE SELECT * FROM {self._source}").fetchall()
+        self._kinds = [(str(row[0]), str(row[1])) for row in described]
+        check_names([name for name, _ in self._kinds], self._path.name)
+        for name, kind in self._kinds:
+            if any(word in kind.upper() for word in _NO_TEXT):
+                raise no_text(self._path.name, name, kind)
+        self.variables = tuple(Variable(name) for name, _ in self._kinds)
+
+    def _table(self, request: ReadRequest) -> tuple[str, int | None]:
+        if request.query is not None:
+            return f"({request.query.strip().rstrip(';')}\n)", None
+        found = self._con.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables "
+            "WHERE table_catalog = current_database() ORDER BY ALL"
+        ).fetchall()
+        schemas = {
+            (name if schema == "main" else f"{schema}.{name}"): (schema, name)
+            for schema, name in found
+        }
+        schema, name = schemas[chosen(request.table, tuple(schemas), self._path.name, "table")]
+        source = f"{identifier(schema)}.{identifier(name)}"
+        rows = self._con.execute(f"SELECT count(*) FROM {source}").fetchone()
+        return source, int(rows[0]) if rows else 0
+
+    def close(self) -> None:
+        """End the connection."""
+        self._con.close()
+
+    def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
+        """The rows in the order of the database."""
+        import duckdb
+
+        watch = NullWatch([name for name, _ in self._kinds], self.notes)
+        listed = ", ".join(f"{text_sql(name, kind)} AS c{j}" for j, (name, kind) in
+                           enumerate(self._kinds))  # fmt: skip
+        tail = "" if limit is None else f" LIMIT {limit}"
+        try:
+            found = self._con.sql(f"SELECT {listed} FROM {self._source}{tail}")
+            for batch in found.to_arrow_reader(_BATCH):
+                yield tuple(watch.values(j, array) for j, array in enumerate(batch.columns))
+        except duckdb.Error as error:
+            raise self._told(error) from error
+
+    def _told(self, error: Exception) -> DpdeskError:
+        text = " ".join(str(error).split())[:200]
+        if "lock" in text.lower():
+            return StorageError(
+                "storage.failed",
+                f"{self._path}: another program has the database open for writing.",
+                hint="Close that program, or read a copy of the file.",
+            )
+        if (
+            "IO Error" in text
+            or "Serialization" in text
+            or "version number" in text
+            or "corrupt" in text.lower()
+        ):
+            return InputError(
+                "read.damaged",
+                f"{self._path.name}: the database cannot be read ({text}).",
+                hint="Export the table as Parquet with the program that wrote the file.",
+            )
+        return InputError(
+            "source.query",
+            f"{self._path.name}: the database refused the query: {text}.",
+            hint="Check `query` under [source].",
+        )

@@ -1,0 +1,159 @@
+"""SQLite databases; runs in the reading process."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.core.labels import Variable
+from dpdesk.io.database import identifier
+from dpdesk.io.formats.choosing import chosen
+from dpdesk.io.formats.columns import NullWatch, check_names, is_database, no_database, no_text
+from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.table import Notes, Values, damaged
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_CELLS, _MOST_ROWS = 1_000_000, 100_000
+
+
+class SqliteReader:
+    """A table or query of a SQLite file; see :class:`~dpdesk.io.formats.table.TableReader`.
+
+    Values keep their own type, which may differ from row to row: numbers get their shortest text,
+    texts stay as they are, NULL becomes the empty text.
+    """
+
+    encoding = "utf-8"
+
+    def __init__(self, request: ReadRequest) -> None:
+        self._path = Path(request.path)
+        if not is_database(self._path, "sqlite"):
+            raise no_database(self._path, "SQLite")
+        self.notes = Notes()
+        _check_size(self._path)
+        try:
+            self._con = sqlite3.connect(f"file:{quote(str(self._path))}?mode=ro", uri=True)
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+        try:
+            self._describe(request)
+        except sqlite3.Error as error:
+            self._con.close()
+            raise self._told(error) from error
+        except InputError:
+            self._con.close()
+            raise
+
+    def _describe(self, request: ReadRequest) -> None:
+        # Bytes that are no UTF-8 are found, and named, when the texts are taken over.
+        self._con.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        self._con.execute("PRAGMA query_only = ON")
+        statement, self.rows = self._statement(request)
+        self._cursor = self._con.execute(statement)
+        names = tuple(item[0] for item in self._cursor.description or ())
+        check_names(names, self._path.name)
+        self.variables = tuple(Variable(name) for name in names)
+
+    def _statement(self, request: ReadRequest) -> tuple[str, int | None]:
+        if request.query is not None:
+            return request.query, None
+        found = self._con.execute(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+            "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+        )
+        name = chosen(request.table, tuple(row[0] for row in found), self._path.name, "table")
+        rows = self._con.execute(f"SELECT count(*) FROM {identifier(name)}").fetchone()[0]
+        return f"SELECT * FROM {identifier(name)}", int(rows)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._con.close()
+
+    def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
+        """The rows in the order in which the database gives them."""
+        names = tuple(variable.name for variable in self.variables)
+        watch, done = NullWatch(names, self.notes), 0
+        size = max(1, min(_MOST_ROWS, _CELLS // len(names)))
+        while limit is None or done < limit:
+            count = size if limit is None else min(size, limit - done)
+            try:
+                rows = self._cursor.fetchmany(count)
+            except sqlite3.Error as error:
+                raise self._told(error, done + 1) from error
+            if not rows:
+                break
+            yield tuple(
+                watch.values(j, self._texts(names[j], values, done))
+                for j, values in enumerate(zip(*rows, strict=True))
+            )
+            done += len(rows)
+
+    def _texts(self, name: str, values: Sequence[object], start: int) -> pyarrow.Array:
+        import pyarrow as pa
+
+        texts = [_text(value) for value in values]
+        if False in texts:
+            row = start + texts.index(False) + 1
+            raise no_text(self._path.name, name, "BLOB", row)
+        try:
+            return pa.array(texts, pa.string())
+        except (UnicodeEncodeError, pa.ArrowInvalid):
+            raise self._no_utf8(name, texts, start) from None
+
+    def _no_utf8(self, name: str, texts: Sequence[object], start: int) -> InputError:
+        at = next(j for j, text in enumerate(texts) if isinstance(text, str) and _broken(text))
+        return InputError(
+            "encoding.undecodable",
+            f"{self._path.name}, row {start + at + 1:,}, column `{name}`: found bytes that are no "
+            "text in the encoding UTF-8.",
+            hint="Repair the value in the database.",
+            details={"row": start + at + 1, "column": name},
+        )
+
+    def _told(self, error: sqlite3.Error, row: int | None = None) -> DpdeskError:
+        text = str(error)
+        if "locked" in text or "unable to open" in text:
+            return StorageError(
+                "storage.failed",
+                f"{self._path}: the database cannot be read: {text}.",
+                hint="Close the program that uses it, or read a copy.",
+            )
+        if "malformed" in text or "not a database" in text:
+            return damaged(self._path.name, f"the database is damaged ({text})", row)
+        return InputError(
+            "source.query",
+            f"{self._path.name}: the database refused the query: {text}.",
+            hint="Check `query` under [source].",
+        )
+
+
+def _text(value: object) -> str | bool | None:
+    """The text of a value; None for NULL, False for bytes."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return number_text(value)
+    return False if isinstance(value, bytes) else str(value)
+
+
+def _check_size(path: Path) -> None:
+    """Raise when a file is shorter than its header says, which the library reads as zeros."""
+    with path.open("rb") as file:
+        head = file.read(100)
+    page = int.from_bytes(head[16:18], "big")
+    pages = int.from_bytes(head[28:32], "big") if head[24:28] == head[92:96] else 0
+    wanted, size = (65_536 if page == 1 else page) * pages, path.stat().st_size
+    if size < wanted:
+        what = f"the database breaks off after {size:,} bytes, its header says {wanted:,}"
+        raise damaged(path.name, what)
+
+
+def _broken(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)

@@ -1,0 +1,153 @@
+"""SAS transport files, versions 5 and 8; runs in the reading process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.labels import Kind, UserMissing, Variable
+from dpdesk.io.formats.choosing import chosen
+from dpdesk.io.formats.ibm import to_ieee, words_of
+from dpdesk.io.formats.moments import clock_of, kind_of, moments
+from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.stat_faults import no_rows
+from dpdesk.io.formats.strange import note_strange
+from dpdesk.io.formats.table import Notes, Values, damaged
+from dpdesk.io.formats.xport_layout import CARD, Field, Member, read_members
+
+_BYTES = 32 << 20
+_LETTERS = UserMissing(letters=True)
+
+
+class TransportReader:
+    """A .xpt file; see :class:`~dpdesk.io.formats.table.TableReader`."""
+
+    def __init__(self, request: ReadRequest) -> None:
+        self._path = Path(request.path)
+        self.notes = Notes()
+        members = {member.name: member for member in read_members(self._path)}
+        name = chosen(request.table, tuple(members), self._path.name, "table", self.notes)
+        self._member = members[name]
+        self.encoding = request.encoding or _encoding(self._member)
+        self.variables = tuple(self._variable(field) for field in self._member.fields)
+        self.rows: int | None = self._count()
+        if self.rows == 0:
+            raise no_rows(self._path.name, len(self.variables))
+
+    def _variable(self, field: Field) -> Variable:
+        return Variable(
+            name=field.name.decode(self.encoding, "replace"),
+            label=field.label.decode(self.encoding, "replace"),
+            kind=kind_of("xpt", field.format) if field.numeric else Kind.TEXT,
+            storage="double" if field.numeric else "string",
+            width=0 if field.numeric else field.width,
+            format=field.format,
+            missing=_LETTERS if field.numeric else UserMissing(),
+        )
+
+    def _count(self) -> int:
+        """Rows: whole ones, without the blanks that fill up the last 80 bytes."""
+        member = self._member
+        size = member.stop - member.start
+        rows, rest = divmod(size, member.row_bytes)
+        with self._path.open("rb") as file:
+            file.seek(member.start + rows * member.row_bytes)
+            if file.read(rest).strip(b" "):
+                what = f"the file ends inside a row of {member.row_bytes:,} bytes"
+                raise damaged(self._path.name, what, rows + 1)
+            first = max(0, rows - (CARD // member.row_bytes) - 1)
+            file.seek(member.start + first * member.row_bytes)
+            tail = file.read((rows - first) * member.row_bytes)
+        filled = len(tail.rstrip(b" "))
+        unfilled = len(tail) - filled + rest
+        if unfilled < CARD:
+            rows = first + -(-filled // member.row_bytes)
+        return rows
+
+    def close(self) -> None:
+        """Nothing is held open between pieces."""
+
+    def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
+        """The rows in blocks of some megabytes."""
+        member, rows = self._member, self.rows or 0
+        wanted = rows if limit is None else min(limit, rows)
+        size = max(1, _BYTES // member.row_bytes)
+        with self._path.open("rb") as file:
+            file.seek(member.start)
+            for start in range(0, wanted, size):
+                count = min(size, wanted - start)
+                raw = np.frombuffer(file.read(count * member.row_bytes), np.uint8)
+                table = raw.reshape(count, member.row_bytes)
+                yield tuple(
+                    self._values(variable, table[:, field.start : field.start + field.width], start)
+                    for variable, field in zip(self.variables, member.fields, strict=True)
+                )
+
+    def _values(self, variable: Variable, raw: Any, start: int) -> Values:
+        import pyarrow as pa
+
+        if variable.kind is Kind.TEXT:
+            return Values(self._texts(variable, raw, start))
+        numbers, letters, cut = to_ieee(words_of(raw))
+        self._note_cut(variable, numbers, cut, start)
+        marks: list[str | None] | None = None
+        special = (letters != 0) & (letters != ord("."))
+        if special.any():
+            marks = [f".{chr(letter)}" if letter not in (0, 46) else None for letter in letters]
+        if variable.kind is Kind.NUMBER:
+            values = pa.array(numbers, mask=np.isnan(numbers))
+            odd = pa.nulls(len(numbers), pa.string()) if marks is None else pa.array(marks)
+            return Values(values, odd)
+        values, odd, strange = moments(numbers, variable.kind, clock_of("xpt", variable.kind))
+        note_strange(self.notes, variable, numbers, strange, start)
+        if marks is not None:
+            odd = pa.array(
+                [mark or text for mark, text in zip(marks, odd.to_pylist(), strict=True)]
+            )
+        return Values(values, odd)
+
+    def _note_cut(self, variable: Variable, numbers: Any, cut: Any, start: int) -> None:
+        places = np.flatnonzero(cut)
+        if len(places):
+            first = int(places[0])
+            self.notes.add(
+                f"cut {variable.name}",
+                f"Row {start + first + 1:,}, column `{variable.name}`: the number has more digits "
+                f"than a double holds; it is read as {number_text(numbers[first])}.",
+                len(places),
+            )
+
+    def _texts(self, variable: Variable, raw: Any, start: int) -> Any:
+        import pyarrow as pa
+
+        width = raw.shape[1]
+        joined = np.ascontiguousarray(raw).view(f"S{width}").reshape(-1)
+        texts: list[str] = []
+        for at, value in enumerate(joined.tolist()):
+            try:
+                texts.append(value.rstrip(b" \0").decode(self.encoding))
+            except UnicodeDecodeError:
+                raise InputError(
+                    "encoding.undecodable",
+                    f"{self._path.name}, row {start + at + 1:,}, column `{variable.name}`: found "
+                    f"bytes that are no text in the encoding {self.encoding}.",
+                    hint="Name the right `encoding` under [source], for instance cp1252.",
+                    details={"row": start + at + 1, "column": variable.name},
+                ) from None
+        return pa.array(texts, pa.string())
+
+
+def _encoding(member: Member) -> str:
+    """The format does not name its encoding: UTF-8 unless names or labels are not."""
+    try:
+        for field in member.fields:
+            field.name.decode("utf-8")
+            field.label.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"

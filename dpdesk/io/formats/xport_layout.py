@@ -1,0 +1,141 @@
+"""The headers of a SAS transport file, versions 5 and 8 (SAS Technical Support TS-140, TS-145)."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from dpdesk.io.formats.table import damaged
+
+CARD = 80
+NAMESTR = struct.Struct(">hhhh8s40s8shhh2s8shhi32sH18s")
+_HEADER = re.compile(rb"HEADER RECORD\*{7}(.{8})HEADER RECORD!{7}(.{30})")
+_LABELS = {b"LABELV8 ": 3, b"LABELV9 ": 5}
+_BLOCK = CARD * 8_192
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column: its raw name, label and format, whether it is numeric, its place in a row."""
+
+    name: bytes
+    label: bytes
+    format: str
+    numeric: bool
+    start: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Member:
+    """A table of the file: its name, its columns, and where its rows lie."""
+
+    name: str
+    fields: tuple[Field, ...]
+    row_bytes: int
+    start: int
+    stop: int
+
+
+def read_members(path: Path) -> tuple[Member, ...]:
+    """All tables of a file; raises InputError ``read.damaged``."""
+    with path.open("rb") as file:
+        kind = _header(file.read(CARD))
+        if kind is None or kind[0] not in (b"LIBRARY ", b"LIBV8   "):
+            raise damaged(path.name, "the file is no SAS transport file (no library header)")
+        starts = list(_member_starts(file))
+        if not starts:
+            raise damaged(path.name, "the file is a SAS transport file without a table")
+        size = path.stat().st_size
+        stops = [*starts[1:], size]
+        return tuple(
+            _member(file, path.name, start, stop) for start, stop in zip(starts, stops, strict=True)
+        )
+
+
+def _header(card: bytes) -> tuple[bytes, bytes] | None:
+    found = _HEADER.match(card)
+    return None if found is None else (found[1], found[2])
+
+
+def _member_starts(file: IO[bytes]) -> Iterator[int]:
+    """Where member headers stand; they begin at multiples of 80 bytes."""
+    at = 3 * CARD
+    file.seek(at)
+    while block := file.read(_BLOCK):
+        place = block.find(b"HEADER RECORD*******MEMB")
+        while place >= 0:
+            if place % CARD == 0:
+                yield at + place
+            place = block.find(b"HEADER RECORD*******MEMB", place + 1)
+        at += len(block)
+
+
+def _member(file: IO[bytes], name: str, start: int, stop: int) -> Member:
+    file.seek(start)
+    cards = [file.read(CARD) for _ in range(5)]
+    member, names = _header(cards[0]), _header(cards[4])
+    if member is None or names is None or names[0] not in (b"NAMESTR ", b"NAMSTV8 "):
+        raise damaged(name, "the header of the table breaks off")
+    size = int(member[1][-4:] or b"140")
+    count = int(names[1][5:10]) if names[0] == b"NAMESTR " else int(names[1][4:10])
+    raw = file.read(-(-size * count // CARD) * CARD)
+    if len(raw) < size * count or count == 0:
+        raise damaged(name, f"the descriptions of {count} columns break off")
+    fields: list[Field] = []
+    for j in range(count):
+        # Rows are packed in the order of the descriptions, whatever positions these state.
+        at = fields[-1].start + fields[-1].width if fields else 0
+        fields.append(_field(raw[j * size : (j + 1) * size], names[0] == b"NAMSTV8 ", at))
+    card = file.read(CARD)
+    header = _header(card)
+    if header is not None and header[0] in _LABELS:
+        fields = _long_labels(file, name, header, fields)
+        header = _header(file.read(CARD))
+    if header is None or header[0].strip() not in (b"OBS", b"OBSV8"):
+        raise damaged(name, "the header of the rows is missing")
+    title = cards[2][8:40] if names[0] == b"NAMSTV8 " else cards[2][8:16]
+    row_bytes = fields[-1].start + fields[-1].width
+    table = title.decode("ascii", "replace").strip()
+    return Member(table, tuple(fields), row_bytes, file.tell(), stop)
+
+
+def _field(raw: bytes, long_names: bool, start: int) -> Field:
+    found = NAMESTR.unpack(raw[: NAMESTR.size].ljust(NAMESTR.size, b"\0"))
+    kind, _, width, _, short, label, form, form_width, decimals = found[:9]
+    name = found[15].rstrip(b" \0") if long_names else b""
+    display = form.decode("ascii", "replace").strip()
+    if form_width:
+        display += str(form_width) + (f".{decimals}" if decimals else "")
+    return Field(
+        name or short.rstrip(b" \0"), label.rstrip(b" \0"), display, kind == 1, start, width
+    )
+
+
+def _long_labels(
+    file: IO[bytes], name: str, header: tuple[bytes, bytes], fields: list[Field]
+) -> list[Field]:
+    """Names and labels that are too long for the descriptions of the columns."""
+    start = file.tell()
+    parts = _LABELS[header[0]]
+    for _ in range(int(header[1].strip() or b"0")):
+        lengths = file.read(2 * parts)
+        if len(lengths) < 2 * parts:
+            raise damaged(name, "the long labels break off")
+        number, *sizes = struct.unpack(f">{parts}h", lengths)
+        texts = [file.read(size) for size in sizes]
+        if not 1 <= number <= len(fields):
+            raise damaged(name, f"a long label is of column {number}, which there is not")
+        label = texts[1] if parts == 3 else texts[-1]
+        old = fields[number - 1]
+        fields[number - 1] = Field(
+            texts[0].rstrip(b" \0") or old.name, label.rstrip(b" \0"), old.format, old.numeric,
+            old.start, old.width,
+        )  # fmt: skip
+    read = file.tell() - start
+    file.seek(start + -(-read // CARD) * CARD)
+    return fields

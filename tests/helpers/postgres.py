@@ -1,0 +1,67 @@
+"""A PostgreSQL server for tests: its own folder, its own socket, no network, nothing kept."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+_PLACES = "/usr/lib/postgresql"
+
+
+def server_programs() -> Path:
+    """The folder of the server's programs; skips the test where there is none."""
+    found = sorted(Path(_PLACES).glob("*/bin/postgres")) if Path(_PLACES).is_dir() else []
+    named = shutil.which("postgres")
+    if found:
+        return found[-1].parent
+    if named is None:
+        pytest.skip("no PostgreSQL server is installed here")
+    return Path(named).resolve().parent
+
+
+def _user() -> str | None:
+    """Who runs the server: it refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name).pw_name
+        except KeyError:
+            continue
+    pytest.skip("the PostgreSQL server does not run as root, and there is no other user")
+
+
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """The address of a running server, which is gone afterwards."""
+    programs, user = server_programs(), _user()
+    folder = Path(tempfile.mkdtemp(prefix="dpdesk-pg-", dir="/tmp"))  # sockets need short paths
+    if user is not None:
+        shutil.chown(folder, user)
+    environment = {"PATH": str(programs), "LC_ALL": "C.UTF-8", "HOME": str(folder)}
+
+    def run(*command: str) -> None:
+        subprocess.run(
+            command, check=True, capture_output=True, timeout=60, user=user, cwd=folder,
+            env=environment,
+        )  # fmt: skip
+
+    data, options = folder / "data", f"-F -k {folder} -c listen_addresses='' -c max_connections=10"
+    try:
+        run(str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "tester", "-N")
+        control = (str(programs / "pg_ctl"), "-D", str(data), "-w")
+        run(*control, "-o", options, "-l", str(folder / "log"), "start")
+        try:
+            yield f"postgresql://tester@/postgres?host={folder}"
+        finally:
+            run(*control, "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

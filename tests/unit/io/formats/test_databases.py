@@ -1,0 +1,193 @@
+"""SQLite, DuckDB and PostgreSQL: values keep their digits, faults are named, nothing is written."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import psycopg
+import pytest
+
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.worker import read_table
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
+from tests.helpers.postgres import postgres_server
+from tests.helpers.stat_files import head, opened
+
+
+@pytest.fixture
+def workspace(private_home: Path) -> Iterator[Workspace]:
+    opened = Workspace.open(private_home)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with postgres_server() as address:
+        yield address
+
+
+ROWS = (
+    ("1", "34", "Aach", "true"),
+    ("9007199254740993", "1e-07", "", ""),
+    ("3", "0.1", 'say "hi",\nthere', "false"),
+)
+SQL = (
+    "CREATE TABLE people (id {int}, age {float}, town TEXT, b {bool});"
+    "INSERT INTO people VALUES (1, 34.0, 'Aach', {true}), (9007199254740993, 1e-7, NULL, NULL),"
+    "(3, 0.1, 'say \"hi\",\nthere', {false});"
+)
+STANDARD = {"int": "BIGINT", "float": "DOUBLE PRECISION", "bool": "BOOLEAN", "true": "TRUE",
+            "false": "FALSE"}  # fmt: skip
+
+
+def sqlite_file(path: Path, more: str = "") -> Path:
+    con = sqlite3.connect(path)
+    con.executescript(
+        SQL.format(int="INTEGER", float="REAL", bool="TEXT", true="'true'", false="'false'") + more
+    )
+    con.close()
+    return path
+
+
+def duckdb_file(path: Path, more: str = "") -> Path:
+    con = duckdb.connect(str(path))
+    con.execute(SQL.format(**STANDARD) + more)
+    con.close()
+    return path
+
+
+def from_server(address: str, **options: str) -> tuple[tuple[str, ...], ...]:
+    request = ReadRequest(address, "", "postgresql", 1_000, **options)  # type: ignore[arg-type]
+    return read_table(request, lambda answer: None).head
+
+
+def test_the_three_databases_give_the_same_texts(
+    tmp_path: Path, server: str, workspace: Workspace
+) -> None:
+    stores = [
+        opened(sqlite_file(tmp_path / "a.sqlite"), workspace),
+        opened(duckdb_file(tmp_path / "a.duckdb"), workspace),
+    ]
+    (tmp_path / "b.db").write_bytes((tmp_path / "a.duckdb").read_bytes())
+    stores.append(opened(tmp_path / "b.db", workspace, table="people"))
+    with psycopg.connect(server) as con:
+        con.execute("DROP TABLE IF EXISTS people")
+        con.execute(SQL.format(**STANDARD))  # type: ignore[call-overload]
+    spec = SourceSpec(server, table="people")
+    stores.append(DataStore.open(spec, tmp_path, workspace, CancelToken(), silent))
+    for store in stores:
+        assert store.page(0, 9) == ROWS
+        assert store.columns == ("id", "age", "town", "b")
+        assert len(store.sha256) == 64
+        store.close()
+    assert not any(workspace.folder.glob("*.parquet"))
+
+
+def test_the_hash_of_a_table_on_a_server_tells_whether_it_changed(
+    server: str, tmp_path: Path, workspace: Workspace
+) -> None:
+    def digest(query: str) -> str:
+        spec = SourceSpec(server, query=query)
+        store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+        store.close()
+        return store.sha256
+
+    assert digest("SELECT 1 AS a") == digest("SELECT 1 AS a;")
+    assert len({digest(f"SELECT {text}") for text in ("1 AS a", "2 AS a", "1 AS b")}) == 3
+
+
+def test_a_server_is_read_only_and_its_faults_are_named(server: str) -> None:
+    with pytest.raises(InputError, match='relation "absent" does not exist'):
+        from_server(server, table="absent")
+    with pytest.raises(InputError, match="expected a `table` or a `query`"):
+        from_server(server)
+    with pytest.raises(InputError, match="syntax error"):
+        from_server(server, query="DELETE FROM people")
+    with psycopg.connect(server) as con:
+        con.execute("CREATE SEQUENCE IF NOT EXISTS counter")
+    with pytest.raises(InputError, match="read-only"):
+        from_server(server, query="SELECT nextval('counter')")
+    with pytest.raises(InputError, match="column `b`: found values of type bytea"):
+        from_server(server, query="SELECT 'x'::bytea AS b")
+    gone = server.replace("host=/tmp/", "host=/tmp/absent-")
+    with pytest.raises(StorageError, match="cannot be reached") as caught:
+        from_server(gone, table="people")
+    assert "PGPASSWORD" in caught.value.hint
+
+
+def test_numbers_and_moments_of_a_server_have_the_texts_of_other_sources(server: str) -> None:
+    query = (
+        "SELECT 1e15::float8 AS a, 1.1::float4 AS b, 1.50::numeric(9,2) AS c, "
+        "'2020-01-02 03:04:05'::timestamp AS d, 'NaN'::float8 AS e, '2020-01-02'::date AS f"
+    )
+    texts = ("1000000000000000", "1.1", "1.50", "2020-01-02 03:04:05", "nan", "2020-01-02")
+    assert from_server(server, query=query) == (texts,)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_table_among_several_must_be_named(tmp_path: Path, kind: str) -> None:
+    make = sqlite_file if kind == "sqlite" else duckdb_file
+    path = make(tmp_path / f"a.{kind}", "CREATE TABLE other (x INTEGER);")
+    with pytest.raises(InputError, match="found 2 tables") as caught:
+        head(path)
+    assert "`other`, `people`" in caught.value.hint
+    with pytest.raises(InputError, match="no table `peple`") as caught:
+        head(path, table="peple")
+    assert "Did you mean `people`?" in caught.value.hint
+    assert head(path, table="people").head == ROWS
+    assert head(path, query="SELECT town AS t FROM people WHERE id = 1").head == (("Aach",),)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_query_can_change_nothing(tmp_path: Path, kind: str) -> None:
+    make = sqlite_file if kind == "sqlite" else duckdb_file
+    path = make(tmp_path / f"a.{kind}")
+    before = path.read_bytes()
+    for query in ("DROP TABLE people", "DELETE FROM people", "ATTACH 'other.db' AS o"):
+        with pytest.raises(InputError, match=r"refused the query|found no column"):
+            head(path, query=query)
+    assert path.read_bytes() == before
+
+
+def test_values_without_a_text_and_broken_texts_are_named(tmp_path: Path) -> None:
+    path = sqlite_file(
+        tmp_path / "a.sqlite",
+        "CREATE TABLE bad (x); INSERT INTO bad VALUES ('a'), (x'00ff');"
+        "CREATE TABLE worse (x); INSERT INTO worse VALUES ('a'), ('b'), (CAST(x'ff' AS TEXT));",
+    )
+    with pytest.raises(InputError, match="row 2, column `x`: found values of type BLOB"):
+        head(path, table="bad")
+    with pytest.raises(InputError, match="row 3, column `x`: found bytes that are no text"):
+        head(path, table="worse")
+    other = duckdb_file(tmp_path / "a.duckdb", "CREATE TABLE l AS SELECT [1] AS x;")
+    with pytest.raises(InputError, match=r"column `x`: found values of type INTEGER\[\]"):
+        head(other, table="l")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_damaged_or_foreign_database_is_named(
+    tmp_path: Path, kind: str, workspace: Workspace
+) -> None:
+    make = sqlite_file if kind == "sqlite" else duckdb_file
+    path = make(tmp_path / f"a.{kind}")
+    path.write_bytes(path.read_bytes()[:5_000])
+    with pytest.raises(InputError) as caught:
+        opened(path, workspace)
+    assert caught.value.code == "read.damaged"
+    path.write_bytes(b"id,age\n1,2\n")
+    with pytest.raises(InputError, match=f"a.{kind}: the file is no "):
+        opened(path, workspace)
+
+
+def test_null_beside_the_empty_text_is_told(tmp_path: Path) -> None:
+    path = sqlite_file(tmp_path / "a.sqlite", "INSERT INTO people VALUES (4, 1, '', '');")
+    found = head(path, table="people")
+    assert "Column `town` holds null and the empty text" in found.notes[0]
