@@ -118,16 +118,15 @@ class PostgresReader:
             null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False,
         )  # fmt: skip
         with _Pump(self._con, copy, _prefix(names)) as pump:
-            reader = csv.open_csv(
-                pump.stream,
-                read_options=csv.ReadOptions(
-                    column_names=fields, block_size=_BLOCK, use_threads=False
-                ),
-                parse_options=csv.ParseOptions(newlines_in_values=True),
-                convert_options=options,
-            )
-            for batch in reader:
-                yield tuple(watch.values(j, array) for j, array in enumerate(batch.columns))
+            try:
+                for batch in _batches(pump.stream, fields, options):
+                    yield tuple(watch.values(j, array) for j, array in enumerate(batch.columns))
+            except pa.ArrowInvalid:
+                # Of an empty stream; but a reader that fails otherwise, or closes the pipe on the
+                # server's words, must not pass for the end of the table.
+                pump.finish()
+                if pump.error is None and pump.bytes:
+                    raise
         if pump.error is not None:
             raise self._told(pump.error) from pump.error
         self.sha256 = pump.digest.hexdigest()
@@ -149,6 +148,17 @@ class PostgresReader:
         )
 
 
+def _batches(stream: Any, fields: list[str], options: Any) -> Iterator[Any]:
+    from pyarrow import csv
+
+    yield from csv.open_csv(
+        stream,
+        read_options=csv.ReadOptions(column_names=fields, block_size=_BLOCK, use_threads=False),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=options,
+    )
+
+
 def _prefix(names: list[str]) -> bytes:
     """What the hash begins with: the columns, so that a renamed one is another source."""
     return ("\0".join(names) + "\0\0").encode("utf-8")
@@ -161,6 +171,7 @@ class _Pump:
         self._con, self._copy = con, copy
         self.digest = hashlib.sha256(prefix)
         self.error: Exception | None = None
+        self.bytes = 0
         read, self._write = os.pipe()
         self.stream = os.fdopen(read, "rb")
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -178,9 +189,16 @@ class _Pump:
             ):
                 for block in rows:
                     self.digest.update(block)
+                    self.bytes += len(block)
                     out.write(block)
         except Exception as error:  # noqa: BLE001 - told by the reader
             self.error = error
+
+    def finish(self) -> None:
+        """Read what is left; the server has had its say then."""
+        while self.stream.read(_BLOCK):
+            pass
+        self._thread.join()
 
     def __exit__(self, *_: object) -> None:
         self.stream.close()

@@ -123,6 +123,15 @@ def test_a_server_is_read_only_and_its_faults_are_named(server: str) -> None:
     assert "PGPASSWORD" in caught.value.hint
 
 
+def test_a_table_without_rows_is_refused(server: str, tmp_path: Path, workspace: Workspace) -> None:
+    path = duckdb_file(tmp_path / "a.duckdb")
+    sqlite_file(tmp_path / "a.sqlite")
+    for name in (server, path.name, "a.sqlite"):
+        spec = SourceSpec(name, query="SELECT id, age FROM people WHERE id < 0")
+        with pytest.raises(InputError, match="found 2 columns and no rows"):
+            DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+
+
 def test_numbers_and_moments_of_a_server_have_the_texts_of_other_sources(server: str) -> None:
     query = (
         "SELECT 1e15::float8 AS a, 1.1::float4 AS b, 1.50::numeric(9,2) AS c, "
