@@ -126,6 +126,19 @@ def _add_looking(add: AddParser) -> None:
     checklist.add_argument(
         "--policy", metavar="FILE", type=Path, help="the policy (default: the agency's)"
     )
+    pack = _add(
+        add, "pack", "write report, checklist, decisions and signatures in one file", "rounds.pack"
+    )
+    pack.add_argument("release", metavar="DIR", type=Path, help="a release folder")
+    pack.add_argument(
+        "--out", metavar="FILE", type=Path, required=True, help="the file to write, .html or .pdf"
+    )
+    materials = _add(
+        add, "materials", "write the bill of materials of this program", "rounds.materials"
+    )
+    materials.add_argument(
+        "--out", metavar="FILE", type=Path, required=True, help="the file to write (CycloneDX JSON)"
+    )
     audit = _add(add, "audit", "show and check the audit log of this computer", "rounds.audit")
     audit.add_argument(
         "--out", metavar="FILE", type=Path, help="write the whole log to this .csv or .json file"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app import auditing, signing
 from dpdesk.app.context import AppContext
 from dpdesk.app.recording import mention
-from dpdesk.app.review import acting, locking, looking, protocols, sheets
+from dpdesk.app.review import acting, locking, looking, packing, protocols, sheets
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, one_line, paragraph
 from dpdesk.core.jobs import CancelToken, Report
@@ -116,6 +116,22 @@ def sheet(context: AppContext, options: Namespace, token: CancelToken, report: R
     mention(context, "viewed", options.release.absolute(), report)
     text = f"Written: {out}\nFill it in, then: dpdesk review vote {options.release} --sheet {out}\n"
     return Outcome(text, {"sheet": str(out)}, kept=True)
+
+
+def pack(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    """Write the evidence pack."""
+    out = packing.write_pack(context, options.release, options.out, token, report)
+    return Outcome(f"Written: {out}\n", {"pack": str(out)}, kept=True)
+
+
+def materials(
+    context: AppContext, options: Namespace, token: CancelToken, report: Report
+) -> Outcome:
+    """Write the bill of materials."""
+    out, code = packing.write_materials(context, options.out)
+    return Outcome(
+        f"Written: {out}\nSHA-256: {code}\n", {"path": str(out), "sha256": code}, kept=True
+    )
 
 
 def checklist(

@@ -80,10 +80,15 @@ class Event:
         return self.payload.type
 
     @property
+    def kind(self) -> str:
+        """What the event is called."""
+        return _NAMES[self.type]
+
+    @property
     def words(self) -> str:
         """The event in a few words: "ballot by Anna Weber of 2026-11-20 09:30:00 UTC"."""
         moment = time_text(self.time).replace("T", " ").removesuffix("Z")
-        return f"{_NAMES[self.type]} by {self.signer.person} of {moment} UTC"
+        return f"{self.kind} by {self.signer.person} of {moment} UTC"
 
     def body(self) -> dict[str, object]:
         """What is signed."""

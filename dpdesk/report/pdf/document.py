@@ -9,9 +9,9 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Paragraph
 
+from dpdesk.report.page_tree import parse_page
 from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MUTED, PLAIN, style, width_of
-from dpdesk.report.pdf.flow import Flow, Heading
-from dpdesk.report.pdf.tree import parse_page
+from dpdesk.report.pdf.flow import Flow, Heading, kept_together
 
 _MARGIN, _HEAD, _FOOT = 18 * mm, 20 * mm, 18 * mm
 _LEVELS = {"title": 0, "h2": 0, "h3": 1}
@@ -29,7 +29,7 @@ def pdf_of(page: bytes) -> bytes:
     if main is None or title is None:
         raise ValueError("the page has no title or no content")
     flow = Flow(A4[0] - 2 * _MARGIN)
-    blocks = flow.of(main)
+    blocks = kept_together(flow.of(main))
     if flow.glyphs.lacking:
         blocks.append(_note(flow.glyphs.lacking))
     badge = next((n.text() for n in main.all("span") if "badge" in n.classes), "")

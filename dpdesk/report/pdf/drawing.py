@@ -9,8 +9,8 @@ from reportlab.lib.colors import HexColor
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable
 
+from dpdesk.report.page_tree import Node
 from dpdesk.report.pdf.faces import BOLD, PLAIN, register_fonts, width_of
-from dpdesk.report.pdf.tree import Node
 
 _VARIABLE = re.compile(r"var\(--[a-z0-9]+,(#[0-9A-Fa-f]{6})\)")
 _STEP = re.compile(r"([MmLlHhVvZz])([^MmLlHhVvZz]*)")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from reportlab.platypus import Flowable, KeepTogether, Paragraph, Spacer, Table, TableStyle
 
+from dpdesk.report.page_tree import Node
 from dpdesk.report.pdf.drawing import Drawing
 from dpdesk.report.pdf.faces import ACCENT, SUNKEN, state_colour, style
 from dpdesk.report.pdf.tables import table
-from dpdesk.report.pdf.tree import Node
 from dpdesk.report.pdf.words import Glyphs, marked_up
 
 _CARDS_A_ROW = 4
@@ -22,6 +22,30 @@ class Heading(Paragraph):  # type: ignore[misc]
     def __init__(self, text: str, plain: str, kind: str) -> None:
         super().__init__(text, style(kind))
         self.entry = plain
+
+
+def kept_together(blocks: list[Flowable]) -> list[Flowable]:
+    """The blocks with headings taken into what must stay on one page after them."""
+    found: list[Flowable] = []
+    waiting: list[Flowable] = []
+    for block in blocks:
+        if isinstance(block, Heading):
+            waiting.append(block)
+        elif isinstance(block, Picture):
+            found.append(KeepTogether([*waiting, *block.parts]))
+            waiting = []
+        else:
+            found += [*waiting, block]
+            waiting = []
+    return found + waiting
+
+
+class Picture(Spacer):  # type: ignore[misc]
+    """What belongs on one page, before :func:`kept_together` has put it there."""
+
+    def __init__(self, parts: list[Flowable]) -> None:
+        super().__init__(0, 0)
+        self.parts = parts
 
 
 class Flow:
@@ -104,7 +128,7 @@ class Flow:
         assert svg is not None
         question = next(caption.elements())
         answer = [child for child in caption.children if child is not question]
-        yield KeepTogether(
+        yield Picture(
             [
                 Paragraph(self._words(question), style("caption")),
                 Paragraph(marked_up(answer, self.glyphs), style("answer")),

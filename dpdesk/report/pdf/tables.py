@@ -7,8 +7,8 @@ from itertools import zip_longest
 
 from reportlab.platypus import Flowable, Paragraph, Table, TableStyle
 
+from dpdesk.report.page_tree import Node
 from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MONO, PLAIN, style, width_of
-from dpdesk.report.pdf.tree import Node
 from dpdesk.report.pdf.words import Glyphs, marked_up
 
 _PADDING = 8.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
+from dpdesk.report.page_tree import Node
 from dpdesk.report.pdf.faces import MISSING, MONO, covered, state_colour
-from dpdesk.report.pdf.tree import Node
 
 _BLOCKS = frozenset({"p", "ul", "ol", "div", "dl", "table", "figure", "section", "details", "h3"})
 

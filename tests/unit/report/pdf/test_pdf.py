@@ -13,10 +13,10 @@ from pypdf import PdfReader
 from reportlab.platypus import Paragraph
 
 from dpdesk.app.context import AppContext
+from dpdesk.report.page_tree import Node, parse_page
 from dpdesk.report.pdf.document import pdf_of
 from dpdesk.report.pdf.drawing import Drawing, points
 from dpdesk.report.pdf.tables import table
-from dpdesk.report.pdf.tree import Node, parse_page
 from dpdesk.report.pdf.words import Glyphs
 from tests.helpers import releases as town
 

@@ -1,0 +1,81 @@
+"""The evidence pack: a release, how it was checked and who answers for it, in one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpdesk.report.embedding import content_of
+from dpdesk.report.pages import render
+from dpdesk.report.review import CheckLine
+
+
+@dataclass(frozen=True)
+class SignatureLine:
+    """An event of the review: when, who by which key, what; why it does not count (empty: does)."""
+
+    time: str
+    person: str
+    key: str
+    what: str
+    objection: str = ""
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one reviewer decided of one item."""
+
+    person: str
+    decision: str
+    comment: str
+
+
+@dataclass(frozen=True)
+class ItemLine:
+    """An item of the checklist with the shape and class of its status, and what was decided."""
+
+    icon: str
+    style: str
+    status: str
+    question: str
+    evidence: str
+    advice: str
+    opinions: tuple[Opinion, ...]
+
+
+@dataclass(frozen=True)
+class PackContent:
+    """Everything that a pack is made from; ``report`` is the page ``internal/report.html``.
+
+    ``standing`` says where the review stands, ``faults`` what is wrong with release or review.
+    ``release`` is the SHA-256 of the public manifest, ``software`` that of the bill of materials.
+    """
+
+    title: str
+    method: str
+    created: str
+    release: str
+    standing: str
+    faults: tuple[str, ...]
+    made: str
+    signatures: tuple[SignatureLine, ...]
+    votes: tuple[Opinion, ...]
+    items: tuple[ItemLine, ...]
+    policy: str
+    checks: tuple[CheckLine, ...]
+    ledger: tuple[tuple[str, str], ...]
+    software: str
+    components: tuple[tuple[str, str], ...]
+    guarantee: Mapping[str, object]
+    report: bytes
+
+
+def render_pack(content: PackContent) -> bytes:
+    """The page; see :func:`~dpdesk.report.pages.render`.
+
+    Raises ValueError when the report holds what no report of ours does.
+    """
+    from markupsafe import Markup
+
+    inner = Markup(content_of(content.report, "report-"))  # checked tag by tag there
+    return render("pack.html", {**vars(content), "pack": content, "inner": inner})

@@ -1,0 +1,156 @@
+"""The evidence pack: a signed release in one file, as somebody outside the project reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader
+
+from dpdesk.report.page_tree import parse_page
+from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, approve, people, write_plan
+
+
+@pytest.fixture(scope="module")
+def author(tmp_path_factory: pytest.TempPathFactory) -> Person:
+    """The author of a release that two others approved."""
+    one, first, second = people(tmp_path_factory.mktemp("agency"), AUTHOR, FIRST, SECOND)
+    write_plan(one)
+    one.does("run", "plan.toml", "--out", "release")
+    approve(one, first, second, saying=("--note", "Please look at the illnesses."))
+    said = one.signs("release", "--note", "Out on the web site.")
+    assert said.code == 0, said.err
+    return one
+
+
+def words_of(pack: Path) -> str:
+    return parse_page(pack.read_bytes()).text()
+
+
+def test_a_pack_says_who_signed_what_and_what_was_decided(author: Person, tmp_path: Path) -> None:
+    pack = tmp_path / "pack.html"
+    author.does("review", "pack", "release", "--out", pack)
+    words = words_of(pack)
+    manifest = hashlib.sha256((author.folder / "public/manifest.json").read_bytes()).hexdigest()
+    assert manifest in words
+    assert f"It was reviewed by {FIRST}, {SECOND} and released." in words
+    assert f"{FIRST}: approve" in words
+    assert "Seen and thought through." in words
+    assert "nothing is wrong" in words
+    state = json.loads((author.folder / "internal/review.json").read_text("utf-8"))
+    assert len(state["events"]) == sum(
+        1 for row in table_rows(pack, "pack-signatures") if row.count(":") >= 2
+    )
+    report = parse_page((author.folder / "internal/report.html").read_bytes()).find("main")
+    assert report is not None
+    assert report.text() in words
+
+
+def table_rows(pack: Path, section: str) -> list[str]:
+    page = parse_page(pack.read_bytes())
+    found = next(s for s in page.all("section") if s.attributes.get("aria-labelledby") == section)
+    return [row.text() for body in found.all("tbody") for row in body.all("tr")]
+
+
+def test_all_ids_of_a_pack_differ(author: Person, tmp_path: Path) -> None:
+    pack = tmp_path / "pack.html"
+    author.does("review", "pack", "release", "--out", pack)
+    ids = [n.attributes["id"] for n in nodes(pack) if "id" in n.attributes]
+    assert len(ids) == len(set(ids))
+    wanted = {n.attributes["aria-labelledby"].split()[0] for n in nodes(pack) if labelled(n)}
+    assert wanted <= set(ids)
+
+
+def nodes(pack: Path) -> list:  # type: ignore[type-arg]
+    page, found = parse_page(pack.read_bytes()), []
+    todo = [page]
+    while todo:
+        node = todo.pop()
+        found.append(node)
+        todo += list(node.elements())
+    return found
+
+
+def labelled(node) -> bool:  # type: ignore[no-untyped-def]
+    return "aria-labelledby" in node.attributes
+
+
+def test_a_pack_on_paper_holds_the_same(author: Person, tmp_path: Path) -> None:
+    pack = tmp_path / "pack.pdf"
+    author.does("review", "pack", "release", "--out", pack)
+    words = " ".join(page.extract_text() for page in PdfReader(pack).pages)
+    for wanted in (FIRST, SECOND, "Checklist", "Guarantee", "The software", "INTERNAL"):
+        assert wanted in words
+
+
+def test_what_is_wrong_stands_on_the_first_page(author: Person, tmp_path: Path) -> None:
+    forger = author.copied(tmp_path / "forger")
+    table = forger.folder / "public/microdata.csv"
+    table.write_text(table.read_text("utf-8").replace("flu", "cold", 1) + "x", "utf-8")
+    forger.does("review", "pack", "release", "--out", tmp_path / "pack.html")
+    words = words_of(tmp_path / "pack.html")
+    assert "wrong with this release or its review" in words
+    assert "public/microdata.csv: was changed" in words
+    assert "not to be relied on" in words
+
+
+def test_a_report_with_anything_active_is_not_taken_over(author: Person, tmp_path: Path) -> None:
+    forger = author.copied(tmp_path / "forger")
+    report = forger.folder / "internal/report.html"
+    text = report.read_text("utf-8")
+    report.write_text(text.replace("<main>", "<main><script>alert(1)</script>"), "utf-8")
+    said = forger.run("review", "pack", "release", "--out", tmp_path / "pack.html")
+    assert said.code == 1
+    assert "is no report that DPDesk wrote" in said.last
+    assert not (tmp_path / "pack.html").exists()
+    report.write_text(text.replace("<h2", '<h2 onclick="alert(1)"', 1), "utf-8")
+    assert forger.run("review", "pack", "release", "--out", tmp_path / "pack.html").code == 1
+
+
+@pytest.mark.parametrize(
+    ("release", "out", "words"),
+    [
+        ("release", "pack.docx", "ends in .html or .pdf"),
+        ("release/public", "pack.html", "whole release folder"),
+        ("release", "release/pack.html", "lies inside the release"),
+        ("release", "plan.toml.html", "there already"),
+    ],
+)
+def test_a_pack_that_cannot_be_written_is_refused_in_a_sentence(
+    author: Person, release: str, out: str, words: str
+) -> None:
+    (author.desk / "plan.toml.html").write_text("kept", "utf-8")
+    said = author.run("review", "pack", release, "--out", out)
+    assert said.code == 2
+    assert words in said.last
+    assert (author.desk / "plan.toml.html").read_text("utf-8") == "kept"
+
+
+def test_the_bill_of_materials_is_written_with_its_hash(author: Person, tmp_path: Path) -> None:
+    out = tmp_path / "materials.json"
+    said = author.does("review", "materials", "--out", out, "--json")
+    assert said.json["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
+    bill = json.loads(out.read_text("utf-8"))
+    assert bill["bomFormat"] == "CycloneDX"
+    names = {part["name"] for part in bill["components"]}
+    assert {"numpy", "duckdb", "jinja2", "python"} <= names
+
+
+def test_a_pack_tells_what_the_ledger_of_a_private_release_says_now(tmp_path: Path) -> None:
+    (someone,) = people(tmp_path, AUTHOR)
+    (someone.desk / "people.csv").write_text("sex\n" + "m\nf\n" * 20, "utf-8")
+    plan = (
+        'version = 1\n[source]\npath = "people.csv"\n[protection]\nmethod = "dp-cube"\n'
+        'dimensions = ["sex"]\nepsilon = 0.5\n[protection.domains]\nsex = ["m", "f"]\n'
+        '[budget]\npopulation = "everybody"\nlimit = 2.0\n'
+    )
+    (someone.desk / "plan.toml").write_text(plan, "utf-8")
+    for out in ("release", "second"):
+        someone.does("run", "plan.toml", "--out", out)
+    someone.does("review", "pack", "release", "--out", "pack.html")
+    words = words_of(someone.desk / "pack.html")
+    assert "everybody" in words
+    assert "2 debits, ε = 1 together" in words
+    assert "the outcome of this debit: released" in words
