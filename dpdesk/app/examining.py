@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.engine.method import MethodOutcome
     from dpdesk.engine.private_method import Design
+    from dpdesk.engine.randomised_method import Judged
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 
@@ -139,7 +140,8 @@ def _outcome(
     opened: _Opened,
     token: CancelToken,
     report: Report,
-) -> MethodOutcome | Design:
+) -> MethodOutcome | Judged | Design:
+    from dpdesk.app.microdata import described
     from dpdesk.app.planning import prepare
     from dpdesk.app.private.preparing import prepare_private
     from dpdesk.engine.private_method import PrivateMethod
@@ -151,7 +153,7 @@ def _outcome(
             context, plan, base, name, token, report, opened.data, at_hand
         ).design
     ready = prepare(context, plan, base, name, token, report, opened.data, at_hand)
-    return ready.method.run(ready.given, token, report)
+    return described(ready.method, ready.given, token, report)
 
 
 def _refused(error: DpdeskError) -> FitItem:

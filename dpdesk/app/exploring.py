@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.microdata import described
 from dpdesk.app.planning import PreparedRun, prepare
 from dpdesk.core.budget import Noise
 from dpdesk.core.charts import ScatterChart
@@ -26,6 +27,7 @@ from dpdesk.engine.method import (
     PatientExploration,
 )
 from dpdesk.engine.private_method import BudgetAdvice, Design, PrivateMethod
+from dpdesk.engine.randomised_method import Judged
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.work import WorkState
 
@@ -221,12 +223,12 @@ def make_candidate(
     counted and nothing is spent. Raises InputError, RefusedError when the data cannot meet what is
     asked, Cancelled.
     """
-    outcome: Design | MethodOutcome
+    outcome: Design | MethodOutcome | Judged
     if is_private(context, work):
         outcome = ready_private(context, data, work, token, report).design
     else:
         prepared = ready(context, data, work, token, report)
-        outcome = prepared.method.run(prepared.given, token, report)
+        outcome = described(prepared.method, prepared.given, token, report)
     return Candidate(
         id=0,
         name=name,

@@ -21,13 +21,13 @@ from dpdesk.core.plain import show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Method, MethodInput, MicrodataMethod
+from dpdesk.engine.randomised_method import RandomisedMethod
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.io.store import DataStore
 
 _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
-_ROLES_WITH_HIERARCHY = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PreparedRun:
     plan: Plan
     plan_name: str
     base: Path
-    method: MicrodataMethod
+    method: MicrodataMethod | RandomisedMethod
     given: MethodInput
     data: DataStore
     notes: tuple[str, ...] = ()
@@ -84,22 +84,24 @@ def prepare(
     range; a bad hierarchy) and StorageError for files that cannot be read.
     """
     method, parameters = check_protection(context, plan, where)
-    if not isinstance(method, MicrodataMethod):
+    if not isinstance(method, MicrodataMethod | RandomisedMethod):
         raise _no_trial(method.id, where)
     notes = _Notes(report)
     _note_budget(plan, notes)
     note_without_effect(plan, method, parameters, notes.add)
-    ready = dict(hierarchies) | _read_files(plan, base, hierarchies, token, notes)
+    uses = _Uses(method, parameters)
+    ready = dict(hierarchies) | _read_files(plan, uses, base, hierarchies, token, notes)
     store = data or open_data(context, plan, base, token, report)
     for sentence in store.reading.notes:
         notes.add("source.reading", f"{store.name}: {sentence}")
     try:
         named = store.reading.header or plan.source.header is not None
         check_columns(plan, store.columns, store.name, where, named=named)
-        roles = plan.column_roles(store.columns)
+        roles = uses.effective(plan.column_roles(store.columns))
         method.check(store.columns, roles, parameters, where)
-        ready |= _make_hierarchies(plan, roles, ready, store, token, notes, where)
-        _check_leaves(plan, roles, ready, store, token, where)
+        ready |= _make_hierarchies(plan, uses, roles, ready, store, token, notes, where)
+        if Role.QUASI_IDENTIFIER in uses.roles:
+            _check_leaves(plan, roles, ready, store, token, where)
         ordered = {name: ready[name] for name in store.columns if name in ready}
     except BaseException:
         if data is None:
@@ -109,6 +111,18 @@ def prepare(
     return PreparedRun(
         plan, where, base, method, given, store, tuple(notes.sentences), owns_data=data is None
     )
+
+
+class _Uses:
+    """What a method makes of the roles of columns."""
+
+    def __init__(self, method: Method, parameters: Mapping[str, ParameterValue]) -> None:
+        self._method = method
+        self._parameters = parameters
+        self.roles = method.roles_with_hierarchy(parameters)
+
+    def effective(self, roles: Mapping[str, Role]) -> dict[str, Role]:
+        return dict(self._method.effective_roles(roles, self._parameters))
 
 
 def check_protection(
@@ -208,6 +222,7 @@ def note_without_effect(
 
 def _read_files(
     plan: Plan,
+    uses: _Uses,
     base: Path,
     at_hand: Mapping[str, Hierarchy],
     token: CancelToken,
@@ -217,8 +232,9 @@ def _read_files(
     from dpdesk.io.hierarchyfile import open_hierarchy
 
     found: dict[str, Hierarchy] = {}
+    roles = uses.effective({name: spec.role for name, spec in plan.attributes.items()})
     for name, spec in plan.attributes.items():
-        if name in at_hand or spec.role not in _ROLES_WITH_HIERARCHY:
+        if name in at_hand or roles[name] not in uses.roles:
             continue
         if isinstance(spec.hierarchy, HierarchyFile):
             token.check()
@@ -240,6 +256,7 @@ def open_data(
 
 def _make_hierarchies(
     plan: Plan,
+    uses: _Uses,
     roles: Mapping[str, Role],
     ready: Mapping[str, Hierarchy],
     store: DataStore,
@@ -250,7 +267,7 @@ def _make_hierarchies(
     made: dict[str, Hierarchy] = {}
     for name, role in roles.items():
         spec = plan.attributes.get(name, AttributeSpec()).hierarchy
-        if role not in _ROLES_WITH_HIERARCHY:
+        if role not in uses.roles:
             _note_unused(name, role, spec is not None, notes)
         elif name in ready:
             continue

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
+from dpdesk.app.microdata import changed_columns, described, settled_checks, write_rows
 from dpdesk.app.restating import public_page
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
@@ -20,7 +21,8 @@ from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import MethodOutcome
+from dpdesk.engine.method import MethodOutcome, MicrodataMethod
+from dpdesk.engine.randomised_method import Judged
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 _STEPS = ("Search", "Write the microdata", "Describe and check the release", "Write the report")
 _FEW_ROWS, _UNIQUE = 20, 0.9
+_Outcome = MethodOutcome | Judged
 _PACKAGES = ("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter", "reportlab")
 
 
@@ -61,8 +64,9 @@ def write_release(
 ) -> ReleaseSummary:
     """Run the method and write the release folder ``out``, which must be absent or empty.
 
-    Everything is written beside ``out``, read back and checked by the verifier, then renamed; on
-    any error or cancel ``out`` is as it was and nothing is left beside it.
+    A method that draws values draws them afresh, and nothing of the draws is kept. Everything is
+    written beside ``out``, read back and checked by the verifier, then renamed; on any error or
+    cancel ``out`` is as it was and nothing is left beside it.
 
     Raises
     ------
@@ -80,7 +84,10 @@ def write_release(
         printer.warm()
         work = _Work(prepared, token, report, Clock())
         work.step(0)
-        outcome = prepared.method.run(prepared.given, token, report)
+        outcome = described(prepared.method, prepared.given, token, report)
+        for note in outcome.notes if isinstance(outcome, Judged) else ():
+            work.notes.append(note.sentence)
+            report(note)
         work.clock.lap("search")
         created = datetime.datetime.now(datetime.UTC).date()
         published = _write_microdata(work, build, outcome)
@@ -122,11 +129,13 @@ class Clock:
         self._last = now
 
 
-def _write_microdata(work: _Work, build: ReleaseBuilder, outcome: MethodOutcome) -> PublishedCsv:
+def _write_microdata(work: _Work, build: ReleaseBuilder, outcome: _Outcome) -> PublishedCsv:
     work.step(1)
     path = build.public / MICRODATA
     try:
-        rows = work.prepared.data.write_recoded(outcome.recoding, path, work.token, work.report)
+        rows, expected = write_rows(
+            work.prepared, outcome, path, work.clock.lap, work.token, work.report
+        )
     except StorageError:
         work.token.check()  # a query that a cancel interrupts may look like a broken file
         raise
@@ -135,17 +144,15 @@ def _write_microdata(work: _Work, build: ReleaseBuilder, outcome: MethodOutcome)
         published = PublishedCsv(path, work.token)
     except UnreadableTableError as error:
         raise broken(f"the table written {error.sentence}") from error
-    if not rows == published.rows == outcome.recoding.rows_out:
-        raise broken(
-            f"{published.rows:,} rows were written, expected {outcome.recoding.rows_out:,}"
-        )
+    if not rows == published.rows == expected:
+        raise broken(f"{published.rows:,} rows were written, expected {expected:,}")
     return published
 
 
 def _write_public(
     work: _Work,
     build: ReleaseBuilder,
-    outcome: MethodOutcome,
+    outcome: _Outcome,
     published: PublishedCsv,
     created: datetime.date,
 ) -> tuple[dict[str, object], str]:
@@ -186,26 +193,27 @@ def _check_claims(
     work: _Work, manifest: Mapping[str, object], published: PublishedCsv
 ) -> tuple[ClaimCheck, ...]:
     """What the verifier says of the table as it lies on the disk, before anybody sees it."""
-    method = work.prepared.method
-    checks = method.verify_with_source(manifest, published, work.prepared.given, work.token)
+    method, given, data = work.prepared.method, work.prepared.given, work.prepared.data
+    checks = settled_checks(method, manifest, published, given, data, work.token)
     for check in checks:
         if check.status is CheckStatus.FAILED:
             raise broken(f"{check.claim}: {check.found}")
-    unsorted = published.first_unsorted_row(work.token)
+    sorts = isinstance(method, MicrodataMethod)
+    unsorted = published.first_unsorted_row(work.token) if sorts else None
     if unsorted is not None:
         raise broken(f"row {unsorted:,} of the table is out of order")
     work.clock.lap("check")
     return checks
 
 
-def _note_unique_columns(work: _Work, outcome: MethodOutcome, published: PublishedCsv) -> None:
+def _note_unique_columns(work: _Work, outcome: _Outcome, published: PublishedCsv) -> None:
     """Say which columns, released unchanged, single out nearly every row; internal."""
     from dpdesk.report.about import EXAMPLES
 
     if published.rows < _FEW_ROWS:
         return
     for name, column in published.top_values(EXAMPLES, work.token).items():
-        if name in outcome.recoding.attributes or column.distinct < _UNIQUE * published.rows:
+        if name in changed_columns(outcome) or column.distinct < _UNIQUE * published.rows:
             continue
         sentence = (
             f"`{name}` is released unchanged and has {column.distinct:,} different values in "
@@ -228,7 +236,7 @@ def broken(found: str) -> RefusedError:
 def _write_internal(
     work: _Work,
     build: ReleaseBuilder,
-    outcome: MethodOutcome,
+    outcome: _Outcome,
     manifest: Mapping[str, object],
     key: str,
     checks: tuple[ClaimCheck, ...],
@@ -238,14 +246,8 @@ def _write_internal(
 
     work.step(3)
     evidence = _evidence(work, outcome, manifest, key, checks)
-    content = ReviewContent(
-        manifest=manifest,
-        evidence=evidence,
-        method=work.prepared.method,
-        given=work.prepared.given,
-        outcome=outcome,
-        checks=checks,
-    )
+    prepared = work.prepared
+    content = ReviewContent(manifest, evidence, prepared.method, prepared.given, outcome, checks)
     write_report(build, render_review(content), printer, work.token, work.report)
     build.write_internal(EVIDENCE, canonical_json(evidence))
     build.write_internal(SEAL, seal_bytes(build.folder, work.token))
@@ -266,7 +268,7 @@ def write_report(
 
 def _evidence(
     work: _Work,
-    outcome: MethodOutcome,
+    outcome: _Outcome,
     manifest: Mapping[str, object],
     key: str,
     checks: tuple[ClaimCheck, ...],

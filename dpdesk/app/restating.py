@@ -15,11 +15,17 @@ from dpdesk import __version__
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.parameters import Parameter, effective_parameters, parse_parameters
+from dpdesk.core.parameters import (
+    Parameter,
+    ParameterValue,
+    effective_parameters,
+    parse_parameters,
+)
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Method
+from dpdesk.engine.randomised_method import RandomisedMethod
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.release_folder import ABOUT, MANIFEST
 
@@ -40,11 +46,14 @@ def public_page(
 
     What ``render_about`` raises for a manifest that is not of the right shape is raised here too.
     """
+    from dpdesk.report import diverted
     from dpdesk.report.about import AboutContent, describe_columns, render_about
 
     said = {key: value for key, value in manifest.items() if key in _KEYS - {"files"}}
     said = parse_canonical(canonical_json(said))
-    return render_about(AboutContent(said, method, describe_columns(published, said, token)))
+    content = AboutContent(said, method, describe_columns(published, said, token))
+    drawn = isinstance(method, RandomisedMethod)
+    return diverted.render_about(content) if drawn else render_about(content)
 
 
 def about_check(
@@ -141,15 +150,20 @@ def plan_fault(
     for key, value in said.items():
         if manifest[key] != value:
             return f"`{key}` of its plan is not the one of the manifest"
-    return _role_fault(manifest, evidence, plan, source.get("columns"))
+    return _role_fault(manifest, evidence, plan, method, values, source.get("columns"))
 
 
 def _role_fault(
-    manifest: Mapping[str, object], evidence: Mapping[str, object], plan: Plan, columns: object
+    manifest: Mapping[str, object],
+    evidence: Mapping[str, object],
+    plan: Plan,
+    method: Method,
+    values: Mapping[str, ParameterValue],
+    columns: object,
 ) -> str | None:
     if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
         return "gives no list of the source's columns"
-    roles = plan.column_roles(columns)
+    roles = method.effective_roles(plan.column_roles(columns), values)
     if evidence.get("roles") != {name: role.value for name, role in roles.items()}:
         return "`roles` are not those of its plan"
     guarantee = manifest["guarantee"]

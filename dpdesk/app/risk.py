@@ -49,13 +49,14 @@ def plan_risk(
 
     Raises what :func:`dpdesk.app.running.run_plan` raises, but needs no place to write to.
     """
+    from dpdesk.app.microdata import described
     from dpdesk.app.private.risk import design_risk, is_private_plan
     from dpdesk.app.running import prepare_plan
 
     if is_private_plan(context, plan_path):
         return design_risk(context, plan_path, token, report)
     with prepare_plan(context, plan_path, token, report) as prepared:
-        outcome = prepared.method.run(prepared.given, token, report)
+        outcome = described(prepared.method, prepared.given, token, report)
         return RiskReport(
             "plan",
             plan_path.name,
@@ -96,6 +97,8 @@ def _counted(facts: ReleaseFacts, token: CancelToken) -> dict[str, object]:
 
     place = facts.public / MICRODATA
     names = _quasi_identifiers(facts)
+    if not names:
+        return {}
     try:
         sizes = PublishedCsv(place, token).group_sizes(names, token)
     except KeyError as error:
@@ -123,6 +126,8 @@ def _quasi_identifiers(facts: ReleaseFacts) -> list[str]:
     names = parameters.get("quasi_identifiers") if isinstance(parameters, Mapping) else None
     if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
         return names
+    if names is None and isinstance(parameters, Mapping) and "diverted" in parameters:
+        return []  # all columns are released unchanged, but for the drawn ones
     raise InputError(
         "release.unreadable",
         f"{facts.public / 'manifest.json'}: the guarantee names no quasi-identifiers, "

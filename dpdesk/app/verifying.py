@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
+from dpdesk.app.microdata import RowsMethod, evidence_fault, settled_checks
 from dpdesk.app.restating import about_check, plan_fault, recorded_hierarchies, setting_checks
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
@@ -17,6 +18,7 @@ from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.engine.method import MethodInput, MicrodataMethod
 from dpdesk.engine.private_method import PrivateMethod
+from dpdesk.engine.randomised_method import RandomisedMethod
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
@@ -117,7 +119,7 @@ class _Checker:
         same = source is not None and self._is_source(source)
         if isinstance(method, PrivateMethod):
             return self._private(method, manifest)
-        if not isinstance(method, MicrodataMethod):
+        if not isinstance(method, MicrodataMethod | RandomisedMethod):
             raise TypeError("a method releases rows or tables")
         published = self._table(method)
         if published is None:
@@ -160,7 +162,7 @@ class _Checker:
 
     def _restated(
         self,
-        method: MicrodataMethod,
+        method: RowsMethod,
         manifest: Mapping[str, object],
         published: PublishedCsv,
         checks: tuple[ClaimCheck, ...],
@@ -170,7 +172,7 @@ class _Checker:
         more = setting_checks(manifest, method)
         fault = None if evidence is None else plan_fault(manifest, evidence, method)
         if evidence is not None and fault is None and not _failed(checks):
-            fault = method.evidence_fault(manifest, evidence)
+            fault = evidence_fault(method, manifest, evidence, published, self._token)
         if fault is not None:
             self._found.fail(self._found.root / INTERNAL / EVIDENCE, fault)
         page = self._found.public / ABOUT
@@ -182,7 +184,7 @@ class _Checker:
             self._fail(ABOUT, f"cannot be read ({error.strerror or type(error).__name__})")
             return more
 
-    def _table(self, method: MicrodataMethod) -> PublishedCsv | None:
+    def _table(self, method: RowsMethod) -> PublishedCsv | None:
         path = self._found.public / MICRODATA
         if path.is_symlink() or not path.is_file():
             return None
@@ -233,7 +235,7 @@ class _Checker:
 
     def _with_source(
         self,
-        method: MicrodataMethod,
+        method: RowsMethod,
         manifest: Mapping[str, object],
         published: PublishedCsv,
         source: Path,
@@ -249,10 +251,12 @@ class _Checker:
                     stack.callback(workspace.close)
                 given, data = self._given(method, source, workspace)
                 stack.callback(data.close)
-                checks = method.verify_with_source(manifest, published, given, self._token)
+                checks = settled_checks(method, manifest, published, given, data, self._token)
                 if _failed(checks):
                     return checks
                 self._compare_recorded(manifest, checks)
+                if not isinstance(method, MicrodataMethod):
+                    return checks
                 recoding = method.claimed_recoding(manifest, given, self._token)
                 if recoding is None:
                     return checks
@@ -295,7 +299,7 @@ class _Checker:
         return ClaimCheck(claim, CheckStatus.FAILED, found, MICRODATA)
 
     def _given(
-        self, method: MicrodataMethod, source: Path, workspace: Workspace
+        self, method: RowsMethod, source: Path, workspace: Workspace
     ) -> tuple[MethodInput, DataStore]:
         """The method's input once more, from the plan and the hierarchies in the evidence."""
         from dataclasses import replace
@@ -308,7 +312,7 @@ class _Checker:
         hierarchies = recorded_hierarchies(facts.internal_section("hierarchies"))
         spec = replace(plan.source, path=str(source.resolve()))
         data = DataStore.open(spec, source.parent, workspace, self._token, self._report)
-        roles = plan.column_roles(data.columns)
+        roles = method.effective_roles(plan.column_roles(data.columns), parameters)
         return MethodInput(data, roles, hierarchies, parameters), data
 
     def _fail(self, name: str, reason: str) -> None:

@@ -157,7 +157,8 @@ class Method(ABC):
     ``live`` names the parameters (integer or share) that :meth:`Exploration.view` answers at once:
     forms draw them as sliders. ``later`` names keys of plans that this version does not offer yet.
     What it releases is the work of the sub-classes: :class:`MicrodataMethod` here, and
-    :class:`~dpdesk.engine.private_method.PrivateMethod` for tables with noise.
+    :class:`~dpdesk.engine.private_method.PrivateMethod` for tables with noise, and
+    :class:`~dpdesk.engine.randomised_method.RandomisedMethod` for rows with drawn values.
     """
 
     id: ClassVar[str]
@@ -178,6 +179,16 @@ class Method(ABC):
         where: str,
     ) -> None:
         """Check what can be checked without data; raise InputError starting with ``where``."""
+
+    def effective_roles(
+        self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]
+    ) -> Mapping[str, Role]:
+        """The roles of the columns where parameters say more of them than the plan's roles."""
+        return roles
+
+    def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
+        """Roles of the columns whose hierarchies are used; quasi-identifiers get one made."""
+        return (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 
 
 class MicrodataMethod(Method):

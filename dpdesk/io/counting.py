@@ -98,14 +98,14 @@ def _by_columns(
     domains: list[tuple[str, ...]] = []
     for j, column in enumerate(columns):
         if column.domain is None:
-            codes[:, j], domain = _coded_texts(table.column(j))
+            codes[:, j], domain = coded_texts(table.column(j))
         else:
             codes[:, j], domain = table.column(j).to_numpy(), column.domain
         domains.append(domain)
     return codes, table.column(len(columns)).to_numpy().astype(np.int64), domains
 
 
-def _coded_texts(values: pyarrow.ChunkedArray) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+def coded_texts(values: pyarrow.ChunkedArray) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """Codes of a text column against its own values, sorted by code point."""
     import pyarrow.compute
 

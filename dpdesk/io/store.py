@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -16,6 +16,7 @@ from dpdesk.core.labels import Variable
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import Recoding
+from dpdesk.core.rows import CodedColumn, RewrittenRows
 from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount
 from dpdesk.io.coding import DATA, Column, code_columns
 from dpdesk.io.csvload import Loaded, load_csv
@@ -26,7 +27,9 @@ from dpdesk.io.reading import format_of, resolve_source
 from dpdesk.io.workspace import Workspace
 
 if TYPE_CHECKING:
+    import numpy as np
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
 
 
 class DataStore:
@@ -157,6 +160,49 @@ class DataStore:
             self._column(name)
         columns = tuple(self._columns.values())
         return write_recoded(self._con, columns, self.rows, recoding, path, token, report)
+
+    def coded_columns(self, names: Sequence[str], token: CancelToken) -> tuple[CodedColumn, ...]:
+        """These columns row by row, in source order; values as :meth:`frequency_table` has them.
+
+        Raises InputError ``source.unknown-column``.
+        """
+        from dpdesk.io.rewrite import column_codes
+
+        found, tokens = [], frozenset(self.reading.missing)
+        for column in [self._column(name) for name in names]:
+            domain, codes = column_codes(self._con, column, self.path, token)
+            missing = frozenset(code for code, value in enumerate(domain) if value in tokens)
+            found.append(CodedColumn(column.name, domain, codes, missing))
+        return tuple(found)
+
+    def write_rewritten(
+        self, rewritten: RewrittenRows, path: Path, token: CancelToken, report: Report
+    ) -> int:
+        """Write rows in their new order and with their new values as CSV; how many it were.
+
+        Source column order, UTF-8, comma, LF, RFC 4180 quoting. Nothing but ``path`` is written:
+        neither order nor new values reach a temporary file. Raises InputError ``rewriting.misfit``,
+        StorageError, Cancelled.
+        """
+        from dpdesk.io.rewrite import write_rewritten
+
+        for name in (*rewritten.drawn, *rewritten.mapping, *rewritten.dropped_columns):
+            self._column(name)
+        columns = tuple(self._columns.values())
+        return write_rewritten(self._con, columns, self.rows, rewritten, path, token, report)
+
+    def row_prints(
+        self,
+        names: Sequence[str],
+        mapping: Mapping[str, Mapping[str, str]],
+        key: NDArray[np.uint64],
+        token: CancelToken,
+    ) -> NDArray[np.uint64]:
+        """Keyed prints of all rows on these columns; see :mod:`dpdesk.io.prints`."""
+        from dpdesk.io.prints import source_prints
+
+        columns = [self._column(name) for name in names]
+        return source_prints(self._con, columns, self.rows, mapping, key, self.path, token)
 
     def close(self) -> None:
         """Give memory and spill files back; again does nothing."""

@@ -9,6 +9,7 @@ from dpdesk.core.charts import Figure, format_figure
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Method, MethodInput, MethodOutcome
+from dpdesk.engine.randomised_method import Judged
 from dpdesk.report.about import settings
 from dpdesk.report.pages import render
 from dpdesk.report.words import Line, compared_lines, metric_lines, plain_lines, result_lines
@@ -30,7 +31,7 @@ class ReviewContent:
     evidence: Mapping[str, object]
     method: Method
     given: MethodInput
-    outcome: MethodOutcome
+    outcome: MethodOutcome | Judged
     checks: tuple[ClaimCheck, ...]
 
 
@@ -100,7 +101,8 @@ def render_review(content: ReviewContent) -> bytes:
         "environment": plain_lines(_table(evidence, "environment")),
         "timings": plain_lines(_table(evidence, "timings")),
     }
-    return render("report.html", values)
+    drawn = isinstance(outcome, Judged)
+    return render("report_diverted.html" if drawn else "report.html", values)
 
 
 def _table(values: Mapping[str, object], key: str) -> Mapping[str, object]:
@@ -118,13 +120,16 @@ def _single(table: Mapping[str, object]) -> dict[str, object]:
 
 
 def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
-    recoding = content.outcome.recoding
-    node = content.outcome.result.get("node")
+    outcome = content.outcome
+    node = outcome.result.get("node")
     levels = node if isinstance(node, Mapping) else {}
+    drawn = outcome.drawn if isinstance(outcome, Judged) else frozenset()
     lines = []
     for name, role in content.given.roles.items():
-        if name in recoding.dropped_columns:
+        if role is Role.IDENTIFIER:
             fate = "not released"
+        elif name in drawn:
+            fate = "drawn within hidden groups"
         elif name in levels:
             fate = f"released at level {levels[name]}"
         else:
@@ -138,7 +143,8 @@ def _mappings(content: ReviewContent) -> tuple[Mapped, ...]:
     levels = node if isinstance(node, Mapping) else {}
     found = []
     for name in content.given.with_role(Role.QUASI_IDENTIFIER):
-        pairs = content.outcome.recoding.mapping.get(name)
+        recoding = content.outcome.recoding
+        pairs = recoding.mapping.get(name) if recoding is not None else None
         hierarchy = content.given.hierarchies.get(name)
         if pairs is None:
             continue

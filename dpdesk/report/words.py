@@ -32,6 +32,11 @@ _RESULT = {
         "count",
         "Records with rare combinations of values; every total made from the file lacks them.",
     ),
+    "rows_removed": Meaning(
+        "Rows removed at random",
+        "count",
+        "So that the number of rows is a multiple of ℓ′; which rows, no value decided.",
+    ),
     "classes": Meaning(
         "Classes", "count", "Different combinations of the generalised columns in the file."
     ),

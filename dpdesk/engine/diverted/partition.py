@@ -17,13 +17,13 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.diverted.drawing import PIECE, below
+from dpdesk.engine.diverted.settings import LARGEST_FIRST, MIXED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpdesk.engine.noise.randomness import RandomSource
 
-MIXED, LARGEST_FIRST = "mixed", "largest-first"
 RULES = (MIXED, LARGEST_FIRST)
 
 MOST_DRAWS = 1 << 27

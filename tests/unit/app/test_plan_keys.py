@@ -31,7 +31,7 @@ def protected(**protection: object) -> Plan:
     )
 
 
-@pytest.mark.parametrize("method", ["anatomy", "l-diverted", "priview", "table"])
+@pytest.mark.parametrize("method", ["anatomy", "priview", "table"])
 def test_methods_of_later_versions_are_not_called_unknown(offered: AppContext, method: str) -> None:
     with pytest.raises(InputError) as caught:
         check_protection(offered, protected(method=method, l=2), "p.toml")

@@ -13,14 +13,8 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.diverted.drawing import permutation
-from dpdesk.engine.diverted.partition import (
-    LARGEST_FIRST,
-    MIXED,
-    RULES,
-    batch_size,
-    row_groups,
-    value_groups,
-)
+from dpdesk.engine.diverted.partition import RULES, batch_size, row_groups, value_groups
+from dpdesk.engine.diverted.settings import LARGEST_FIRST, MIXED
 from tests.helpers.known_bits import ListedBits, SeededBits
 from tests.reference import diverted as reference
 

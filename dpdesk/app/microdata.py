@@ -1,0 +1,122 @@
+"""What depends on how a method makes its rows: writing them, checking them, describing them.
+
+Recoded rows can be made again from the source; drawn rows exist once. Everything else about a
+release of microdata is the same for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.published import ClaimCheck
+from dpdesk.engine.method import MethodInput, MethodOutcome, MicrodataMethod
+from dpdesk.engine.randomised_method import Judged, RandomisedMethod, RowDifference
+
+if TYPE_CHECKING:
+    from dpdesk.app.planning import PreparedRun
+    from dpdesk.io.published import PublishedCsv
+    from dpdesk.io.store import DataStore
+
+RowsMethod = MicrodataMethod | RandomisedMethod
+"""A method that releases rows."""
+
+
+def described(
+    method: RowsMethod, given: MethodInput, token: CancelToken, report: Report
+) -> MethodOutcome | Judged:
+    """What a release will be like: guarantee, result, risk, charts; nothing is drawn or written.
+
+    Raises what the method raises: InputError, RefusedError, Cancelled.
+    """
+    if isinstance(method, RandomisedMethod):
+        return method.judge(given, token, report)
+    return method.run(given, token, report)
+
+
+def write_rows(
+    prepared: PreparedRun,
+    outcome: MethodOutcome | Judged,
+    path: Path,
+    lap: Callable[[str], None],
+    token: CancelToken,
+    report: Report,
+) -> tuple[int, int]:
+    """Write the table; rows written, and rows that there should be. ``lap`` ends a timed step.
+
+    Drawn rows are wiped from memory when they are written. Raises RefusedError, StorageError,
+    Cancelled.
+    """
+    data, method = prepared.data, prepared.method
+    if isinstance(outcome, MethodOutcome):
+        recoding = outcome.recoding
+        return data.write_recoded(recoding, path, token, report), recoding.rows_out
+    if not isinstance(method, RandomisedMethod):
+        raise TypeError("only a randomised method judges")
+    from dpdesk.engine.noise.randomness import SystemRandomness
+
+    rows = method.draw(prepared.given, outcome, data, SystemRandomness(), token, report)
+    lap("draw")
+    try:
+        return data.write_rewritten(rows, path, token, report), rows.rows_out
+    finally:
+        rows.wipe()
+
+
+def changed_columns(outcome: MethodOutcome | Judged) -> frozenset[str]:
+    """Columns whose values are not released as they are."""
+    recoding = outcome.recoding
+    recoded = frozenset(recoding.attributes) if recoding is not None else frozenset()
+    return recoded | (outcome.drawn if isinstance(outcome, Judged) else frozenset())
+
+
+def settled_checks(
+    method: RowsMethod,
+    manifest: Mapping[str, object],
+    published: PublishedCsv,
+    given: MethodInput,
+    data: DataStore,
+    token: CancelToken,
+) -> tuple[ClaimCheck, ...]:
+    """All checks of a table, those that need the source settled with it."""
+    if isinstance(method, MicrodataMethod):
+        return method.verify_with_source(manifest, published, given, token)
+    difference = _difference(method, manifest, published, given, data, token)
+    return method.verify_with_source(manifest, published, given, difference, token)
+
+
+def _difference(
+    method: RandomisedMethod,
+    manifest: Mapping[str, object],
+    published: PublishedCsv,
+    given: MethodInput,
+    data: DataStore,
+    token: CancelToken,
+) -> RowDifference:
+    """The rows of table and source compared, on the columns whose values were not drawn."""
+    from dpdesk.io.prints import apart, fresh_print_key, published_prints
+
+    drawn = method.drawn_columns(manifest)
+    names = [name for name in published.columns if name in data.columns and name not in drawn]
+    recoding = method.recoded(manifest, given, token)
+    mapping = recoding.mapping if recoding is not None else {}
+    key = fresh_print_key()
+    there = data.row_prints(names, mapping, key, token)
+    token.check()
+    extra, missing = apart(published_prints(published, names, key, token), there)
+    return RowDifference(extra, missing)
+
+
+def evidence_fault(
+    method: RowsMethod,
+    manifest: Mapping[str, object],
+    evidence: Mapping[str, object],
+    published: PublishedCsv,
+    token: CancelToken,
+) -> str | None:
+    """Why figures in the evidence cannot belong to manifest and table, or None when they can."""
+    if isinstance(method, RandomisedMethod):
+        return method.evidence_fault(manifest, evidence, published, token)
+    return method.evidence_fault(manifest, evidence)

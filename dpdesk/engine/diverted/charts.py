@@ -1,0 +1,46 @@
+"""Charts of diverted privacy before anything is drawn."""
+
+from __future__ import annotations
+
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Look, table_from
+from dpdesk.core.plain import quoted
+from dpdesk.engine.diverted.eligibility import Eligibility
+
+_MOST_BARS = 12
+
+
+def frequency_chart(found: Eligibility) -> BarChart:
+    """The most frequent values of a column beside the most rows that a value may have."""
+    shown = found.counts[:_MOST_BARS]
+    allowed = float(found.allowed)
+    over = frozenset(place for place, item in enumerate(shown) if item.rows > found.allowed)
+    return BarChart(
+        id=f"frequency-{found.attribute}",
+        question=f"Is any value of {found.attribute} too frequent to be hidden?",
+        answer=_answer(found),
+        category_axis=Axis("Value", bare=True),
+        value_axis=Axis("Rows", "rows", minimum=0, whole=True),
+        categories=tuple(item.value or "(empty)" for item in shown),
+        series=(
+            BarSeries("Rows", tuple(float(item.rows) for item in shown)),
+            BarSeries("Allowed", (allowed,) * len(shown), Look.REFERENCE, outline=True),
+        ),
+        table=table_from(
+            ("Value", "Rows", "Allowed (rows)"),
+            [(item.value, item.rows, found.allowed) for item in found.counts[:500]],
+        ),
+        horizontal=True,
+        hatched=over,
+        short="Frequencies",
+    )
+
+
+def _answer(found: Eligibility) -> str:
+    most = found.counts[0] if found.counts else None
+    if most is None:
+        return "There are no rows."
+    name = quoted(most.value)
+    limit = f"{found.allowed:,} may have one value at ℓ′ = {found.l:,}"
+    if most.rows > found.allowed:
+        return f"Yes: {name} has {most.rows:,} rows, and at most {limit}."
+    return f"No: the most frequent, {name}, has {most.rows:,} rows, and {limit}."

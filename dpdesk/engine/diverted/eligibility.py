@@ -1,0 +1,136 @@
+"""Whether a column can be divided into groups of ℓ′ different values, and what to do if not.
+
+Source: l-diverted paper, section 4: no value may have more than N/ℓ′ rows. Removing the N mod ℓ′
+rows that are left over never makes an eligible column ineligible: f ≤ N/ℓ′ implies f ≤ ⌊N/ℓ′⌋.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.plain import quoted
+from dpdesk.core.schema import ValueCount
+
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Eligibility:
+    """One column held against ℓ′; ``counts`` are its values with their rows, missing ones too."""
+
+    attribute: str
+    l: int  # noqa: E741 - as in plans
+    counts: tuple[ValueCount, ...] = field(repr=False)
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows in all, before any are removed."""
+        return sum(item.rows for item in self.counts)
+
+    @property
+    def allowed(self) -> int:
+        """The most rows that one value may have: as many as there are groups."""
+        return self.rows // self.l
+
+    @cached_property
+    def too_frequent(self) -> tuple[ValueCount, ...]:
+        """Values with more rows than that, the most frequent first."""
+        over = [item for item in self.counts if item.rows > self.allowed]
+        return tuple(sorted(over, key=lambda item: (-item.rows, item.value)))
+
+    @property
+    def eligible(self) -> bool:
+        """Whether there are groups at all and no value is too frequent."""
+        return self.allowed > 0 and not self.too_frequent
+
+    @cached_property
+    def largest_l(self) -> int:
+        """The largest ℓ′ that works: the rows over those of the most frequent value; 0 if none."""
+        most = max((item.rows for item in self.counts), default=0)
+        return self.rows // most if most else 0
+
+    @cached_property
+    def rows_to_remove(self) -> Mapping[str, int]:
+        """The fewest rows, by value, whose removal would make the column eligible; empty if none.
+
+        With R groups at most R rows of a value count; so R is the largest number with
+        Σ min(f, R) ≥ R·ℓ′.
+        """
+        groups = self._most_groups()
+        if self.eligible or groups == 0:
+            return {}
+        return {item.value: item.rows - groups for item in self.counts if item.rows > groups}
+
+    def _most_groups(self) -> int:
+        if len(self.counts) < self.l:
+            return 0
+        low, high = 0, self.rows // self.l
+        while low < high:  # Σ min(f, R) − R·ℓ′ is concave in R and 0 at 0
+            middle = (low + high + 1) // 2
+            if sum(min(item.rows, middle) for item in self.counts) >= middle * self.l:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, in one sentence."""
+        if self.allowed == 0:
+            return (
+                f"`{self.attribute}` has {self.rows:,} rows in all, fewer than the ℓ′ = "
+                f"{self.l:,} that one group needs."
+            )
+        named = [f"{quoted(item.value)} has {item.rows:,}" for item in self.too_frequent]
+        more = len(named) - _MOST_NAMED
+        shown = ", ".join(named[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+        return (
+            f"`{self.attribute}` cannot be divided into groups of {self.l:,} different values: "
+            f"{shown} of {self.rows:,} rows, and at most {self.allowed:,} may share a value."
+        )
+
+    @property
+    def hint(self) -> str:
+        """What can be done, in words."""
+        ways = []
+        if self.largest_l >= 2:
+            ways.append(f"Set l to {self.largest_l:,} or less")
+        if removed := self.rows_to_remove:
+            total = sum(removed.values())
+            which = ", ".join(quoted(value) for value in list(removed)[:_MOST_NAMED])
+            way = f"leave out {total:,} rows with {which} yourself, which the guarantee does not"
+            ways.append(f"{way} cover" if ways else f"{way[0].upper()}{way[1:]} cover")
+        if not ways:
+            return f"The column has {len(self.counts):,} different values: too few for any l."
+        return " or ".join(ways) + "; merging values does not help, it makes them more frequent."
+
+
+def refuse(found: Sequence[Eligibility], where: str) -> None:
+    """Raise RefusedError ``diverted.not-eligible`` for the first column that is not eligible.
+
+    Its details give the remedies as data: ``values`` {value: rows}, ``allowed``, ``largest_l``,
+    ``rows_to_remove`` {value: rows}.
+    """
+    for each in found:
+        if not each.eligible:
+            raise RefusedError(
+                "diverted.not-eligible",
+                f"{where}: {each.sentence}",
+                hint=each.hint,
+                details={
+                    "key": "l",
+                    "attribute": each.attribute,
+                    "values": {item.value: item.rows for item in each.too_frequent},
+                    "allowed": each.allowed,
+                    "largest_l": each.largest_l,
+                    "rows_to_remove": dict(each.rows_to_remove),
+                },
+            )
+
+
+def largest_common_l(found: Sequence[Eligibility]) -> int:
+    """The largest ℓ′ that works for all columns; below 2 when none does."""
+    return min((each.largest_l for each in found), default=0)

@@ -1,0 +1,139 @@
+"""Diverted privacy as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.published import ClaimCheck, PublishedTable
+from dpdesk.core.recoding import Recoding
+from dpdesk.core.schema import Role
+from dpdesk.engine.diverted.settings import PARAMETERS, Settings, check_settings, named_roles
+from dpdesk.engine.method import Exploration, MethodInput
+from dpdesk.engine.randomised_method import Judged, RandomisedMethod, RowDifference
+
+# Whatever needs numpy or compiled kernels is imported where it is used.
+if TYPE_CHECKING:
+    from dpdesk.core.rows import RewrittenRows, RowSource
+    from dpdesk.engine.noise.randomness import RandomSource
+
+DRAW = "Draw the sensitive values"
+
+
+class LDiverted(RandomisedMethod):
+    """Sensitive values drawn uniformly within hidden groups of ℓ′ different values.
+
+    Source: l-diverted paper, mechanism A', with the corrections of resources/docs/diverted.md.
+    """
+
+    id: ClassVar[str] = "l-diverted"
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Diverted sensitive values"
+    summary: ClassVar[str] = (
+        "Release rows in random order in which every sensitive value is drawn, with the same "
+        "chance, from the different values of a small hidden group; large counts stay accurate, "
+        "small ones do not."
+    )
+    promise: ClassVar[str] = (
+        "Given the hidden groups, the output cannot tell which of several values a person really "
+        "has."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    live: ClassVar[tuple[str, ...]] = ("l",)
+
+    def effective_roles(
+        self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]
+    ) -> Mapping[str, Role]:
+        """See :meth:`Method.effective_roles`: columns listed as sensitive are."""
+        return named_roles(roles, parameters)
+
+    def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
+        """See :meth:`Method.roles_with_hierarchy`."""
+        return (Role.SENSITIVE,)
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`; codes in :func:`~.settings.check_settings`."""
+        check_settings(columns, roles, parameters, where)
+
+    def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
+        """Count the sensitive values; see :meth:`RandomisedMethod.explore`."""
+        from dpdesk.engine.diverted.judging import COUNT, CountedValues, DivertedExploration
+
+        report(StepStarted(COUNT, 1, 1))
+        counted = CountedValues(given)
+        counted.eligibility(Settings.from_parameters(given.parameters), token, report)
+        return DivertedExploration(given, counted)
+
+    def judge(self, given: MethodInput, token: CancelToken, report: Report) -> Judged:
+        """See :meth:`RandomisedMethod.judge`; RefusedError ``diverted.not-eligible``."""
+        from dpdesk.engine.diverted.judging import judge
+
+        return judge(given, token, report)
+
+    def draw(
+        self,
+        given: MethodInput,
+        judged: Judged,
+        rows: RowSource,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> RewrittenRows:
+        """See :meth:`RandomisedMethod.draw`."""
+        from dpdesk.engine.diverted.releasing import draw_release
+
+        report(StepStarted(DRAW, 1, 1))
+        return draw_release(given, judged, rows, randomness, token)
+
+    def verify(
+        self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RandomisedMethod.verify`."""
+        from dpdesk.engine.diverted.verification import verify_public
+
+        return verify_public(manifest, published, token)
+
+    def drawn_columns(self, manifest: Mapping[str, object]) -> frozenset[str]:
+        """See :meth:`RandomisedMethod.drawn_columns`."""
+        from dpdesk.engine.diverted.verification import drawn_columns
+
+        return drawn_columns(manifest)
+
+    def recoded(
+        self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
+    ) -> Recoding | None:
+        """See :meth:`RandomisedMethod.recoded`."""
+        return None
+
+    def verify_with_source(
+        self,
+        manifest: Mapping[str, object],
+        published: PublishedTable,
+        given: MethodInput,
+        difference: RowDifference,
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RandomisedMethod.verify_with_source`."""
+        from dpdesk.engine.diverted.source_verification import verify_against_source
+
+        return verify_against_source(manifest, published, given, difference, token)
+
+    def evidence_fault(
+        self,
+        manifest: Mapping[str, object],
+        evidence: Mapping[str, object],
+        published: PublishedTable,
+        token: CancelToken,
+    ) -> str | None:
+        """See :meth:`RandomisedMethod.evidence_fault`."""
+        from dpdesk.engine.diverted.verification import evidence_fault
+
+        return evidence_fault(manifest, evidence, published, token)

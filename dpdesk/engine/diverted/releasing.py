@@ -1,0 +1,57 @@
+"""From judged settings to the rows to release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.schema import Role
+from dpdesk.engine.diverted.mechanism import all_but_the_rest, draw_rows
+from dpdesk.engine.diverted.settings import Settings
+from dpdesk.engine.diverted.values import at_level, labels_of
+from dpdesk.engine.method import MethodInput
+from dpdesk.engine.randomised_method import Judged
+
+if TYPE_CHECKING:
+    from dpdesk.core.rows import CodedColumn, RewrittenRows, RowSource
+    from dpdesk.engine.noise.randomness import RandomSource
+
+
+def draw_release(
+    given: MethodInput,
+    judged: Judged,
+    rows: RowSource,
+    randomness: RandomSource,
+    token: CancelToken,
+) -> RewrittenRows:
+    """See :meth:`~dpdesk.engine.randomised_method.RandomisedMethod.draw`."""
+    settings = Settings.from_parameters(given.parameters)
+    return draw_rows(
+        _columns(given, settings, rows, token),
+        settings.l,
+        settings.partition,
+        all_but_the_rest(rows.rows, settings.l),
+        given.with_role(Role.IDENTIFIER),
+        {},
+        randomness,
+        token,
+    )
+
+
+def _columns(
+    given: MethodInput, settings: Settings, rows: RowSource, token: CancelToken
+) -> tuple[CodedColumn, ...]:
+    """The columns to draw, at their levels."""
+    found = rows.coded_columns(settings.diverted(given.roles), token)
+    levels = settings.levels
+    return tuple(
+        at_level(column, _labels(given, column.name, levels[column.name], token))
+        if levels.get(column.name, 0)
+        else column
+        for column in found
+    )
+
+
+def _labels(given: MethodInput, name: str, level: int, token: CancelToken) -> list[str]:
+    table = given.source.frequency_table((name,), token)
+    return list(labels_of(table, given.hierarchies, level, given.where))

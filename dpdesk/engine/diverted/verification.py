@@ -1,0 +1,256 @@
+"""Checks of a diverted release from its published files.
+
+Nothing here comes from the mechanism: values are counted from the text of the released rows, and
+the manifest is taken for a claim, never for a fact. That values were drawn as they should be is a
+property of the run that no file can show, and the checks say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
+from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.verification import compare, shown, whole_number
+from dpdesk.engine.diverted.guarantee import MODEL, diverted_guarantee
+
+TABLE = "microdata.csv"
+MANIFEST = "manifest.json"
+
+_CONFIRMED, _FAILED = CheckStatus.CONFIRMED, CheckStatus.FAILED
+_ROLE_KEYS = {role.value: role for role in Role if role is not Role.IDENTIFIER} | {
+    "quasi_identifiers": Role.QUASI_IDENTIFIER
+}
+_RESULT_KEYS = frozenset(("rows_removed", "rows_out"))
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What a manifest claims at its heart: ℓ′ over these columns, and the role of every column."""
+
+    size: int
+    diverted: tuple[str, ...]
+    roles: Mapping[str, Role]
+    rows_removed: int
+
+
+def verify_public(
+    manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+) -> tuple[ClaimCheck, ...]:
+    """Check every claim of ``manifest`` that the published table can confirm or refute.
+
+    A manifest that is malformed gives failed checks that say what was expected; nothing is raised
+    but what reading the table raises.
+    """
+    claimed = claim_of(manifest, published)
+    if isinstance(claimed, ClaimCheck):
+        return (claimed,)
+    checks = [_nature_check(claimed), _words_check(manifest, claimed)]
+    checks += _parameter_checks(manifest, claimed)
+    checks += _row_checks(manifest["result"], claimed, published)
+    for name in claimed.diverted:
+        token.check()
+        checks.append(_values_check(name, published.value_counts(name, token), claimed))
+    checks += [
+        ClaimCheck(f"result, {key}", CheckStatus.NOT_CHECKABLE, "not known to this version", TABLE)
+        for key in _mapping(manifest["result"])
+        if key not in _RESULT_KEYS
+    ]
+    return tuple(checks)
+
+
+def drawn_columns(manifest: Mapping[str, object]) -> frozenset[str]:
+    """The columns that the guarantee calls diverted, as far as it can be read."""
+    names = _mapping(_mapping(manifest.get("guarantee")).get("parameters")).get("diverted")
+    listed = names if isinstance(names, list | tuple) else ()
+    return frozenset(name for name in listed if isinstance(name, str))
+
+
+def claim_of(manifest: Mapping[str, object], published: PublishedTable) -> Claimed | ClaimCheck:
+    """The claim of a manifest whose columns the table has, or what is wrong with it."""
+    guarantee, result = manifest.get("guarantee"), manifest.get("result")
+    if not isinstance(guarantee, Mapping) or not isinstance(guarantee.get("parameters"), Mapping):
+        return _bad("guarantee", guarantee, "a table with `model`, `parameters` and `claim`")
+    if guarantee.get("model") != MODEL:
+        return _bad("guarantee, model", guarantee.get("model"), f'"{MODEL}"')
+    if not isinstance(result, Mapping):
+        return _bad("result", result, "a table of figures")
+    given = guarantee["parameters"]
+    size, removed = whole_number(given.get("l")), whole_number(result.get("rows_removed"))
+    if size is None or size < 2:
+        return _bad("guarantee, l", given.get("l"), "a whole number of 2 or more")
+    if removed is None or removed >= size:
+        expected = f"a whole number below ℓ′ = {size:,}"
+        return _bad("rows_removed", result.get("rows_removed"), expected)
+    roles = _roles(given, published)
+    if isinstance(roles, ClaimCheck):
+        return roles
+    names = given.get("diverted")
+    if not isinstance(names, list | tuple) or not names or len(set(names)) != len(names):
+        return _bad("guarantee, diverted", names, "a list of different column names")
+    for name in names:
+        if roles.get(name) is not Role.SENSITIVE:
+            return _bad("guarantee, diverted", name, "a column of the table that is sensitive")
+    return Claimed(size, tuple(names), roles, removed)
+
+
+def _roles(given: Mapping[str, object], published: PublishedTable) -> dict[str, Role] | ClaimCheck:
+    """The role of every published column, in file order; each must have exactly one."""
+    listed: dict[str, Role] = {}
+    for key, role in _ROLE_KEYS.items():
+        names = given.get(key, [])
+        if not isinstance(names, list | tuple) or not all(isinstance(n, str) for n in names):
+            return _bad(f"guarantee, {key}", names, "a list of column names")
+        for name in names:
+            if name in listed or name not in published.columns:
+                return _bad(f"guarantee, {key}", name, "a column of the table that has one role")
+            listed[name] = role
+    claim = "every column of the table has one role"
+    for name in published.columns:
+        if name not in listed:
+            return ClaimCheck(claim, _FAILED, f"the guarantee gives `{name}` no role", TABLE)
+    return {name: listed[name] for name in published.columns}
+
+
+def _nature_check(claimed: Claimed) -> ClaimCheck:
+    return ClaimCheck(
+        f"ℓ′ = {claimed.size:,} for {', '.join(claimed.diverted)}",
+        CheckStatus.NOT_CHECKABLE,
+        "how values were drawn is a property of the run: no file can show it, and the groups were "
+        "kept nowhere",
+        MANIFEST,
+    )
+
+
+def _words_check(manifest: Mapping[str, object], claimed: Claimed) -> ClaimCheck:
+    claim = "the words of the guarantee"
+    expected = diverted_guarantee(
+        claimed.size, claimed.diverted, claimed.roles, claimed.rows_removed
+    ).as_json()
+    found = _mapping(manifest["guarantee"])
+    for key in sorted({str(key) for key in found} | set(expected)):
+        if key not in found or key not in expected or _plain(found[key]) != _plain(expected[key]):
+            text = f"`{key}` is not what the settings and the columns give"
+            return ClaimCheck(claim, _FAILED, text, MANIFEST)
+    return ClaimCheck(claim, _CONFIRMED, "they are those that the settings give", MANIFEST)
+
+
+def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[ClaimCheck]:
+    checks = []
+    if manifest.get("method") != "l-diverted":
+        checks.append(_bad("method", manifest.get("method"), '"l-diverted"'))
+    given = manifest.get("parameters")
+    if not isinstance(given, Mapping):
+        return [*checks, _bad("parameters", given, "a table of settings")]
+    if whole_number(given.get("l")) != claimed.size:
+        expected = f"{claimed.size:,} as in the guarantee"
+        checks.append(_bad("parameters, l", given.get("l"), expected))
+    named = given.get("sensitive")
+    listed = isinstance(named, list | tuple)
+    if named is not None and (not listed or set(named) != set(claimed.diverted)):
+        checks.append(_bad("parameters, sensitive", named, "the columns of the guarantee"))
+    return checks
+
+
+def _row_checks(result: object, claimed: Claimed, published: PublishedTable) -> list[ClaimCheck]:
+    claim = "the number of rows is a multiple of ℓ′"
+    rest = published.rows % claimed.size
+    text = f"{published.rows:,} rows are {published.rows // claimed.size:,} groups"
+    if published.rows == 0:
+        whole = ClaimCheck(claim, _FAILED, "the table has no rows", TABLE)
+    elif rest:
+        found = f"{published.rows:,} rows leave {rest:,} over"
+        whole = ClaimCheck(claim, _FAILED, found, TABLE)
+    else:
+        whole = ClaimCheck(claim, _CONFIRMED, text, TABLE)
+    removed = ClaimCheck(
+        "rows_removed",
+        CheckStatus.NEEDS_SOURCE,
+        f"the manifest says {claimed.rows_removed:,}, fewer than ℓ′ = {claimed.size:,}",
+        MANIFEST,
+    )
+    rows_out = _mapping(result).get("rows_out")
+    return [whole, compare("rows_out", rows_out, published.rows), removed]
+
+
+def _values_check(name: str, counts: Mapping[str, int], claimed: Claimed) -> ClaimCheck:
+    text = (
+        f"{len(counts):,} different values are published; which ones the source has needs the "
+        "source"
+    )
+    return ClaimCheck(f"values of {name}", CheckStatus.NEEDS_SOURCE, text, TABLE)
+
+
+def evidence_fault(
+    manifest: Mapping[str, object],
+    evidence: Mapping[str, object],
+    published: PublishedTable,
+    token: CancelToken,
+) -> str | None:
+    """Why the counts in the evidence cannot belong to this manifest and table, or None."""
+    claimed = claim_of(manifest, published)
+    if isinstance(claimed, ClaimCheck):
+        return None
+    result = _mapping(evidence.get("result"))
+    for key, value in _mapping(manifest["result"]).items():
+        if result.get(key) != value:
+            return f"`{key}` of its result is not the one of the manifest"
+    rows = published.rows + claimed.rows_removed
+    source = _mapping(evidence.get("source"))
+    if source.get("rows") != rows:
+        return "its source has another number of rows than the release and what was removed"
+    recorded = _mapping(result.get("value_counts"))
+    if set(recorded) != set(claimed.diverted):
+        return "`value_counts` are not of the columns that were drawn"
+    for name in claimed.diverted:
+        counted = published.value_counts(name, token)
+        fault = value_fault(name, counted, _mapping(recorded[name]), rows, claimed.size)
+        if fault is not None:
+            return f"`value_counts` do not fit the table: {fault}"
+    return None
+
+
+def value_fault(
+    name: str,
+    published: Mapping[str, int],
+    source: Mapping[str, object],
+    rows: int,
+    size: int,
+) -> str | None:
+    """Why published values cannot come from a column with these values, or None.
+
+    A value of f rows is in f groups, so at most ℓ′·f rows can publish it. No more than that holds
+    for certain: published counts may well be above N/ℓ′.
+    """
+    counts = {value: whole_number(count) for value, count in source.items()}
+    if sum(count or 0 for count in counts.values()) != rows or None in counts.values():
+        return f"the values of `{name}` do not add up to {rows:,} rows"
+    most = max((count or 0 for count in counts.values()), default=0)
+    if most * size > rows:
+        return f"a value of `{name}` has {most:,} of {rows:,} rows, too many for ℓ′ = {size:,}"
+    for value, found in published.items():
+        there = counts.get(value) or 0
+        if not there:
+            return f"`{name}` publishes {shown(value)}, which the source does not have"
+        if found > size * there:
+            return (
+                f"`{name}` publishes {shown(value)} {found:,} times, at most {size * there:,} can"
+            )
+    return None
+
+
+def _bad(claim: str, found: object, expected: str) -> ClaimCheck:
+    return ClaimCheck(claim, _FAILED, f"found {shown(found)}, expected {expected}", MANIFEST)
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _plain(value: object) -> object:
+    """Tuples as lists, at any depth, so that read and written values compare equal."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

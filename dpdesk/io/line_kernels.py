@@ -1,0 +1,44 @@
+"""Compiled steps that put the fields of many rows into one buffer of CSV lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpdesk.core.compiled import kernel
+
+Array = Any
+"""A numpy array; inside compiled code element types come from the caller."""
+
+
+@kernel
+def add_lengths(index: Array, offsets: Array, lengths: Array) -> None:
+    """Add to each line the length of its field; text ``index[i]`` begins at ``offsets[index]``."""
+    for i in range(len(index)):
+        place = int(index[i])
+        lengths[i] += offsets[place + 1] - offsets[place]
+
+
+@kernel
+def put_fields(index: Array, offsets: Array, data: Array, ends: Array, buffer: Array) -> None:
+    """Copy each line's field to where the line ends so far, and move its end along."""
+    for i in range(len(index)):
+        place, at = int(index[i]), ends[i]
+        for source in range(offsets[place], offsets[place + 1]):
+            buffer[at] = data[source]
+            at += 1
+        ends[i] = at
+
+
+@kernel
+def put_byte(byte: int, ends: Array, buffer: Array) -> None:
+    """Write one byte at the end of every line, and move the ends along."""
+    for i in range(len(ends)):
+        buffer[ends[i]] = byte
+        ends[i] += 1
+
+
+@kernel
+def gather(codes: Array, order: Array, found: Array) -> None:
+    """``found[i] = codes[order[i]]``."""
+    for i in range(len(order)):
+        found[i] = codes[order[i]]

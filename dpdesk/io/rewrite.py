@@ -1,0 +1,215 @@
+"""Writing rows in a new order, with new values in some columns, from memory alone.
+
+No database sorts or joins here: what it spilled to the disk would tell which released row came from
+which row of the source. Columns are fetched as codes, and compiled steps put the lines together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.rows import RewrittenRows
+from dpdesk.io.coding import DATA, Column
+from dpdesk.io.counting import coded_texts
+from dpdesk.io.database import query
+from dpdesk.io.failures import storage_error
+from dpdesk.io.recode import WRITE, csv_field
+
+if TYPE_CHECKING:
+    import pyarrow
+    from duckdb import DuckDBPyConnection
+
+_ROWS = 1 << 16
+_COMMA, _LINE_END = 0x2C, 0x0A
+
+
+@dataclass(frozen=True, eq=False)
+class _Fields:
+    """The fields of one released column: texts, and which of them each row has.
+
+    ``codes`` index the texts: of every row of the source, or (``in_order``) of every released row;
+    None: row i of the source has text i.
+    """
+
+    offsets: NDArray[np.int64] = field(repr=False)
+    data: NDArray[np.uint8] = field(repr=False)
+    codes: NDArray[Any] | None = field(repr=False)
+    in_order: bool = False
+
+
+def write_rewritten(
+    con: DuckDBPyConnection,
+    columns: Sequence[Column],
+    rows: int,
+    rewritten: RewrittenRows,
+    path: Path,
+    token: CancelToken,
+    report: Report,
+) -> int:
+    """See :meth:`dpdesk.io.store.DataStore.write_rewritten`."""
+    released = [column for column in columns if column.name not in rewritten.dropped_columns]
+    _check(rewritten, rows)
+    alone = len(released) == 1
+    parts = [_fields(con, column, rewritten, alone, path, token) for column in released]
+    names = ",".join(csv_field(column.name) for column in released)
+    report(StepStarted(WRITE, 1, 1))
+    try:
+        with path.open("xb") as out:
+            out.write(f"{names}\n".encode())
+            _write_lines(out, parts, rewritten.order, token, report)
+    except OSError as problem:
+        path.unlink(missing_ok=True)
+        raise storage_error(problem, path, "write") from problem
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return rewritten.rows_out
+
+
+def column_codes(
+    con: DuckDBPyConnection, column: Column, place: Path, token: CancelToken
+) -> tuple[tuple[str, ...], NDArray[Any]]:
+    """Values and codes of a column, every row in source order."""
+    with query(con, token, place) as cursor:
+        if column.domain is None:
+            texts = cursor.sql(f"SELECT {column.sql} AS v FROM {DATA}").to_arrow_table().column(0)
+            codes, domain = coded_texts(texts)
+            return domain, codes
+        found = cursor.sql(f"SELECT enum_code({column.sql}) AS v FROM {DATA}").to_arrow_table()
+        return column.domain, found.column(0).to_numpy()
+
+
+def _check(rewritten: RewrittenRows, rows: int) -> None:
+    order = rewritten.order
+    if len(order) and not 0 <= int(order.min()) <= int(order.max()) < rows:
+        raise _misfit("its order names a row that there is not")
+    for name, values in rewritten.drawn.items():
+        if len(values.codes) != len(order):
+            raise _misfit(f"`{name}` has {len(values.codes):,} values for {len(order):,} rows")
+
+
+def _fields(
+    con: DuckDBPyConnection,
+    column: Column,
+    rewritten: RewrittenRows,
+    alone: bool,
+    place: Path,
+    token: CancelToken,
+) -> _Fields:
+    drawn = rewritten.drawn.get(column.name)
+    if drawn is not None:
+        return _Fields(*_packed(drawn.domain, alone), drawn.codes, in_order=True)
+    mapping = rewritten.mapping.get(column.name)
+    if column.domain is None and mapping is None:
+        return _texts(con, column, alone, place, token)
+    domain, codes = column_codes(con, column, place, token)
+    if mapping is not None:
+        absent = next((value for value in domain if value not in mapping), None)
+        if absent is not None:
+            raise _misfit(f"the value `{absent}` of `{column.name}` is not recoded")
+        domain = tuple(mapping[value] for value in domain)
+    return _Fields(*_packed(domain, alone), codes)
+
+
+def _packed(values: Sequence[str], alone: bool) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """The fields of values one after the other, and where each begins."""
+    fields = [csv_field(value).encode() for value in values]
+    if alone:  # an empty line would be no row
+        fields = [text or b'""' for text in fields]
+    offsets = np.zeros(len(fields) + 1, np.int64)
+    np.cumsum([len(text) for text in fields], out=offsets[1:])
+    return offsets, np.frombuffer(b"".join(fields) or b"\0", np.uint8)
+
+
+def _texts(
+    con: DuckDBPyConnection, column: Column, alone: bool, place: Path, token: CancelToken
+) -> _Fields:
+    """A column of nearly unique texts: one field for each row."""
+    name = column.sql
+    quoted = f"""'"' || replace({name}, '"', '""') || '"'"""
+    special = f"regexp_matches({name}, '[\",\\r\\n]')" + (f" OR {name} = ''" if alone else "")
+    with query(con, token, place) as cursor:
+        found = cursor.sql(
+            f"SELECT CASE WHEN {special} THEN {quoted} ELSE {name} END AS v FROM {DATA}"
+        ).to_arrow_table()
+    return _joined(found.column(0))
+
+
+def _joined(chunks: pyarrow.ChunkedArray) -> _Fields:
+    import pyarrow
+
+    offsets, pieces, done = [np.zeros(1, np.int64)], [], 0
+    for chunk in chunks.chunks:
+        if chunk.null_count:
+            raise _misfit("a released value has no text")
+        wide = pyarrow.types.is_large_string(chunk.type)
+        _, raw, data = chunk.buffers()
+        ends = np.frombuffer(raw, np.int64 if wide else np.int32)
+        ends = ends[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
+        if data is not None and len(ends) > 1:
+            pieces.append(np.frombuffer(data, np.uint8)[ends[0] : ends[-1]])
+        offsets.append(ends[1:] - ends[0] + done)
+        done = int(offsets[-1][-1]) if len(offsets[-1]) else done
+    joined = np.concatenate(pieces) if done else np.zeros(1, np.uint8)
+    return _Fields(np.concatenate(offsets), joined, None)
+
+
+def _write_lines(
+    out: IO[bytes],
+    parts: Sequence[_Fields],
+    order: NDArray[Any],
+    token: CancelToken,
+    report: Report,
+) -> None:
+    for first in range(0, len(order), _ROWS):
+        token.check()
+        last = min(len(order), first + _ROWS)
+        out.write(_lines(parts, order[first:last], first))
+        report(StepProgress(WRITE, last, len(order), "rows"))
+
+
+def _lines(parts: Sequence[_Fields], order: NDArray[Any], first: int) -> memoryview:
+    """The lines of some released rows, one after the other."""
+    from dpdesk.io.line_kernels import add_lengths, put_byte, put_fields
+
+    indexes = [_index(part, order, first) for part in parts]
+    lengths = np.full(len(order), max(1, len(parts)), np.int64)  # commas and the line end
+    for part, index in zip(parts, indexes, strict=True):
+        add_lengths(index, part.offsets, lengths)
+    ends = np.cumsum(lengths) - lengths
+    buffer = np.empty(int(lengths.sum()), np.uint8)
+    for place, (part, index) in enumerate(zip(parts, indexes, strict=True)):
+        if place:
+            put_byte(_COMMA, ends, buffer)
+        put_fields(index, part.offsets, part.data, ends, buffer)
+    put_byte(_LINE_END, ends, buffer)
+    return buffer.data
+
+
+def _index(part: _Fields, order: NDArray[Any], first: int) -> NDArray[Any]:
+    """Which text each of these released rows has."""
+    from dpdesk.io.line_kernels import gather
+
+    if part.codes is None:
+        return order
+    if part.in_order:
+        return part.codes[first : first + len(order)]
+    found = np.empty(len(order), part.codes.dtype)
+    gather(part.codes, order, found)
+    return found
+
+
+def _misfit(what: str) -> InputError:
+    return InputError(
+        "rewriting.misfit",
+        f"The table to be released does not fit the data: {what}; nothing was written.",
+        hint="This is a fault of the program; please report it.",
+    )
