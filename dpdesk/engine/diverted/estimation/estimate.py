@@ -222,8 +222,8 @@ def _summed(parts: Sequence[Estimate], hits: float, turned: bool) -> Estimate:
     if any(part.standard_error is None for part in parts):
         return Estimate(value, condition=condition)
     error = sqrt(sum((part.standard_error or 0.0) ** 2 for part in parts))
-    low, high = max(0.0, value - NORMAL * error), min(hits, value + NORMAL * error)
-    return Estimate(value, error, min(low, value), max(high, value), condition)
+    low, high = interval(value, lambda _: error**2, NORMAL, hits)
+    return Estimate(value, error, low, high, condition)
 
 
 def _one_combination(
@@ -250,14 +250,15 @@ def _one_combination(
     linear = _linear(small, states)
     value = linear
     if estimator is not Estimator.CLOSED_FORM:
-        value = float(iterative_bayes(matching, everything, states)[(1,) * size])
+        bayes = iterative_bayes(matching, everything, states[0].size, as_in_paper=paper)
+        value = float(bayes[(1,) * size])
     if paper:
         return Estimate(value, condition=condition)
     found, others = clipped(matching, states), clipped(everything - matching, states)
     variance_at = _row_variance_at(small, states, found, others)
     error = sqrt(variance_at(float(found[(1,) * size])))
     low, high = interval(linear, variance_at, NORMAL, small.hits)
-    return Estimate(value, error, min(low, value), max(high, value), condition)
+    return Estimate(value, error, low, high, condition)
 
 
 def _collapsed(table: Floats, place: Sequence[int]) -> Floats:
@@ -268,27 +269,20 @@ def _collapsed(table: Floats, place: Sequence[int]) -> Floats:
     return table
 
 
-def iterative_bayes(matching: Floats, everything: Floats, states: Sequence[TwoStates]) -> Floats:
+def iterative_bayes(
+    matching: Floats, everything: Floats, size: int, *, as_in_paper: bool = False
+) -> Floats:
     """The paper's iteration (its equation 13) on 2^(w+1) states, accelerated.
 
-    The matrices follow the counts f_s of the current x, as in the paper; starts at the published
-    counts. Returns the counts by true state of the matching rows, shape (2,)·w.
+    ``matching`` and ``everything`` have shape (2,)·w: state 1 of an axis is to have its value. The
+    matrices follow the counts of the current x, as in the paper; it starts at the published
+    counts. Returns the counts by true state of the matching rows, of the same shape.
     """
-    size = len(states)
-    published = np.stack([everything - matching, matching])
+    from dpdesk.engine.diverted.estimation.iteration import iterate
 
-    def step(found: Floats) -> Floats:
-        matrices = [
-            TwoStates(
-                each.rows,
-                each.size,
-                min(float(found.take(1, axis=axis + 1).sum()), each.rows / each.size),
-                each.as_in_paper,
-            ).matrix
-            for axis, each in enumerate(states)
-        ]
-        halves = [bayes_step(matrices, published[half])(found[half]) for half in (0, 1)]
-        return np.stack(halves)
-
-    start = published + published.sum() / 2 ** (size + 1) * 1e-6
-    return np.asarray(fixed_point(step, start)[0][1])
+    # Bit i of a state is axis i, so axes are put in reversed order before they are laid flat.
+    both = [table.T.ravel() for table in (everything - matching, matching)]
+    published = np.concatenate(both)
+    found = published + published.sum() / len(published) * 1e-6
+    iterate(published, size, matching.ndim, as_in_paper, found, 1e-4)
+    return np.asarray(found[len(both[0]) :].reshape(matching.shape).T)

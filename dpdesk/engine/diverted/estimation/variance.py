@@ -132,12 +132,14 @@ def interval(
     """The counts from 0 to ``most`` that the estimate does not contradict.
 
     Those t with |estimate − t| ≤ normal·√Var(t): the variance is that of the count in question, so
-    intervals near 0 stay wide enough. ``normal`` is the normal quantile, 1.96 for 95 %.
+    intervals near 0 stay wide enough. An estimate outside 0 to ``most`` is taken at the nearer
+    end, which is nearer to any truth. ``normal`` is the normal quantile, 1.96 for 95 %.
     """
+    middle = min(max(estimate, 0.0), most)
     ends = []
     for sign in (-1.0, 1.0):
-        end = min(max(estimate, 0.0), most)
+        end = middle
         for _ in range(3):
-            end = min(max(estimate + sign * normal * sqrt(variance_at(end)), 0.0), most)
+            end = min(max(middle + sign * normal * sqrt(variance_at(end)), 0.0), most)
         ends.append(end)
-    return ends[0], max(ends)
+    return min(ends[0], middle), max(ends[1], middle)
