@@ -35,10 +35,13 @@ from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.side_windows import SideWindows
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.words.budget import status_words
+from dpdesk.ui.words.protection import planned_words, released_words
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 from dpdesk.ui.workbench.states import history_steps
 
 SAMPLE_PLAN = "sample/plans/research-file.toml"
+_TRIED = {Aspect.DATA, Aspect.ROLES, Aspect.METHOD, Aspect.EXPLORATION}
+_TOLD = {*_TRIED, Aspect.PARAMETERS, Aspect.RELEASE}
 _SHOWN = 6
 _SAVE_FIRST, _OPEN_ANYWAY, _KEEP = "desk.save-first", "desk.open-anyway", "desk.keep"
 
@@ -325,9 +328,9 @@ class Desk(QObject):
             window.project_actions.set_work(has_file=bench.work.source is not None)
         if changes & {Aspect.DATA, Aspect.SOURCE, Aspect.RELEASE}:
             self._show_document()
-        if changes & {Aspect.DATA, Aspect.ROLES, Aspect.METHOD, Aspect.EXPLORATION}:
-            if bench.explored is None:
-                self._view = None
+        if changes & _TRIED and bench.explored is None:
+            self._view = None
+        if changes & _TOLD:
             self._show_facts()
         if Aspect.HISTORY in changes:
             history = bench.history
@@ -386,7 +389,9 @@ class Desk(QObject):
         figures = {} if view is None else {figure.key: figure.value for figure in view.figures}
         kept, smallest = figures.get("rows_kept"), figures.get("smallest_class")
         before = figures.get("smallest_class_before")
-        outlook = self.workbench.budget.outlook
+        bench, outlook = self.workbench, self.workbench.budget.outlook
+        release = bench.release if bench.data is None else None
+        released = None if release is None else release.section("result").get("rows_out")
         self.window.set_facts(
             StatusFacts(
                 rows_in=rows,
@@ -394,6 +399,8 @@ class Desk(QObject):
                 k_before=None if before is None else int(before),
                 k_after=None if smallest is None else int(smallest),
                 stale=bool(figures) and self.workbench.stale,
+                protection=released_words(release) or planned_words(bench.method, bench.work),
+                released=released if isinstance(released, int) else None,
                 budget="" if outlook is None else status_words(outlook),
             )
         )

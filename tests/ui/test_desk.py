@@ -18,6 +18,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import StepHeader
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
+from tests.helpers.cubes import people, write_plan, write_register
 from tests.helpers.releases import SOURCE, release, write_source
 
 TIMEOUT = 30_000
@@ -110,6 +111,27 @@ def test_any_part_of_a_release_opens_the_whole_of_it(
     assert office.bench.release_path == tmp_path / "out"
     assert office.window.current_id == "review"
     assert office.window._corner.name == "out"
+
+
+def test_the_edges_tell_what_protects_a_release_that_is_open_alone(
+    office: Office, plan: Path, tmp_path: Path
+) -> None:
+    release(plan, tmp_path / "out", office.bench.context)
+    office.desk.open_text(str(tmp_path / "out"))
+    office.quiet(lambda: office.bench.release is not None)
+    assert office.facts()["k"].startswith("k = ")
+    assert office.facts()["rows"] == "299 rows released"
+
+
+def test_the_edges_tell_the_privacy_loss_of_tables_with_noise(
+    office: Office, tmp_path: Path
+) -> None:
+    plan = write_plan(write_register(tmp_path, people()), epsilon=0.5)
+    office.open(plan)
+    assert office.facts()["k"] == "ε = 0.5"
+    office.bench.apply(SetParameters({"epsilon": None}))
+    office.quiet()
+    assert office.facts()["k"] == "ε not chosen"
 
 
 def test_the_edges_tell_rows_and_groups_and_when_they_are_old(office: Office, plan: Path) -> None:

@@ -11,8 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import LatticeChart, ScatterChart
 from dpdesk.ui.charts.surface import PlotSurface
+from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.cubes import CubeForm
-from dpdesk.ui.forms.cubes.dimensions import DimensionsField
+from dpdesk.ui.forms.cubes.dimensions import DimensionsField, LevelsByDimension
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
@@ -160,6 +161,25 @@ def test_the_categories_of_a_hierarchy_are_copied_at_the_chosen_level(
     qtbot.mouseClick(form.domains.from_file, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "age" in bench.work.parameters["domains"], timeout=TIMEOUT)  # type: ignore[operator]
     assert bench.work.parameters["domains"]["age"] == ("<30", "30-59", "≥60")  # type: ignore[index]
+
+
+def test_a_level_is_chosen_by_its_categories(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, plan_of(tmp_path))
+    field = form.field("levels")
+    assert isinstance(field, LevelsByDimension)
+    qtbot.waitUntil(lambda: isinstance(field.line("age"), NarrowCombo), timeout=TIMEOUT)
+    combo = field.line("age")
+    assert isinstance(combo, NarrowCombo)
+    texts = [combo.itemText(place) for place in range(combo.count())]
+    assert texts == ["0: values as they are", "1: 3 categories (<30, 30-59, ≥60)"]
+    assert combo.currentIndex() == 1
+    combo.setFocus()
+    qtbot.keyClick(combo, Qt.Key.Key_Up)
+    assert bench.work.parameters.get("levels") is None
+    bench.undo()
+    assert combo.currentIndex() == 1
 
 
 def test_newer_settings_stop_a_plan_that_takes_long(

@@ -32,7 +32,9 @@ class StatusFacts:
     """The numbers of the status bar; None where there is none yet.
 
     ``k_before`` and ``k_after`` are the smallest groups of the table as read and as it would be
-    released. ``stale`` marks numbers of settings that have been changed since.
+    released; ``protection`` stands in their place where something else protects, such as ε.
+    ``released`` are the rows of a release that is open without its data. ``stale`` marks numbers of
+    settings that have been changed since.
     """
 
     rows_in: int | None = None
@@ -40,6 +42,8 @@ class StatusFacts:
     k_before: int | None = None
     k_after: int | None = None
     budget: str = ""
+    protection: str = ""
+    released: int | None = None
     stale: bool = False
 
 
@@ -114,16 +118,28 @@ class StatusStrip(QStatusBar):
         if facts.rows_in is not None and facts.rows_out is not None:
             numbers = f"{facts.rows_in:,} → {facts.rows_out:,}"
             rows = self.tr("{numbers} rows").format(numbers=numbers)
+        if facts.rows_in is None and facts.released is not None:
+            rows = self.tr("{rows} released").format(rows=rows_words(facts.released))
+        elif facts.rows_in is None and facts.protection:
+            rows = ""
+        self._show("rows", old + rows if rows else "", self.tr("Rows read → rows released"))
+        self._show_protection(facts, old)
+        self._show("budget", facts.budget, self.tr("Privacy budget spent of what may be spent"))
+
+    def _show_protection(self, facts: StatusFacts, old: str) -> None:
+        """The smallest group, or what protects instead."""
+        if facts.protection:
+            words = self.tr("What protects the release: the privacy loss, or the size of groups")
+            self._show("k", old + facts.protection, words)
+            return
         smallest = "–" if facts.k_before is None else f"{facts.k_before:,}"
         if facts.k_after is not None:
             smallest = f"{smallest} → {facts.k_after:,}"
-        self._show("rows", old + rows, self.tr("Rows read → rows that would be released"))
         self._show(
             "k",
             old + self.tr("smallest group {numbers}").format(numbers=smallest),
             self.tr("Rows in the smallest group, as read → as it would be released"),
         )
-        self._show("budget", facts.budget, self.tr("Privacy budget spent of what may be spent"))
 
     def set_saving(self, words: str, explanation: str) -> None:
         """Show how saving by itself goes; empty where nothing is saved by itself."""

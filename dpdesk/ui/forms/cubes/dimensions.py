@@ -8,7 +8,9 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
+from dpdesk.app.private.levels import LevelChoice
 from dpdesk.core.parameters import Parameter
+from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.forms.cubes.around import Around
 from dpdesk.ui.forms.field import Field
 from dpdesk.ui.forms.spin import NarrowSpin
@@ -139,8 +141,11 @@ class PerDimension(Field):
     def show_dimensions(self, names: tuple[str, ...]) -> None:
         """Have a line for each of these, and for those that have a value already."""
         wanted = (*names, *(name for name in self._values if name not in names))
-        if wanted == tuple(self._lines):
-            return
+        if wanted != tuple(self._lines):
+            self._build(wanted)
+
+    def _build(self, wanted: tuple[str, ...]) -> None:
+        """Make a line for each of these."""
         while self._grid.count():
             item = self._grid.takeAt(0)
             taken = None if item is None else item.widget()
@@ -153,7 +158,8 @@ class PerDimension(Field):
             label.setWordWrap(True)
             label.setBuddy(made)
             made.setAccessibleName(f"{self.parameter.label}: {name}")
-            made.setToolTip(self.parameter.help)
+            if not made.toolTip():
+                made.setToolTip(self.parameter.help)
             self._fill(made, self._values.get(name))
             self._grid.addWidget(label, place, 0)
             self._grid.addWidget(made, place, 1)
@@ -175,9 +181,48 @@ class PerDimension(Field):
 
 
 class LevelsByDimension(PerDimension):
-    """The level of its hierarchy at which a dimension is published."""
+    """The level of its hierarchy at which a dimension is published.
+
+    Where the levels are known, they are chosen by what they hold; else by their number.
+    """
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        self._choices: dict[str, tuple[LevelChoice, ...]] = {}
+
+    def show_choices(self, choices: Mapping[str, tuple[LevelChoice, ...]]) -> None:
+        """Offer these levels, by dimension."""
+        if dict(choices) != self._choices:
+            self._choices = dict(choices)
+            self._build(tuple(self._lines))
 
     def _made(self, name: str) -> QWidget:
+        choices = self._choices.get(name, ())
+        return self._made_list(name, choices) if choices else self._made_spin(name)
+
+    def _made_list(self, name: str, choices: tuple[LevelChoice, ...]) -> QWidget:
+        combo = NarrowCombo()
+        combo.setProperty("dimension", name)
+        for choice in choices:
+            combo.addItem(self._words(choice), choice.level)
+        combo.set_help(self.parameter.help)
+        leave_wheel(combo)
+        combo.activated.connect(self._on_chosen)
+        return combo
+
+    def _words(self, choice: LevelChoice) -> str:
+        """A level as people know it: how many categories it has, and the first of them."""
+        if choice.categories is None:
+            return self.tr("{n}: values as they are").format(n=choice.level)
+        shown = ", ".join(choice.examples)
+        more = ", …" if choice.categories > len(choice.examples) else ""
+        if choice.categories == 1:
+            return self.tr("{n}: 1 category ({shown})").format(n=choice.level, shown=shown)
+        words = self.tr("{n}: {many} categories ({shown})")
+        many = f"{choice.categories:,}"
+        return words.format(n=choice.level, many=many, shown=shown + more)
+
+    def _made_spin(self, name: str) -> QWidget:
         spin = NarrowSpin()
         spin.setRange(0, MOST_LEVEL)
         spin.setProperty("dimension", name)
@@ -187,9 +232,16 @@ class LevelsByDimension(PerDimension):
         return spin
 
     def _fill(self, made: QWidget, value: object) -> None:
-        if isinstance(made, NarrowSpin):
-            with QSignalBlocker(made):
-                made.setValue(value if isinstance(value, int) else 0)
+        level = value if isinstance(value, int) else 0
+        with QSignalBlocker(made):
+            if isinstance(made, NarrowSpin):
+                made.setValue(level)
+            elif isinstance(made, NarrowCombo):
+                place = made.findData(level)
+                if place < 0:
+                    made.addItem(self.tr("{n}: no such level").format(n=level), level)
+                    place = made.count() - 1
+                made.setCurrentIndex(place)
 
     def level(self, name: str) -> int:
         """The level of a dimension."""
@@ -201,6 +253,14 @@ class LevelsByDimension(PerDimension):
         sender = self.sender()
         if sender is not None:
             self._set(str(sender.property("dimension")), value or None)
+
+    @Slot(int)
+    def _on_chosen(self, place: int) -> None:
+        sender = self.sender()
+        if isinstance(sender, NarrowCombo):
+            level = sender.itemData(place)
+            self._set(str(sender.property("dimension")), level or None)
+            self.left.emit()
 
 
 class OutsideField(PerDimension):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from dpdesk.app.private.levels import LevelChoice
 from dpdesk.core.cube_parameters import (
     CuboidNumbersParameter,
     CuboidsParameter,
@@ -67,6 +68,12 @@ class CubeForm(ParameterForm):
         """The level at which a dimension is published."""
         found = self.field("levels")
         return found.level(dimension) if isinstance(found, LevelsByDimension) else 0
+
+    def show_levels(self, choices: Mapping[str, tuple[LevelChoice, ...]]) -> None:
+        """Offer these levels of hierarchies, by dimension."""
+        found = self.field("levels")
+        if isinstance(found, LevelsByDimension):
+            found.show_choices(choices)
 
     def set_values(self, values: Mapping[str, object]) -> None:
         """See :meth:`ParameterForm.set_values`."""

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QObject, Slot
 
 from dpdesk.app.private import trying
-from dpdesk.app.types import DataStore, Explored, SetBudget, SetParameters, WorkState
+from dpdesk.app.private.levels import LevelChoice, level_choices
+from dpdesk.app.types import (
+    DataStore,
+    Explored,
+    PrivateMethod,
+    SetBudget,
+    SetParameters,
+    WorkState,
+)
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import exact_number, plain_number
@@ -18,9 +26,11 @@ from dpdesk.ui.jobs import JobDone, JobFailed
 from dpdesk.ui.panels.protect.lattice_edits import LatticeEdits
 from dpdesk.ui.panels.protect.result_pane import ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
-from dpdesk.ui.workbench import Workbench
+from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 _CHANNEL, _ADVICE = "protect.categories", "protect.advice"
+_HIERARCHIES = {Aspect.DATA, Aspect.SOURCE, Aspect.HIERARCHIES, Aspect.METHOD}
+_LEVELS = "protect.levels"
 _SOLVED, _EXAMPLE = "protect.solved", "protect.example"
 LEAST_EXACT = -1
 
@@ -51,6 +61,19 @@ class FindCategories:
         else:
             values = trying.declared_categories(self.work, self.name, self.level, token)
         return Found(self.kind, self.name, values)
+
+
+@dataclass(frozen=True)
+class FindLevels:
+    """Work for a background thread: read what the levels of hierarchies hold."""
+
+    names: tuple[str, ...]
+    work: WorkState
+
+    def __call__(self, token: CancelToken, report: Report) -> dict[str, tuple[LevelChoice, ...]]:
+        """The levels of each that declares them."""
+        found = {name: level_choices(self.work, name, token) for name in self.names}
+        return {name: levels for name, levels in found.items() if levels}
 
 
 @dataclass(frozen=True)
@@ -116,7 +139,31 @@ class PrivateSide(QObject):
         workbench.budget.changed.connect(self._on_outlook)
         settings.accuracy.asked.connect(self.advise)
         settings.accuracy.taken.connect(self._on_taken)
+        self._known_levels: tuple[object, ...] = ()
+        workbench.changed.connect(self._on_work)
         self._on_outlook()
+
+    @Slot(object)
+    def _on_work(self, changes: Changes) -> None:
+        """Look up the levels of hierarchies when these, or the data, are others."""
+        bench = self._bench
+        if not changes & _HIERARCHIES or not isinstance(bench.method, PrivateMethod):
+            return
+        now = (bench.work.base, dict(bench.work.hierarchies))
+        if bench.data is None or now == self._known_levels:
+            return
+        self._known_levels = now
+        bench.hub.latest(_LEVELS).query(
+            self.tr("Looking up levels"),
+            FindLevels(tuple(bench.work.hierarchies), bench.work),
+            done=self._on_levels,
+            quiet=True,
+        )
+
+    def _on_levels(self, outcome: JobDone) -> None:
+        form = self._settings.form
+        if isinstance(form, CubeForm) and isinstance(outcome.value, dict):
+            form.show_levels(outcome.value)
 
     @Slot()
     def advise(self) -> None:
