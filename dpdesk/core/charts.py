@@ -8,6 +8,7 @@ plotting library; neither adds a number of its own.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -279,7 +280,7 @@ class LatticeChart:
         """The class of an error, from 0; None for one that is not known or not finite."""
         if width is None or not math.isfinite(width) or not self.ramp:
             return None
-        return int(np.searchsorted(np.array(self.ramp[1:-1]), width, side="left"))
+        return bisect_left(self.ramp, width, 1, len(self.ramp) - 1) - 1
 
     @cached_property
     def table(self) -> ChartTable:

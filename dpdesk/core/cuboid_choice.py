@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from math import comb
 
 from dpdesk.core.cube_parameters import ALL, MAX_DIMENSIONS
@@ -179,8 +180,9 @@ class CuboidChoice:
                 f"most {MOST_LISTED:,}.",
                 hint="Publish tables with fewer dimensions first, or forbid this one.",
             )
-        forbidden, every = set(self.forbidden), range(1 << len(self.dimensions))
-        return [one for one in every if one.bit_count() <= self.most and one not in forbidden]
+        bits = [1 << place for place in range(len(self.dimensions))]
+        every = (sum(some) for size in range(self.most + 1) for some in combinations(bits, size))
+        return sorted(set(every).difference(self.forbidden))
 
     def _with_list(self, listed: Sequence[int]) -> CuboidChoice:
         """Publish these; where they are all up to some number of dimensions, a plan says so."""

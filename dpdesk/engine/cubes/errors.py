@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from dpdesk.engine.cubes.channels import Channel
-from dpdesk.engine.cubes.lattice import cell_variances, cells, information, magnification
+from dpdesk.engine.cubes.lattice import Floats, cell_variances, cells, information, magnification
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
 
@@ -30,6 +30,13 @@ def half_width(noise: Noise, variance: float, step: float) -> float:
     """
     deviation = sqrt(variance)
     return min(_COVERING_95[noise] * deviation + _WHOLE * step, sqrt(20) * deviation)
+
+
+def half_widths(noise: Noise, variances: Floats, step: float) -> Floats:
+    """:func:`half_width` of many variances; infinite and NaN ones stay what they are."""
+    deviations = np.sqrt(variances)
+    usual = _COVERING_95[noise] * deviations + _WHOLE * step
+    return np.asarray(np.minimum(usual, sqrt(20) * deviations))
 
 
 @dataclass(frozen=True)

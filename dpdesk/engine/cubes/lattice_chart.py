@@ -18,7 +18,7 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign, declare_all
-from dpdesk.engine.cubes.errors import Errors, half_width
+from dpdesk.engine.cubes.errors import Errors, half_width, half_widths
 from dpdesk.engine.cubes.lattice import Floats, cell_variances, information, magnification
 from dpdesk.engine.cubes.parameters import GAUSSIAN
 from dpdesk.engine.cubes.plans import Noise
@@ -52,10 +52,7 @@ def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeC
     shares: dict[int, float] = {}
     for source in design.plan.sources:
         shares[source.cuboid] = shares.get(source.cuboid, 0.0) + float(source.share)
-    step = float(channel.unit)
-    widths = np.full(len(variances), np.nan)
-    for mask in _known(variances, listed):
-        widths[mask] = half_width(settings.noise, float(variances[mask]), step)
+    widths = half_widths(settings.noise, variances, float(channel.unit))
     budget = f"{'ε' if settings.noise is Noise.LAPLACE else 'ρ'} = {float(settings.budget):g}"
     chart = LatticeChart(
         id=LATTICE,
@@ -145,12 +142,6 @@ def _from_best(mask: int, channel: Channel) -> float:
         if not mask & ~source.cuboid
     ]
     return min(holding, default=float("inf"))
-
-
-def _known(variances: Floats, listed: Sequence[int]) -> Sequence[int]:
-    """Cuboids whose ± is worked out: all of a lattice that is not huge, else those listed."""
-    every = range(len(variances)) if len(variances) <= 1 << 12 else listed
-    return [mask for mask in every if not np.isnan(variances[mask])]
 
 
 def _choice(settings: CubeSettings) -> CuboidChoice:

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from dpdesk.core.charts import Chart, LatticeChart
+from dpdesk.core.charts import Chart, CuboidNode, LatticeChart
 from dpdesk.core.cuboid_choice import Standing
 from dpdesk.core.lattice_layout import LatticeLayout, LatticeRow, arrange
 from dpdesk.ui.charts.lattice_marks import (
@@ -78,6 +78,8 @@ class LatticeBoard(QWidget):
         self._theme = theme
         self._chart: LatticeChart | None = None
         self._layout = arrange((), 1, 1)
+        self._area = QRectF()
+        self._spots: dict[int, QPointF] = {}
         self._chosen: int | None = None
         self._over = -1
         self.movable = False
@@ -131,7 +133,7 @@ class LatticeBoard(QWidget):
         """Where a cuboid is drawn, in pixels; None when it is not."""
         if number not in self._layout.places:
             return None
-        spot = self._spot(number)
+        spot = self._spots[number]
         return spot.x(), spot.y()
 
     # -- geometry
@@ -139,14 +141,16 @@ class LatticeBoard(QWidget):
     def _arrange(self) -> None:
         chart = self._chart
         if chart is not None:
-            area = self._area
+            self._area = area = self._room()
             drawn = chart.drawn(self._chosen or 0)
-            self._layout = arrange(drawn, area.width(), area.height())
-            self._rows = {one: row for row in self._layout.rows for one in row.cuboids}
+            words = 0 if chart.whole else self._theme.ems(WORDS_EMS)
+            self._layout = arrange(drawn, area.width(), area.height(), words)
+            self._spots = {
+                one: self._spot_in(row, one) for row in self._layout.rows for one in row.cuboids
+            }
         self.update()
 
-    @property
-    def _area(self) -> QRectF:
+    def _room(self) -> QRectF:
         """The room for marks, between the numbers at the left and the key below."""
         left = self._theme.ems(4)
         below = key_height(self._theme, self.width())
@@ -155,9 +159,9 @@ class LatticeBoard(QWidget):
     def _worded(self, row: LatticeRow) -> bool:
         return row.pitch - self._layout.edge >= self._theme.ems(WORDS_EMS)
 
-    def _spot(self, cuboid: int) -> QPointF:
+    def _spot_in(self, row: LatticeRow, cuboid: int) -> QPointF:
         x, y = self._layout.places[cuboid]
-        row, area = self._rows[cuboid], self._area
+        area = self._area
         if self._worded(row):  # room for words at its right
             x -= (row.pitch - 1.2 * self._layout.edge) / 2
         return QPointF(area.left() + x, area.top() + y)
@@ -167,7 +171,7 @@ class LatticeBoard(QWidget):
         reach = self._layout.edge * 0.6
         best = None
         for cuboid in self._layout.places:
-            away = QLineF(place, self._spot(cuboid)).length()
+            away = QLineF(place, self._spots[cuboid]).length()
             if away <= reach:
                 best, reach = cuboid, away
         return best
@@ -184,20 +188,29 @@ class LatticeBoard(QWidget):
         self._draw_rows(painter)
         self._draw_lines(painter, chart)
         style = MarkStyle(self._theme, chart, self._layout.edge)
-        for cuboid in self._layout.places:
-            node, spot = chart.node(cuboid), self._spot(cuboid)
-            draw_mark(painter, style, node, spot)
-            row = self._rows[cuboid]
-            if self._worded(row):
-                side = self._layout.edge * 0.6
-                room = row.pitch - 1.3 * self._layout.edge
-                box = QRectF(spot.x() + side, spot.y() - side, room, 2 * side)
-                draw_words(painter, style, node, box)
+        for row in self._layout.rows:
+            worded = self._worded(row)
+            for cuboid in row.cuboids:
+                node, spot = chart.node(cuboid), self._spots[cuboid]
+                draw_mark(painter, style, node, spot)
+                if worded:
+                    side = self._layout.edge * 0.6
+                    room = row.pitch - 1.3 * self._layout.edge
+                    box = QRectF(spot.x() + side, spot.y() - side, room, 2 * side)
+                    draw_words(painter, style, self._called(chart, node), node, box)
         if self._chosen is not None and self._chosen in self._layout.places:
-            draw_ring(painter, style, self._spot(self._chosen), focused=self.hasFocus())
+            draw_ring(painter, style, self._spots[self._chosen], focused=self.hasFocus())
         high = key_height(self._theme, self.width()) - SPACE.s
         box = QRectF(0, self.height() - high, self.width(), high)
         draw_key(painter, self._theme, chart, box)
+
+    def _called(self, chart: LatticeChart, node: CuboidNode) -> str:
+        """The name of a cuboid, or by what it differs from the chosen one of a large lattice."""
+        chosen = self._chosen
+        if chart.whole or chosen is None or node.cuboid == chosen:
+            return node.name
+        sign = "+" if node.cuboid & ~chosen else "−"
+        return f"{sign} {chart.choice.name(node.cuboid ^ chosen)}"
 
     def _draw_rows(self, painter: QPainter) -> None:
         area, tokens = self._area, self._theme.tokens
@@ -215,18 +228,18 @@ class LatticeBoard(QWidget):
         if len(places) <= ALL_LINES:
             for one, other in combinations(sorted(places, key=int.bit_count), 2):
                 if not one & ~other and other.bit_count() - one.bit_count() == 1:
-                    painter.drawLine(self._spot(one), self._spot(other))
+                    painter.drawLine(self._spots[one], self._spots[other])
         centre = self._over if self._over in places else self._chosen
         if centre is None or centre not in places:
             return
         painter.setPen(QPen(QColor(tokens.border), 1))
         for other in chart.around(centre):
             if other in places:
-                painter.drawLine(self._spot(centre), self._spot(other))
+                painter.drawLine(self._spots[centre], self._spots[other])
         painter.setPen(QPen(QColor(tokens.accent), 1.5))
         for source in chart.sources(centre)[:MOST_LINES]:
             if source in places and source != centre:
-                painter.drawLine(self._spot(centre), self._spot(source))
+                painter.drawLine(self._spots[centre], self._spots[source])
 
     # -- pointer and keys
 
@@ -273,7 +286,7 @@ class LatticeBoard(QWidget):
         """What can be done to the cuboid, at the pointer or beside the marked one."""
         place = event.pos()
         if event.reason() is QContextMenuEvent.Reason.Keyboard and self._chosen is not None:
-            place = self._spot(self._chosen).toPoint()
+            place = self._spots[self._chosen].toPoint()
         self.menuAsked.emit(self.mapToGlobal(place))
         event.accept()
 

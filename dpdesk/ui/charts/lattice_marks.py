@@ -92,12 +92,14 @@ def draw_ring(painter: QPainter, style: MarkStyle, spot: QPointF, *, focused: bo
     painter.drawRoundedRect(box, 4, 4)
 
 
-def draw_words(painter: QPainter, style: MarkStyle, node: CuboidNode, box: QRectF) -> None:
+def draw_words(
+    painter: QPainter, style: MarkStyle, words: str, node: CuboidNode, box: QRectF
+) -> None:
     """Name and ± beside a mark, where there is room for them."""
     tokens, font = style.theme.tokens, style.theme.font("note")
     metrics = QFontMetricsF(font)
     painter.setFont(font)
-    name = metrics.elidedText(node.name, Qt.TextElideMode.ElideRight, box.width())
+    name = metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width())
     published = node.standing is Standing.PUBLISHED
     painter.setPen(QColor(tokens.text if published else tokens.muted))
     middle = box.center().y()

@@ -19,7 +19,7 @@ from dpdesk.ui.charts.view import ChartView
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 
 SIDE_EMS, LEAST_PICTURE_EMS = 34, 44
-BELOW_ROWS = 6
+BELOW_ROWS = 7
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class LatticeView(ChartView):
         if not beside:
             self._side.setMaximumWidth(most)
         self._side.setMinimumHeight(1 if beside else theme.row * BELOW_ROWS)
-        self._side.setMaximumHeight(most if beside else theme.row * BELOW_ROWS)
+        self._side.setMaximumHeight(most)
 
     # -- words
 

@@ -55,6 +55,13 @@ def _private() -> tuple[str, ...]:
         ),
         translate(
             "ProtectPanel",
+            "The lattice has a mark for each table that is possible, darker for larger errors (in "
+            "the dark: lighter). Click one or walk there by arrow keys: Space publishes it or not, "
+            "Delete forbids it, so that it gets no noise either, plus and minus weigh its error "
+            "for planners that look at weights. The settings at the left say the same.",
+        ),
+        translate(
+            "ProtectPanel",
             "The noise is drawn once, when you make the release; that spends the budget for good. "
             "Another release of the same data spends it again.",
         ),
