@@ -290,7 +290,7 @@ class LatticeChart:
                 "Table",
                 "Dimensions",
                 "Cells",
-                "Published",
+                "Standing",
                 "Noise",
                 f"± 95 % ({self.unit})",
                 f"Standard deviation ({self.unit})",
@@ -312,6 +312,15 @@ STANDING_WORDS = {
 }
 
 
+def _noise_words(node: CuboidNode) -> str:
+    if node.exact:
+        return "none"
+    if node.noisy:
+        return "own"
+    unknown = node.width is None or not math.isfinite(node.width)
+    return "not determined" if unknown else "computed"
+
+
 def _lattice_row(node: CuboidNode) -> tuple[Cell, ...]:
     def rounded(value: float | None) -> Cell:
         if value is None or not math.isfinite(value):
@@ -323,7 +332,7 @@ def _lattice_row(node: CuboidNode) -> tuple[Cell, ...]:
         node.cuboid.bit_count(),
         node.cells,
         STANDING_WORDS[node.standing],
-        "none" if node.exact else "own" if node.noisy else "computed",
+        _noise_words(node),
         rounded(node.width),
         rounded(node.deviation),
         round(100 * node.share, 3) if node.noisy else None,

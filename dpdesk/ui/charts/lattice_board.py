@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations
 
-from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QLineF,
+    QPoint,
+    QPointF,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -33,6 +43,7 @@ from dpdesk.ui.charts.lattice_marks import (
 from dpdesk.ui.charts.lattice_walk import along, beside, end_of_row, in_order
 from dpdesk.ui.theme import SPACE, Theme
 
+translate = QCoreApplication.translate
 PUBLISH, AVOID, HEAVIER, LIGHTER = "publish", "avoid", "heavier", "lighter"
 _ACTS = {
     Qt.Key.Key_Space: PUBLISH,
@@ -205,8 +216,15 @@ class LatticeBoard(QWidget):
         draw_key(painter, self._theme, chart, box)
 
     def _called(self, chart: LatticeChart, node: CuboidNode) -> str:
-        """The name of a cuboid, or by what it differs from the chosen one of a large lattice."""
-        chosen = self._chosen
+        """The name of a cuboid, or by what it differs from the chosen one of a large lattice.
+
+        Fine ones of a small lattice are called by what they lack.
+        """
+        chosen, lacking = self._chosen, ((1 << chart.dimensions) - 1) & ~node.cuboid
+        if chart.whole and lacking.bit_count() < min(2, node.cuboid.bit_count() - 2):
+            if not lacking:
+                return translate("Lattice", "all {n} dimensions").format(n=chart.dimensions)
+            return translate("Lattice", "all but {name}").format(name=chart.choice.name(lacking))
         if chart.whole or chosen is None or node.cuboid == chosen:
             return node.name
         sign = "+" if node.cuboid & ~chosen else "−"

@@ -100,6 +100,12 @@ def draw_words(
     metrics = QFontMetricsF(font)
     painter.setFont(font)
     name = metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width())
+    error = error_words(node.width)
+    wide = max(map(metrics.horizontalAdvance, (name, error)))
+    ground = QColor(tokens.surface)
+    ground.setAlpha(215)  # lines must not cross what is read
+    high = 2 * metrics.height()
+    painter.fillRect(QRectF(box.left() - 2, box.center().y() - high / 2, wide + 4, high), ground)
     published = node.standing is Standing.PUBLISHED
     painter.setPen(QColor(tokens.text if published else tokens.muted))
     middle = box.center().y()
@@ -108,7 +114,7 @@ def draw_words(
     painter.drawText(upper, left | Qt.AlignmentFlag.AlignVCenter, name)
     painter.setPen(QColor(tokens.muted))
     lower = upper.translated(0, metrics.height())
-    painter.drawText(lower, left | Qt.AlignmentFlag.AlignVCenter, error_words(node.width))
+    painter.drawText(lower, left | Qt.AlignmentFlag.AlignVCenter, error)
 
 
 def error_words(width: float | None) -> str:
