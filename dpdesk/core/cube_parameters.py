@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpdesk.core.list_parameters import NestedParameter
 from dpdesk.core.parameters import Nested, Parameter, ParameterValue, exact_number, plain_number
 from dpdesk.core.plain import freeze, number_text, thaw
 
 ALL = "all"
 MAX_DIMENSIONS = "max_dimensions"
+CUBOID, CELLS = "cuboid", "cells"
 COUNT, SUM, AVERAGE = "count", "sum", "average"
 ACCURACY = "accuracy"
 """What the line in a chart stands for that is a wished error: not a key of a plan."""
@@ -105,6 +107,27 @@ class CuboidsParameter(Parameter):
 
 
 @dataclass(frozen=True)
+class ExactParameter(NestedParameter):
+    """Tables without noise: lists of dimensions, or ``{ cuboid = [...], cells = [[...], ...] }``.
+
+    The second form names single cells of a cuboid, each by its categories in the cuboid's order.
+    """
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; an empty list is none at all."""
+        if not isinstance(raw, list | tuple) or not all(_is_exact(item) for item in raw):
+            raise self.invalid(where, raw)
+        return Nested(freeze(raw)) if raw else None
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return (
+            'a list such as [["sex", "region"], { cuboid = ["age"], cells = [["20-29"]] }], '
+            "where [] is the grand total"
+        )
+
+
+@dataclass(frozen=True)
 class CuboidNumbersParameter(Parameter):
     """A positive number for some cuboids: a list of ``{ dimensions = ["age"], <number> = 2 }``."""
 
@@ -181,6 +204,20 @@ class MeasureParameter(Parameter):
 def _in_order(lower: Fraction | None, upper: Fraction | None, step: Fraction | None) -> bool:
     return (
         lower is not None and upper is not None and step is not None and lower < upper and step > 0
+    )
+
+
+def _is_exact(item: object) -> bool:
+    if not isinstance(item, Mapping):
+        return _is_texts(item)
+    names, cells = item.get(CUBOID), item.get(CELLS)
+    return (
+        set(item) == {CUBOID, CELLS}
+        and isinstance(names, list | tuple)
+        and isinstance(cells, list | tuple)
+        and len(names) > 0 < len(cells)
+        and _is_texts(names)
+        and all(_is_texts(cell) and len(cell) == len(names) for cell in cells)
     )
 
 

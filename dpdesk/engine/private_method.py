@@ -55,12 +55,21 @@ class PrivateInput:
 
 @dataclass(frozen=True)
 class Charge:
-    """What a design costs; see :class:`dpdesk.core.budget.DebitRequest`."""
+    """What a design costs; see :class:`dpdesk.core.budget.DebitRequest`.
+
+    ``outside`` says in a few words what of the release no budget pays for, because nothing protects
+    it; empty when there is no such thing.
+    """
 
     cost: Budget
     draws: tuple[Draws, ...]
     neighbours: Neighbours
     unit: ProtectedUnit
+    outside: str = ""
+
+    def purpose(self, title: str) -> str:
+        """What a debit is for: the method's title, and what its cost does not cover."""
+        return f"{title}; {self.outside}" if self.outside else title
 
 
 @runtime_checkable
@@ -99,10 +108,21 @@ class BudgetAdvice(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class ExactTables:
+    """Counts without noise, by cuboid, to be published as they are: no guarantee covers them."""
+
+    values: Mapping[int, NDArray[np.int64]] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
 class NoisyTables:
-    """What was measured: integers with noise, one array for each noise source of the design."""
+    """What was measured: integers with noise, one array for each noise source of the design.
+
+    ``exact`` are the tables that the design publishes without noise, none unless it says so.
+    """
 
     values: tuple[NDArray[np.int64], ...] = field(repr=False)
+    exact: ExactTables = field(default_factory=ExactTables)
 
 
 @dataclass(frozen=True)

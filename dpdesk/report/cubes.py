@@ -13,6 +13,7 @@ from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.method import Method
 from dpdesk.engine.private_method import Design
 from dpdesk.report.about import settings
+from dpdesk.report.exact import exact_words
 from dpdesk.report.pages import render
 from dpdesk.report.review import check_line
 from dpdesk.report.words import Line, plain_lines
@@ -30,6 +31,7 @@ class CuboidLine:
     deviation: str
     half_width: str
     file: str
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
             " × ".join(str(name) for name in _list(names)) or "grand total"
             for names in _list(result["noise_sources"])
         ],
+        "exact": exact_words(manifest),
         "biased": parameters.get("nonnegative") is True,
         "integral": parameters.get("integral") is True,
         "linear": parameters.get("consistency") in ("l1", "linf"),
@@ -155,6 +158,7 @@ def _cuboid_line(item: Mapping[str, object], parameters: Mapping[str, object]) -
         f"{deviation}{each}",
         f"{width}{each}",
         str(item["file"]),
+        item.get("exact") is True,
     )
 
 

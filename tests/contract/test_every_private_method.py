@@ -117,7 +117,8 @@ def test_a_design_is_made_from_the_plan_alone(case: tuple[PrivateMethod, dict[st
 
 def test_processing_sees_what_was_measured_and_nothing_else() -> None:
     assert list(signature(Design.process).parameters) == ["self", "noisy", "token", "report"]
-    assert [field.name for field in fields(NoisyTables)] == ["values"]
+    assert [field.name for field in fields(NoisyTables)] == ["values", "exact"]
+    assert not NoisyTables(()).exact.values  # a design must say what it releases exactly
 
 
 def test_a_debit_pays_for_one_measurement(case: tuple[PrivateMethod, dict[str, Any]]) -> None:

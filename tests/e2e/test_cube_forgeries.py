@@ -325,8 +325,8 @@ def test_a_claim_that_this_version_does_not_know_is_said_to_be_unknown(
     folder = Path(shutil.copytree(genuine["counts"], tmp_path / "release"))
     said: Said = manifest_of(folder)
     said["result"]["certified"] = "by somebody"
-    said["result"]["cuboids"][0]["exact"] = True
+    said["result"]["cuboids"][0]["checked"] = True
     seal_again(folder, said)
     found = verify_release(folder, context.registry, CancelToken(), silent)
     unknown = [c.claim for c in found.claims if c.found == "this version does not know this claim"]
-    assert unknown == ["result, certified", "result, cuboids, exact"]
+    assert unknown == ["result, certified", "result, cuboids, checked"]

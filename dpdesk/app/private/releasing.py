@@ -96,7 +96,7 @@ def _request(desk: LedgerDesk, prepared: PreparedDesign) -> DebitRequest:
         charge.cost,
         data.sha256,
         data.columns,
-        prepared.method.title,
+        charge.purpose(prepared.method.title),
         neighbours=charge.neighbours,
         unit=charge.unit,
         draws=charge.draws,

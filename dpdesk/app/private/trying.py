@@ -79,7 +79,7 @@ def outlook(context: AppContext, data: DataStore, work: WorkState) -> Outlook:
         charge.cost,
         data.sha256,
         data.columns,
-        method.title,
+        charge.purpose(method.title),
         neighbours=charge.neighbours,
         unit=charge.unit,
         title=work.title,

@@ -22,6 +22,7 @@ from dpdesk.core.budget import Draws
 from dpdesk.core.budget import Noise as LedgerNoise
 from dpdesk.core.cube_parameters import AVERAGE, COUNT, SUM
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import cells
 from dpdesk.engine.cubes.measuring import bounds_in_steps
 from dpdesk.engine.cubes.mechanism import RowEffect, spread
@@ -44,7 +45,8 @@ class Channel:
 
     ``measure`` says which values are summed, ``unit`` is the value of one grid step. ``spreads``
     are those of :func:`~dpdesk.engine.cubes.mechanism.spread`, ``variances`` the true variances of
-    one noisy cell in squared grid steps, by source of the plan.
+    one noisy cell in squared grid steps, by source of the plan. ``exact`` is what is released
+    without noise.
     """
 
     measure: Measure
@@ -54,6 +56,7 @@ class Channel:
     plan: CubePlan
     spreads: tuple[Fraction, ...]
     variances: tuple[float, ...] = field(repr=False)
+    exact: ExactPart | None = field(default=None, repr=False)
 
     @property
     def sensitivity(self) -> Fraction:
@@ -88,7 +91,8 @@ class Channel:
 
     def _draws(self, source: NoiseSource, value: Fraction) -> Draws:
         effect, largest = self.effect, Fraction(self.effect.largest)
-        fixed = effect.rows == 1 and (not effect.replace or effect.lowest == largest)
+        fixed = effect.rows == 1 and effect.generic is None
+        fixed = fixed and (not effect.replace or effect.lowest == largest)
         count = 2 if effect.replace else 1
         if self.plan.noise is Noise.LAPLACE:
             if fixed:
@@ -151,13 +155,14 @@ def middle(measure: Measure) -> Fraction:
 
 def _channel(measure: Measure, settings: CubeSettings, plan: CubePlan, budget: Fraction) -> Channel:
     lowest, highest = (1, 1) if measure.kind == COUNT else bounds_in_steps(measure)
-    effect = RowEffect(lowest, highest, settings.rows_per_person, settings.replace)
+    generic = settings.part.generic if settings.part else None
+    effect = RowEffect(lowest, highest, settings.rows_per_person, settings.replace, generic)
     spreads = tuple(
         spread(source, plan.noise, budget, effect, plan.shape) for source in plan.sources
     )
     variances = _variances(spreads, plan.noise)
     unit = Fraction(1) if measure.kind == COUNT else measure.step
-    return Channel(measure, effect, unit, budget, plan, spreads, variances)
+    return Channel(measure, effect, unit, budget, plan, spreads, variances, settings.part)
 
 
 def _variances(spreads: Sequence[Fraction], noise: Noise) -> tuple[float, ...]:

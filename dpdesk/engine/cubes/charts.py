@@ -92,11 +92,14 @@ def name_of(settings: CubeSettings, mask: int) -> str:
 
 
 def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> ScatterChart:
-    """Each published table by its dimensions and its error; those with noise apart."""
+    """Each published table by its dimensions and its error; those with noise apart.
+
+    Exact tables stand in the chart's table alone.
+    """
     own = {source.cuboid for source in channel.plan.sources}
     masks = np.array(settings.published)
     deviations = np.sqrt(np.array(errors.variances))
-    worst = int(np.argmax(deviations))
+    worst, noisy = int(np.argmax(deviations)), deviations > 0
     unit, step = unit_of(channel), float(channel.unit)
     widths = [half_width(settings.noise, value, step) for value in errors.variances]
     return ScatterChart(
@@ -105,18 +108,18 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
         answer=(
             f"Largest in {name_of(settings, int(masks[worst]))}: ± "
             f"{_number(widths[worst])} {unit} in 95 % of its cells; smallest ± "
-            f"{_number(min(widths))}."
+            f"{_number(min(width for width in widths if width > 0))}."
         ),
         x_axis=Axis("Dimensions of the table", "number", minimum=-0.5, whole=True),
         y_axis=Axis("Standard deviation of a cell", unit, log=True),
-        series=_table_series(masks, deviations, own),
+        series=_table_series(masks[noisy], deviations[noisy], own),
         table=table_from(
             ["Table", "Cells", "Noise", f"Standard deviation ({unit})", f"± 95 % ({unit})"],
             [
                 [
                     name_of(settings, mask),
                     cells(mask, channel.plan.shape),
-                    "own" if mask in own else "computed",
+                    _noise_of(mask, own, channel),
                     round(float(deviation), 3),
                     round(width, 3),
                 ]
@@ -128,6 +131,12 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
         short="Errors by table",
         opens="its error and its sources",
     )
+
+
+def _noise_of(mask: int, own: set[int], channel: Channel) -> str:
+    if channel.exact is not None and channel.exact.gives(mask):
+        return "none: exact"
+    return "own" if mask in own else "computed"
 
 
 def _table_series(

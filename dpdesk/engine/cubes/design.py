@@ -31,6 +31,8 @@ from dpdesk.engine.cubes.channels import Channel, centred, make_channels, measur
 from dpdesk.engine.cubes.charts import design_charts, design_figures
 from dpdesk.engine.cubes.declared import DeclaredDomain, declare, made_beside_data
 from dpdesk.engine.cubes.errors import Errors, expected_errors
+from dpdesk.engine.cubes.exact.planned import flag_of, stated_exact, with_exact, without_exact
+from dpdesk.engine.cubes.exact.words import outside_words
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.lattice import cells, members
 from dpdesk.engine.cubes.measuring import bounds_in_steps, place_rows, scaled_residual
@@ -40,7 +42,14 @@ from dpdesk.engine.cubes.plans import CubePlan, Noise
 from dpdesk.engine.cubes.processing import processed
 from dpdesk.engine.cubes.settings import CubeSettings, Measure
 from dpdesk.engine.noise.randomness import RandomSource
-from dpdesk.engine.private_method import Charge, Design, Measured, NoisyTables, PrivateInput
+from dpdesk.engine.private_method import (
+    Charge,
+    Design,
+    ExactTables,
+    Measured,
+    NoisyTables,
+    PrivateInput,
+)
 
 MOST_CELLS = 1 << 28
 _MOST_STEPS = 1 << 30
@@ -97,17 +106,19 @@ class CubeDesign(Design):
         ]
         token.check()
         debit.redeem()
+        whole = self.settings.part.whole if self.settings.part else ()
+        exact = ExactTables({mask: rows[0].cuboid(mask, token) for mask in whole})
         total, done = len(self.channels) * len(self.plan.sources), 0
         for channel, placed in zip(self.channels, rows, strict=True):
             internal[channel.measure.name] = dict(placed.facts)
             for number, noise_source in enumerate(self.plan.sources):
-                exact = placed.cuboid(noise_source.cuboid, token)
+                counted = placed.cuboid(noise_source.cuboid, token)
                 if noise_source.residual:
-                    exact = scaled_residual(exact)
-                values.append(exact + channel.noise(number, exact.shape, randomness, token))
+                    counted = scaled_residual(counted)
+                values.append(counted + channel.noise(number, counted.shape, randomness, token))
                 done += 1
                 report(StepProgress(_DRAW, done, total, "tables"))
-        return Measured(NoisyTables(tuple(values)), {"counting": internal})
+        return Measured(NoisyTables(tuple(values), exact), {"counting": internal})
 
     def process(
         self, noisy: NoisyTables, token: CancelToken, report: Report
@@ -128,7 +139,8 @@ def design_cube(
     """
     settings = CubeSettings.from_parameters(given.parameters, given.where)
     declared = declare_all(settings, given)
-    shape = declared.domain.shape
+    settings = with_exact(settings, declared.domain, given.where, token)
+    exact, shape = settings.part, declared.domain.shape
     _check_size(settings, shape, given.where)
     plan = (planned or noise_plan)(settings, shape, token, report)
     _check_linear(settings, plan, given.where)
@@ -150,7 +162,7 @@ def design_cube(
         cluster=cluster,
         errors=errors,
         charge=_charge(settings, channels, cluster),
-        guarantee=cube_guarantee(settings, cluster),
+        guarantee=cube_guarantee(settings, cluster, exact.generic.l1 if exact else None),
         result=_result(settings, declared, channels, errors),
         charts=design_charts(settings, channels[0], errors[0]),
         figures=design_figures(settings, channels[0], errors[0]),
@@ -181,7 +193,8 @@ def declare_all(settings: CubeSettings, given: PrivateInput) -> DeclaredDomain:
 def noise_plan(
     settings: CubeSettings, shape: tuple[int, ...], token: CancelToken, report: Report
 ) -> CubePlan:
-    """The noise sources that the plan's planner chooses."""
+    """The noise sources that the plan's planner chooses for all tables that are not exact."""
+    settings = without_exact(settings)
     published, noise = settings.published, settings.noise
     if settings.planner in ("all", "base"):
         from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
@@ -247,7 +260,9 @@ def _planned_sensitivity(settings: CubeSettings) -> Fraction:
     """Sensitivity of the first measure, in its units; an upper bound in L2, where it is no root."""
     measure = settings.measures[0]
     lowest, highest = (1, 1) if measure.kind == COUNT else bounds_in_steps(measure)
-    effect = RowEffect(lowest, highest, settings.rows_per_person, settings.replace).of_cuboid()
+    generic = settings.part.generic if settings.part else None
+    rows = settings.rows_per_person
+    effect = RowEffect(lowest, highest, rows, settings.replace, generic).of_cuboid()
     if settings.noise is Noise.LAPLACE:
         return effect.l1 * measure.step
     return Fraction(isqrt(ceil(effect.l2_squared * 10**12)) + 1, 10**6) * measure.step
@@ -322,7 +337,8 @@ def price_of(settings: CubeSettings, cluster: str | None) -> Charge:
     pure = settings.noise is Noise.LAPLACE
     cost = PureEpsilon(settings.budget) if pure else ZeroConcentrated(settings.budget)
     neighbours = Neighbours.REPLACE if settings.replace else Neighbours.ADD_REMOVE
-    return Charge(cost, (), neighbours, ProtectedUnit(settings.rows_per_person, cluster or ""))
+    unit = ProtectedUnit(settings.rows_per_person, cluster or "")
+    return Charge(cost, (), neighbours, unit, outside_words(settings))
 
 
 def _charge(settings: CubeSettings, channels: tuple[Channel, ...], cluster: str | None) -> Charge:
@@ -357,6 +373,7 @@ def _result(
     several = len(channels) > 1
     cuboids = [
         _entry(settings, domain, mask, variance, channel.measure, several)
+        | flag_of(settings.part, mask)
         for channel, error in zip(channels, errors, strict=True)
         for mask, variance in zip(settings.published, error.variances, strict=True)
     ]
@@ -373,6 +390,7 @@ def _result(
         "outside": declared.elsewhere(),
         "biased": settings.nonnegative,
         "proven": plan.proven,
+        **stated_exact(settings.part),
     }
 
 

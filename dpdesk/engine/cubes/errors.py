@@ -70,7 +70,10 @@ def released_variances(settings: CubeSettings, channel: Channel) -> tuple[float,
         variances = [_from_best(mask, channel, channel.variances) for mask in settings.published]
     else:
         known = information(channel.own_information(), channel.plan.shape)
-        found = cell_variances(known + channel.residual_information(), channel.plan.shape)
+        known += channel.residual_information()
+        if channel.exact is not None:
+            known[channel.exact.fixed] = np.inf
+        found = cell_variances(known, channel.plan.shape)
         variances = np.asarray(found)[list(settings.published)].tolist()
     return tuple(value * scale for value in variances)
 
@@ -84,8 +87,10 @@ def _nominal(channel: Channel, number: int) -> float:
 
 
 def _from_best(mask: int, channel: Channel, variances: list[float] | tuple[float, ...]) -> float:
-    """Smallest variance of a cell of ``mask`` when it is summed up from one source."""
+    """Smallest variance of a cell of ``mask`` when it is summed up from one source; 0 if exact."""
     plan = channel.plan
+    if channel.exact is not None and channel.exact.gives(mask):
+        return 0.0
     return min(
         (
             variance * magnification(mask, source.cuboid, plan.shape)

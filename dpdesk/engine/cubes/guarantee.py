@@ -13,10 +13,20 @@ from dpdesk.engine.cubes.settings import CubeSettings
 
 _PRIOR = 0.1
 _SLACK = 1e-12
+CHOOSING = (
+    "A choice among several releases, or of settings, that was made after looking at the data or "
+    "at results: then more was spent than is said here."
+)
+INDEPENDENT = "What somebody knows of different persons is independent."
 
 
-def cube_guarantee(settings: CubeSettings, cluster: str | None) -> Guarantee:
-    """Claim, assumptions and limits; from the settings alone."""
+def cube_guarantee(
+    settings: CubeSettings, cluster: str | None, change: int | None = None
+) -> Guarantee:
+    """Claim, assumptions and limits; from the settings alone.
+
+    ``change`` is the size of a minimal change where something is released exactly.
+    """
     pure = settings.noise is Noise.LAPLACE
     budget = float(settings.budget)
     parameters: dict[str, object] = {
@@ -26,13 +36,21 @@ def cube_guarantee(settings: CubeSettings, cluster: str | None) -> Guarantee:
         "neighbours": "replace" if settings.replace else "add-remove",
         "rows_per_person": settings.rows_per_person,
         **({"cluster": [cluster]} if cluster else {}),
+        **({} if change is None else {"minimal_change": change}),
     }
     epsilon = budget if pure else converted(budget, float(settings.delta))
+    model = "epsilon-differential privacy" if pure else "zero-concentrated differential privacy"
+    if change is not None:
+        from dpdesk.engine.cubes.exact.words import exact_guarantee
+
+        return exact_guarantee(
+            settings, f"{model} beside exact tables", parameters, epsilon, change, cluster
+        )
     return Guarantee(
-        model="epsilon-differential privacy" if pure else "zero-concentrated differential privacy",
+        model=model,
         parameters=parameters,
-        claim=_claim(settings, epsilon, pure),
-        assumes=_assumes(settings, cluster),
+        claim=_claim(settings, epsilon),
+        assumes=assumptions(settings, cluster),
         not_covered=_not_covered(settings, epsilon),
     )
 
@@ -63,27 +81,37 @@ def posterior(prior: float, epsilon: float) -> float:
     return 1.0 if epsilon > 700 else prior * exp(epsilon) / (1 - prior + prior * exp(epsilon))
 
 
-def _claim(settings: CubeSettings, epsilon: float, pure: bool) -> str:
+def lead_words(settings: CubeSettings, epsilon: float) -> tuple[str, str, str]:
+    """How a claim begins, its budget, and by what odds change at most."""
     times = rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
-    if pure:
-        lead, given = "Whatever is published", f"ε = {number_text(settings.budget)}"
-    else:
-        chance = f"{float(settings.delta):.3g}"
-        lead = f"Except with a chance of {chance}, whatever is published"
-        given = f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}"
+    if settings.noise is Noise.LAPLACE:
+        return "Whatever is published", f"ε = {number_text(settings.budget)}", times
+    chance = f"{float(settings.delta):.3g}"
+    lead = f"Except with a chance of {chance}, whatever is published"
+    return lead, f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}", times
+
+
+def _claim(settings: CubeSettings, epsilon: float) -> str:
+    lead, given, times = lead_words(settings, epsilon)
     if settings.replace:
         return (
             f"{lead}, the odds between any two values of a person in the data change by at most "
             f"×{times} ({given})."
         )
-    suspicion = rounded_up(100 * posterior(_PRIOR, epsilon), 2)
+    suspicion = suspicion_after(epsilon)
     return (
         f"{lead}, the odds that a given person is in the data change by at most ×{times} "
         f"({given}). A suspicion of 10 % can rise to at most {suspicion} %."
     )
 
 
-def _assumes(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
+def suspicion_after(epsilon: float) -> str:
+    """What a suspicion of 10 % can rise to, in percent, rounded up."""
+    return rounded_up(100 * posterior(_PRIOR, epsilon), 2)
+
+
+def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
+    """What every guarantee of a cube takes for granted."""
     rows = settings.rows_per_person
     held = "one row" if rows == 1 else f"at most {rows:,} rows"
     if cluster:
@@ -96,7 +124,7 @@ def _assumes(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
     sentences = [
         unit,
         "The categories, their order and all settings were fixed without looking at the data.",
-        "What somebody knows of different persons is independent.",
+        INDEPENDENT,
         "Every other release about the same persons costs as well: losses add up.",
         "The random numbers come from a cryptographic generator, and the manifest holds a "
         "commitment to the source: against an adversary who breaks these nothing is promised.",
@@ -119,8 +147,5 @@ def _not_covered(settings: CubeSettings, epsilon: float) -> tuple[str, ...]:
         )
     else:
         sentences.append("The number of persons in the data: it is taken to be known.")
-    sentences.append(
-        "A choice among several releases, or of settings, that was made after looking at the data "
-        "or at results: then more was spent than is said here."
-    )
+    sentences.append(CHOOSING)
     return tuple(sentences)

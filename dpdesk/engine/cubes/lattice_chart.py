@@ -68,6 +68,7 @@ def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeC
         budget_words=budget,
         supposed=supposed,
         weighted=_weighted(settings),
+        exact=frozenset(mask for mask in listed if settings.part and settings.part.gives(mask)),
         short=SHORT,
         opens=_OPENS,
     )
@@ -129,12 +130,16 @@ def _variances(
             found[mask] = scale * _from_best(mask, channel)
     else:
         known = information(channel.own_information(), shape) + channel.residual_information()
+        if channel.exact is not None:
+            known[channel.exact.fixed] = np.inf
         found = cell_variances(known, shape) * scale
     found[list(settings.published)] = errors.variances
     return found
 
 
 def _from_best(mask: int, channel: Channel) -> float:
+    if channel.exact is not None and channel.exact.gives(mask):
+        return 0.0
     pairs = zip(channel.plan.sources, channel.variances, strict=True)
     holding = [
         variance * magnification(mask, source.cuboid, channel.plan.shape)

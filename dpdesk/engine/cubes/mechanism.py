@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity
 from dpdesk.engine.cubes.lattice import cells, members
 from dpdesk.engine.cubes.plans import Noise, NoiseSource
 
@@ -26,12 +27,17 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class RowEffect:
-    """The values in grid steps that a row can add to a cell, and how many rows a person has."""
+    """The values in grid steps that a row can add to a cell, and how many rows a person has.
+
+    ``generic`` takes the place of a person's own change where tables are released exactly (counts
+    alone): as many minimal moves as a person has rows.
+    """
 
     lowest: int
     highest: int
     rows: int
     replace: bool
+    generic: GenericSensitivity | None = None
 
     @property
     def largest(self) -> int:
@@ -40,6 +46,9 @@ class RowEffect:
 
     def of_cuboid(self) -> Sensitivity:
         """The sensitivity of a whole cuboid."""
+        if self.generic is not None:
+            l1, rows = Fraction(self.generic.l1), self.rows
+            return Sensitivity(l1 * rows, self.generic.l2_squared * rows**2)
         most = Fraction(self.largest * self.rows)
         if not self.replace:
             return Sensitivity(most, most**2)
@@ -53,6 +62,9 @@ class RowEffect:
         leaves most when exactly one dimension changes. A row that is replaced by one outside the
         domain is a row removed, so the grand total is not fixed even then.
 
+        Beside exact tables that fix the number of rows, a minimal move is so many rows moved from
+        one cell to another as it takes away; else at most each of its units counts by itself.
+
         Raises ValueError for sums when a person is replaced: there values of both signs meet.
         """
         if self.replace and (self.lowest, self.highest) != (1, 1):
@@ -60,7 +72,11 @@ class RowEffect:
         sizes = [shape[i] for i in members(cuboid)]
         kept = _product([1 - Fraction(1, n) for n in sizes])
         unit = Fraction(self.largest * self.rows * cells(cuboid, shape)) ** 2
-        if not self.replace or not sizes:
+        moves = self.replace
+        if self.generic is not None:
+            moves = self.generic.total_fixed
+            unit *= Fraction(self.generic.l1, 2 if moves else 1) ** 2
+        if not moves or not sizes:
             return unit * kept
         moved = max(
             _product([1 - Fraction(1, n) for j, n in enumerate(sizes) if j != i]) / sizes[i]

@@ -38,7 +38,6 @@ class DpCube(PrivateMethod):
         "about one person."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
-    later: ClassVar[tuple[str, ...]] = ("exact",)
 
     def check(
         self,

@@ -7,6 +7,7 @@ from fractions import Fraction
 from dpdesk.core.cube_parameters import (
     CuboidNumbersParameter,
     CuboidsParameter,
+    ExactParameter,
     MeasureParameter,
     PositiveParameter,
     PublishParameter,
@@ -58,6 +59,13 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Forbidden tables",
         "Cuboids that are neither published nor get noise of their own; the others are planned "
         "without them.",
+    ),
+    ExactParameter(
+        "exact",
+        "Tables without noise",
+        "Cuboids, or single cells, that are released exactly: nothing protects them, and all other "
+        "tables get more noise, so that they hide as much beside them.",
+        example='[["sex", "region"], { cuboid = ["age"], cells = [["20-29"]] }]',
     ),
     ChoiceParameter(
         "planner",

@@ -91,7 +91,7 @@ class PlanShelf:
 def plan_key(settings: CubeSettings, shape: Shape) -> str:
     """All that the plan of these settings depends on."""
     known: tuple[object, ...] = (settings.planner, shape, settings.published, settings.noise)
-    known += (sorted(settings.forbidden),)
+    known += (sorted(settings.forbidden), settings.exact, sorted(settings.exact_cells.items()))
     weights = sorted(settings.weights.items())
     if settings.planner == "optimal":
         targets = sorted(settings.targets.items())

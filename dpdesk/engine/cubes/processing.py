@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from dpdesk.engine.cubes.channels import Channel, centred, middle
 from dpdesk.engine.cubes.lattice import cells, magnification, members
 from dpdesk.engine.cubes.naming import cuboid_file
 from dpdesk.engine.cubes.settings import CubeSettings, Measure
-from dpdesk.engine.private_method import NoisyTables
+from dpdesk.engine.private_method import ExactTables, NoisyTables
 
 if TYPE_CHECKING:
     from dpdesk.engine.cubes.consistency.integral import BaseCube, WholeCube
@@ -38,7 +39,7 @@ def processed(
     known: dict[str, Mapping[int, Values]] = {}
     for number, channel in enumerate(channels):
         own = noisy.values[number * many : (number + 1) * many]
-        found = _consistent(settings, channel, own, token, report)
+        found = _with_exact(settings, channel, own, noisy.exact, token, report)
         values = {mask: _in_units(found[mask], channel) for mask in settings.published}
         known[channel.measure.name] = values
         tables += _tables(settings, domain, channel.measure, values)
@@ -81,16 +82,37 @@ def _in_units(values: Values, channel: Channel) -> Values:
     return values * float(unit)
 
 
+def _with_exact(
+    settings: CubeSettings,
+    channel: Channel,
+    own: tuple[NDArray[np.int64], ...],
+    exact: ExactTables,
+    token: CancelToken,
+    report: Report,
+) -> Mapping[int, Values]:
+    """All published tables: exact ones as they were counted, the others from the noisy ones."""
+    part = channel.exact
+    if part is None:
+        return _consistent(settings, channel, own, exact, token, report)
+    others = replace(settings, published=part.noisy(settings.published))
+    found = dict(_consistent(others, channel, own, exact, token, report))
+    for mask in settings.published:
+        if part.gives(mask):
+            found[mask] = part.table(mask, exact.values)
+    return found
+
+
 def _consistent(
     settings: CubeSettings,
     channel: Channel,
     own: tuple[NDArray[np.int64], ...],
+    exact: ExactTables,
     token: CancelToken,
     report: Report,
 ) -> Mapping[int, Values]:
     if settings.consistency == "none" and not settings.residuals:
         return {mask: _from_best(mask, channel, own) for mask in settings.published}
-    cube = _cube(settings.consistency, channel, own, token, report)
+    cube = _cube(settings.consistency, channel, own, exact, token, report)
     ended = _ended(settings, cube, token, report)
     return {mask: ended.cuboid(mask) for mask in settings.published}
 
@@ -111,6 +133,7 @@ def _cube(
     consistency: str,
     channel: Channel,
     own: tuple[NDArray[np.int64], ...],
+    exact: ExactTables,
     token: CancelToken,
     report: Report,
 ) -> ConsistentCube:
@@ -130,7 +153,7 @@ def _cube(
         return least_absolute_cube(plan.shape, whole, token)
     if consistency == "linf":
         return least_maximum_cube(plan.shape, whole, token)
-    return consistent_cube(plan.shape, whole, parts, token=token, report=report)
+    return consistent_cube(plan.shape, whole, parts, exact=exact.values, token=token, report=report)
 
 
 def _from_best(mask: int, channel: Channel, own: tuple[NDArray[np.int64], ...]) -> Values:

@@ -60,14 +60,24 @@ def swept_best(sizes: Sequence[int], sources: Sequence[int], variances: Sequence
 
 
 def swept_after(
-    sizes: Sequence[int], sources: Sequence[int], variances: Sequence[float], *, residuals: bool
+    sizes: Sequence[int],
+    sources: Sequence[int],
+    variances: Sequence[float],
+    *,
+    residuals: bool,
+    exact: Sequence[int] = (),
 ) -> Floats:
-    """Variance of a cell after consistency, infinite where it is not determined; by mask."""
+    """Variance of a cell after consistency, infinite where it is not determined; by mask.
+
+    Residuals below ``exact`` cuboids are known.
+    """
     known = np.zeros(1 << len(sizes))
     np.add.at(known, np.asarray(sources, np.int64), 1 / np.asarray(variances, np.float64))
     for i, size in enumerate(sizes if not residuals else ()):
         pairs = known.reshape(-1, 2, 1 << i)
         pairs[:, 0] += pairs[:, 1] / size
+    for mask in exact:
+        known[(np.arange(len(known)) & ~mask) == 0] = np.inf
     share = np.ones(1)
     for size in sizes:
         share = np.concatenate([share, share * (1 - 1 / size)])

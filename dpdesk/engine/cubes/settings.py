@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpdesk.core.cube_parameters import ALL, AVERAGE, COUNT, MAX_DIMENSIONS, SUM
@@ -11,6 +11,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import Nested, ParameterValue, Texts, exact_number, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
+from dpdesk.engine.cubes.exact.asked import check_exact, read_exact
+from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of, members
 from dpdesk.engine.cubes.parameters import REPLACE
 from dpdesk.engine.cubes.plans import Noise
@@ -50,7 +52,9 @@ class CubeSettings:
     """All settings with their types; cuboids are masks over ``dimensions`` in plan order.
 
     ``budget`` is in epsilon or rho, as ``noise`` says. ``domains`` and ``outside`` hold what the
-    plan declares, by dimension.
+    plan declares, by dimension. ``exact`` are cuboids released without noise, ``exact_cells``
+    single cells of others, by their categories along the cuboid's dimensions in plan order;
+    ``part`` is what they come to, once the domain is known.
     """
 
     dimensions: tuple[str, ...]
@@ -74,6 +78,9 @@ class CubeSettings:
     integral: bool
     measures: tuple[Measure, ...]
     rows_per_person: int
+    exact: tuple[int, ...] = ()
+    exact_cells: Mapping[int, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    part: ExactPart | None = None
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> CubeSettings:
@@ -83,23 +90,21 @@ class CubeSettings:
         noise, budget = _budget(values, where)
         planner, residuals = _planner(values, noise, where)
         forbidden = _forbidden(values["forbid"], dimensions, where)
+        exact, exact_cells = read_exact(values["exact"], dimensions, forbidden, where)
         published = _published(values["publish"], dimensions, forbidden, where)
         weights, targets = (
-            _numbers(values[key], key, number, dimensions, published, where)
+            _numbers(values[key], key, number, dimensions, (*published, *exact), where)
             for key, number in (("weights", "weight"), ("targets", "variance"))
         )
         _check_targets(values, planner, targets, where)
         measures = _measures(values["measure"], where)
-        replace = values["neighbours"] == REPLACE
-        if residuals:
-            _check_residuals(replace, measures, where)
-        _check_ends(values, measures, where)
+        _check_together(values, measures, residuals=residuals, where=where)
         return cls(
             dimensions=dimensions,
             levels=_levels(values["levels"], dimensions, where),
             domains=_domains(values["domains"], dimensions, where),
             outside=_outside(values["outside"], dimensions, where),
-            published=published,
+            published=tuple(sorted({*published, *exact, *exact_cells})),
             forbidden=forbidden,
             planner=planner,
             theta=_positive(values["theta"]),
@@ -110,12 +115,14 @@ class CubeSettings:
             noise=noise,
             budget=budget,
             delta=Fraction(str(values["delta"])),
-            replace=replace,
+            replace=values["neighbours"] == REPLACE,
             consistency=str(values["consistency"]),
             nonnegative=values["nonnegative"] is True,
             integral=values["integral"] is True,
             measures=measures,
             rows_per_person=int(str(values["rows_per_person"])),
+            exact=exact,
+            exact_cells=exact_cells,
         )
 
 
@@ -207,6 +214,21 @@ def _check_residuals(replace: bool, measures: Sequence[Measure], where: str) -> 
     if replace and any(measure.column for measure in measures):
         sentence = "`basis` is residuals, which go with counts alone when a person is replaced"
         raise _error("cube.basis", where, sentence, "basis")
+
+
+def _check_together(
+    values: Mapping[str, ParameterValue],
+    measures: Sequence[Measure],
+    *,
+    residuals: bool,
+    where: str,
+) -> None:
+    """What does not go with these measures, or with each other."""
+    if residuals:
+        _check_residuals(values["neighbours"] == REPLACE, measures, where)
+    _check_ends(values, measures, where)
+    if values["exact"] is not None:
+        check_exact(values, [measure.name for measure in measures], where)
 
 
 def _check_ends(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from json import dumps
+from math import prod
 
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.parameters import parse_parameters
@@ -33,9 +34,10 @@ _KEYS = frozenset(
         "outside",
         "biased",
         "proven",
+        "exact",
     )
 ) | frozenset(_PER_MEASURE)
-_ENTRY = frozenset(("dimensions", "cells", "variance", "file", "measure"))
+_ENTRY = frozenset(("dimensions", "cells", "variance", "file", "measure", "exact"))
 _PROVING = ("exact", "optimal")
 
 Result = Mapping[str, object]
@@ -84,13 +86,20 @@ def words_check(manifest: Mapping[str, object], settings: CubeSettings) -> Claim
         raise TypeError("expected a table")
     clusters = stated["parameters"].get("cluster")
     cluster = str(clusters[0]) if isinstance(clusters, list) and clusters else None
-    expected = cube_guarantee(settings, cluster).as_json()
+    expected = cube_guarantee(settings, cluster, _change(manifest)).as_json()
     plain = {**stated, "parameters": {**stated["parameters"]}}
     if dumps(plain, sort_keys=True) == dumps(expected, sort_keys=True):
         return ClaimCheck(claim, CheckStatus.CONFIRMED, "worded again, the same", MANIFEST, label)
     keys = [key for key in expected if plain.get(key) != expected[key]]
     found = f"`{keys[0] if keys else 'guarantee'}` is not what the settings give"
     return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
+
+
+def _change(manifest: Mapping[str, object]) -> int | None:
+    """The stated size of a minimal change; None where nothing is exact."""
+    result = manifest["result"]
+    exact = result.get("exact") if isinstance(result, Mapping) else None
+    return None if exact is None else int(exact["minimal_change"])
 
 
 def measured_names(settings: CubeSettings) -> tuple[str, ...]:
@@ -205,15 +214,31 @@ def _sources(result: Result, settings: CubeSettings) -> str:
     masks = [_mask(names, settings) for names in stated]
     if len(set(masks)) < len(masks):
         return "name a table twice"
+    noisy = [mask for mask in settings.published if not _is_exact(mask, result, settings)]
     base = 0
-    for mask in settings.published:
+    for mask in noisy:
         base |= mask
-    expected = {"all": set(settings.published), "base": {base}}.get(settings.planner)
+    expected = {"all": set(noisy), "base": {base}}.get(settings.planner)
     if expected is not None and set(masks) != expected:
         return f"are not those of the planner `{settings.planner}`"
     if not settings.residuals and not settings.forbidden.isdisjoint(masks):
         return "hold a table that `forbid` names"
     return ""
+
+
+def _is_exact(mask: int, result: Result, settings: CubeSettings) -> bool:
+    """Whether a table follows from those that are released exactly."""
+    if not settings.exact and not settings.exact_cells:
+        return False
+    sizes = [len(texts) for texts in _stated_domains(result).values()]
+    listed = {*settings.exact}
+    listed |= {
+        one
+        for one, cells in settings.exact_cells.items()
+        if len(cells) == prod(size for i, size in enumerate(sizes) if one >> i & 1)
+    }
+    kept = sum(1 << i for i, size in enumerate(sizes) if size > 1)
+    return any(mask & kept & ~one == 0 for one in listed)
 
 
 def _mask(names: object, settings: CubeSettings) -> int:

@@ -7,9 +7,8 @@ one, sums are summed, variances come from their definition.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, combinations
+from itertools import combinations
 from math import isclose, prod
 
 import numpy as np
@@ -18,55 +17,28 @@ from numpy.typing import NDArray
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.engine.cubes.claimed import (
+    Claimed,
+    Names,
+    float_of,
+    list_of,
+    names_of,
+    read_claims,
+    subsets,
+)
+from dpdesk.engine.cubes.exact.verified import exact_checks
 from dpdesk.engine.cubes.recomputed import (
     gaussian_variance,
     laplace_variance,
-    residual_move,
     swept_after,
     swept_best,
 )
-from dpdesk.engine.cubes.stated import settings_of, stated_checks, stated_shares, words_check
+from dpdesk.engine.cubes.stated import settings_of, stated_checks, words_check
 
 MANIFEST = "manifest.json"
 _RELATIVE = 1e-9
 _WORK = 3_000_000
 _LEAST = 1e-200
-
-Names = frozenset[str]
-
-
-@dataclass(frozen=True)
-class _Claimed:
-    """What a manifest claims, in plain types."""
-
-    domains: Mapping[str, int]
-    order: tuple[str, ...]
-    gaussian: bool
-    residuals: bool
-    budget: float
-    consistency: str
-    nonnegative: bool
-    integral: bool
-    replace: bool
-    rows: int
-    sources: tuple[Names, ...]
-    shares: tuple[Fraction, ...]
-    measures: tuple[Mapping[str, object], ...]
-    cuboids: tuple[Mapping[str, object], ...]
-    plain_measures: tuple[object, ...]
-
-    @property
-    def plain_noise(self) -> bool:
-        """Whether tables are sums of noisy ones as they were drawn, made consistent in no way."""
-        return self.consistency == "none" and not self.residuals
-
-    def mask(self, names: Names) -> int:
-        """The cuboid as a number: bit i is dimension i."""
-        return sum(1 << i for i, name in enumerate(self.order) if name in names)
-
-    def size(self, names: Names) -> int:
-        """Cells of a cuboid."""
-        return prod(self.domains[name] for name in names)
 
 
 def verify_cube(
@@ -80,13 +52,14 @@ def verify_cube(
     checks = list(stated_checks(manifest, settings))
     if any(check.status is CheckStatus.FAILED for check in checks):
         return tuple(checks)
-    claimed = _read(manifest)
+    claimed = read_claims(manifest)
     checks.append(_tables(claimed, published))
     if checks[-1].status is CheckStatus.FAILED:
         return tuple(checks)
     checks += _budget_checks(claimed)
     checks += [_max_variance(claimed, i, token) for i in range(len(claimed.measures))]
     checks.append(_variances(claimed, token))
+    checks += exact_checks(manifest, claimed, published)
     checks += _sums(claimed, published, token)
     checks += _values(claimed, published)
     checks += [_grid(claimed, published)] if claimed.plain_noise else []
@@ -105,42 +78,14 @@ def verify_cube(
     return tuple(checks)
 
 
-def _read(manifest: Mapping[str, object]) -> _Claimed:
-    result, given = _table(manifest["result"]), _table(manifest["parameters"])
-    listed = [_table(item) for item in _list(result["domains"])]
-    domains = {str(item["dimension"]): len(_list(item["categories"])) for item in listed}
-    gaussian = "rho" in given
-    measures = result.get("measures", [result])
-    plain = given.get("measure", "count")
-    if list(domains) != _list(given["dimensions"]) or len(domains) < len(listed):
-        raise ValueError("the domains are not those of the dimensions")
-    return _Claimed(
-        domains=domains,
-        order=tuple(domains),
-        gaussian=gaussian,
-        residuals=result["residuals"] is True,
-        budget=_float(given["rho" if gaussian else "epsilon"]),
-        consistency=str(given["consistency"]),
-        nonnegative=given.get("nonnegative") is True,
-        integral=given.get("integral") is True,
-        replace=given["neighbours"] == "replace",
-        rows=int(_float(given["rows_per_person"])),
-        sources=tuple(_names(names, domains) for names in _list(result["noise_sources"])),
-        shares=stated_shares(result),
-        measures=tuple(_table(item) for item in _list(measures)),
-        cuboids=tuple(_table(item) for item in _list(result["cuboids"])),
-        plain_measures=tuple(plain) if isinstance(plain, list) else (plain,),
-    )
-
-
-def _tables(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
+def _tables(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
     claim, label = "cuboids", "Every table has each cell of the declared domain"
     files = [str(item["file"]) for item in claimed.cuboids]
     if sorted(files) != sorted(published):
         found = "`cuboids` and the files in the folder are not the same"
         return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
     for item in claimed.cuboids:
-        names = _names(item["dimensions"], claimed.domains)
+        names = names_of(item["dimensions"], claimed.domains)
         table = published[str(item["file"])]
         ordered = tuple(name for name in claimed.order if name in names)
         if table.domain.dimensions != ordered or item["cells"] != claimed.size(names):
@@ -151,7 +96,7 @@ def _tables(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> ClaimChe
     return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)
 
 
-def _steps(claimed: _Claimed, number: int) -> tuple[float, Fraction, Fraction]:
+def _steps(claimed: Claimed, number: int) -> tuple[float, Fraction, Fraction]:
     """Grid step, and the smallest and largest value of a row in steps, of a measured vector."""
     name = str(claimed.measures[number].get("measure", ""))
     kinds = ("sum", "average")
@@ -172,27 +117,24 @@ def _steps(claimed: _Claimed, number: int) -> tuple[float, Fraction, Fraction]:
     return 1.0, Fraction(1), Fraction(1)
 
 
-def _budget_checks(claimed: _Claimed) -> Iterator[ClaimCheck]:
+def _budget_checks(claimed: Claimed) -> Iterator[ClaimCheck]:
     """The stated noise costs no more than the stated budget, and sensitivities are right."""
     spent, key = 0.0, "rho" if claimed.gaussian else "epsilon"
     for number, measure in enumerate(claimed.measures):
         step, low, high = _steps(claimed, number)
         most = max(abs(low), abs(high)) * claimed.rows
-        l1 = float((2 if claimed.replace else 1) * most) * step
-        if not isclose(l1, _float(measure["sensitivity"]), rel_tol=_RELATIVE):
+        l1, l2 = claimed.moved(most, (high - low) * claimed.rows)
+        l1 *= step
+        if not isclose(l1, float_of(measure["sensitivity"]), rel_tol=_RELATIVE):
             found = f"is {measure['sensitivity']}, expected {l1:g}"
             yield ClaimCheck("sensitivity", CheckStatus.FAILED, found, MANIFEST)
-        scales = [_float(scale) for scale in _list(measure["scales"])]
+        scales = [float_of(scale) for scale in list_of(measure["scales"])]
         if len(scales) != len(claimed.sources):
             yield ClaimCheck("scales", CheckStatus.FAILED, "is not one for each source", MANIFEST)
             return
-        l2 = float(most**2)
-        if claimed.replace:
-            l2 = float(max(2 * most**2, ((high - low) * claimed.rows) ** 2))
         for names, scale, share in zip(claimed.sources, scales, claimed.shares, strict=True):
             sizes = [claimed.domains[name] for name in names]
-            kept = residual_move(sizes, replace=claimed.replace) if claimed.residuals else 1.0
-            moved = float(most**2) * kept if claimed.residuals else l2
+            moved = claimed.residual_moved(most, sizes) if claimed.residuals else l2
             cost = moved * step**2 / (2 * scale**2) if claimed.gaussian else l1 / scale
             part = float(share) * claimed.budget / len(claimed.measures)
             if scale <= 0 or not isclose(cost, part, rel_tol=_RELATIVE):
@@ -209,16 +151,16 @@ def _budget_checks(claimed: _Claimed) -> Iterator[ClaimCheck]:
     )
 
 
-def _nominal(claimed: _Claimed, number: int) -> list[float]:
+def _nominal(claimed: Claimed, number: int) -> list[float]:
     """Variance of a cell of each source as the papers state it."""
-    scales = [_float(scale) for scale in _list(claimed.measures[number]["scales"])]
+    scales = [float_of(scale) for scale in list_of(claimed.measures[number]["scales"])]
     return [scale**2 if claimed.gaussian else 2 * scale**2 for scale in scales]
 
 
-def _true(claimed: _Claimed, number: int) -> list[float]:
+def _true(claimed: Claimed, number: int) -> list[float]:
     """Variance of the discrete noise in a cell of each source."""
     step, _, _ = _steps(claimed, number)
-    scales = [_float(scale) / step for scale in _list(claimed.measures[number]["scales"])]
+    scales = [float_of(scale) / step for scale in list_of(claimed.measures[number]["scales"])]
     if claimed.residuals:  # the grid is finer by the number of cells
         fine = [claimed.size(names) for names in claimed.sources]
         return [
@@ -229,7 +171,9 @@ def _true(claimed: _Claimed, number: int) -> list[float]:
     return [max(_LEAST, kind(scale)) * step**2 for scale in scales]
 
 
-def _best(claimed: _Claimed, names: Names, variances: Sequence[float]) -> float:
+def _best(claimed: Claimed, names: Names, variances: Sequence[float]) -> float:
+    if claimed.gives(names):
+        return 0.0
     return min(
         (
             variance * claimed.size(source - names)
@@ -240,9 +184,10 @@ def _best(claimed: _Claimed, names: Names, variances: Sequence[float]) -> float:
     )
 
 
-def _max_variance(claimed: _Claimed, number: int, token: CancelToken) -> ClaimCheck:
-    cuboids, nominal = _published(claimed), _nominal(claimed, number)
-    stated = _float(claimed.measures[number]["max_variance"])
+def _max_variance(claimed: Claimed, number: int, token: CancelToken) -> ClaimCheck:
+    nominal = _nominal(claimed, number)
+    cuboids = [names for names in _published(claimed) if not claimed.gives(names)]
+    stated = float_of(claimed.measures[number]["max_variance"])
     if claimed.residuals:
         found = max(_expected(claimed, number, token).values())
     elif len(cuboids) * len(claimed.sources) > _WORK:
@@ -261,12 +206,15 @@ def _max_variance(claimed: _Claimed, number: int, token: CancelToken) -> ClaimCh
     )
 
 
-def _known(claimed: _Claimed, number: int, cuboids: Sequence[Names]) -> dict[Names, float]:
+def _known(claimed: Claimed, number: int, cuboids: Sequence[Names]) -> dict[Names, float]:
     """What is known of each residual below the cuboids: the sum of 1/(variance * mag)."""
     variances = _true(claimed, number)
-    below = {part for names in cuboids for part in _subsets(names)}
+    below = {part for names in cuboids for part in subsets(names)}
     known: dict[Names, float] = {}
     for part in below:
+        if claimed.gives(part):
+            known[part] = float("inf")
+            continue
         if claimed.residuals:
             terms = (1 / v for s, v in zip(claimed.sources, variances, strict=True) if s == part)
         else:
@@ -279,10 +227,10 @@ def _known(claimed: _Claimed, number: int, cuboids: Sequence[Names]) -> dict[Nam
     return known
 
 
-def _after(claimed: _Claimed, names: Names, known: Mapping[Names, float]) -> float:
+def _after(claimed: Claimed, names: Names, known: Mapping[Names, float]) -> float:
     """Variance of a cell after consistency, by its sum over all smaller cuboids."""
     total = 0.0
-    for part in _subsets(names):
+    for part in subsets(names):
         share = prod(1 - 1 / claimed.domains[name] for name in part)
         if share == 0:  # a dimension with one category
             continue
@@ -290,7 +238,7 @@ def _after(claimed: _Claimed, names: Names, known: Mapping[Names, float]) -> flo
     return total
 
 
-def _variances(claimed: _Claimed, token: CancelToken) -> ClaimCheck:
+def _variances(claimed: Claimed, token: CancelToken) -> ClaimCheck:
     claim, label = "variance of each table", "The error of each table"
     expected: dict[tuple[str, Names], float] = {}
     for number, measure in enumerate(claimed.measures):
@@ -299,18 +247,18 @@ def _variances(claimed: _Claimed, token: CancelToken) -> ClaimCheck:
             expected[name, names] = variance
     for item in claimed.cuboids:
         token.check()
-        name, names = str(item.get("measure", "")), _names(item["dimensions"], claimed.domains)
+        name, names = str(item.get("measure", "")), names_of(item["dimensions"], claimed.domains)
         found = expected.get((name, names))
         if found is None:
             found = _of_average(claimed, name, names, expected)
-        if not isclose(found, _float(item["variance"]), rel_tol=1e-6):
+        if not isclose(found, float_of(item["variance"]), rel_tol=1e-6):
             text = f"{item['file']}: `variance` is {item['variance']}, expected {found:.8g}"
             return ClaimCheck(claim, CheckStatus.FAILED, text, MANIFEST, label)
     text = f"computed again for {len(claimed.cuboids):,} tables, the same"
     return ClaimCheck(claim, CheckStatus.CONFIRMED, text, "", label)
 
 
-def _expected(claimed: _Claimed, number: int, token: CancelToken) -> dict[Names, float]:
+def _expected(claimed: Claimed, number: int, token: CancelToken) -> dict[Names, float]:
     """Variance of a cell of each published table, for one measured vector."""
     tables = _published(claimed)
     variances = _true(claimed, number)
@@ -320,22 +268,28 @@ def _expected(claimed: _Claimed, number: int, token: CancelToken) -> dict[Names,
         if claimed.plain_noise:
             swept = swept_best(sizes, sources, variances)
         else:
-            swept = swept_after(sizes, sources, variances, residuals=claimed.residuals)
-        return {names: float(swept[claimed.mask(names)]) for names in tables}
+            exact = (
+                [claimed.mask(each) for each in claimed.exact.everything] if claimed.exact else []
+            )
+            swept = swept_after(sizes, sources, variances, residuals=claimed.residuals, exact=exact)
+        return {
+            names: 0.0 if claimed.gives(names) else float(swept[claimed.mask(names)])
+            for names in tables
+        }
     if claimed.plain_noise:
         return {names: _best(claimed, names, variances) for names in tables}
-    known = _known(claimed, number, tables)
+    found = _known(claimed, number, tables)
     token.check()
-    return {names: _after(claimed, names, known) for names in tables}
+    return {names: _after(claimed, names, found) for names in tables}
 
 
-def _published(claimed: _Claimed) -> list[Names]:
-    tables = {_names(item["dimensions"], claimed.domains): None for item in claimed.cuboids}
+def _published(claimed: Claimed) -> list[Names]:
+    tables = {names_of(item["dimensions"], claimed.domains): None for item in claimed.cuboids}
     return list(tables)
 
 
 def _of_average(
-    claimed: _Claimed, name: str, names: Names, known: Mapping[tuple[str, Names], float]
+    claimed: Claimed, name: str, names: Names, known: Mapping[tuple[str, Names], float]
 ) -> float:
     """V_sum + h^2 V_count, with half the range h: the error of an average, times n^2."""
     for plain in claimed.plain_measures:
@@ -347,7 +301,7 @@ def _of_average(
 
 
 def _sums(
-    claimed: _Claimed, published: Mapping[str, CuboidTable], token: CancelToken
+    claimed: Claimed, published: Mapping[str, CuboidTable], token: CancelToken
 ) -> Iterator[ClaimCheck]:
     """Tables agree: each is the sum of every finer one, and those that overlap agree there."""
     if claimed.plain_noise:
@@ -369,12 +323,12 @@ def _sums(
 
 
 def _groups(
-    claimed: _Claimed, published: Mapping[str, CuboidTable]
+    claimed: Claimed, published: Mapping[str, CuboidTable]
 ) -> Iterator[dict[Names, CuboidTable]]:
     """The tables of each measure that adds up, by their dimensions."""
     found: dict[str, dict[Names, CuboidTable]] = {}
     for item in claimed.cuboids:
-        names = _names(item["dimensions"], claimed.domains)
+        names = names_of(item["dimensions"], claimed.domains)
         group = found.setdefault(str(item.get("measure", "")), {})
         group[names] = published[str(item["file"])]
     yield from (group for key, group in found.items() if not key.startswith("average"))
@@ -402,18 +356,18 @@ def _summed(table: CuboidTable, names: Names) -> NDArray[np.float64]:
     return np.asarray(np.asarray(table.values, dtype=np.float64).sum(axis=gone))
 
 
-def _averages(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> Iterator[ClaimCheck]:
+def _averages(claimed: Claimed, published: Mapping[str, CuboidTable]) -> Iterator[ClaimCheck]:
     """Every average is the middle of its bounds plus the centred sum over the count, clipped."""
     by_measure: dict[str, dict[Names, CuboidTable]] = {}
     for item in claimed.cuboids:
-        names = _names(item["dimensions"], claimed.domains)
+        names = names_of(item["dimensions"], claimed.domains)
         by_measure.setdefault(str(item.get("measure", "")), {})[names] = published[
             str(item["file"])
         ]
     for plain in claimed.plain_measures:
         if not isinstance(plain, Mapping) or "average" not in plain:
             continue
-        column, low, high = plain["average"], _float(plain["lower"]), _float(plain["upper"])
+        column, low, high = plain["average"], float_of(plain["lower"]), float_of(plain["upper"])
         wrong = ""
         for names, table in by_measure[f"average of {column}"].items():
             count = by_measure["count"][names].values.astype(np.float64)
@@ -428,7 +382,7 @@ def _averages(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> Iterat
         yield ClaimCheck(f"average of {column}", status, found, wrong)
 
 
-def _values(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> Iterator[ClaimCheck]:
+def _values(claimed: Claimed, published: Mapping[str, CuboidTable]) -> Iterator[ClaimCheck]:
     asked = (("nonnegative", claimed.nonnegative), ("integral", claimed.integral))
     sums = {
         str(item["file"]): published[str(item["file"])]
@@ -444,7 +398,7 @@ def _values(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> Iterator
         yield ClaimCheck(claim, status, found, bad or "")
 
 
-def _grid(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
+def _grid(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
     """Without consistency each value is a whole number of steps, for so is the noise."""
     claim, label = "whole steps", "Every value is a whole number of grid steps"
     numbers = {str(item.get("measure", "")): i for i, item in enumerate(claimed.measures)}
@@ -463,34 +417,3 @@ def _grid(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck
 def _holds(claim: str, table: CuboidTable) -> bool:
     values = np.asarray(table.values, dtype=np.float64)
     return bool((values >= 0).all() if claim == "nonnegative" else (values % 1 == 0).all())
-
-
-def _subsets(names: Names) -> Iterator[Names]:
-    ordered = sorted(names)
-    sizes = range(len(ordered) + 1)
-    return map(frozenset, chain.from_iterable(combinations(ordered, size) for size in sizes))
-
-
-def _names(raw: object, domains: Mapping[str, int]) -> Names:
-    names = [str(name) for name in _list(raw)]
-    if len(set(names)) < len(names) or any(name not in domains for name in names):
-        raise ValueError("a cuboid names a dimension twice, or one that there is not")
-    return frozenset(names)
-
-
-def _table(raw: object) -> Mapping[str, object]:
-    if not isinstance(raw, Mapping):
-        raise TypeError("expected a table")
-    return raw
-
-
-def _list(raw: object) -> list[object]:
-    if not isinstance(raw, list | tuple):
-        raise TypeError("expected a list")
-    return list(raw)
-
-
-def _float(raw: object) -> float:
-    if isinstance(raw, bool) or not isinstance(raw, int | float):
-        raise TypeError("expected a number")
-    return float(raw)

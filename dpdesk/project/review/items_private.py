@@ -128,6 +128,45 @@ def _error(case: Case) -> Answer:
     return Answer(Status.REVIEW, text, basis, advice)
 
 
+def _exact(case: Case) -> Answer:
+    result = case.facts.release.section("result")
+    cuboids = result.get("cuboids")
+    names = [
+        " × ".join(map(str, item["dimensions"])) or "grand total"
+        for item in (cuboids if isinstance(cuboids, list) else [])
+        if isinstance(item, Mapping) and item.get("exact") is True
+    ]
+    cells = sum(
+        len(item["cells"])
+        for item in _exact_settings(case)
+        if isinstance(item, Mapping) and isinstance(item.get("cells"), list)
+    )
+    if not names and not cells:
+        text = "Every table has noise."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
+    parts = [listed(names)] if names else []
+    parts += [counted(cells, "single cell")] if cells else []
+    check = case.facts.claim("minimal change")
+    stated = result.get("exact")
+    size = stated.get("minimal_change") if isinstance(stated, Mapping) else None
+    text = (
+        f"Published exactly, with no protection at all: {' and '.join(parts)}. All other noise is "
+        f"made to hide a minimal change of {size} rows beside them"
+    )
+    confirmed = check is not None and check.status is CheckStatus.CONFIRMED
+    text += ", which was computed again." if confirmed else "; that was not computed again."
+    advice = (
+        "Judge whether these numbers may be public as they stand: whoever is alone in a cell is "
+        "known to be there. No other exact numbers about these rows may be public."
+    )
+    return Answer(Status.REVIEW, text, Basis.FILES if confirmed else Basis.MANIFEST, advice)
+
+
+def _exact_settings(case: Case) -> Iterable[object]:
+    given = case.facts.release.section("parameters").get("exact")
+    return given if isinstance(given, list) else ()
+
+
 def _budget(case: Case) -> Answer:
     budget = case.facts.release.internal_section("budget")
     if not budget:
@@ -185,6 +224,7 @@ PRIVATE_ITEMS = (
     Question("privacy-loss", "How much surer can somebody become about a person?", _loss),
     Question("unit", "Does nobody have more rows than the noise covers?", _unit),
     Question("domain", "Were the categories fixed without the data?", _domain),
+    Question("exact-tables", "May what is published without noise be public?", _exact),
     Question("budget", "What was spent on these people?", _budget),
     Question("left-out", "Are few enough rows left out?", _left_out),
     Question("error", "Are the tables exact enough to be of use?", _error),

@@ -8,6 +8,7 @@ unbiased estimate is the mean weighted by inverse variance. In terms of blocks (
 2. along each axis i the block without i adds the mean along i of the block with i, W alike;
 3. each block is divided by its W;
 4. along each axis i the block with i loses its mean along i;
+   (a block below an exact cuboid is that cuboid's residual instead);
 5. along each axis i the block with i gains the block without i, divided by n_i.
 
 Steps along different axes commute, so 4 and 5 are one pass per axis, and passes may run slab by
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.engine.cubes.consistency.blocks import Layout, layout
-from dpdesk.engine.cubes.lattice import Floats, cell_variances, information, members
+from dpdesk.engine.cubes.lattice import Floats, cell_variances, down_closure, information, members
 from dpdesk.engine.cubes.stopping import Ints, stop_flag
 
 Numbers = NDArray[np.float64] | NDArray[np.int64]
@@ -114,20 +115,23 @@ class ConsistentCube:
 def consistent_cube(
     shape: tuple[int, ...], noisy: Mapping[int, Measured],
     residuals: Mapping[int, Measured] | None = None, *,
+    exact: Mapping[int, Numbers] | None = None,
     token: CancelToken | None = None, report: Report = silent,
 ) -> ConsistentCube:  # fmt: skip
     """The least-squares estimate from noisy cuboids and residual sources, by mask.
 
-    A mask may be in both. Memory: 8 bytes for each cell of each cuboid that the noise determines,
-    beside the input. The estimate is unbiased, linear, and of least variance for every cell and
-    every sum of cells.
+    A mask may be in both. ``exact`` are cuboids without noise that agree with each other: residuals
+    below them are theirs, and known without end. Memory: 8 bytes for each cell of each cuboid that
+    the noise determines, beside the input (twice that with exact cuboids). The estimate is
+    unbiased, linear, and of least variance for every cell and every sum of cells.
 
     Raises RefusedError beyond :data:`~dpdesk.engine.cubes.consistency.blocks.MOST_CELLS` cells;
     Cancelled.
     """
     token = token or CancelToken()
     extra = residuals or {}
-    places = layout([*noisy, *extra], shape)
+    known_exactly = exact or {}
+    places = layout([*noisy, *extra, *known_exactly], shape)
     own, known = np.zeros((2, 1 << len(shape)))
     for mask, source in noisy.items():
         own[mask] = source.information
@@ -137,10 +141,30 @@ def consistent_cube(
     token.check()
     cells = _loaded(places, noisy, extra, token)
     with stop_flag(token) as stop:
+        if known_exactly:
+            known[down_closure(known_exactly, len(shape))] = np.inf
         inverse = np.divide(1.0, known, out=np.zeros_like(known), where=known > 0)
         run_passes(places, cells, inverse, stop, report)
+        if known_exactly:
+            cells += _exact_cells(places, known_exactly, known, stop)
     token.check()
     return ConsistentCube(tuple(shape), known, places, cells)
+
+
+def _exact_cells(places: Layout, exact: Mapping[int, Numbers], known: Floats, stop: Ints) -> Floats:
+    """The buffer of a cube with the residuals of the exact cuboids and no others.
+
+    Residuals of the estimate do not mix, so this is what the noisy part lacks.
+    """
+    own = np.zeros_like(known)
+    own[list(exact)] = 1.0
+    weights = np.where(np.isinf(known), information(own, places.shape), 0.0)
+    inverse = np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 0)
+    cells = np.zeros(places.total)
+    for mask, values in exact.items():
+        _scaled(Measured(values, 1.0), _block(places, cells, mask))
+    run_passes(places, cells, inverse, stop)
+    return cells
 
 
 def _loaded(

@@ -23,6 +23,7 @@ from dpdesk.engine.cubes.exact.moves import minimal_moves, symmetries
 from dpdesk.engine.cubes.lattice import cells, members
 
 _TWO = 2
+_ENUMERATED: dict[str, GenericSensitivity] = {}
 
 
 class Origin(Enum):
@@ -69,7 +70,10 @@ def generic_sensitivity(known: Knowledge, token: CancelToken) -> GenericSensitiv
     if not known.cuboids:
         return GenericSensitivity(1, False, Origin.NONE)
     if len(known.cuboids) > _TWO:
-        return _enumerated(known, token)
+        key = repr(known)
+        if key not in _ENUMERATED:
+            _ENUMERATED[key] = _enumerated(known, token)
+        return _ENUMERATED[key]
     fixed = bool(known.whole) or _fixes_total(known)
     value = _of_two(known) if len(known.cuboids) == _TWO else _of_one(known)
     if known.total and not fixed:

@@ -1,0 +1,148 @@
+"""What the manifest of a cube claims, in plain types: the verifier's reading of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, combinations
+from math import prod
+
+from dpdesk.engine.cubes.exact.recomputed import ExactClaim, exact_claim
+from dpdesk.engine.cubes.recomputed import residual_move
+from dpdesk.engine.cubes.stated import stated_shares
+
+Names = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What a manifest claims, in plain types; ``change`` is the stated size of a minimal change."""
+
+    domains: Mapping[str, int]
+    order: tuple[str, ...]
+    gaussian: bool
+    residuals: bool
+    budget: float
+    consistency: str
+    nonnegative: bool
+    integral: bool
+    replace: bool
+    rows: int
+    sources: tuple[Names, ...]
+    shares: tuple[Fraction, ...]
+    measures: tuple[Mapping[str, object], ...]
+    cuboids: tuple[Mapping[str, object], ...]
+    plain_measures: tuple[object, ...]
+    exact: ExactClaim | None
+    change: int
+
+    @property
+    def plain_noise(self) -> bool:
+        """Whether tables are sums of noisy ones as they were drawn, made consistent in no way."""
+        return self.consistency == "none" and not self.residuals
+
+    def gives(self, names: Names) -> bool:
+        """Whether a cuboid is exact."""
+        return self.exact is not None and self.exact.gives(names)
+
+    def moved(self, cell: Fraction, span: Fraction) -> tuple[float, float]:
+        """L1 and squared L2 of what one person changes in a cuboid, in grid steps.
+
+        ``cell`` is the most that all rows of a person change one cell by, ``span`` the range of it.
+        """
+        if self.exact is not None:
+            l1 = self.change * self.rows
+            return float(l1), l1**2 / (2 if self.exact.fixed else 1)
+        if not self.replace:
+            return float(cell), float(cell**2)
+        return float(2 * cell), float(max(2 * cell**2, span**2))
+
+    def residual_moved(self, cell: Fraction, sizes: Sequence[int]) -> float:
+        """Squared L2 of what one person changes in a residual, in grid steps."""
+        if self.exact is None:
+            return float(cell**2) * residual_move(sizes, replace=self.replace)
+        fixed = self.exact.fixed
+        units = self.change * self.rows / (2 if fixed else 1)
+        return units**2 * residual_move(sizes, replace=fixed)
+
+    def mask(self, names: Names) -> int:
+        """The cuboid as a number: bit i is dimension i."""
+        return sum(1 << i for i, name in enumerate(self.order) if name in names)
+
+    def size(self, names: Names) -> int:
+        """Cells of a cuboid."""
+        return prod(self.domains[name] for name in names)
+
+
+def read_claims(manifest: Mapping[str, object]) -> Claimed:
+    """The claims; ValueError, TypeError or KeyError when they are malformed."""
+    result, given = table_of(manifest["result"]), table_of(manifest["parameters"])
+    listed = [table_of(item) for item in list_of(result["domains"])]
+    domains = {str(item["dimension"]): len(list_of(item["categories"])) for item in listed}
+    gaussian = "rho" in given
+    measures = result.get("measures", [result])
+    plain = given.get("measure", "count")
+    categories = {str(item["dimension"]): _texts(item["categories"]) for item in listed}
+    exact = exact_claim(given.get("exact"), categories, replace=given["neighbours"] == "replace")
+    if list(domains) != list_of(given["dimensions"]) or len(domains) < len(listed):
+        raise ValueError("the domains are not those of the dimensions")
+    return Claimed(
+        domains=domains,
+        order=tuple(domains),
+        gaussian=gaussian,
+        residuals=result["residuals"] is True,
+        budget=float_of(given["rho" if gaussian else "epsilon"]),
+        consistency=str(given["consistency"]),
+        nonnegative=given.get("nonnegative") is True,
+        integral=given.get("integral") is True,
+        replace=given["neighbours"] == "replace",
+        rows=int(float_of(given["rows_per_person"])),
+        sources=tuple(names_of(names, domains) for names in list_of(result["noise_sources"])),
+        shares=stated_shares(result),
+        measures=tuple(table_of(item) for item in list_of(measures)),
+        cuboids=tuple(table_of(item) for item in list_of(result["cuboids"])),
+        plain_measures=tuple(plain) if isinstance(plain, list) else (plain,),
+        exact=exact,
+        change=0 if exact is None else int(float_of(table_of(result["exact"])["minimal_change"])),
+    )
+
+
+def _texts(raw: object) -> tuple[str, ...]:
+    return tuple(str(text) for text in list_of(raw))
+
+
+def subsets(names: Names) -> Iterator[Names]:
+    """Every cuboid that can be computed from one."""
+    ordered = sorted(names)
+    sizes = range(len(ordered) + 1)
+    return map(frozenset, chain.from_iterable(combinations(ordered, size) for size in sizes))
+
+
+def names_of(raw: object, domains: Mapping[str, int]) -> Names:
+    """The dimensions of a cuboid; ValueError for unknown ones and for one that comes twice."""
+    names = [str(name) for name in list_of(raw)]
+    if len(set(names)) < len(names) or any(name not in domains for name in names):
+        raise ValueError("a cuboid names a dimension twice, or one that there is not")
+    return frozenset(names)
+
+
+def table_of(raw: object) -> Mapping[str, object]:
+    """A table of a manifest; TypeError for anything else."""
+    if not isinstance(raw, Mapping):
+        raise TypeError("expected a table")
+    return raw
+
+
+def list_of(raw: object) -> list[object]:
+    """A list of a manifest; TypeError for anything else."""
+    if not isinstance(raw, list | tuple):
+        raise TypeError("expected a list")
+    return list(raw)
+
+
+def float_of(raw: object) -> float:
+    """A number of a manifest; TypeError for anything else."""
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
+        raise TypeError("expected a number")
+    return float(raw)

@@ -1,0 +1,85 @@
+"""What a plan asks to be released exactly, read from its key `exact`."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+from dpdesk.core.cube_parameters import CELLS, COUNT, CUBOID
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import Nested, ParameterValue, nearest
+from dpdesk.core.plain import quoted
+from dpdesk.engine.cubes.lattice import mask_of
+
+ExactCells = Mapping[int, tuple[tuple[str, ...], ...]]
+_MEASURES = (
+    "exact tables go with counts alone: for sums and averages nobody knows how much noise the "
+    "others need beside them"
+)
+_CONSISTENCY = "exact tables go with the consistency l2, or with none"
+_ENDS = "`{key}` is not offered beside exact tables, which such a step would change"
+
+
+def read_exact(
+    value: ParameterValue, dimensions: Sequence[str], forbidden: Container[int], where: str
+) -> tuple[tuple[int, ...], ExactCells]:
+    """Masks of exact cuboids, and single cells by mask. Raises InputError ``cube.exact``."""
+    masks: list[int] = []
+    single: dict[int, list[tuple[str, ...]]] = {}
+    for item in _items(value):
+        names: Sequence[str] = item[CUBOID] if isinstance(item, Mapping) else item
+        mask = _mask(names, dimensions, where)
+        if mask in masks or mask in single:
+            shown = " × ".join(names) or "the grand total"
+            raise _error(f"`exact` names {shown} twice", where)
+        if mask in forbidden:
+            shown = " × ".join(names) or "the grand total"
+            raise _error(f"`exact` names {shown}, which `forbid` forbids", where)
+        if not isinstance(item, Mapping):
+            masks.append(mask)
+            continue
+        order = sorted(range(len(names)), key=lambda place: dimensions.index(names[place]))
+        cells = [tuple(cell[place] for place in order) for cell in item[CELLS]]
+        twice = next((cell for i, cell in enumerate(cells) if cell in cells[:i]), None)
+        if twice is not None:
+            raise _error(f"`exact` names the cell {' × '.join(map(quoted, twice))} twice", where)
+        single[mask] = cells
+    found = {mask: tuple(cells) for mask, cells in sorted(single.items())}
+    return tuple(sorted(masks)), found
+
+
+def check_exact(values: Mapping[str, ParameterValue], measures: Sequence[str], where: str) -> None:
+    """What exact tables do not go together with. Raises InputError ``cube.exact``."""
+    if any(name != COUNT for name in measures):
+        raise _error(_MEASURES, where, "measure")
+    if any(isinstance(item, Mapping) for item in _items(values["exact"])):
+        raise _error("`exact` names single cells, which are not offered yet", where)
+    if values["consistency"] not in ("l2", "none"):
+        raise _error(_CONSISTENCY, where, "consistency")
+    for key in ("nonnegative", "integral"):
+        if values[key] is True:
+            raise _error(_ENDS.format(key=key), where, key)
+
+
+def _items(value: ParameterValue) -> Sequence[Any]:
+    plain = value.plain if isinstance(value, Nested) else ()
+    return plain if isinstance(plain, tuple) else ()
+
+
+def _mask(names: Sequence[str], dimensions: Sequence[str], where: str) -> int:
+    for place, name in enumerate(names):
+        if name not in dimensions:
+            near = nearest(name, dimensions)
+            raise InputError(
+                "cube.unknown-dimension",
+                f"{where}: `exact` names {quoted(name)}, which is no dimension of the cube.",
+                hint=f"Did you mean `{near}`?" if near else "",
+                details={"key": "exact", "nearest": near},
+            )
+        if name in names[:place]:
+            raise _error(f"`exact` names {quoted(name)} twice in one table", where)
+    return mask_of(dimensions.index(name) for name in names)
+
+
+def _error(sentence: str, where: str, key: str = "exact") -> InputError:
+    return InputError("cube.exact", f"{where}: {sentence}.", details={"key": key})

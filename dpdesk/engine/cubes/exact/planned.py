@@ -1,0 +1,90 @@
+"""From settings to the exact part of a cube, and what a plan and a result say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dpdesk.core.cuboid import Domain
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.plain import quoted
+from dpdesk.engine.cubes.exact.knowledge import Cell, knowledge
+from dpdesk.engine.cubes.exact.part import ExactPart
+from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
+from dpdesk.engine.cubes.lattice import members
+from dpdesk.engine.cubes.settings import CubeSettings
+
+
+def with_exact(
+    settings: CubeSettings, domain: Domain, where: str, token: CancelToken
+) -> CubeSettings:
+    """The settings with the exact part worked out on the declared domain.
+
+    Raises InputError ``cube.exact`` for a cell outside the domain, or when no table is left for
+    noise; RefusedError ``cube.exact-too-large``, Cancelled.
+    """
+    whole, single = settings.exact, settings.exact_cells
+    if not whole and not single:
+        return settings
+    places = {mask: [_place(domain, mask, cell, where) for cell in single[mask]] for mask in single}
+    known = knowledge(domain.shape, whole, places, total=settings.replace)
+    counted = known.whole or ((0,) if 0 in whole else ())
+    part = ExactPart(known, counted, generic_sensitivity(known, token))
+    if not part.noisy(settings.published):
+        raise InputError(
+            "cube.exact",
+            f"{where}: every table that is published is exact, so no noise protects anything.",
+            hint="Publish tables that do not follow from the exact ones as well.",
+            details={"key": "exact"},
+        )
+    return replace(settings, part=part)
+
+
+def without_exact(settings: CubeSettings) -> CubeSettings:
+    """The settings with only the tables that get noise, for planners."""
+    if settings.part is None:
+        return settings
+    published = settings.part.noisy(settings.published)
+    targets = {mask: value for mask, value in settings.targets.items() if mask in published}
+    return replace(
+        settings,
+        published=published,
+        weights={mask: value for mask, value in settings.weights.items() if mask in published},
+        targets=targets,
+        objective="maximum" if settings.targets and not targets else settings.objective,
+    )
+
+
+def stated_exact(exact: ExactPart | None) -> dict[str, object]:
+    """What a result says of the exact part: the size of a minimal change, and how it is known."""
+    if exact is None:
+        return {}
+    generic = exact.generic
+    stated = {
+        "minimal_change": generic.l1,
+        "total_fixed": generic.total_fixed,
+        "known_by": generic.origin.value,
+    }
+    return {"exact": stated}
+
+
+def flag_of(exact: ExactPart | None, cuboid: int) -> dict[str, object]:
+    """The entry of a table: whether it is exact, where anything is."""
+    return {} if exact is None else {"exact": exact.gives(cuboid)}
+
+
+def _place(domain: Domain, mask: int, cell: Sequence[str], where: str) -> Cell:
+    found = []
+    for i, text in zip(members(mask), cell, strict=True):
+        categories = domain.categories[i]
+        if text not in categories:
+            name = domain.dimensions[i]
+            raise InputError(
+                "cube.exact",
+                f"{where}: `exact` names the cell {quoted(text)} of {quoted(name)}, which is no "
+                "declared category.",
+                details={"key": "exact"},
+            )
+        found.append(categories.index(text))
+    return tuple(found)

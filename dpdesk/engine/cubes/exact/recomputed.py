@@ -1,0 +1,240 @@
+"""What the verifier finds out by itself about the exact part of a cube, from the settings alone.
+
+Nothing of the formulas and the enumeration of the design is used: two cuboids are taken as a graph
+whose walks are tried length by length, more than two by comparing small tables with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement, product
+from math import comb, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+Names = frozenset[str]
+Cell = frozenset[tuple[str, str]]
+"""A cell as pairs of dimension and category."""
+
+_MOST_TABLES = 20_000
+_CUBOID, _CELLS = "cuboid", "cells"
+
+
+@dataclass(frozen=True)
+class ExactClaim:
+    """What a manifest says is exact, with the categories of every dimension.
+
+    ``whole`` are cuboids, ``cells`` single cells by cuboid, both without what follows from the
+    rest; ``total`` is True when the number of rows is known and does not follow.
+    """
+
+    categories: Mapping[str, tuple[str, ...]]
+    whole: tuple[Names, ...]
+    cells: Mapping[Names, frozenset[Cell]]
+    total: bool
+    everything: tuple[Names, ...]
+
+    def size(self, names: Iterable[str]) -> int:
+        """Cells of a cuboid."""
+        return prod(len(self.categories[name]) for name in names)
+
+    def gives(self, names: Names) -> bool:
+        """Whether a cuboid is exact."""
+        kept = frozenset(name for name in names if len(self.categories[name]) > 1)
+        return any(kept <= each for each in self.everything)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether no change that keeps all this changes the number of rows."""
+        if self.whole or self.total:
+            return True
+        rows = _constraints(self)
+        ones = np.ones(rows.shape[1])
+        found = np.linalg.lstsq(rows.T, ones, rcond=None)[0]
+        return bool(np.allclose(rows.T @ found, ones))
+
+
+def exact_claim(
+    raw: object, categories: Mapping[str, tuple[str, ...]], *, replace: bool
+) -> ExactClaim | None:
+    """The key `exact` of public parameters; None when nothing is exact.
+
+    Raises ValueError, TypeError or KeyError when it is malformed.
+    """
+    if not isinstance(raw, list) or not raw:
+        return None
+    whole: set[Names] = set()
+    cells: dict[Names, set[Cell]] = {}
+    single = {name for name, listed in categories.items() if len(listed) == 1}
+    for item in raw:
+        if isinstance(item, Mapping):
+            for cell in item[_CELLS]:
+                pairs = dict(zip(item[_CUBOID], cell, strict=True))
+                if any(text not in categories[name] for name, text in pairs.items()):
+                    raise ValueError("an exact cell has no declared category")
+                named = frozenset(pairs) - single
+                cells.setdefault(named, set()).add(
+                    frozenset((name, text) for name, text in pairs.items() if name in named)
+                )
+        else:
+            whole.add(frozenset(_known(name, categories) for name in item) - single)
+    for names, listed in cells.items():
+        if len(listed) == prod(len(categories[name]) for name in names):
+            whole.add(names)
+    largest = tuple(each for each in whole if each and not any(each < other for other in whole))
+    total = (replace or frozenset() in whole) and not largest
+    everything = largest or ((frozenset(),) if frozenset() in whole else ())
+    return ExactClaim(categories, largest, _left(cells, largest, categories), total, everything)
+
+
+def _known(name: object, categories: Mapping[str, tuple[str, ...]]) -> str:
+    if name not in categories:
+        raise ValueError("an exact cuboid has an unknown dimension")
+    return str(name)
+
+
+def _left(
+    cells: Mapping[Names, set[Cell]],
+    whole: tuple[Names, ...],
+    categories: Mapping[str, tuple[str, ...]],
+) -> dict[Names, frozenset[Cell]]:
+    """Single cells that are no sums of others that are known."""
+    found = {
+        names: listed
+        for names, listed in cells.items()
+        if names and not any(names <= each for each in whole)
+    }
+    left: dict[Names, frozenset[Cell]] = {}
+    for names, listed in found.items():
+        new = frozenset(
+            cell
+            for cell in listed
+            if not any(
+                names < finer and _parts(cell, finer, categories) <= known
+                for finer, known in found.items()
+            )
+        )
+        if new:
+            left[names] = new
+    return left
+
+
+def _parts(cell: Cell, finer: Names, categories: Mapping[str, tuple[str, ...]]) -> set[Cell]:
+    """The cells of a finer cuboid that one is the sum of."""
+    given = dict(cell)
+    options = [
+        [(name, given[name])] if name in given else [(name, text) for text in categories[name]]
+        for name in finer
+    ]
+    return {frozenset(choice) for choice in product(*options)}
+
+
+def minimal_change(claim: ExactClaim) -> int | None:
+    """The size of the largest minimal change that keeps what is exact; None beyond two cuboids."""
+    sides = [*claim.whole, *claim.cells]
+    if len(sides) > 2:
+        return None
+    if not sides:
+        return 2 if claim.total else 1
+    rest = claim.size(frozenset(claim.categories) - frozenset().union(*sides))
+    if len(sides) == 1:
+        return 2 if claim.whole or claim.total or rest > 1 else 1
+    longest = 2 if rest > 1 else 0
+    for counts in _shared(claim, sides[0], sides[1]):
+        longest = max(longest, _walk(*counts))
+    return longest * (2 if claim.total and not _settled(claim, sides[0], sides[1]) else 1)
+
+
+def _walk(known1: int, all1: int, known2: int, all2: int) -> int:
+    """The longest walk between cells of two sides that passes each known cell once."""
+    longest = 0
+    for passed1 in range(known1 + 1):
+        for passed2 in range(known2 + 1):
+            if passed1 == passed2:
+                longest = max(longest, 2 * passed1)
+                if known1 < all1 and known2 < all2:
+                    longest = max(longest, 2 * passed1 + 1)
+            elif passed2 == passed1 + 1 and known1 < all1:
+                longest = max(longest, 2 * passed2)
+            elif passed1 == passed2 + 1 and known2 < all2:
+                longest = max(longest, 2 * passed1)
+    return longest
+
+
+def _shared(claim: ExactClaim, one: Names, other: Names) -> Iterator[tuple[int, int, int, int]]:
+    """Known and all cells of both sides for every value of the dimensions they share."""
+    shared, all1, all2 = one & other, claim.size(one - other), claim.size(other - one)
+    known = [_by_value(claim, names, shared) for names in (one, other)]
+    values: set[Cell] = set().union(*(each for each in known if each is not None))
+    counts = {
+        (
+            all1 if known[0] is None else known[0].get(value, 0),
+            all2 if known[1] is None else known[1].get(value, 0),
+        )
+        for value in values
+    }
+    if len(values) < claim.size(shared):
+        counts.add((all1 if known[0] is None else 0, all2 if known[1] is None else 0))
+    for known1, known2 in counts:
+        yield known1, all1, known2, all2
+
+
+def _by_value(claim: ExactClaim, names: Names, shared: Names) -> dict[Cell, int] | None:
+    if names in claim.whole:
+        return None
+    found: dict[Cell, int] = {}
+    for cell in claim.cells[names]:
+        value = frozenset(pair for pair in cell if pair[0] in shared)
+        found[value] = found.get(value, 0) + 1
+    return found
+
+
+def _settled(claim: ExactClaim, one: Names, other: Names) -> bool:
+    return all(
+        known1 == all1 or known2 == all2
+        for known1, all1, known2, all2 in _shared(claim, one, other)
+    )
+
+
+def larger_change(claim: ExactClaim, stated: int) -> bool | None:
+    """Whether two small tables differ by a minimal change larger than ``stated``.
+
+    Tables of one row more than it takes are tried; None when they are too many, or when the number
+    of rows is not fixed.
+    """
+    if not claim.whole:
+        return None
+    matrix, rows = _constraints(claim), stated // 2 + 1
+    if comb(matrix.shape[1] + rows - 1, rows) > _MOST_TABLES:
+        return None
+    groups: dict[bytes, list[frozenset[bytes]]] = {}
+    for table in combinations_with_replacement(range(matrix.shape[1]), rows):
+        parts = frozenset(
+            matrix[:, list(part)].sum(axis=1).tobytes()
+            for size in range(1, rows)
+            for part in combinations(table, size)
+        )
+        groups.setdefault(matrix[:, list(table)].sum(axis=1).tobytes(), []).append(parts)
+    return any(
+        one.isdisjoint(other) for group in groups.values() for one, other in combinations(group, 2)
+    )
+
+
+def _constraints(claim: ExactClaim) -> NDArray[np.int64]:
+    """One row for each exact cell: which cells of the table of all their dimensions it adds up."""
+    used = sorted(frozenset().union(*claim.whole, *claim.cells))
+    table = [
+        frozenset(zip(used, texts, strict=True))
+        for texts in product(*(claim.categories[name] for name in used))
+    ]
+    known: list[Cell] = [cell for listed in claim.cells.values() for cell in listed]
+    for names in claim.whole:
+        ordered = sorted(names)
+        known += [
+            frozenset(zip(ordered, texts, strict=True))
+            for texts in product(*(claim.categories[name] for name in ordered))
+        ]
+    rows = [[wanted <= cell for cell in table] for wanted in known]
+    return np.array(rows, dtype=np.int64).reshape(-1, len(table))

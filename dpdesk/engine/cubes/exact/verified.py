@@ -1,0 +1,95 @@
+"""Checking the exact part of a released cube from its files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.cuboid import CuboidTable
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.engine.cubes.claimed import Claimed, Names, names_of, table_of
+from dpdesk.engine.cubes.exact.recomputed import ExactClaim, larger_change, minimal_change
+
+MANIFEST = "manifest.json"
+_CHANGE, _TABLES = "minimal change", "exact tables"
+_CHANGE_LABEL = "The noise hides a minimal change beside the exact tables"
+_TABLES_LABEL = "What is marked as exact is what the settings release exactly"
+
+
+def exact_checks(
+    manifest: Mapping[str, object], claimed: Claimed, published: Mapping[str, CuboidTable]
+) -> Iterator[ClaimCheck]:
+    """Claims on what is exact; raises as :func:`verify_cube` does when they are malformed."""
+    stated = table_of(manifest["result"]).get("exact")
+    if claimed.exact is None:
+        if stated is not None or any("exact" in item for item in claimed.cuboids):
+            found = "something is said to be exact that the parameters do not name"
+            yield ClaimCheck(_TABLES, CheckStatus.FAILED, found, MANIFEST, _TABLES_LABEL)
+        return
+    yield _change(table_of(stated), claimed.exact)
+    yield _flags(claimed, claimed.exact, published)
+
+
+def _change(stated: Mapping[str, object], claim: ExactClaim) -> ClaimCheck:
+    """The size of a minimal change is what the settings give."""
+    size = stated["minimal_change"]
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise TypeError("a minimal change is a whole number above 0")
+    if set(stated) != {"minimal_change", "total_fixed", "known_by"}:
+        raise ValueError("`exact` has other keys than it should")
+    if stated["total_fixed"] is not claim.fixed:
+        found = f"`total_fixed` is {str(stated['total_fixed'])[:40]}, expected {claim.fixed}"
+        return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
+    expected = minimal_change(claim)
+    by = "enumeration" if expected is None else "formula"
+    if stated["known_by"] != by:
+        found = f"`known_by` is {str(stated['known_by'])[:40]}, expected {by}"
+        return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
+    if expected is None:
+        return _enumerated(claim, size)
+    status = CheckStatus.CONFIRMED if size == expected else CheckStatus.FAILED
+    found = f"is {size}, {'as' if size == expected else 'but'} the exact tables give {expected}"
+    return ClaimCheck(_CHANGE, status, found, MANIFEST, _CHANGE_LABEL)
+
+
+def _enumerated(claim: ExactClaim, size: int) -> ClaimCheck:
+    larger = larger_change(claim, size)
+    if larger is None:
+        found = f"is {size}; for so many exact cells only planning again can show it"
+        return ClaimCheck(_CHANGE, CheckStatus.NOT_CHECKABLE, found, MANIFEST, _CHANGE_LABEL)
+    if larger:
+        found = f"is {size}, and two small tables differ by a larger one"
+        return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
+    found = f"is {size}; no two tables of {size // 2 + 1} rows differ by a larger one"
+    return ClaimCheck(_CHANGE, CheckStatus.CONFIRMED, found, MANIFEST, _CHANGE_LABEL)
+
+
+def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTable]) -> ClaimCheck:
+    """Exact tables are marked, hold whole numbers of 0 or more, and agree with each other."""
+    exact: dict[Names, CuboidTable] = {}
+    for item in claimed.cuboids:
+        names, file = names_of(item["dimensions"], claimed.domains), str(item["file"])
+        if item.get("exact") is not claim.gives(names):
+            found = f"{file} is marked otherwise than the parameters say"
+            return ClaimCheck(_TABLES, CheckStatus.FAILED, found, MANIFEST, _TABLES_LABEL)
+        if not claim.gives(names):
+            continue
+        values = np.asarray(published[file].values, dtype=np.float64)
+        if not ((values >= 0) & (values % 1 == 0)).all():
+            found = f"{file} holds a number that is no count"
+            return ClaimCheck(_TABLES, CheckStatus.FAILED, found, file, _TABLES_LABEL)
+        exact[names] = published[file]
+    for one, other in combinations(exact, 2):
+        if not np.array_equal(_summed(exact[one], one & other), _summed(exact[other], one & other)):
+            found = f"{exact[one].file} and {exact[other].file} do not agree"
+            return ClaimCheck(_TABLES, CheckStatus.FAILED, found, exact[one].file, _TABLES_LABEL)
+    found = f"{len(exact):,} exact tables hold counts that agree"
+    return ClaimCheck(_TABLES, CheckStatus.CONFIRMED, found, "", _TABLES_LABEL)
+
+
+def _summed(table: CuboidTable, names: Names) -> NDArray[np.float64]:
+    gone = tuple(i for i, name in enumerate(table.domain.dimensions) if name not in names)
+    return np.asarray(np.asarray(table.values, dtype=np.float64).sum(axis=gone))

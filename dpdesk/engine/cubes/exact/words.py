@@ -1,0 +1,95 @@
+"""What a guarantee says beside exact tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.engine.cubes.guarantee import (
+    CHOOSING,
+    INDEPENDENT,
+    assumptions,
+    lead_words,
+    suspicion_after,
+)
+from dpdesk.engine.cubes.lattice import members
+from dpdesk.engine.cubes.settings import CubeSettings
+
+_MOST_NAMED = 12
+
+
+def exact_guarantee(
+    settings: CubeSettings,
+    model: str,
+    parameters: Mapping[str, object],
+    epsilon: float,
+    change: int,
+    cluster: str | None,
+) -> Guarantee:
+    """Claim, assumptions and limits where tables are released exactly."""
+    names = exact_names(settings)
+    given = assumptions(settings, cluster)
+    knows = (
+        "Somebody may know everything but which of two such data sets is the true one; no other "
+        "numbers about these rows than the exact ones here are known."
+    )
+    return Guarantee(
+        model=model,
+        parameters=parameters,
+        claim=_claim(settings, names, epsilon, change),
+        assumes=tuple(knows if sentence == INDEPENDENT else sentence for sentence in given),
+        not_covered=_not_covered(settings, names),
+    )
+
+
+def exact_names(settings: CubeSettings) -> str:
+    """What is released exactly, as people read it."""
+    named = [_name(settings, mask) for mask in settings.exact]
+    for mask, cells in settings.exact_cells.items():
+        shown = ", ".join("/".join(cell) for cell in cells[:_MOST_NAMED])
+        more = len(cells) - _MOST_NAMED
+        shown += f" and {more:,} more" if more > 0 else ""
+        named.append(f"{len(cells):,} of the cells of {_name(settings, mask)} ({shown})")
+    return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
+
+
+def outside_words(settings: CubeSettings) -> str:
+    """What a ledger says of the part that its cost does not cover; empty when there is none."""
+    if not settings.exact and not settings.exact_cells:
+        return ""
+    return f"without protection: {exact_names(settings)}, published exactly"
+
+
+def _name(settings: CubeSettings, mask: int) -> str:
+    return " × ".join(settings.dimensions[i] for i in members(mask)) or "the grand total"
+
+
+def _claim(settings: CubeSettings, names: str, epsilon: float, change: int) -> str:
+    lead, given, times = lead_words(settings, epsilon)
+    rows = settings.rows_per_person
+    size = "at most 1 row comes or goes" if change == 1 else f"at most {change} rows come or go"
+    unit = "one minimal change" if rows == 1 else f"{rows:,} minimal changes"
+    many = len(settings.exact) + len(settings.exact_cells) > 1
+    return (
+        f"{names} {'are' if many else 'is'} published without noise and "
+        f"{'have' if many else 'has'} no ε protection. Among data sets that agree with "
+        f"{'them' if many else 'it'}, ε holds for {unit} (size {change}: {size}). {lead} beside "
+        f"{'them' if many else 'it'}, the odds between two such data sets change by at most "
+        f"×{times} ({given}). A suspicion of 10 % that one of them is the true one can rise to at "
+        f"most {suspicion_after(epsilon)} %."
+    )
+
+
+def _not_covered(settings: CubeSettings, names: str) -> tuple[str, ...]:
+    rows = settings.rows_per_person
+    unit = "a minimal change" if rows == 1 else f"{rows:,} minimal changes"
+    sentences = [
+        f"What {names} shows by itself: these numbers are the true ones, and whoever is alone in "
+        "one of their cells is known to be there.",
+        f"Larger differences between data sets: k times {unit} cost k times as much.",
+        "Facts about a whole group, which hold whether or not one person is in the data: who is "
+        "known to belong to the group may be judged by them.",
+    ]
+    if settings.replace:
+        sentences.append("The number of persons in the data: it is taken to be known.")
+    return (*sentences, CHOOSING)

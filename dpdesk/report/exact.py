@@ -1,0 +1,176 @@
+"""What the pages of a cube say about its exact tables, and the attack that fails on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+from dpdesk.core.charts import format_figure
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.engine.cubes.exact.attack import Attack, averaging_attack
+from dpdesk.engine.cubes.exact.recomputed import ExactClaim, exact_claim
+from dpdesk.engine.cubes.guarantee import converted
+from dpdesk.engine.cubes.mechanism import RowEffect
+from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.cubes.settings import CubeSettings
+
+_MOST_DIMENSIONS = 12
+
+
+@dataclass(frozen=True)
+class AttackLine:
+    """One figure of the attack, with plain noise and with that of the release."""
+
+    label: str
+    plain: str
+    calibrated: str
+
+
+@dataclass(frozen=True)
+class AveragedLine:
+    """A table: ± of a cell from one noisy table, and after averaging, for both kinds of noise."""
+
+    name: str
+    plain_single: str
+    plain_averaged: str
+    single: str
+    averaged: str
+
+
+@dataclass(frozen=True)
+class ExactWords:
+    """The exact part of a cube as its readers see it.
+
+    ``lines`` and ``tables`` are the attack; there is none where noise for one person is enough, and
+    beyond twelve dimensions it is left out.
+    """
+
+    names: tuple[str, ...]
+    change: int
+    lines: tuple[AttackLine, ...]
+    tables: tuple[AveragedLine, ...]
+
+
+def exact_words(manifest: Mapping[str, object]) -> ExactWords | None:
+    """The words for a manifest of a cube; None when nothing of it is exact."""
+    result, parameters = _table(manifest["result"]), _table(manifest["parameters"])
+    if "exact" not in result:
+        return None
+    listed = [_table(item) for item in _list(result["domains"])]
+    categories = {str(d["dimension"]): tuple(map(str, _list(d["categories"]))) for d in listed}
+    replace = parameters["neighbours"] == "replace"
+    claim = exact_claim(parameters.get("exact"), categories, replace=replace)
+    if claim is None:
+        return None
+    change = int(_float(_table(result["exact"])["minimal_change"]))
+    names = tuple(
+        " × ".join(map(str, _list(item["dimensions"]))) or "grand total"
+        for item in map(_table, _list(result["cuboids"]))
+        if item.get("exact") is True
+    )
+    if len(categories) > _MOST_DIMENSIONS or change <= (2 if replace else 1):
+        return ExactWords(names, change, (), ())
+    attack = _attack(result, parameters, categories, claim, change)
+    order = tuple(categories)
+    return ExactWords(names, change, _lines(attack), _tables(attack, order))
+
+
+def _attack(
+    result: Mapping[str, object],
+    parameters: Mapping[str, object],
+    categories: Mapping[str, tuple[str, ...]],
+    claim: ExactClaim,
+    change: int,
+) -> Attack:
+    settings = CubeSettings.from_parameters(
+        parse_parameters(PARAMETERS, parameters, "the manifest"), "the manifest"
+    )
+    order = list(categories)
+    pure = "epsilon" in parameters
+    loss = float(settings.budget)
+    usual = RowEffect(1, 1, 1, settings.replace).of_cuboid()
+    if pure:
+        plain = float(usual.l1) / change
+        more = loss / plain
+    else:
+        squared = change**2 / (2 if claim.fixed else 1)
+        plain = sqrt(float(usual.l2_squared) / squared)
+        more = converted(loss / plain**2, float(settings.delta))
+        loss = converted(loss, float(settings.delta))
+    factor = sqrt(2) if pure else 1.0
+    return averaging_attack(
+        [len(texts) for texts in categories.values()],
+        [_mask(names, order) for names in claim.everything],
+        [_mask(_list(names), order) for names in _list(result["noise_sources"])],
+        [factor * _float(scale) for scale in _list(result["scales"])],
+        [_mask(_list(_table(c)["dimensions"]), order) for c in _list(result["cuboids"])],
+        readings=change,
+        plain=plain,
+        loss=loss,
+        plain_loss=more,
+    )
+
+
+def _lines(attack: Attack) -> tuple[AttackLine, ...]:
+    return (
+        AttackLine("One noisy number, ±", _number(attack.plain_single), _number(attack.single)),
+        AttackLine(
+            f"The mean of {attack.readings}, ±", _number(attack.plain_mean), _number(attack.mean)
+        ),
+        AttackLine("Odds can change by", _odds(attack.plain_odds), _odds(attack.odds)),
+        AttackLine(
+            "A chance of 50 % can become",
+            format_figure(attack.plain_surer, "share"),
+            format_figure(attack.surer, "share"),
+        ),
+    )
+
+
+def _tables(attack: Attack, order: tuple[str, ...]) -> tuple[AveragedLine, ...]:
+    return tuple(
+        AveragedLine(
+            " × ".join(name for i, name in enumerate(order) if one.cuboid >> i & 1),
+            _number(one.plain_single),
+            _number(one.plain_averaged),
+            _number(one.single),
+            _number(one.averaged),
+        )
+        for one in attack.tables
+    )
+
+
+def _odds(value: float | None) -> str:
+    if value is None or value >= 1e6:
+        return "more than ×1,000,000"
+    return f"×{format_figure(value, 'number')}"
+
+
+def _number(value: float) -> str:
+    return format_figure(value, "number")
+
+
+def _mask(names: object, order: list[str]) -> int:
+    return sum(1 << i for i, name in enumerate(order) if name in set(_names(names)))
+
+
+def _names(names: object) -> list[str]:
+    return [str(name) for name in names] if isinstance(names, list | tuple | frozenset) else []
+
+
+def _table(value: object) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise TypeError("expected a table")
+    return value
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list | tuple):
+        raise TypeError("expected a list")
+    return list(value)
+
+
+def _float(value: object) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError("expected a number")
+    return float(value)
