@@ -40,7 +40,7 @@ class OpenRelease:
 
     def ask(self, query: Query, token: CancelToken, report: Report) -> Answer:
         """The answer; InputError ``query.*``, RefusedError ``query.refused``, Cancelled."""
-        with _told(self.about.folder):
+        with told(self.about.folder):
             return self.method.answer(query, self.content, token, report)
 
 
@@ -63,15 +63,15 @@ def open_release(
         raise RefusedError(
             "query.no-answers", f"{folder}: releases of the method `{name}` answer no queries."
         )
-    with _told(folder):
+    with told(folder):
         askable = method.askable(content, token)
     about = AskedRelease(folder, str(content.manifest["title"]), name, askable)
     return OpenRelease(about, content, method)
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    """What a malformed manifest raises, as an error that names the release."""
+def told(folder: Path) -> Iterator[None]:
+    """What a malformed manifest raises in the block, as an error that names the release."""
     try:
         yield
     except _MALFORMED as error:

@@ -68,12 +68,16 @@ class Look(Enum):
 
 @dataclass(frozen=True)
 class BarSeries:
-    """Values of one series, one per category; ``outline`` draws borders only (the state before)."""
+    """Values of one series, one per category; ``outline`` draws borders only (the state before).
+
+    ``errors``, where they are given, reach as far to both sides of each value.
+    """
 
     name: str
     values: tuple[float, ...]
     look: Look = Look.FIRST
     outline: bool = False
+    errors: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from dpdesk.core.spans import Span, span_of
 ALL = "ALL"
 """How the sum over all categories of a column is called where labels are shown."""
 _LISTED = 12
+_SPECIAL = frozenset(',"=<>!')
 
 
 class Match(Enum):
@@ -43,7 +44,7 @@ class Chosen:
 
     def among(self, labels: Sequence[str]) -> tuple[str, ...]:
         """The values, read with the labels that there are: a text with commas may be one label."""
-        return (self.text,) if self.text in labels else self.values
+        return (self.text,) if self.text and self.text in labels else self.values
 
     def match(self, label: str, labels: Sequence[str]) -> Match:
         """Whether rows with this one of the ``labels`` are meant."""
@@ -51,7 +52,8 @@ class Chosen:
 
     def words(self) -> str:
         """The condition as it is written on the command line."""
-        return f"{self.column}{'!=' if self.excluded else '='}{self.text or ','.join(self.values)}"
+        sign, values = "!=" if self.excluded else "=", ",".join(map(_written, self.values))
+        return f"{_written(self.column)}{sign}{self.text or values}"
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,11 @@ class Within:
         low, high = self.span.low, self.span.high
         parts = []
         if low is not None:
-            parts.append(f"{self.column}{'>' if self.span.low_open else '>='}{number_text(low)}")
+            sign = ">" if self.span.low_open else ">="
+            parts.append(f"{_written(self.column)}{sign}{number_text(low)}")
         if high is not None:
-            parts.append(f"{self.column}{'<' if self.span.high_open else '<='}{number_text(high)}")
+            sign = "<" if self.span.high_open else "<="
+            parts.append(f"{_written(self.column)}{sign}{number_text(high)}")
         return " and ".join(parts)
 
 
@@ -208,6 +212,14 @@ def _one_of(name: str, known: Sequence[str], what: str) -> str:
         f"The release knows no {what} {quoted(name)}, {expected}.",
         hint=f"Did you mean `{near}`?" if near else "",
     )
+
+
+def _written(text: str) -> str:
+    """A name or value as the command line takes it, in quotes where it must be."""
+    if _SPECIAL.isdisjoint(text) and text == text.strip():
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def listed(names: Sequence[str]) -> str:

@@ -75,7 +75,8 @@ def read_condition(text: str) -> Condition:
         between = _BETWEEN.fullmatch(rest)
         if between is not None and sign == "=":
             return Within(column, _between(text, between[1], between[2]))
-        return Chosen(column, read_names(rest), sign == "!=", _unquoted(rest))
+        values = read_names(rest) if rest else ("",)
+        return Chosen(column, values, sign == "!=", _unquoted(rest))
     number = exact(rest)
     if number is None:
         raise _syntax(text, f"a number after `{sign}`")

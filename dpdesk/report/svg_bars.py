@@ -62,7 +62,13 @@ def _shows_hatch(chart: BarChart, index: int) -> bool:
 
 
 def _values(chart: BarChart) -> list[float]:
-    return [value for series in chart.series for value in series.values]
+    return [end for series in chart.series for value, end in _ends(series)]
+
+
+def _ends(series: BarSeries) -> list[tuple[float, float]]:
+    """Each value, and how far it may reach with its error."""
+    errors = series.errors or (0.0,) * len(series.values)
+    return [(value, value + error) for value, error in zip(series.values, errors, strict=True)]
 
 
 def _draw_upright(canvas: Canvas, chart: BarChart, top: float) -> None:
@@ -147,6 +153,7 @@ def _draw_slot(
             upright,
             tip,
         )
+        _whisker(canvas, scale, series, index, begin + inner / 2, upright)
         _value_label(canvas, chart, scale, series, index, (begin, inner), upright)
     for series in chart.series:
         if series.outline:
@@ -163,8 +170,28 @@ def _draw_slot(
             )
 
 
+def _whisker(
+    canvas: Canvas, scale: Scale, series: BarSeries, index: int, middle: float, upright: bool
+) -> None:
+    """A line with caps from one end of the interval to the other, cut where the axis begins."""
+    if not series.errors:
+        return
+    value, end = _ends(series)[index]
+    first, last = scale(max(value - series.errors[index], 0.0)), scale(max(end, 0.0))
+    if upright:
+        canvas.line(middle, first, middle, last, TEXT, "", 2)
+        for end in (first, last):
+            canvas.line(middle - 4, end, middle + 4, end, TEXT, "", 2)
+        return
+    canvas.line(first, middle, last, middle, TEXT, "", 2)
+    for end in (first, last):
+        canvas.line(end, middle - 4, end, middle + 4, TEXT, "", 2)
+
+
 def _tip(chart: BarChart, series: BarSeries, index: int) -> str:
     value = written(series.values[index], chart.value_axis.percent)
+    if series.errors:
+        value += f" ± {written(series.errors[index], chart.value_axis.percent)}"
     return f"{chart.categories[index]}, {series.name}: {value}"
 
 
@@ -196,8 +223,8 @@ def _value_label(
     upright: bool,
 ) -> None:
     """The value beside its bar, clear of an outline that ends close by; none when crowded."""
-    value = series.values[index]
-    label = scale.label(value)
+    label = scale.label(series.values[index])
+    value = _ends(series)[index][1]
     begin, width = across
     before = [other for other in chart.series if other.outline]
     if upright and len(before) == 1 and len(chart.series) == len(before) + 1:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Signal, Slot
 
 from dpdesk.ui.audit import AuditWindow
+from dpdesk.ui.browsing import BrowseWindow
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.fitting import FitWindow
 from dpdesk.ui.history_window import HistoryWindow
@@ -16,7 +19,8 @@ from dpdesk.ui.workbench import Workbench
 
 
 class SideWindows(QObject):
-    """People and keys, the audit log, all states of the work, the plan and another file.
+    """People and keys, the audit log, all states of the work, the plan and another file, the
+    tables of a released cube.
 
     ``keysChanged()`` when keys or trusted keys are others than before; ``jumpAsked(str, str)``
     names a step of the main window and a column to look at there.
@@ -34,6 +38,7 @@ class SideWindows(QObject):
         self.audit: AuditWindow | None = None
         self.fit: FitWindow | None = None
         self.history: HistoryWindow | None = None
+        self.browser: BrowseWindow | None = None
         self._add_actions()
 
     def _add_actions(self) -> None:
@@ -46,6 +51,10 @@ class SideWindows(QObject):
         text = self.tr("Audit &log…")
         tip = self.tr("What was done on this computer, and whether the log of it is intact")
         add(ActionSpec("view.audit", text, "view", "Ctrl+Shift+L", tip, "records"), self.show_audit)
+        text = self.tr("&Browse a released cube…")
+        tip = self.tr("Look through the tables of a release: roll up, drill down, slice, pivot")
+        spec = ActionSpec("view.browse", text, "view", "Ctrl+Shift+B", tip, "go")
+        add(spec, self.ask_browser)
         text, tip = self.tr("All &states…"), self.tr("All states that the work has had, with times")
         spec = ActionSpec("edit.states", text, "edit", "Ctrl+Shift+H", tip)
         add(spec, self.show_history, self._window.has_history)
@@ -79,6 +88,24 @@ class SideWindows(QObject):
         if self.history is None:
             self.history = HistoryWindow(self._bench, self._theme, self._window)
         self.history.present()
+
+    @Slot(object)
+    def show_browser(self, folder: object) -> None:
+        """Show the released cube in a folder."""
+        if not isinstance(folder, Path):
+            return
+        if self.browser is None:
+            bench = self._bench
+            self.browser = BrowseWindow(
+                bench.context, bench.hub, self._theme, self._asker, self._window
+            )
+        self.browser.open(folder)
+
+    @Slot()
+    def ask_browser(self) -> None:
+        """Ask for the folder of a released cube, and show it."""
+        folder = "" if self._bench.release_path is None else str(self._bench.release_path)
+        self.show_browser(self._asker.open_folder(self.tr("Browse the cube of a release"), folder))
 
     @Slot()
     def show_fit(self) -> None:

@@ -16,7 +16,7 @@ from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.channels import middle
 from dpdesk.engine.cubes.settings import Measure
 from dpdesk.engine.olap.cube import ReleasedCube, centred_name
-from dpdesk.engine.olap.grids import Sums, sums
+from dpdesk.engine.olap.grids import MOST_NUMBERS, Sums, check_size, sums
 from dpdesk.engine.olap.selection import AxisGroups, askable_cube, select
 
 Floats = NDArray[np.float64]
@@ -25,15 +25,20 @@ _LINEAR = ("l1", "linf")
 
 
 def cube_grid(
-    cube: ReleasedCube, query: Query, content: ReleasedContent, token: CancelToken
+    cube: ReleasedCube,
+    query: Query,
+    content: ReleasedContent,
+    token: CancelToken,
+    most: int = MOST_NUMBERS,
 ) -> CubeGrid:
-    """The numbers that a query asks for, the axes in the order of ``by``.
+    """The numbers that a query asks for, ``most`` at most, the axes in the order of ``by``.
 
     Raises InputError ``query.*`` for what the release does not know, RefusedError
     ``query.refused`` where no published table can answer, ``query.too-large``, Cancelled.
     """
     name = askable_cube(cube).measure(query.measure)
     groups = select(cube, query)
+    check_size(groups, most)
     average = cube.average(name)
     if average is None:
         found = sums(cube, cube.vectors[name], groups, content, token)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.cuboid import Domain
 from dpdesk.engine.cubes.channels import centred, measured
-from dpdesk.engine.cubes.errors import half_width
+from dpdesk.engine.cubes.errors import half_widths
 from dpdesk.engine.cubes.lattice import information, mask_of, members
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.recomputed import gaussian_variance, laplace_variance
@@ -120,9 +120,7 @@ class ReleasedCube:
 
     def half_widths(self, variances: Floats, step: float) -> Floats:
         """The ± for 95 of 100 cases or more, as releases state it."""
-        noise: Noise = self.settings.noise
-        flat = [half_width(noise, float(each), step) for each in variances.reshape(-1)]
-        return np.asarray(flat, dtype=np.float64).reshape(variances.shape)
+        return half_widths(self.settings.noise, variances, step)
 
     def names(self, mask: int) -> tuple[str, ...]:
         """The dimensions of a cuboid."""

@@ -25,7 +25,7 @@ from dpdesk.engine.olap.selection import AxisGroups
 from dpdesk.engine.olap.variances import sum_variances
 
 Floats = NDArray[np.float64]
-MOST_ROWS = 1_000_000
+MOST_NUMBERS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +44,7 @@ def sums(
     content: ReleasedContent,
     token: CancelToken,
 ) -> Sums:
-    """Sum one vector over all groups; RefusedError ``query.refused``, ``query.too-large``."""
-    shape = [len(each.labels) for each in groups]
-    if prod(shape) > MOST_ROWS:
-        raise RefusedError(
-            "query.too-large",
-            f"The answer has {prod(shape):,} numbers, expected at most {MOST_ROWS:,}.",
-            hint="Tell fewer columns apart, or roll some up.",
-        )
+    """Sum one vector over all groups; RefusedError ``query.refused``, Cancelled."""
     if cube.consistent:
         mask = _smallest(cube, vector, needed(groups))
         values = _summed(vector.files[mask], mask, groups, content, token)
@@ -59,6 +52,17 @@ def sums(
         variances = sum_variances(cube.unknown(vector), cube.shape, sizes)
         return Sums(values, variances, (vector.files[mask],))
     return _from_the_best(cube, vector, groups, content, token)
+
+
+def check_size(groups: Sequence[AxisGroups], most: int) -> None:
+    """Raise RefusedError ``query.too-large`` when there are more than ``most`` numbers to give."""
+    count = prod(len(each.labels) for each in groups)
+    if count > most:
+        raise RefusedError(
+            "query.too-large",
+            f"The answer has {count:,} numbers, expected at most {most:,}.",
+            hint="Tell fewer columns apart, or roll some up.",
+        )
 
 
 def needed(groups: Sequence[AxisGroups]) -> int:

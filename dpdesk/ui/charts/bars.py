@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from dpdesk.core.charts import BarChart, format_figure
+from dpdesk.core.charts import BarChart, BarSeries, format_figure
 from dpdesk.ui.charts.items import Bar
 from dpdesk.ui.theme import Theme, look_colour
 
@@ -16,8 +16,15 @@ def bars_top(chart: BarChart) -> float:
     """The value at which the axis ends at least."""
     if chart.value_axis.maximum is not None:
         return chart.value_axis.maximum
-    values = itertools.chain.from_iterable(one.values for one in chart.series)
+    values = itertools.chain.from_iterable(reaches(one) for one in chart.series)
     return max((value for value in values if value == value), default=0.0) or 1.0
+
+
+def reaches(series: BarSeries) -> tuple[float, ...]:
+    """How far each bar reaches, with its error."""
+    if not series.errors:
+        return series.values
+    return tuple(v + error for v, error in zip(series.values, series.errors, strict=True))
 
 
 def layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
@@ -44,6 +51,8 @@ def layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
             elif not one.outline:
                 brief = whole_percent(value) if kind == "share" else ""
                 bar = replace(bar, label=_bar_label(value, kind), brief=brief)
+            if one.errors:
+                bar = replace(bar, error=one.errors[index], clear=value + one.errors[index])
             bars.append(bar)
     return bars
 

@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 )
 
 from dpdesk.core.charts import Look
+from dpdesk.ui.charts.whiskers import draw_whisker
 
 Floats = NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
@@ -64,7 +65,7 @@ class Bar:
     """One bar from ``low`` to ``high`` across its axis, ``value`` long; ``label`` at its end.
 
     The label stands beyond ``clear`` where another bar ends there. ``brief`` is a shorter one, for
-    bars that stand close.
+    bars that stand close. A whisker reaches ``error`` to both sides of the value.
     """
 
     low: float
@@ -76,6 +77,7 @@ class Bar:
     hatched: bool = False
     clear: float = 0.0
     brief: str = ""
+    error: float = 0.0
 
 
 class BarsItem(PixelItem):
@@ -108,6 +110,11 @@ class BarsItem(PixelItem):
         rects = [(bar, self._rect(bar, transform)) for bar in self._bars]
         for bar, rect in sorted(rects, key=lambda pair: pair[0].outline):
             self._draw_bar(painter, bar, rect)
+        for bar in self._bars:
+            if bar.error:
+                middle, ends = (bar.low + bar.high) / 2, (bar.value - bar.error, bar.clear)
+                colours = self._text, self._ground
+                draw_whisker(painter, colours, middle, ends, transform, lying=self._lying)
         painter.setPen(self._text)
         view = transform.mapRect(QRectF(self.viewRect()))
         for bar, place in self._labels(self._folded(transform), view):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QUrl, Slot
+from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -35,7 +35,9 @@ _FILES = "review.files"
 
 
 class ReviewPanel(Panel):
-    """The last step of the work."""
+    """The last step of the work; ``cubeAsked(Path)``: the tables of a release are to be browsed."""
+
+    cubeAsked = Signal(object)
 
     def __init__(
         self,
@@ -392,6 +394,9 @@ class ReviewPanel(Panel):
     def _on_open(self, what: str) -> None:
         facts, folder = self._bench.release, self._bench.release_path
         if facts is None or folder is None:
+            return
+        if what == "browse":
+            self.cubeAsked.emit(folder)
             return
         places = {"folder": folder, "about": facts.public / "about.html"}
         if facts.internal is not None:

@@ -37,7 +37,7 @@ FORMATS = ("csv", "parquet", "xlsx")
 
 class ReleasePage(Page):
     """Signals are wishes: ``bandTriggered(str)``, ``exportAsked(str)`` with a format,
-    ``openAsked(str)`` with ``"report"``, ``"about"`` or ``"folder"``.
+    ``openAsked(str)`` with ``"report"``, ``"about"``, ``"browse"`` or ``"folder"``.
     """
 
     bandTriggered = Signal(str)
@@ -91,6 +91,7 @@ class ReleasePage(Page):
         if tables:
             choices.append((TABLES, self.tr("Which numbers")))
         self.strip.set_choices(choices)
+        self._opens["browse"].setVisible(tables)
         self._chart.set_chart(chart)
         self._on_chosen(self.strip.current)
 
@@ -208,6 +209,11 @@ class ReleasePage(Page):
                 self.tr("&User page"),
                 self.tr("Open user page"),
                 self.tr("Open what users of the data read"),
+            ),
+            "browse": (
+                self.tr("&Browse…"),
+                self.tr("Browse the tables"),
+                self.tr("Look through the tables: roll up, drill down, slice, pivot, with errors"),
             ),
             "folder": (
                 self.tr("F&older"),

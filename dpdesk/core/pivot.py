@@ -1,0 +1,137 @@
+"""A grid as people read it: rows against columns, errors as shares of values, bars with errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, Look, table_from
+from dpdesk.core.cube_grid import CubeGrid, Floats
+from dpdesk.core.query import ALL
+
+Labels = tuple[str | None, ...]
+NEAR_ZERO = 1.0
+_WHOLE_FROM = 10.0
+_LOOKS = (Look.FIRST, Look.SECOND, Look.THIRD, Look.FOURTH)
+MOST_BARS = 40
+STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
+"""Shares of the value at which the colour of the error changes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pivot:
+    """Values and their ± with rows and columns; ``row_labels`` and ``column_labels`` by axis."""
+
+    row_axes: tuple[str, ...]
+    column_axes: tuple[str, ...]
+    row_labels: tuple[Labels, ...]
+    column_labels: tuple[Labels, ...]
+    values: Floats = field(repr=False)
+    half_widths: Floats = field(repr=False)
+    grid: CubeGrid = field(repr=False)
+
+    @property
+    def shares(self) -> Floats:
+        """The ± as a share of the value; NaN where the value is near 0 or not known."""
+        size = np.abs(self.values)
+        near = size < NEAR_ZERO
+        return np.where(near, np.nan, self.half_widths / np.where(near, 1.0, size))
+
+    def doubtful(self, share: float) -> NDArray[np.bool_]:
+        """Cells whose ± is more than this share of their value; those near 0 are."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.half_widths > share * np.abs(self.values))
+
+    def shades(self) -> NDArray[np.int8]:
+        """For each cell the step of the error's ramp, 0 (small) to 5; -1 where ± says more."""
+        shares = self.shares
+        found = np.searchsorted(np.array(STEPS), np.nan_to_num(shares), side="right")
+        return np.where(np.isnan(shares), -1, found).astype(np.int8)
+
+
+def pivot_of(grid: CubeGrid, rows: int) -> Pivot:
+    """The first ``rows`` axes of a grid as rows, the others as columns."""
+    row_labels = tuple(product(*grid.labels[:rows]))
+    column_labels = tuple(product(*grid.labels[rows:]))
+    shape = (len(row_labels), len(column_labels))
+    return Pivot(
+        grid.axes[:rows],
+        grid.axes[rows:],
+        row_labels,
+        column_labels,
+        grid.values.reshape(shape),
+        grid.half_widths.reshape(shape),
+        grid,
+    )
+
+
+def label_text(labels: Labels) -> str:
+    """The labels of a row or column in one text; all margins together are one word."""
+    if all(label is None for label in labels):
+        return ALL
+    return " · ".join(ALL if label is None else label or "(empty)" for label in labels)
+
+
+def drawn(pivot: Pivot) -> tuple[list[int], list[int]]:
+    """Rows and columns to draw: no margins; of more columns than series the sum over all."""
+    rows = [i for i, labels in enumerate(pivot.row_labels) if None not in labels]
+    columns = [i for i, labels in enumerate(pivot.column_labels) if None not in labels]
+    if not columns or len(columns) > len(_LOOKS):
+        columns = [len(pivot.column_labels) - 1]
+    return rows or list(range(len(pivot.row_labels))), columns
+
+
+def pivot_chart(pivot: Pivot, question: str, answer: str, unit: str) -> BarChart:
+    """Bars with their errors: rows as categories, up to four columns as series, no margins.
+
+    Of more columns the sums over all of them are drawn; of very many rows the first ones.
+    """
+    rows, columns = drawn(pivot)
+    shown = rows[:MOST_BARS]
+    series = tuple(
+        BarSeries(
+            label_text(pivot.column_labels[column]) if pivot.column_axes else pivot.grid.measure,
+            tuple(_rounded(pivot, row, column) for row in shown),
+            look,
+            errors=tuple(_drawn(pivot.half_widths[row, column]) for row in shown),
+        )
+        for column, look in zip(columns, _LOOKS, strict=False)
+    )
+    title = " × ".join(pivot.row_axes) or "all"
+    twin = [_twin_row(pivot, row, column) for row in rows for column in columns]
+    heads = (title, " × ".join(pivot.column_axes) or "columns", pivot.grid.measure, "± 95 %")
+    return BarChart(
+        id="olap",
+        question=question,
+        answer=answer,
+        category_axis=Axis(title),
+        value_axis=Axis(pivot.grid.measure, unit),
+        categories=tuple(label_text(pivot.row_labels[row]) for row in shown),
+        series=series,
+        table=table_from(heads, twin),
+        short=pivot.grid.measure,
+    )
+
+
+def _twin_row(pivot: Pivot, row: int, column: int) -> tuple[Cell, ...]:
+    value, half = float(pivot.values[row, column]), float(pivot.half_widths[row, column])
+    known = not np.isnan(value)
+    return (
+        label_text(pivot.row_labels[row]),
+        label_text(pivot.column_labels[column]) if pivot.column_axes else ALL,
+        round(value, 1) if known else None,
+        round(half, 1) if known else None,
+    )
+
+
+def _rounded(pivot: Pivot, row: int, column: int) -> float:
+    """A value as it is written at its bar: whole where its error is ten and more."""
+    value = _drawn(pivot.values[row, column])
+    return float(round(value)) if pivot.half_widths[row, column] >= _WHOLE_FROM else value
+
+
+def _drawn(number: float) -> float:
+    return 0.0 if np.isnan(number) else float(number)

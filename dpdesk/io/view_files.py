@@ -1,0 +1,121 @@
+"""Files of a view of a released cube: CSV with a line for each number, Excel as it is shown."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Sequence
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.pivot import Pivot
+from dpdesk.core.query import ALL
+from dpdesk.io.safewrite import PartialKeeper, replacing
+
+_XLSX_ROWS, _XLSX_COLUMNS = 1_048_576, 16_384
+_LONGEST = 32_767
+
+
+def write_view_csv(
+    pivot: Pivot,
+    about: Sequence[tuple[str, str]],
+    out: Path,
+    keeper: PartialKeeper,
+    token: CancelToken,
+) -> None:
+    """A line for each number: labels, value, standard error, low, high (95 %).
+
+    Sums over all categories have the label ALL. Raises StorageError, InputError ``out.folder``,
+    Cancelled.
+    """
+    grid = pivot.grid
+    axes = (*pivot.row_axes, *pivot.column_axes)
+    errors = grid.standard_errors.reshape(pivot.values.shape)
+    with replacing(out, keeper) as fresh, fresh.open("x", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*axes, grid.measure, "standard_error", "low", "high"])
+        for row, labels in enumerate(pivot.row_labels):
+            token.check()
+            time.sleep(0)  # lets a window's event loop take its turn
+            for column, others in enumerate(pivot.column_labels):
+                value, half = (
+                    float(pivot.values[row, column]),
+                    float(pivot.half_widths[row, column]),
+                )
+                numbers = (value, float(errors[row, column]), value - half, value + half)
+                writer.writerow([*map(_label, (*labels, *others)), *map(_number, numbers)])
+
+
+def write_view_xlsx(
+    pivot: Pivot,
+    about: Sequence[tuple[str, str]],
+    out: Path,
+    keeper: PartialKeeper,
+    token: CancelToken,
+) -> None:
+    """Sheets ``Values`` and ``Plus-minus 95 %`` as the view is shown, and ``About``.
+
+    Raises RefusedError ``export.too-large``, StorageError, InputError ``out.folder``, Cancelled.
+    """
+    import xlsxwriter
+
+    heads, sides = len(pivot.column_axes) or 1, len(pivot.row_axes)
+    if (
+        len(pivot.row_labels) + heads > _XLSX_ROWS
+        or len(pivot.column_labels) + sides > _XLSX_COLUMNS
+    ):
+        raise RefusedError(
+            "export.too-large",
+            "The view has more rows or columns than an Excel sheet.",
+            hint="Export it as CSV instead.",
+        )
+    with replacing(out, keeper) as fresh:
+        options = {"strings_to_formulas": False, "strings_to_urls": False, "in_memory": True}
+        book = xlsxwriter.Workbook(str(fresh), options)
+        bold, plain = book.add_format({"bold": True}), book.add_format({"num_format": "#,##0.0"})
+        _write_sheet(book.add_worksheet("Values"), pivot, pivot.values, (bold, plain), token)
+        widths = book.add_worksheet("Plus-minus 95 %")
+        _write_sheet(widths, pivot, pivot.half_widths, (bold, plain), token)
+        notes = book.add_worksheet("About")
+        notes.set_column(0, 0, 16)
+        notes.set_column(1, 1, 100, book.add_format({"text_wrap": True}))
+        for number, (name, text) in enumerate(about):
+            notes.write_string(number, 0, name, bold)
+            notes.write_string(number, 1, text[:_LONGEST])
+        token.check()
+        book.close()
+
+
+def _write_sheet(
+    sheet: Any, pivot: Pivot, numbers: Any, formats: tuple[Any, Any], token: CancelToken
+) -> None:
+    bold, plain = formats
+    heads, sides = len(pivot.column_axes) or 1, len(pivot.row_axes)
+    sheet.freeze_panes(heads, sides)
+    for place, name in enumerate(pivot.row_axes):
+        sheet.write_string(heads - 1, place, name, bold)
+    for column, labels in enumerate(pivot.column_labels):
+        for line, label in enumerate(labels or (pivot.grid.measure,)):
+            sheet.write_string(line, sides + column, _label(label), bold)
+    for row, labels in enumerate(pivot.row_labels):
+        token.check()
+        time.sleep(0)  # lets a window's event loop take its turn
+        for place, label in enumerate(labels):
+            sheet.write_string(heads + row, place, _label(label), bold)
+        for column in range(len(pivot.column_labels)):
+            number = float(numbers[row, column])
+            if not isnan(number):
+                sheet.write_number(heads + row, sides + column, number, plain)
+
+
+def _label(label: str | None) -> str:
+    return ALL if label is None else label
+
+
+def _number(number: float) -> str:
+    if isnan(number):
+        return ""
+    return str(int(number)) if number.is_integer() else repr(number)

@@ -1,0 +1,117 @@
+"""Words of the window that browses a cube."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication
+
+from dpdesk.core.pivot import MOST_BARS, Pivot, drawn, label_text
+
+_FINE, _COARSE = 10.0, 100.0
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Browse", text)
+
+
+def value_text(value: float, half: float) -> str:
+    """A value with no more digits than its error has use for."""
+    if np.isnan(value):
+        return _tr("not estimable")
+    digits = 0 if half >= _FINE else 1 if half >= 1 or half == 0 else 2
+    if half == 0 and float(value).is_integer():
+        digits = 0
+    text = f"{value:,.{digits}f}"
+    return text.replace("-0", "0") if float(text.replace(",", "")) == 0 else text
+
+
+def half_text(half: float) -> str:
+    """The ± of a value."""
+    if np.isnan(half):
+        return ""
+    if half == 0:
+        return _tr("exact")
+    digits = 0 if half >= _COARSE else 1 if half >= 1 else 2
+    return f"± {half:,.{digits}f}"
+
+
+def share_text(half: float, value: float) -> str:
+    """The ± as a share of the value; empty near 0."""
+    if np.isnan(half) or abs(value) < 1 or half == 0:
+        return ""
+    share = half / abs(value) * 100
+    return f"{share:,.1f} %" if share < _FINE else f"{share:,.0f} %"
+
+
+def question_words(pivot: Pivot) -> str:
+    """The title of a view, a question."""
+    axes = " × ".join((*pivot.row_axes, *pivot.column_axes))
+    if not axes:
+        return _tr("What is the {measure} in all?").format(measure=pivot.grid.measure)
+    return _tr("What is the {measure} by {axes}, and where is error?").format(
+        measure=pivot.grid.measure, axes=axes
+    )
+
+
+def answer_words(pivot: Pivot, share: float) -> str:
+    """The answer: how many cells are doubtful, and the total."""
+    total, half = float(pivot.values[-1, -1]), float(pivot.half_widths[-1, -1])
+    doubtful, cells = int(pivot.doubtful(share).sum()), pivot.values.size
+    said = _tr("In all {total} {half}.").format(total=value_text(total, half), half=half_text(half))
+    if doubtful == 0:
+        return (
+            said + " " + _tr("No ± is above {share:.0f} % of its value.").format(share=share * 100)
+        )
+    text = _tr("△ In {count:,} of {cells:,} cells the ± is above {share:.0f} % of the value.")
+    return said + " " + text.format(count=doubtful, cells=cells, share=share * 100)
+
+
+def assumption_words(pivot: Pivot) -> str:
+    """What the numbers assume."""
+    text = _tr(
+        "The ± holds the error of the noise in 95 of 100 cases or more; it says nothing of errors "
+        "that the data themselves have. Read from {tables}."
+    )
+    return text.format(tables=", ".join(pivot.grid.tables))
+
+
+def cell_words(pivot: Pivot, row: int, column: int) -> str:
+    """One cell in a sentence."""
+    value, half = float(pivot.values[row, column]), float(pivot.half_widths[row, column])
+    name = cell_name(pivot, row, column)
+    if np.isnan(value):
+        return _tr("{name}: not estimable, for too few persons are counted.").format(name=name)
+    if half == 0:
+        return _tr("{name}: {value}, exactly.").format(name=name, value=value_text(value, half))
+    share = share_text(half, value)
+    text = _tr("{name}: {value} {half}{share}, so between {low} and {high} in 95 of 100 cases.")
+    return text.format(
+        name=name,
+        value=value_text(value, half),
+        half=half_text(half),
+        share=f" ({share})" if share else "",
+        low=value_text(value - half, half),
+        high=value_text(value + half, half),
+    )
+
+
+def cell_name(pivot: Pivot, row: int, column: int) -> str:
+    """The labels of a cell."""
+    return label_text((*pivot.row_labels[row], *pivot.column_labels[column]))
+
+
+def chart_answer(pivot: Pivot) -> str:
+    """The answer above the bars, and what of the table is drawn."""
+    total, half = float(pivot.values[-1, -1]), float(pivot.half_widths[-1, -1])
+    said = _tr("In all {total} {half}; the whiskers show the ± (95 %).").format(
+        total=value_text(total, half), half=half_text(half)
+    )
+    rows, columns = drawn(pivot)
+    if pivot.column_axes and len(columns) == 1:
+        axes = " × ".join(pivot.column_axes)
+        said += " " + _tr("Drawn are the sums over {axes}.").format(axes=axes)
+    if len(rows) > MOST_BARS:
+        said += " " + _tr("Of {count:,} rows the first {shown} are drawn.").format(
+            count=len(rows), shown=MOST_BARS
+        )
+    return said

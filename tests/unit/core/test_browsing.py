@@ -1,0 +1,98 @@
+"""States of a browsed cube, the trail of steps, and pivots of grids."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpdesk.core.browsing import BrowseState, Kept, Place, Step, Trail
+from dpdesk.core.cube_grid import CubeGrid
+from dpdesk.core.pivot import drawn, label_text, pivot_chart, pivot_of
+from dpdesk.core.query import Chosen, Grouping
+from dpdesk.report.svg import render_chart
+
+START = BrowseState((Grouping("age", 1),), (Grouping("sex"),))
+
+
+def test_a_dimension_stands_in_one_place_and_keeps_its_level() -> None:
+    moved = START.put("age", Place.COLUMNS, 0)
+    assert moved.rows == ()
+    assert moved.columns == (Grouping("age", 1), Grouping("sex"))
+    assert moved.place_of("age") is Place.COLUMNS
+    assert moved.put("age", Place.NOWHERE).place_of("age") is Place.NOWHERE
+    assert START.turned().turned() == START
+    assert START.at_level("age", 0).level_of("age") == 0
+
+
+def test_filters_become_conditions_in_the_order_in_which_they_were_made() -> None:
+    kept = START.keep("region", ("n", "s")).keep("sex", ("f",)).keep("region", ("n",))
+    assert kept.kept == (Kept("region", ("n",)), Kept("sex", ("f",)))
+    query = kept.query()
+    assert query.where == (Chosen("region", ("n",)), Chosen("sex", ("f",)))
+    assert query.margins
+    assert [each.column for each in query.by] == ["age", "sex"]
+    assert kept.keep("region", None).keep("sex", None) == START
+
+
+def test_the_trail_goes_back_and_forth_and_a_new_step_replaces_what_was_undone() -> None:
+    trail = Trail((Step("load", START),))
+    there = trail.go("turn", START.turned())
+    assert trail.go("same", START) is trail
+    assert there.back().state == START
+    assert there.back().back().at == 0
+    assert there.back().forth() == there
+    other = there.back().go("sum", START.put("sex", Place.NOWHERE))
+    assert [step.words for step in other.steps] == ["load", "sum"]
+
+
+def grid() -> CubeGrid:
+    values = np.array([[100.0, 0.4, 100.4], [50.0, np.nan, 50.0], [150.0, -3.0, 147.0]])
+    halves = np.array([[1.0, 5.0, 4.0], [40.0, np.nan, 1.0], [0.0, 0.6, 2.0]])
+    labels = (("a", "b", None), ("x", "y", None))
+    return CubeGrid(("row", "column"), labels, "count", values, halves / 2, halves)
+
+
+def test_errors_are_shares_of_values_unless_these_are_near_zero() -> None:
+    pivot = pivot_of(grid(), 1)
+    assert pivot.shades().tolist() == [[0, -1, 1], [5, -1, 1], [0, 3, 0]]
+    assert pivot.doubtful(0.3).tolist() == [
+        [False, True, False],
+        [True, False, False],
+        [False, False, False],
+    ]
+    assert pivot.row_labels == (("a",), ("b",), (None,))
+    assert label_text((None, None)) == "ALL"
+    assert label_text(("a", None)) == "a · ALL"
+
+
+def test_bars_leave_out_margins_and_carry_errors() -> None:
+    pivot = pivot_of(grid(), 1)
+    assert drawn(pivot) == ([0, 1], [0, 1])
+    chart = pivot_chart(pivot, "Question?", "Answer.", "persons")
+    assert chart.categories == ("a", "b")
+    assert [series.values for series in chart.series] == [(100.0, 50.0), (0.4, 0.0)]
+    assert chart.series[0].errors == (1.0, 40.0)
+    assert chart.table.rows[3] == ("b", "y", None, None)
+    turned = pivot_of(grid(), 2)
+    assert len(turned.row_labels) == 9
+    assert pivot_chart(turned, "Q?", "A.", "").categories == ("a · x", "a · y", "b · x", "b · y")
+
+
+def test_a_grid_is_an_answer_with_intervals() -> None:
+    rows = grid().answer().rows
+    assert rows[0].labels == ("a", "x")
+    assert (rows[0].low, rows[0].high) == (99.0, 101.0)
+    assert rows[4].value is None
+    assert "not estimable" in rows[4].note
+    assert rows[-1].labels == (None, None)
+
+
+@pytest.mark.parametrize("horizontal", [False, True])
+def test_whiskers_are_drawn_into_the_picture(horizontal: bool) -> None:
+    chart = replace(pivot_chart(pivot_of(grid(), 1), "Q?", "A.", ""), horizontal=horizontal)
+    bare = replace(chart, series=tuple(replace(series, errors=()) for series in chart.series))
+    thick = [text.count('stroke-width="2"') for text in (render_chart(chart), render_chart(bare))]
+    assert thick[0] - thick[1] == 3 * 4
+    assert "± 40" in render_chart(chart)
