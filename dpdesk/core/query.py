@@ -285,6 +285,8 @@ class Answer:
 
     ``interval`` says what ``low`` and ``high`` mean (``"95 %"``, or ``"certain"`` for bounds);
     ``tables`` are the files that it came from; ``sentence`` says it, with what it assumes.
+    ``condition`` is the largest condition number of a matrix behind an estimate: how much the
+    release's randomness is spread by it; None where there is none.
     """
 
     columns: tuple[str, ...]
@@ -295,6 +297,7 @@ class Answer:
     warnings: tuple[str, ...] = ()
     interval: str = "95 %"
     estimator: str = ""
+    condition: float | None = None
 
     def as_json(self) -> dict[str, object]:
         """Plain values; the label of a sum over all categories is null."""
@@ -303,6 +306,7 @@ class Answer:
             "measure": self.measure,
             "estimator": self.estimator,
             "interval": self.interval,
+            "condition": self.condition,
             "rows": [_row_json(self.columns, row) for row in self.rows],
             "sentence": self.sentence,
             "tables": list(self.tables),

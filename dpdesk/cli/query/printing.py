@@ -120,7 +120,17 @@ def _numbers(row: AnswerRow, ends: int) -> list[str]:
 
 
 def _symmetric(answer: Answer) -> bool:
-    return answer.interval != "certain"
+    """Whether the interval of every row reaches as far below the number as above it."""
+    if answer.interval == "certain":
+        return False
+    known = [row for row in answer.rows if row.value is not None and row.high is not None]
+    return all(_even(row.value, row.low, row.high) for row in known)
+
+
+def _even(value: float | None, low: float | None, high: float | None) -> bool:
+    if value is None or low is None or high is None:
+        return True
+    return abs((high - value) - (value - low)) <= 1e-6 * (abs(high - low) + abs(value) * 1e-6)
 
 
 def _label(label: str | None) -> str:

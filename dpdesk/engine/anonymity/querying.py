@@ -30,7 +30,7 @@ from dpdesk.core.spans import span_of
 
 MICRODATA = "microdata.csv"
 _ANYTHING = "*"
-_PARTLY = "a released value stands for values inside and outside the condition"
+PARTLY = "a released value stands for values inside and outside the condition"
 
 Bools = NDArray[np.bool_]
 
@@ -51,7 +51,7 @@ def count_rows(query: Query, content: ReleasedContent, token: CancelToken) -> An
     places = [counted.columns.index(each.column) for each in query.by]
     rows = [
         _row(query, labels, counted.rows, certain & inside, possible & inside, suppressed)
-        for labels, inside in _groups(query, counted, places, possible, token)
+        for labels, inside in group_rows(query, counted, places, possible, token)
     ]
     columns = tuple(each.column for each in query.by)
     return Answer(
@@ -91,13 +91,15 @@ def _asks_for_all(query: Query, column: str) -> bool:
     )
 
 
-def _groups(
+def group_rows(
     query: Query, counted: CountedRows, places: Sequence[int], possible: Bools, token: CancelToken
 ) -> Iterator[tuple[tuple[str | None, ...], Bools]]:
     """Labels of each group that occurs with the combinations inside it, in order, margins last."""
     choices: list[list[int | None]] = []
     for place in places:
-        codes = sorted(set(counted.codes[possible, place].tolist()), key=_order(counted, place))
+        codes = sorted(
+            set(counted.codes[possible, place].tolist()), key=label_order(counted, place)
+        )
         choices.append([*codes, *([None] if query.margins else [])])
     for chosen in product(*choices):
         token.check()
@@ -113,7 +115,8 @@ def _groups(
             yield labels, inside
 
 
-def _order(counted: CountedRows, place: int) -> Callable[[int], tuple[bool, float, str]]:
+def label_order(counted: CountedRows, place: int) -> Callable[[int], tuple[bool, float, str]]:
+    """A key that sorts the codes of a column: numbers and intervals first, by their size."""
     texts = counted.texts[place]
 
     def key(code: int) -> tuple[bool, float, str]:
@@ -135,7 +138,7 @@ def _row(
     low, high = int(rows[certain].sum()), int(rows[possible].sum())
     if low == high:
         return AnswerRow(labels, float(low), 0.0, float(low), float(high + suppressed))
-    return AnswerRow(labels, None, None, float(low), float(high + suppressed), _PARTLY)
+    return AnswerRow(labels, None, None, float(low), float(high + suppressed), PARTLY)
 
 
 def _sentence(query: Query, suppressed: int) -> str:

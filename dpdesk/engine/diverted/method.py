@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.published import ClaimCheck, PublishedTable
+from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.recoding import Recoding
+from dpdesk.core.released import ReleasedContent
 from dpdesk.core.schema import Role
 from dpdesk.engine.diverted.settings import PARAMETERS, Settings, check_settings, named_roles
 from dpdesk.engine.method import Exploration, MethodInput
@@ -42,6 +44,20 @@ class LDiverted(RandomisedMethod):
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     live: ClassVar[tuple[str, ...]] = ("l",)
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.diverted.querying import askable_diverted
+
+        return askable_diverted(content, token)
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.diverted.querying import answer_diverted
+
+        return answer_diverted(query, content, token)
 
     def effective_roles(
         self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]

@@ -75,35 +75,56 @@ class Tables:
         return float(self.matching.sum())
 
 
+Solved = dict[tuple[int, ...], Floats]
+"""Counts by true values that were found before for the same matching rows, by axes in use."""
+
+
 def estimate(
-    tables: Tables, attributes: Sequence[FullTransition], estimator: Estimator
+    tables: Tables,
+    attributes: Sequence[FullTransition],
+    estimator: Estimator,
+    solved: Solved | None = None,
 ) -> Estimate:
     """Estimate how many rows match and have the chosen values of every attribute.
 
-    ``attributes`` describe the sensitive attributes in the order of the axes. Never raises for
-    counts that the release does not determine: see :class:`Estimate`.
+    ``attributes`` describe the sensitive attributes in the order of the axes; one of which all
+    values are chosen is left out. Questions about the same matching rows may share ``solved``.
+    Never raises for counts that the release does not determine: see :class:`Estimate`.
     """
-    if tables.hits == 0:
+    if tables.hits == 0 or any(not mask.any() for mask in tables.chosen):
         return Estimate(0.0, 0.0, 0.0, 0.0)
-    if any(not mask.any() for mask in tables.chosen):
-        return Estimate(0.0, 0.0, 0.0, 0.0)
-    if all(mask.all() for mask in tables.chosen):
+    used = tuple(axis for axis, mask in enumerate(tables.chosen) if not mask.all())
+    if not used:
         return Estimate(tables.hits, 0.0, tables.hits, tables.hits)
-    if estimator is Estimator.MATRIX:
-        return full_estimate(tables, attributes)
-    return _two_state_estimate(tables, attributes, estimator)
+    unused = tuple(axis for axis in range(len(tables.chosen)) if axis not in used)
+    part = Tables(
+        np.asarray(tables.matching.sum(axis=unused)),
+        np.asarray(tables.everything.sum(axis=unused)),
+        tuple(tables.chosen[axis] for axis in used),
+    )
+    models = [attributes[axis] for axis in used]
+    if estimator is not Estimator.MATRIX:
+        return _two_state_estimate(part, models, estimator)
+    if not all(each.estimable for each in models):
+        return Estimate(None, condition=_conditions(models), reason=_SINGULAR)
+    known = {} if solved is None else solved
+    if used not in known:
+        known[used] = nonnegative(part.matching, models)
+    return full_estimate(part, models, known[used])
 
 
-def full_estimate(tables: Tables, transitions: Sequence[FullTransition]) -> Estimate:
+def _conditions(transitions: Sequence[Transition]) -> float:
+    return float(prod(each.condition for each in transitions))
+
+
+def full_estimate(tables: Tables, transitions: Sequence[FullTransition], found: Floats) -> Estimate:
     """The default: all values at once, with the matrices that follow from the value counts.
 
+    ``found`` are the counts of :func:`nonnegative`.
     The value comes from counts that are not negative and sum to |P|; standard error and interval
     belong to the linear solution, which is unbiased and tells how far the truth may be.
     """
-    condition = prod(each.condition for each in transitions)
-    if not all(each.estimable for each in transitions):
-        return Estimate(None, condition=condition, reason=_SINGULAR)
-    found = nonnegative(tables.matching, transitions)
+    condition = _conditions(transitions)
     value = float(_part(found, tables.chosen).sum())
     linear = _linear(tables, transitions)
     if len(transitions) == 1:
@@ -243,7 +264,7 @@ def _one_combination(
         states.append(
             TwoStates(attribute.groups.rows, attribute.groups.size, count, as_in_paper=paper)
         )
-    condition = prod(each.condition for each in states)
+    condition = _conditions(states)
     if not all(each.estimable for each in states):
         return Estimate(None, condition=condition, reason=_TOO_FREQUENT)
     small = Tables(matching, everything, (state,) * size)
