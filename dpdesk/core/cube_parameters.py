@@ -16,6 +16,7 @@ CUBOID, CELLS = "cuboid", "cells"
 COUNT, SUM, AVERAGE = "count", "sum", "average"
 ACCURACY = "accuracy"
 """What the line in a chart stands for that is a wished error: not a key of a plan."""
+_MOST_NAMED = 4
 _MEASURE_KEYS = frozenset(("lower", "upper", "step"))
 
 
@@ -78,6 +79,13 @@ class PublishParameter(Parameter):
         """See :meth:`Parameter.as_plain`."""
         return thaw(value.plain) if isinstance(value, Nested) else None
 
+    def as_text(self, value: ParameterValue) -> str:
+        """In words, for people."""
+        plain = self.as_plain(value)
+        if isinstance(plain, Mapping):
+            return f"up to {plain[MAX_DIMENSIONS]} dimensions"
+        return _tables_text(plain) if isinstance(plain, list) else str(plain)
+
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return '"all", a list such as [["age", "sex"], ["age"]], or { max_dimensions = 3 }'
@@ -100,6 +108,11 @@ class CuboidsParameter(Parameter):
     def as_plain(self, value: ParameterValue) -> object:
         """See :meth:`Parameter.as_plain`."""
         return thaw(value.plain) if isinstance(value, Nested) else None
+
+    def as_text(self, value: ParameterValue) -> str:
+        """In words, for people."""
+        plain = self.as_plain(value)
+        return _tables_text(plain) if isinstance(plain, list) else ""
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
@@ -219,6 +232,14 @@ def _is_exact(item: object) -> bool:
         and _is_texts(names)
         and all(_is_texts(cell) and len(cell) == len(names) for cell in cells)
     )
+
+
+def _tables_text(tables: list[object]) -> str:
+    """Few tables by their names, many by their number."""
+    if len(tables) > _MOST_NAMED:
+        return f"{len(tables):,} tables"
+    named = (" × ".join(map(str, one)) if isinstance(one, list) else "" for one in tables)
+    return "; ".join(names or "grand total" for names in named)
 
 
 def _is_texts(raw: object) -> bool:

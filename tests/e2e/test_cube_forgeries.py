@@ -26,6 +26,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "average": {"measure": {"average": "pay", "lower": 0, "upper": 500}},
     "all": {"planner": "all"},
     "none": {"consistency": "none"},
+    "few": {"planner": "base", "publish": [["sex"], ["region"], ["age"]]},
     "residuals": {"planner": "optimal", "rho": 0.1, "basis": "residuals"},
 }
 
@@ -226,6 +227,10 @@ def sixty_dimensions(said: Said, public: Path) -> None:
     }
 
 
+def a_forbidden_source(said: Said, public: Path) -> None:
+    said["parameters"]["forbid"] = said["result"]["noise_sources"]
+
+
 FORGERIES: tuple[tuple[str, Forgery], ...] = (
     ("counts", rename_categories),
     ("counts", made_tomorrow),
@@ -255,6 +260,7 @@ FORGERIES: tuple[tuple[str, Forgery], ...] = (
     ("counts", no_number_of_cells),
     ("counts", truth_for_a_number),
     ("none", half_a_person),
+    ("few", a_forbidden_source),
     ("counts", sixty_dimensions),
 )
 

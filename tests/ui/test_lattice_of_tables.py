@@ -93,6 +93,7 @@ def test_a_click_and_the_space_bar_take_a_table_out_and_undo_brings_it_back(
     assert len(named) == 7
     assert ("sex", "age") not in named
     assert "7 tables of 8" in settled(panel, qtbot).answer
+    assert bench.history.undo_label == "Not published: sex × age"
     bench.undo()
     assert bench.work.parameters.get("publish", "all") == "all"
     assert "All 8 tables" in settled(panel, qtbot).answer

@@ -5,8 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Slot
 
 from dpdesk.app.types import SetParameters
-from dpdesk.core.cuboid_choice import CuboidChoice
+from dpdesk.core.cuboid_choice import CuboidChoice, Standing
 from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import plain_number
+from dpdesk.ui.charts.lattice_board import AVOID, PUBLISH
 from dpdesk.ui.charts.lattice_view import LatticeChange
 from dpdesk.ui.panels.protect.deck import ChartDeck
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
@@ -36,12 +38,26 @@ class LatticeEdits(QObject):
             view.say(self.tr("The settings at the left cannot be read; mend them first."))
             return
         try:
-            changes = change.made(before).changes(before)
+            after = change.made(before)
         except InputError as error:
             view.say(f"{error.sentence} {error.hint}".strip())
             return
+        changes = after.changes(before)
         if changes:
-            self._bench.apply(SetParameters(changes))
+            self._bench.apply(SetParameters(changes, what=self._words(change, after)))
+
+    def _words(self, change: LatticeChange, after: CuboidChoice) -> str:
+        """The edit for the trail: a plan may have to name all other tables, people need not."""
+        name, standing = after.name(change.cuboid), after.standing(change.cuboid)
+        if change.act not in (PUBLISH, AVOID):
+            text = self.tr("Weight of {name}: {weight}")
+            return text.format(name=name, weight=plain_number(after.weight(change.cuboid)))
+        words = {
+            Standing.PUBLISHED: self.tr("Published: {name}"),
+            Standing.FREE: self.tr("Not published: {name}"),
+            Standing.FORBIDDEN: self.tr("Forbidden: {name}"),
+        }
+        return words[standing].format(name=name)
 
     @Slot(object)
     def _on_work(self, changes: Changes) -> None:
