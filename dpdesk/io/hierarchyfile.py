@@ -14,6 +14,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.io.argus_hierarchies import RECODING, TREE, argus_rows
 from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.io.textfile import decode, read_bytes, write_text
 
@@ -41,7 +42,7 @@ def open_hierarchy(path: Path, attribute: str) -> HierarchyReading:
     """Read and check a hierarchy file; delimiter and encoding are detected.
 
     UTF-8 (with or without BOM) and UTF-16 with BOM are read as such; anything else is read as
-    Windows-1252, which a note names.
+    Windows-1252, which a note names. Recodings (.grc) and code trees (.hrc) of ARGUS are read too.
 
     Raises
     ------
@@ -52,6 +53,9 @@ def open_hierarchy(path: Path, attribute: str) -> HierarchyReading:
         and what :meth:`Hierarchy.from_rows` raises. Each sentence starts with the path and names
         the row and the values.
     """
+    if path.suffix.lower() in (RECODING, TREE):
+        hierarchy = Hierarchy.from_rows(attribute, argus_rows(path), str(path))
+        return HierarchyReading(hierarchy, "", "")
     file = decode(read_bytes(path, "hierarchy"), path, "hierarchy", fallback=_FALLBACK)
     where = str(path)
     notes: tuple[str, ...] = ()

@@ -17,13 +17,17 @@ FOREIGN_FORMATS = {
     ".dta": "dta",
     ".sas7bdat": "sas7bdat",
     ".xpt": "xpt",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".asc": "fixed",
+    ".rda": "fixed",
     ".sqlite": "sqlite",
     ".sqlite3": "sqlite",
     ".db": "sqlite",
     ".duckdb": "duckdb",
 }
 """Endings of the formats that a process of their own reads, and how the program calls these."""
-LATER_ENDINGS = (".xlsx", ".xls")
+LATER_ENDINGS = (".xls", ".ods", ".por")
 PREVIEW_ROWS = 200
 
 
@@ -81,11 +85,12 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
     if path.suffix.lower() in LATER_ENDINGS:
         raise InputError(
             "source.format",
-            f"{path.name or spec.path}: this version reads text tables (.csv, .tsv, .txt) and "
-            f"Parquet (.parquet), found `{path.suffix or spec.path}`.",
-            hint="Save the table as CSV or Parquet first.",
+            f"{path.name or spec.path}: the format `{path.suffix}` is not read.",
+            hint="Save the table as .xlsx, .sav, CSV or Parquet first.",
             details={"ending": path.suffix},
         )
+    if path.suffix.lower() == ".rda":
+        path = _described_by(path)
     if path.is_dir():
         raise StorageError(
             "storage.folder",
@@ -104,6 +109,14 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
             "storage.folder", f"{path}: found no ordinary file.", details={"path": str(path)}
         )
     return path
+
+
+def _described_by(metadata: Path) -> Path:
+    """The text that ARGUS metadata describe: of the same name, in whatever case."""
+    from dpdesk.io.formats.argus import find_beside
+
+    found = find_beside(metadata, f"{metadata.stem}.asc") if metadata.is_file() else None
+    return metadata.with_suffix(".asc") if found is None else found
 
 
 def _named_after(spec: SourceSpec) -> Path:
@@ -132,6 +145,8 @@ def format_of(spec: SourceSpec, path: Path) -> str:
         return "postgresql"
     if is_parquet(path):
         return "parquet"
+    if spec.columns or spec.metadata:
+        return "fixed"
     if path.suffix.lower() == ".db" and _is_duckdb(path):
         return "duckdb"
     return FOREIGN_FORMATS.get(path.suffix.lower(), "csv")

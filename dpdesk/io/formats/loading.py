@@ -82,7 +82,7 @@ def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadR
         encoding=spec.encoding,
         table=spec.table,
         query=spec.query,
-        metadata=below(spec.metadata),
+        metadata=below(spec.path if spec.path.lower().endswith(".rda") else spec.metadata),
         catalog=below(spec.catalog),
         header=spec.header,
         delimiter=spec.delimiter,

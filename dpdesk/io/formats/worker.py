@@ -27,6 +27,8 @@ _READERS = {
     "sav": "statistical.StatisticalReader",
     "dta": "statistical.StatisticalReader",
     "sas7bdat": "statistical.StatisticalReader",
+    "fixed": "fixedwidth.FixedWidthReader",
+    "xlsx": "workbook.WorkbookReader",
     "xpt": "xport.TransportReader",
     "sqlite": "sqlitefile.SqliteReader",
     "duckdb": "duckdbfile.DuckdbReader",

@@ -163,7 +163,7 @@ def test_missing_files_folders_and_later_formats_are_named(
     for name, code in (
         ("absent.csv", "storage.missing"),
         ("folder.csv", "storage.folder"),
-        ("book.xlsx", "source.format"),
+        ("book.ods", "source.format"),
     ):
         problem = preview_source(SourceSpec(name), tmp_path).problem
         assert problem is not None

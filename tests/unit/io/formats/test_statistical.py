@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyreadstat
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled, InputError, StorageError
@@ -207,6 +207,7 @@ def test_the_text_of_a_number_reads_back_as_the_number(number: float) -> None:
     assert not text.endswith(".0")
 
 
+@settings(max_examples=15, deadline=None)
 @given(numbers=st.lists(finite.filter(lambda x: abs(x) < 1e300), min_size=1, max_size=30))
 def test_numbers_of_an_spss_file_come_with_all_their_digits(
     numbers: list[float], tmp_path_factory: pytest.TempPathFactory
@@ -216,6 +217,7 @@ def test_numbers_of_an_spss_file_come_with_all_their_digits(
     assert [row[0] for row in head(path).head] == [number_text(number) for number in numbers]
 
 
+@settings(max_examples=15, deadline=None)
 @given(
     texts=st.lists(
         st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=400).map(

@@ -1,0 +1,163 @@
+"""Texts of fixed width, and texts that ARGUS metadata describe; runs in the reading process."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.labels import Variable
+from dpdesk.core.source_spec import FixedColumn
+from dpdesk.io.formats.argus import ArgusColumn, metadata_beside, read_metadata
+from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.table import Notes, Values
+
+_ROWS = 20_000
+_FALLBACK = "cp1252"
+_CHUNK = 1 << 20
+_LONGEST_SHOWN = 40
+
+
+class FixedWidthReader:
+    """A text of described columns; see :class:`~dpdesk.io.formats.table.TableReader`.
+
+    Blanks around a value are no part of it. A line that ends before a column gives it the empty
+    text, which is noted; blank lines are no rows.
+    """
+
+    def __init__(self, request: ReadRequest) -> None:
+        self._path = Path(request.path)
+        self.notes, self.rows = Notes(), None
+        columns, self._separator = self._described(request)
+        self._columns = columns
+        self.variables = tuple(column.variable for column in columns)
+        self._decimals = [column.decimals for column in request.columns] or [None] * len(columns)
+        self.encoding = request.encoding or self._detected()
+        self._file = self._path.open("r", encoding=self.encoding, errors="strict", newline=None)
+
+    def _described(self, request: ReadRequest) -> tuple[list[ArgusColumn], str]:
+        if request.columns:
+            return [_from_plan(column) for column in request.columns], ""
+        path = Path(request.metadata) if request.metadata else metadata_beside(self._path)
+        if path is None:
+            raise InputError(
+                "source.columns",
+                f"{self._path.name}: nothing tells where its columns stand.",
+                hint=f"Put {self._path.stem}.rda beside it, name it as `metadata`, or give "
+                "`columns` or `widths` under [source].",
+            )
+        meta = read_metadata(path)
+        for note in meta.notes:
+            self.notes.add(note, note)
+        return meta.columns, meta.separator
+
+    def _detected(self) -> str:
+        """UTF-8 when the whole text is, else Windows-1252, which is noted."""
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        with self._path.open("rb") as file:
+            try:
+                while chunk := file.read(_CHUNK):
+                    decoder.decode(chunk)
+                decoder.decode(b"", True)
+            except UnicodeDecodeError:
+                self.notes.add(
+                    "encoding",
+                    f"{self._path.name} is not UTF-8; it was read as {_FALLBACK}, a guess; name "
+                    "the `encoding` if letters look wrong.",
+                )
+                return _FALLBACK
+        return "utf-8-sig"
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
+        """The rows in the order of the lines."""
+        import pyarrow as pa
+
+        take = self._fields if self._separator else self._cut
+        rows = (take(number, line) for number, line in self._lines())
+        for batch in iter(lambda: list(islice(rows, _ROWS)), []):
+            kept = batch if limit is None else batch[:limit]
+            limit = None if limit is None else limit - len(kept)
+            yield tuple(Values(pa.array(texts, pa.string())) for texts in zip(*kept, strict=True))
+            if limit == 0:
+                return
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        number = 0
+        try:
+            for number, line in enumerate(self._file, start=1):
+                text = line.rstrip("\n").rstrip("\x1a")
+                if "\0" in text:
+                    raise self._fault(number, "found a NUL character, expected text")
+                if text.strip():
+                    yield number, text
+        except UnicodeDecodeError:
+            what = f"found bytes that are no text in the encoding {self.encoding}"
+            raise self._fault(number + 1, what, "encoding.undecodable") from None
+
+    def _cut(self, number: int, line: str) -> list[str]:
+        values: list[str] = []
+        for column, decimals in zip(self._columns, self._decimals, strict=True):
+            first = column.start - 1
+            text = line[first : first + column.width].strip()
+            if not text and len(line) <= first:
+                self._note_short(number, column.variable, len(line))
+            elif len(line) < first + column.width and text:
+                self._check_cut(number, column, len(line))
+            if decimals is not None:
+                text = self._pointed(number, column, text, decimals)
+            values.append(text)
+        return values
+
+    def _check_cut(self, number: int, column: ArgusColumn, length: int) -> None:
+        self.notes.add(
+            "cut",
+            f"Line {number:,} ends inside column `{column.variable.name}`, after {length} "
+            "characters; its value is what stands there.",
+        )
+
+    def _note_short(self, number: int, variable: Variable, length: int) -> None:
+        self.notes.add(
+            f"short {variable.name}",
+            f"Line {number:,} ends after {length} characters, before column `{variable.name}`; "
+            "its value is empty.",
+        )
+
+    def _pointed(self, number: int, column: ArgusColumn, text: str, decimals: int) -> str:
+        """A number whose decimal point is not written, with its point."""
+        digits = text.lstrip("+-")
+        if not text or "." in text or decimals == 0:
+            return text
+        if not digits.isdecimal():
+            name = column.variable.name
+            what = f"column `{name}`: found `{text[:_LONGEST_SHOWN]}`, expected a number"
+            raise self._fault(number, what, "fixed.number")
+        sign = "-" if text.startswith("-") else ""
+        filled = digits.zfill(decimals + 1)
+        whole, rest = filled[:-decimals].lstrip("0") or "0", filled[-decimals:].rstrip("0")
+        return f"{sign}{whole}.{rest}" if rest else f"{sign}{whole}"
+
+    def _fields(self, number: int, line: str) -> list[str]:
+        fields = next(csv.reader([line], delimiter=self._separator[:1]))
+        if len(fields) != len(self._columns):
+            what = f"found {len(fields)} fields, expected {len(self._columns)}"
+            raise self._fault(number, what, "fixed.ragged")
+        return [text.strip() for text in fields]
+
+    def _fault(self, number: int, what: str, code: str = "fixed.text") -> InputError:
+        return InputError(
+            code,
+            f"{self._path.name}, line {number:,}: {what}.",
+            hint="Repair the line, or name the right `encoding` or `columns` under [source].",
+            details={"line": number},
+        )
+
+
+def _from_plan(column: FixedColumn) -> ArgusColumn:
+    return ArgusColumn(Variable(column.name), column.start, column.width)

@@ -1,0 +1,171 @@
+"""Texts that ARGUS describes, its hierarchies, fixed widths of a plan, and Excel workbooks."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_spec import FixedColumn
+from dpdesk.io.hierarchyfile import open_hierarchy
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
+from tests.helpers.stat_files import head, opened, real
+
+
+@pytest.fixture
+def workspace(private_home: Path) -> Iterator[Workspace]:
+    opened = Workspace.open(private_home)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("parts", "rows", "columns"),
+    [
+        (("muargus", "Demodata.asc"), 4_000, 33),
+        (("muargus", "Demofree.rda"), 4_000, 34),
+        (("muargus", "Samhh.asc"), 1_000, 10),
+        (("tauargus", "tau_testW.asc"), 42_723, 14),
+    ],
+)
+def test_files_of_argus_open_as_they_stand(
+    parts: tuple[str, str], rows: int, columns: int, workspace: Workspace
+) -> None:
+    path = real(*parts)
+    store = DataStore.open(SourceSpec(path.name), path.parent, workspace, CancelToken(), silent)
+    assert (store.rows, len(store.columns)) == (rows, columns)
+    assert store.path.suffix == ".asc"
+    store.close()
+
+
+@pytest.mark.data
+def test_argus_metadata_give_labels_and_missing_codes() -> None:
+    found = head(real("muargus", "Demodata.asc"), limit=1)
+    region, sex, age = found.variables[:3]
+    assert found.head[0][:4] == ("36", "1", "43", "4")
+    assert (sex.value_labels, sex.missing.values) == ({"1": "male", "2": "female"}, ("9",))
+    assert region.value_labels["36"] == "Asten"
+    assert region.missing.values == ("9999", "9998")
+    assert (age.measure, found.variables[-1].measure) == ("nominal", "scale")
+    tau = head(real("tauargus", "tau_testW.asc"), limit=1)
+    assert "`Region` has the hierarchy region2.hrc" in tau.notes[0]
+
+
+@pytest.mark.data
+def test_every_recoding_and_code_tree_of_argus_is_a_hierarchy() -> None:
+    sizes = {
+        path.name: [len(level) for level in open_hierarchy(path, "x").hierarchy.labels]
+        for folder in ("muargus", "tauargus")
+        for path in real(folder).iterdir()
+        if path.suffix in (".grc", ".hrc")
+    }
+    assert len(sizes) == 11
+    assert (sizes["Regiol.grc"], sizes["region2.hrc"]) == ([182, 4, 1], [12, 4, 1])
+    assert (sizes["Etnigr2.grc"], sizes["Marstat.grc"]) == ([9, 5, 1], [4, 2, 1])
+
+
+def test_a_recoding_uses_labels_of_its_code_list_and_open_ranges(tmp_path: Path) -> None:
+    (tmp_path / "AGE.CDL").write_text("1,young\n2,old\n", encoding="utf-8")
+    path = tmp_path / "age.grc"
+    path.write_text("1: -4\n2: 5-\n<MISSING> 8 9\n<CODELIST> age.cdl\n", encoding="utf-8")
+    rows = open_hierarchy(path, "age").hierarchy.rows()
+    assert [tuple(row) for row in rows][3:6] == [
+        ("3", "young", "*"), ("4", "young", "*"), ("5", "old", "*"),
+    ]  # fmt: skip
+    assert len(rows) == 10
+    path.write_text("1: 1-5\n2: 5-9\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 2: the code `5` is recoded twice"):
+        open_hierarchy(path, "age")
+
+
+def test_leaves_of_a_tree_may_lie_at_different_depths(tmp_path: Path) -> None:
+    path = tmp_path / "x.hrc"
+    path.write_text("A\n@A1\n@@A11\n@A2\nB\n", encoding="utf-8")
+    rows = [tuple(row) for row in open_hierarchy(path, "x").hierarchy.rows()]
+    assert rows == [
+        ("A11", "A1", "A", "*"), ("A2", "A2", "A", "*"), ("B", "B", "B", "*"),
+    ]  # fmt: skip
+    path.write_text("A\n@@A1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 2: found a jump to depth 2"):
+        open_hierarchy(path, "x")
+
+
+def test_fixed_columns_of_a_plan_are_cut_and_pointed(tmp_path: Path, workspace: Workspace) -> None:
+    (tmp_path / "a.dat").write_bytes("ä 12 0150\nBc 3-0007\nD\n".encode())
+    columns = (FixedColumn("t", 1, 2), FixedColumn("n", 3, 2), FixedColumn("x", 5, 5, 2))
+    store = opened(tmp_path / "a.dat", workspace, columns=columns)
+    assert store.page(0, 9) == (("ä", "12", "1.5"), ("Bc", "3", "-0.07"), ("D", "", ""))
+    assert any("Line 3 ends after 1 characters" in note for note in store.reading.notes)
+    store.close()
+    (tmp_path / "a.dat").write_bytes(b"ab1220x50\n")
+    with pytest.raises(InputError, match="line 1: column `x`: found `20x50`"):
+        opened(tmp_path / "a.dat", workspace, columns=columns)
+
+
+def test_metadata_and_code_lists_that_are_broken_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.asc").write_bytes(b"12\n")
+    with pytest.raises(InputError, match="nothing tells where its columns stand"):
+        head(tmp_path / "a.asc")
+    (tmp_path / "A.rda").write_bytes(b"SEX one 1\n")
+    with pytest.raises(InputError, match=r"A\.rda, line 1: found `SEX one 1`"):
+        head(tmp_path / "a.asc")
+    (tmp_path / "A.rda").write_bytes(b"SEX 1 1\n<CODELIST> sex.cdl\n")
+    assert "code list sex.cdl is not beside" in head(tmp_path / "a.asc").notes[0]
+    (tmp_path / "Sex.cdl").write_bytes(b"1,male\nfemale\n")
+    with pytest.raises(InputError, match=r"Sex\.cdl, line 2: found `female`"):
+        head(tmp_path / "a.asc")
+    (tmp_path / "A.rda").write_bytes(b'<SEPARATOR> ","\nA 1\nB 1\n')
+    with pytest.raises(InputError, match="line 1: found 1 fields, expected 2"):
+        head(tmp_path / "a.asc")
+
+
+def workbook(path: Path, rows: list[list[object]], *more: str) -> Path:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active.title = "People"
+    for row in rows:
+        book.active.append(row)
+    for name in more:
+        book.create_sheet(name).append(["other"])
+    book.save(path)
+    return path
+
+
+def test_a_sheet_gives_values_not_their_looks(tmp_path: Path, workspace: Workspace) -> None:
+    day, moment = datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2, 3, 4, 5)
+    rows: list[list[object]] = [
+        [None], ["id", "x", "day", "at", "yes"], [1, 0.1, day, moment, True], [],
+        ["01", 2.0, None, "#N/A", False],
+    ]  # fmt: skip
+    store = opened(workbook(tmp_path / "a.xlsx", rows, "Second"), workspace)
+    assert store.columns == ("id", "x", "day", "at", "yes")
+    assert store.page(0, 9) == (
+        ("1", "0.1", "2020-01-02", "2020-01-02 03:04:05", "true"), ("01", "2", "", "#N/A", "false"),
+    )  # fmt: skip
+    assert "first of 2 sheets was read, `People`" in store.reading.notes[0]
+    store.close()
+
+
+def test_sheets_that_are_no_table_are_named(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", [["a", "b"], [1, 2, 3]])
+    with pytest.raises(InputError, match="row 2, column C: found a value"):
+        head(path)
+    with pytest.raises(InputError, match="both named `a`"):
+        head(workbook(path, [["a", "a"], [1, 2]]))
+    with pytest.raises(InputError, match="row 3, column B: found a formula"):
+        head(workbook(path, [["a", "b"], [1, 2], [1, "=1+1"]]))
+    workbook(path, [["a", "b"], [1, 2]])
+    with pytest.raises(InputError, match="no sheet `Peple`"):
+        head(path, table="Peple")
+    assert head(workbook(path, [[1, 2]]), header=False).head == (("1", "2"),)
+    path.write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(InputError, match="no Excel workbook"):
+        head(path)
