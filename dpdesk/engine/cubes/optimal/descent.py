@@ -79,10 +79,10 @@ class Descent:
         if power:
             shares = self.run(shares, min(power, 8.0), 15, 1e-3).shares
         point = self.run(shares, power, 20, 1e-3)
-        if point.value > limit + 0.07:
+        if point.value > limit + 0.12:
             return point
         point = self.run(point.shares, power, 60, 1e-4)
-        if point.value > limit + 0.02:
+        if point.value > limit + 0.04:
             return point
         return self.run(point.shares, power, 200, 1e-6)
 

@@ -40,10 +40,10 @@ _REVIVED = 1 << 12
 _SMALL = 0.01
 _SEARCHES = 3
 _SPLIT = 3_000
-_SEED = 20261121
-_WORK = 150_000_000
+_SEED = 20261151
+_WORK = 110_000_000
 _OVERHEAD = 3_000
-_LEAST_EFFORT, _MOST_EFFORT = 40, 30_000
+_LEAST_EFFORT, _MOST_EFFORT = 40, 20_000
 _FOUND = "The best plan that a search found; a better one may exist."
 
 
