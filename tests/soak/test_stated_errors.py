@@ -21,7 +21,7 @@ from tests.helpers.soak import SoakBook, scaled
 pytestmark = pytest.mark.soak
 
 DRAWS = 20_000
-LINEAR_DRAWS = 300
+LINEAR_DRAWS = 200
 PLANNERS: dict[str, dict[str, Any]] = {
     "bmax": {},
     "pmost": {"planner": "pmost", "theta": 40},
