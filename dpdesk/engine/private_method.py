@@ -109,9 +109,13 @@ class BudgetAdvice(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ExactTables:
-    """Counts without noise, by cuboid, to be published as they are: no guarantee covers them."""
+    """Counts without noise, to be published as they are: no guarantee covers them.
+
+    ``values`` are whole cuboids, ``cells`` single ones in the order in which the design has them.
+    """
 
     values: Mapping[int, NDArray[np.int64]] = field(default_factory=dict, repr=False)
+    cells: tuple[int, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,7 @@ class CuboidLine:
     half_width: str
     file: str
     exact: bool = False
+    exact_cells: int = 0
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,7 @@ def _cuboid_line(item: Mapping[str, object], parameters: Mapping[str, object]) -
         f"{width}{each}",
         str(item["file"]),
         item.get("exact") is True,
+        len(_list(item.get("exact_cells", []))),
     )
 
 

@@ -16,6 +16,7 @@ from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
 
 _MOST_DIMENSIONS = 12
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,28 @@ def exact_words(manifest: Mapping[str, object]) -> ExactWords | None:
     if claim is None:
         return None
     change = int(_float(_table(result["exact"])["minimal_change"]))
-    names = tuple(
-        " × ".join(map(str, _list(item["dimensions"]))) or "grand total"
-        for item in map(_table, _list(result["cuboids"]))
-        if item.get("exact") is True
-    )
+    names = _exact_names(result)
     if len(categories) > _MOST_DIMENSIONS or change <= (2 if replace else 1):
         return ExactWords(names, change, (), ())
     attack = _attack(result, parameters, categories, claim, change)
     order = tuple(categories)
     return ExactWords(names, change, _lines(attack), _tables(attack, order))
+
+
+def _exact_names(result: Mapping[str, object]) -> tuple[str, ...]:
+    """Exact tables, and tables with exact cells, as people read them."""
+    found = []
+    for item in map(_table, _list(result["cuboids"])):
+        name = " × ".join(map(str, _list(item["dimensions"]))) or "grand total"
+        cells = _list(item.get("exact_cells", []))
+        if item.get("exact") is True:
+            found.append(name)
+        elif cells:
+            shown = ", ".join("/".join(map(str, _list(cell))) for cell in cells[:_MOST_NAMED])
+            more = f" and {len(cells) - _MOST_NAMED:,} more" if len(cells) > _MOST_NAMED else ""
+            count = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
+            found.append(f"{count} of {name} ({shown}{more})")
+    return tuple(found)
 
 
 def _attack(

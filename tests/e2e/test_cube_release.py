@@ -69,6 +69,23 @@ PLANS: dict[str, dict[str, Any]] = {
         "planner": "optimal",
         "basis": "residuals",
     },
+    "exact cells": {
+        "exact": [["sex"], {"cuboid": ["age", "region"], "cells": [["<30", "north"]]}],
+    },
+    "exact cells, none": {
+        "exact": [{"cuboid": ["region"], "cells": [["north"], ["south"]]}],
+        "consistency": "none",
+    },
+    "exact cells, replace": {
+        "exact": [
+            {"cuboid": ["region"], "cells": [["north"], ["south"]]},
+            {"cuboid": ["sex", "age"], "cells": [["f", "<30"]]},
+        ],
+        "neighbours": "replace",
+        "rho": 0.2,
+        "planner": "optimal",
+        "basis": "residuals",
+    },
     "exact, replace": {"exact": [[]], "neighbours": "replace", "rows_per_person": 2},
     "sum": {"measure": {"sum": "pay", "lower": 0, "upper": 500, "step": 5}},
     "average": {"measure": {"average": "pay", "lower": 0, "upper": 500}},

@@ -30,6 +30,10 @@ Forgery = Callable[[Said, Path], None]
 PLANS: dict[str, dict[str, Any]] = {
     "pairs": {"exact": [["sex", "region"], ["age"]], "planner": "all"},
     "three": {"exact": [["sex"], ["region"], ["age"]], "publish": {"max_dimensions": 2}},
+    "cells": {
+        "exact": [["age"], {"cuboid": ["region", "sex"], "cells": [["north", "m"]]}],
+        "planner": "all",
+    },
     "plain": {"planner": "all"},
 }
 DOMAINS: dict[str, Any] = {"sex": list(SEX), "region": ["north", "other"]}
@@ -103,7 +107,7 @@ def test_exact_numbers_are_those_that_a_pencil_counts(genuine: Mapping[str, Path
 
 
 def test_every_claim_is_checked_again(context: AppContext, genuine: Mapping[str, Path]) -> None:
-    for name in ("pairs", "three"):
+    for name in ("pairs", "three", "cells"):
         found = verify_release(genuine[name], context.registry, CancelToken(), silent)
         assert found.ok, found.failures
         stands = {check.claim: check.status for check in found.claims}
@@ -153,8 +157,43 @@ def test_both_pages_show_the_averaging_attack_and_why_it_fails(
     assert "averaging attack" not in text
 
 
+def test_an_exact_cell_stands_in_its_table(genuine: Mapping[str, Path]) -> None:
+    said: Any = manifest_of(genuine["cells"])["result"]
+    item = next(c for c in said["cuboids"] if c["dimensions"] == ["sex", "region"])
+    assert (item["exact"], item["exact_cells"]) == (False, [["m", "north"]])
+    shown = table_of(genuine["cells"] / "public" / item["file"])
+    assert shown["m", "north"] == str(counted("sex", "region")["m", "north"])
+    text = (genuine["cells"] / "public/about.html").read_text("utf-8")
+    assert "1 cell of sex × region (m/north)" in text
+    assert "(1 exact cell)" in text
+
+
+def another_exact_cell(said: Said, public: Path) -> None:
+    item = next(c for c in said["result"]["cuboids"] if "exact_cells" in c)
+    item["exact_cells"] = [["m", "other"]]
+
+
+def part_of_a_person_in_a_cell(said: Said, public: Path) -> None:
+    for path in public.glob("cuboids/*.csv"):
+        if "sex" in path.name or "region" in path.name:
+            shown = table_of(path)
+            header = path.read_text("utf-8").splitlines()[0].split(",")[:-1]
+            lines = [",".join([*header, "value"])]
+            for cell, value in shown.items():
+                places = dict(zip(header, cell, strict=True))
+                hit = places.get("sex", "m") == "m" and places.get("region", "north") == "north"
+                hit = hit and places.get("age", "<30") == "<30"
+                lines.append(",".join([*cell, repr(float(value) + (0.5 if hit else 0))]))
+            path.write_text("\n".join(lines) + "\n", "utf-8", newline="")
+
+
+def a_variance_without_the_cell(said: Said, public: Path) -> None:
+    item = next(c for c in said["result"]["cuboids"] if c["dimensions"] == ["sex", "region"])
+    item["variance"] *= 1.01
+
+
 def smaller_change(said: Said, public: Path) -> None:
-    said["result"]["exact"]["minimal_change"] = 4
+    said["result"]["exact"]["minimal_change"] -= 2
 
 
 def smaller_everywhere(said: Said, public: Path) -> None:
@@ -215,6 +254,10 @@ FORGERIES: tuple[tuple[str, Forgery], ...] = (
     ("pairs", half_a_person),
     ("pairs", moved_persons),
     ("plain", exact_by_stealth),
+    ("cells", another_exact_cell),
+    ("cells", part_of_a_person_in_a_cell),
+    ("cells", a_variance_without_the_cell),
+    ("cells", smaller_change),
     ("pairs", no_exact_at_all),
     ("pairs", less_exact),
 )

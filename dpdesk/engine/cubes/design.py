@@ -31,7 +31,13 @@ from dpdesk.engine.cubes.channels import Channel, centred, make_channels, measur
 from dpdesk.engine.cubes.charts import design_charts, design_figures
 from dpdesk.engine.cubes.declared import DeclaredDomain, declare, made_beside_data
 from dpdesk.engine.cubes.errors import Errors, expected_errors
-from dpdesk.engine.cubes.exact.planned import flag_of, stated_exact, with_exact, without_exact
+from dpdesk.engine.cubes.exact.planned import (
+    counted_exactly,
+    flag_of,
+    stated_exact,
+    with_exact,
+    without_exact,
+)
 from dpdesk.engine.cubes.exact.words import outside_words
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.lattice import cells, members
@@ -45,7 +51,6 @@ from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private_method import (
     Charge,
     Design,
-    ExactTables,
     Measured,
     NoisyTables,
     PrivateInput,
@@ -106,8 +111,7 @@ class CubeDesign(Design):
         ]
         token.check()
         debit.redeem()
-        whole = self.settings.part.whole if self.settings.part else ()
-        exact = ExactTables({mask: rows[0].cuboid(mask, token) for mask in whole})
+        exact = counted_exactly(self.settings.part, rows[0], token)
         total, done = len(self.channels) * len(self.plan.sources), 0
         for channel, placed in zip(self.channels, rows, strict=True):
             internal[channel.measure.name] = dict(placed.facts)
@@ -372,8 +376,7 @@ def _result(
     ]
     several = len(channels) > 1
     cuboids = [
-        _entry(settings, domain, mask, variance, channel.measure, several)
-        | flag_of(settings.part, mask)
+        _entry(settings, domain, mask, variance, channel.measure, several) | flag_of(settings, mask)
         for channel, error in zip(channels, errors, strict=True)
         for mask, variance in zip(settings.published, error.variances, strict=True)
     ]

@@ -7,7 +7,9 @@ from math import sqrt
 
 import numpy as np
 
+from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.channels import Channel
+from dpdesk.engine.cubes.consistency.pinned import pinned_variances
 from dpdesk.engine.cubes.lattice import Floats, cell_variances, cells, information, magnification
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
@@ -45,7 +47,7 @@ class Errors:
 
     ``before`` is the paper's figure: the largest noise(C, L_pre) = min over sources of
     2 * scale^2 * mag (Gaussian: sigma^2 * mag). ``variances`` are exact, of one cell as released,
-    by published cuboid in order.
+    by published cuboid in order; where single cells are exact, of the least exact one.
     """
 
     before: float
@@ -75,6 +77,11 @@ def released_variances(settings: CubeSettings, channel: Channel) -> tuple[float,
             known[channel.exact.fixed] = np.inf
         found = cell_variances(known, channel.plan.shape)
         variances = np.asarray(found)[list(settings.published)].tolist()
+        if channel.exact is not None and channel.exact.single:
+            pinned = pinned_variances(
+                known, channel.plan.shape, settings.published, channel.exact.single, CancelToken()
+            )
+            variances = [pinned[mask] for mask in settings.published]
     return tuple(value * scale for value in variances)
 
 

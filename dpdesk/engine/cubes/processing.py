@@ -13,6 +13,7 @@ from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.engine.cubes.channels import Channel, centred, middle
+from dpdesk.engine.cubes.consistency.pinned import pinned_cube
 from dpdesk.engine.cubes.lattice import cells, magnification, members
 from dpdesk.engine.cubes.naming import cuboid_file
 from dpdesk.engine.cubes.settings import CubeSettings, Measure
@@ -99,6 +100,9 @@ def _with_exact(
     for mask in settings.published:
         if part.gives(mask):
             found[mask] = part.table(mask, exact.values)
+    for (mask, cell), value in zip(part.single, exact.cells, strict=True):
+        found[mask] = np.array(found[mask])
+        found[mask][cell] = value
     return found
 
 
@@ -113,6 +117,8 @@ def _consistent(
     if settings.consistency == "none" and not settings.residuals:
         return {mask: _from_best(mask, channel, own) for mask in settings.published}
     cube = _cube(settings.consistency, channel, own, exact, token, report)
+    if channel.exact is not None and channel.exact.single:
+        cube = pinned_cube(cube, channel.exact.single, exact.cells, token)
     ended = _ended(settings, cube, token, report)
     return {mask: ended.cuboid(mask) for mask in settings.published}
 

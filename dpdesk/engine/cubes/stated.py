@@ -37,7 +37,7 @@ _KEYS = frozenset(
         "exact",
     )
 ) | frozenset(_PER_MEASURE)
-_ENTRY = frozenset(("dimensions", "cells", "variance", "file", "measure", "exact"))
+_ENTRY = frozenset(("dimensions", "cells", "variance", "file", "measure", "exact", "exact_cells"))
 _PROVING = ("exact", "optimal")
 
 Result = Mapping[str, object]

@@ -26,6 +26,7 @@ from dpdesk.engine.cubes.claimed import (
     read_claims,
     subsets,
 )
+from dpdesk.engine.cubes.exact.recomputed_cells import after_cells
 from dpdesk.engine.cubes.exact.verified import exact_checks
 from dpdesk.engine.cubes.recomputed import (
     gaussian_variance,
@@ -263,7 +264,7 @@ def _expected(claimed: Claimed, number: int, token: CancelToken) -> dict[Names, 
     tables = _published(claimed)
     variances = _true(claimed, number)
     work = sum(2 ** len(each) for each in tables) + len(claimed.sources) * 2 ** len(claimed.order)
-    if work > _WORK:
+    if work > _WORK and not (claimed.exact and claimed.exact.cells):
         sizes, sources = list(claimed.domains.values()), [claimed.mask(s) for s in claimed.sources]
         if claimed.plain_noise:
             swept = swept_best(sizes, sources, variances)
@@ -280,6 +281,8 @@ def _expected(claimed: Claimed, number: int, token: CancelToken) -> dict[Names, 
         return {names: _best(claimed, names, variances) for names in tables}
     found = _known(claimed, number, tables)
     token.check()
+    if claimed.exact is not None and claimed.exact.cells:
+        return after_cells(claimed.exact, found, tables, token)
     return {names: _after(claimed, names, found) for names in tables}
 
 

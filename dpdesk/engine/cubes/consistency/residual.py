@@ -63,8 +63,8 @@ class ConsistentCube:
 
     shape: tuple[int, ...]
     known: Floats
-    _layout: Layout = field(repr=False)
-    _cells: Floats = field(repr=False)
+    places: Layout = field(repr=False)
+    cells: Floats = field(repr=False)
     least_squares: bool = True
 
     def determines(self, cuboid: int) -> bool:
@@ -96,8 +96,8 @@ class ConsistentCube:
                 "cube.not-determined", "No noisy cuboid determines one that is to be published."
             )
         plain = self._plain(mask)
-        start = self._layout.starts[plain]
-        values = self._cells[start : start + self._layout.sizes[plain]]
+        start = self.places.starts[plain]
+        values = self.cells[start : start + self.places.sizes[plain]]
         values = values.reshape([self.shape[i] for i in members(mask)])
         values.flags.writeable = False
         return values

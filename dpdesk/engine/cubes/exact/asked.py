@@ -52,8 +52,6 @@ def check_exact(values: Mapping[str, ParameterValue], measures: Sequence[str], w
     """What exact tables do not go together with. Raises InputError ``cube.exact``."""
     if any(name != COUNT for name in measures):
         raise _error(_MEASURES, where, "measure")
-    if any(isinstance(item, Mapping) for item in _items(values["exact"])):
-        raise _error("`exact` names single cells, which are not offered yet", where)
     if values["consistency"] not in ("l2", "none"):
         raise _error(_CONSISTENCY, where, "consistency")
     for key in ("nonnegative", "integral"):

@@ -9,11 +9,15 @@ from dpdesk.core.cuboid import Domain
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plain import quoted
+from dpdesk.engine.cubes.consistency.blocks import cells_below
+from dpdesk.engine.cubes.consistency.pinned import MOST_PINNED
 from dpdesk.engine.cubes.exact.knowledge import Cell, knowledge
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
 from dpdesk.engine.cubes.lattice import members
+from dpdesk.engine.cubes.measuring import PlacedRows
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private_method import ExactTables
 
 
 def with_exact(
@@ -31,6 +35,7 @@ def with_exact(
     known = knowledge(domain.shape, whole, places, total=settings.replace)
     counted = known.whole or ((0,) if 0 in whole else ())
     part = ExactPart(known, counted, generic_sensitivity(known, token))
+    _check_cells(part, settings, where)
     if not part.noisy(settings.published):
         raise InputError(
             "cube.exact",
@@ -39,6 +44,21 @@ def with_exact(
             details={"key": "exact"},
         )
     return replace(settings, part=part)
+
+
+def _check_cells(part: ExactPart, settings: CubeSettings, where: str) -> None:
+    """Refuse more single cells than can be made consistent in a moment."""
+    if not part.single:
+        return
+    work = len(part.single) * cells_below(settings.published, part.known.shape)
+    if work > MOST_PINNED:
+        raise InputError(
+            "cube.exact",
+            f"{where}: `exact` names {len(part.single):,} single cells beside tables of so many "
+            f"cells that {work:,} sums would be needed, expected at most {MOST_PINNED:,}.",
+            hint="Release whole tables exactly, or fewer cells, or publish smaller tables.",
+            details={"key": "exact"},
+        )
 
 
 def without_exact(settings: CubeSettings) -> CubeSettings:
@@ -69,9 +89,22 @@ def stated_exact(exact: ExactPart | None) -> dict[str, object]:
     return {"exact": stated}
 
 
-def flag_of(exact: ExactPart | None, cuboid: int) -> dict[str, object]:
-    """The entry of a table: whether it is exact, where anything is."""
-    return {} if exact is None else {"exact": exact.gives(cuboid)}
+def flag_of(settings: CubeSettings, cuboid: int) -> dict[str, object]:
+    """The entry of a table: whether it is exact, where anything is, and which of its cells are."""
+    if settings.part is None:
+        return {}
+    cells = [list(cell) for cell in settings.exact_cells.get(cuboid, ())]
+    whole = settings.part.gives(cuboid)
+    return {"exact": whole, **({"exact_cells": cells} if cells and not whole else {})}
+
+
+def counted_exactly(part: ExactPart | None, rows: PlacedRows, token: CancelToken) -> ExactTables:
+    """The true counts of what is released exactly."""
+    if part is None:
+        return ExactTables()
+    known = {mask: rows.cuboid(mask, token) for mask in dict.fromkeys(m for m, _ in part.single)}
+    cells = tuple(int(known[mask][cell]) for mask, cell in part.single)
+    return ExactTables({mask: rows.cuboid(mask, token) for mask in part.whole}, cells)
 
 
 def _place(domain: Domain, mask: int, cell: Sequence[str], where: str) -> Cell:

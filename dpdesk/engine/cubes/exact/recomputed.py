@@ -27,7 +27,8 @@ class ExactClaim:
     """What a manifest says is exact, with the categories of every dimension.
 
     ``whole`` are cuboids, ``cells`` single cells by cuboid, both without what follows from the
-    rest; ``total`` is True when the number of rows is known and does not follow.
+    rest; ``total`` is True when the number of rows is known and does not follow. ``everything`` are
+    the exact cuboids from which all others follow, ``asked`` the single cells as they are listed.
     """
 
     categories: Mapping[str, tuple[str, ...]]
@@ -35,6 +36,7 @@ class ExactClaim:
     cells: Mapping[Names, frozenset[Cell]]
     total: bool
     everything: tuple[Names, ...]
+    asked: Mapping[Names, tuple[Cell, ...]]
 
     def size(self, names: Iterable[str]) -> int:
         """Cells of a cuboid."""
@@ -67,9 +69,13 @@ def exact_claim(
         return None
     whole: set[Names] = set()
     cells: dict[Names, set[Cell]] = {}
+    asked: dict[Names, tuple[Cell, ...]] = {}
     single = {name for name, listed in categories.items() if len(listed) == 1}
     for item in raw:
         if isinstance(item, Mapping):
+            asked[frozenset(item[_CUBOID])] = tuple(
+                frozenset(zip(item[_CUBOID], cell, strict=True)) for cell in item[_CELLS]
+            )
             for cell in item[_CELLS]:
                 pairs = dict(zip(item[_CUBOID], cell, strict=True))
                 if any(text not in categories[name] for name, text in pairs.items()):
@@ -86,7 +92,8 @@ def exact_claim(
     largest = tuple(each for each in whole if each and not any(each < other for other in whole))
     total = (replace or frozenset() in whole) and not largest
     everything = largest or ((frozenset(),) if frozenset() in whole else ())
-    return ExactClaim(categories, largest, _left(cells, largest, categories), total, everything)
+    left = _left(cells, largest, categories)
+    return ExactClaim(categories, largest, left, total, everything, asked)
 
 
 def _known(name: object, categories: Mapping[str, tuple[str, ...]]) -> str:

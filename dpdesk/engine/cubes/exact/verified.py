@@ -75,6 +75,9 @@ def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTa
         if item.get("exact") is not claim.gives(names):
             found = f"{file} is marked otherwise than the parameters say"
             return ClaimCheck(_TABLES, CheckStatus.FAILED, found, MANIFEST, _TABLES_LABEL)
+        fault = _cells_fault(item, names, claim, published[file])
+        if fault:
+            return ClaimCheck(_TABLES, CheckStatus.FAILED, f"{file} {fault}", file, _TABLES_LABEL)
         if not claim.gives(names):
             continue
         values = np.asarray(published[file].values, dtype=np.float64)
@@ -86,8 +89,27 @@ def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTa
         if not np.array_equal(_summed(exact[one], one & other), _summed(exact[other], one & other)):
             found = f"{exact[one].file} and {exact[other].file} do not agree"
             return ClaimCheck(_TABLES, CheckStatus.FAILED, found, exact[one].file, _TABLES_LABEL)
-    found = f"{len(exact):,} exact tables hold counts that agree"
+    cells = sum(len(listed) for listed in claim.asked.values())
+    found = f"{len(exact):,} exact tables and {cells:,} exact cells hold counts that agree"
     return ClaimCheck(_TABLES, CheckStatus.CONFIRMED, found, "", _TABLES_LABEL)
+
+
+def _cells_fault(
+    item: Mapping[str, object], names: Names, claim: ExactClaim, table: CuboidTable
+) -> str:
+    """What is wrong with the single exact cells of a table; empty when nothing is."""
+    asked = () if claim.gives(names) else claim.asked.get(names, ())
+    stated = item.get("exact_cells", [])
+    order, categories = table.domain.dimensions, table.domain.categories
+    listed = [[dict(cell)[name] for name in order] for cell in asked]
+    if stated != listed:
+        return "has other exact cells than the parameters say"
+    values = np.asarray(table.values, dtype=np.float64)
+    for cell in listed:
+        place = tuple(texts.index(text) for texts, text in zip(categories, cell, strict=True))
+        if values[place] < 0 or values[place] % 1:
+            return "has an exact cell that holds no count"
+    return ""
 
 
 def _summed(table: CuboidTable, names: Names) -> NDArray[np.float64]:

@@ -49,7 +49,8 @@ def exact_names(settings: CubeSettings) -> str:
         shown = ", ".join("/".join(cell) for cell in cells[:_MOST_NAMED])
         more = len(cells) - _MOST_NAMED
         shown += f" and {more:,} more" if more > 0 else ""
-        named.append(f"{len(cells):,} of the cells of {_name(settings, mask)} ({shown})")
+        count = "1 cell" if len(cells) == 1 else f"{len(cells):,} of the cells"
+        named.append(f"{count} of {_name(settings, mask)} ({shown})")
     return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else named[0]
 
 
@@ -69,7 +70,7 @@ def _claim(settings: CubeSettings, names: str, epsilon: float, change: int) -> s
     rows = settings.rows_per_person
     size = "at most 1 row comes or goes" if change == 1 else f"at most {change} rows come or go"
     unit = "one minimal change" if rows == 1 else f"{rows:,} minimal changes"
-    many = len(settings.exact) + len(settings.exact_cells) > 1
+    many = len(settings.exact) + sum(map(len, settings.exact_cells.values())) > 1
     return (
         f"{names} {'are' if many else 'is'} published without noise and "
         f"{'have' if many else 'has'} no ε protection. Among data sets that agree with "

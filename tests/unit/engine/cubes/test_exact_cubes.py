@@ -10,7 +10,9 @@ import pytest
 
 from dpdesk.core.budget import Noise as LedgerNoise
 from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.charts import TABLES
+from dpdesk.engine.cubes.consistency.pinned import pinned_cube, pinned_variances
 from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
 from dpdesk.engine.cubes.lattice_chart import lattice_of_design
 from dpdesk.engine.cubes.plan_shelf import plan_key
@@ -32,6 +34,8 @@ from tests.reference.cube_consistency import sums
 MARGINS = [["a"], ["b"]]
 PAIRS = [["a", "b"], ["b", "c"]]
 
+CELLS: dict[str, Any] = {"cuboid": ["b"], "cells": [["0"], ["2"]]}
+
 PLANS: dict[str, dict[str, Any]] = {
     "one": {"exact": [["a"]]},
     "margins": {"exact": MARGINS},
@@ -47,6 +51,12 @@ PLANS: dict[str, dict[str, Any]] = {
     "apart": {"exact": MARGINS, "consistency": "none"},
     "gaussian": {"exact": MARGINS, "rho": 0.5},
     "residuals": {"exact": PAIRS, "rho": 0.5, "planner": "optimal", "basis": "residuals"},
+    "cells": {"exact": [CELLS]},
+    "cells of two": {"exact": [CELLS, {"cuboid": ["a"], "cells": [["1"]]}]},
+    "cells and tables": {"exact": [["a"], {"cuboid": ["c", "b"], "cells": [["1", "0"]]}]},
+    "base cells": {"exact": [{"cuboid": ["a", "b", "c"], "cells": [["0", "1", "1"]]}]},
+    "cells apart": {"exact": [CELLS], "consistency": "none"},
+    "cells, replaced": {"exact": [CELLS], "neighbours": "replace", "rho": 0.5},
     "replaced": {"exact": [["a"]], "neighbours": "replace"},
     "two rows": {"exact": [["a"]], "rows_per_person": 2, "rho": 0.5},
 }
@@ -58,7 +68,16 @@ def test_exact_tables_come_out_as_counted_and_the_rest_adds_up_to_them(name: str
     source = MemorySource.of(NAMES, rows_of(counts))
     tables, entries = drawn(design, source, SeededBits(4)), stated(design)
     exact = {names for names, item in entries.items() if item["exact"]}
-    assert {tuple(each) for each in PLANS[name]["exact"]} <= exact
+    for each in PLANS[name]["exact"]:
+        if not isinstance(each, dict):
+            assert tuple(each) in exact
+            continue
+        names = tuple(sorted(each["cuboid"]))
+        assert names not in exact
+        for cell in each["cells"]:
+            places = dict(zip(each["cuboid"], map(int, cell), strict=True))
+            place = tuple(places[one] for one in names)
+            assert tables[names][place] == truth(counts, names)[place]
     for names, values in tables.items():
         if names in exact:
             assert (values == truth(counts, names)).all()
@@ -72,7 +91,8 @@ def test_exact_tables_come_out_as_counted_and_the_rest_adds_up_to_them(name: str
 
 
 @pytest.mark.parametrize(
-    "name", ["margins", "all pairs", "total", "apart", "gaussian", "residuals", "bmax"]
+    "name",
+    ["margins", "all pairs", "total", "apart", "gaussian", "residuals", "cells and tables"],
 )
 def test_stated_variances_are_those_of_many_draws_and_no_value_is_biased(name: str) -> None:
     design, counts = design_of(**PLANS[name]), counts_for_tests()
@@ -84,6 +104,9 @@ def test_stated_variances_are_those_of_many_draws_and_no_value_is_biased(name: s
             assert not errors.any()
             continue
         cells, variance = errors[0].size, item["variance"]
+        if "exact_cells" in item:  # the variance is that of the least exact cell
+            assert ((errors**2).mean(axis=0) / item["variance"]).max() < 1.8
+            continue
         # Cells depend on each other at worst wholly: the margins are those of one cell.
         assert abs(errors.mean(axis=0)).max() < 5 * (variance / draws) ** 0.5
         assert 0.6 < (errors**2).mean() / variance < 1.6, (names, cells)
@@ -129,6 +152,8 @@ def test_consistency_with_exact_tables_is_least_squares_under_equations() -> Non
         ({"exact": [["a"], ["a", "b"]]}, 2),
         ({"exact": [["a"], ["b"], ["c"]]}, 8),
         ({"exact": [["a"]], "neighbours": "replace"}, 2),
+        ({"exact": [CELLS], "neighbours": "replace"}, 2),
+        ({"exact": [["a"], CELLS]}, 4),
         ({"exact": MARGINS, "rows_per_person": 3}, 12),
     ],
 )
@@ -212,3 +237,49 @@ def test_wanted_variances_of_exact_tables_alone_are_no_target() -> None:
         targets=[{"dimensions": ["a"], "variance": 9}],
     )
     assert len(design.plan.sources) > 0
+
+
+def test_single_cells_are_equations_of_the_least_squares() -> None:
+    random = np.random.default_rng(8)
+    base = random.integers(0, 20, SHAPE).astype(float)
+    noisy = {
+        0b111: (base + random.normal(size=SHAPE), 1.0),
+        0b011: (base.sum(axis=2) + random.normal(size=(2, 3)), 2.0),
+    }
+    pins = [(0b011, (1, 2)), (0b100, (0,)), (0b010, (1,)), (0b011, (0, 1))]
+    equations = np.stack(
+        [sums(mask, SHAPE).reshape(*margin_shape(mask), -1)[cell] for mask, cell in pins]
+    )
+    wanted = equations @ base.ravel()
+    exact = {0b001: base.sum(axis=(1, 2))}
+    every = np.vstack([equations, sums(0b001, SHAPE)])
+    start = np.linalg.lstsq(every, every @ base.ravel(), rcond=None)[0]
+    free = np.linalg.svd(every)[2][np.linalg.matrix_rank(every) :].T
+    matrix = np.vstack([weight**0.5 * sums(mask, SHAPE) for mask, (_, weight) in noisy.items()])
+    right = np.concatenate([weight**0.5 * each.ravel() for each, weight in noisy.values()])
+    best = start + free @ np.linalg.lstsq(matrix @ free, right - matrix @ start, rcond=None)[0]
+    cube = consistent_cube(
+        SHAPE, {m: Measured(values, weight) for m, (values, weight) in noisy.items()}, exact=exact
+    )
+    pinned = pinned_cube(cube, pins, [int(value) for value in wanted], CancelToken())
+    spread = free @ np.linalg.pinv(matrix @ free)
+    variances = pinned_variances(cube.known, SHAPE, range(8), pins, CancelToken())
+    for mask in range(8):
+        assert np.allclose(pinned.cuboid(mask).ravel(), sums(mask, SHAPE) @ best, atol=1e-8)
+        true = ((sums(mask, SHAPE) @ spread) ** 2).sum(axis=1).max()
+        assert variances[mask] == pytest.approx(true, abs=1e-9)
+
+
+def margin_shape(mask: int) -> tuple[int, ...]:
+    return tuple(n for i, n in enumerate(SHAPE) if mask >> i & 1)
+
+
+def test_too_many_single_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpdesk.engine.cubes.exact.planned.MOST_PINNED", 20)
+    with pytest.raises(InputError, match="2 single cells"):
+        design_of(exact=[CELLS])
+
+
+def test_the_guarantee_names_single_cells() -> None:
+    claim = design_of(exact=[CELLS]).guarantee.claim
+    assert claim.startswith("2 of the cells of b (0, 2) are published without noise")

@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from dpdesk.core.errors import Cancelled
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.exact.graphs import directed_sensitivity, undirected_sensitivity
+from dpdesk.engine.cubes.method import DpCube
+from dpdesk.engine.private_method import PrivateInput
 from tests.reference.exact_cuboids import constraints, degree_constraints, longest_minimal
 
 
@@ -68,3 +72,26 @@ def test_enumerating_a_graph_ends_when_it_is_cancelled() -> None:
     token.cancel()
     with pytest.raises(Cancelled):
         undirected_sensitivity(6, 4, token=token)
+
+
+def test_an_edge_table_with_known_degrees_is_a_cube_with_exact_cells() -> None:
+    nodes = ["x", "y", "z", "w"]
+    for known_out, known_in in ((4, 4), (4, 2), (2, 1), (0, 3)):
+        degrees = [("from", known_out), ("to", known_in)]
+        exact: list[object] = [
+            [name] if known == 4 else {"cuboid": [name], "cells": [[n] for n in nodes[:known]]}
+            for name, known in degrees
+            if known
+        ]
+        method = DpCube()
+        raw = {
+            "dimensions": ["from", "to"],
+            "domains": {"from": nodes, "to": nodes},
+            "epsilon": 1,
+            "publish": [["from", "to"]],
+            "exact": exact,
+        }
+        roles = {"from": Role.INSENSITIVE, "to": Role.INSENSITIVE}
+        given = PrivateInput(roles, {}, parse_parameters(method.parameters, raw, "plan"))
+        design = method.design(given, CancelToken(), silent)
+        assert design.result["sensitivity"] == directed_sensitivity(4, known_out, known_in)
