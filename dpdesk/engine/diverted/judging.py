@@ -14,6 +14,7 @@ from dpdesk.core.schema import Role, ValueCount
 from dpdesk.engine.diverted.charts import frequency_chart
 from dpdesk.engine.diverted.eligibility import Eligibility, largest_common_l, refuse
 from dpdesk.engine.diverted.guarantee import diverted_guarantee, name_list
+from dpdesk.engine.diverted.reliability import reliability_chart
 from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.diverted.values import value_counts
 from dpdesk.engine.method import ExplorationView, MethodInput
@@ -111,7 +112,10 @@ def described(
             },
         },
         risk={each.attribute: _risk(each) for each in found},
-        charts=tuple(frequency_chart(each) for each in found),
+        charts=(
+            *(frequency_chart(each) for each in found),
+            *(reliability_chart(each.attribute, each.counts, settings.l) for each in found),
+        ),
         figures=_figures(settings, found, removed),
         notes=notes,
     )
