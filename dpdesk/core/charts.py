@@ -265,6 +265,8 @@ class LatticeChart:
 
     def sources(self, cuboid: int) -> tuple[int, ...]:
         """The cuboids with noise that hold all its dimensions, itself included, smallest first."""
+        if cuboid in self.exact:
+            return ()
         holding = [source for source in self.shares if not cuboid & ~source]
         return tuple(sorted(holding, key=lambda source: (self.cells(source), source)))
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import combinations
 from math import comb
 
-from dpdesk.core.cube_parameters import ALL, MAX_DIMENSIONS
+from dpdesk.core.cube_parameters import ALL, CUBOID, MAX_DIMENSIONS
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import exact_number, plain_number
 
@@ -41,8 +41,8 @@ class CuboidChoice:
     """The cuboids of a plan, as bit masks over ``dimensions`` (bit i: dimension i).
 
     All with at most ``most`` dimensions are published but the ``forbidden`` ones; where ``most`` is
-    None, those that are ``listed``. ``weights`` and ``targets`` hold what the plan says, no
-    defaults.
+    None, those that are ``listed``. The ``exact`` ones, which get no noise, are published too.
+    ``weights`` and ``targets`` hold what the plan says, no defaults.
     """
 
     dimensions: tuple[str, ...]
@@ -51,6 +51,7 @@ class CuboidChoice:
     forbidden: tuple[int, ...] = ()
     weights: Mapping[int, Fraction] = field(default_factory=dict)
     targets: Mapping[int, Fraction] = field(default_factory=dict)
+    exact: tuple[int, ...] = ()
 
     @classmethod
     def from_plain(cls, parameters: Mapping[str, object]) -> CuboidChoice:
@@ -73,15 +74,16 @@ class CuboidChoice:
             _masks(parameters.get("forbid") or (), dimensions),
             _numbers(parameters.get("weights"), "weight", dimensions),
             _numbers(parameters.get("targets"), "variance", dimensions),
+            _masks([_exact_names(one) for one in _list(parameters.get("exact"))], dimensions),
         )
 
     def standing(self, cuboid: int) -> Standing:
         """What the plan wants of a cuboid."""
         if cuboid in self.forbidden:
             return Standing.FORBIDDEN
-        if self.most is None:
-            return Standing.PUBLISHED if cuboid in self._listed else Standing.FREE
-        return Standing.PUBLISHED if cuboid.bit_count() <= self.most else Standing.FREE
+        if cuboid in self.exact:
+            return Standing.PUBLISHED
+        return Standing.PUBLISHED if self._asked(cuboid) else Standing.FREE
 
     def weight(self, cuboid: int) -> Fraction:
         """How much its error counts, 1 where the plan says nothing."""
@@ -90,10 +92,11 @@ class CuboidChoice:
     @property
     def count(self) -> int:
         """How many cuboids are published."""
+        more = sum(not self._asked(one) for one in self.exact)
         if self.most is None:
-            return len(self.listed)
+            return len(self.listed) + more
         every = sum(comb(len(self.dimensions), size) for size in range(self.most + 1))
-        return every - sum(one.bit_count() <= self.most for one in self.forbidden)
+        return every + more - sum(one.bit_count() <= self.most for one in self.forbidden)
 
     def name(self, cuboid: int) -> str:
         """A cuboid as people read it."""
@@ -113,7 +116,11 @@ class CuboidChoice:
         return allowed._with_list([*allowed._all_listed(), cuboid])
 
     def released(self, cuboid: int) -> CuboidChoice:
-        """The cuboid is neither published nor forbidden. Raises InputError for the last one."""
+        """The cuboid is neither published nor forbidden.
+
+        Raises InputError for the last one, and for one that is released exactly.
+        """
+        self._check_exact(cuboid)
         allowed = replace(self, forbidden=tuple(one for one in self.forbidden if one != cuboid))
         if allowed.standing(cuboid) is not Standing.PUBLISHED:
             return allowed
@@ -125,7 +132,11 @@ class CuboidChoice:
         return self.released(cuboid) if published else self.required(cuboid)
 
     def avoided(self, cuboid: int) -> CuboidChoice:
-        """The cuboid is forbidden, or no longer. Raises InputError for the last published one."""
+        """The cuboid is forbidden, or no longer.
+
+        Raises InputError for the last published one, and for one that is released exactly.
+        """
+        self._check_exact(cuboid)
         if cuboid in self.forbidden:
             return replace(self, forbidden=tuple(one for one in self.forbidden if one != cuboid))
         listed = tuple(one for one in self.listed if one != cuboid)
@@ -152,7 +163,7 @@ class CuboidChoice:
 
     def plain(self) -> dict[str, object]:
         """The keys as a plan writes them."""
-        publish: object = [self.names(one) for one in self.listed]
+        publish: object = [self.names(one) for one in self.listed or self.exact]
         if self.most is not None:
             whole = self.most == len(self.dimensions)
             publish = ALL if whole else {MAX_DIMENSIONS: self.most}
@@ -164,6 +175,18 @@ class CuboidChoice:
         }
 
     # -- inside
+
+    def _asked(self, cuboid: int) -> bool:
+        """Whether ``publish`` names a cuboid."""
+        return cuboid in self._listed if self.most is None else cuboid.bit_count() <= self.most
+
+    def _check_exact(self, cuboid: int) -> None:
+        if cuboid in self.exact:
+            raise InputError(
+                "cube.exact",
+                f"{self.name(cuboid)} is released exactly, so it is published.",
+                hint="Take it out of the exact tables first.",
+            )
 
     @cached_property
     def _listed(self) -> frozenset[int]:
@@ -189,7 +212,7 @@ class CuboidChoice:
         made = replace(self, most=None, listed=tuple(listed))
         largest = max((one.bit_count() for one in listed), default=0)
         short = replace(self, most=largest, listed=())
-        if short.count == len(set(listed)) and not any(
+        if short.count == made.count and not any(
             one.bit_count() <= largest for one in self.forbidden
         ):
             made = short
@@ -262,11 +285,19 @@ def _union(bits: Iterable[int]) -> int:
     return found
 
 
+def _list(value: object) -> list[object]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _exact_names(item: object) -> object:
+    """The dimensions of an exact cuboid, which may be named with single cells."""
+    return item.get(CUBOID) if isinstance(item, Mapping) else item
+
+
 def _numbers(value: object, key: str, dimensions: tuple[str, ...]) -> dict[int, Fraction]:
     found: dict[int, Fraction] = {}
-    for item in value if isinstance(value, list | tuple) else ():
-        number = exact_number(item[key]) if isinstance(item, Mapping) else None
-        if number is None:
+    for item in _list(value):
+        if not isinstance(item, Mapping) or (number := exact_number(item[key])) is None:
             raise ValueError("no number for a table")
         found[_mask(item["dimensions"], dimensions)] = number
     return found

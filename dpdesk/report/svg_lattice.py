@@ -39,7 +39,7 @@ def _draw_node(
 ) -> None:
     published = node.standing is Standing.PUBLISHED
     half = layout.edge * (_PUBLISHED if published else _OTHER)
-    place = chart.error_class(node.width)
+    place = None if node.exact else chart.error_class(node.width)
     fill = SURFACE if place is None else _shade(place)
     style = f"fill:{fill};stroke:{TEXT if published else MUTED}"
     wide = "1.5" if published else "1"
@@ -52,6 +52,9 @@ def _draw_node(
     else:
         mark, end = f'<circle cx="{cx}" cy="{cy}" r="{r}" ', "circle"
     canvas.elements.append(f'{mark}style="{style}" stroke-width="{wide}">{title}</{end}>')
+    if node.exact:
+        ring = f'<circle cx="{cx}" cy="{cy}" r="{number(0.6 * half)}"'
+        canvas.elements.append(f'{ring} style="fill:none;stroke:{TEXT}"/>')
     if node.standing is Standing.FORBIDDEN:
         reach = 1.5 * half
         canvas.line(x - reach, y + reach, x + reach, y - reach, TEXT, "", 2)

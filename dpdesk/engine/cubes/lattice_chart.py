@@ -6,7 +6,7 @@ with Gaussian noise), from which all others follow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -57,7 +57,7 @@ def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeC
     chart = LatticeChart(
         id=LATTICE,
         question=QUESTION,
-        answer=_answer(design, listed, supposed=supposed),
+        answer=_answer(design, supposed=supposed),
         choice=_choice(settings),
         shape=design.plan.shape,
         widths=widths,
@@ -68,7 +68,7 @@ def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeC
         budget_words=budget,
         supposed=supposed,
         weighted=_weighted(settings),
-        exact=frozenset(mask for mask in listed if settings.part and settings.part.gives(mask)),
+        exact=_exact(settings, listed),
         short=SHORT,
         opens=_OPENS,
     )
@@ -157,6 +157,7 @@ def _choice(settings: CubeSettings) -> CuboidChoice:
         tuple(sorted(settings.forbidden)),
         settings.weights,
         settings.targets,
+        tuple(sorted({*settings.exact, *settings.exact_cells})),
     )
 
 
@@ -167,25 +168,45 @@ def _weighted(settings: CubeSettings) -> bool:
     return settings.planner == "pmost"
 
 
-def _answer(design: CubeDesign, listed: Sequence[int], *, supposed: bool) -> str:
-    settings, variances = design.settings, design.errors[0].variances
-    unit, step = unit_of(design.channels[0]), float(design.channels[0].unit)
-    worst = int(np.argmax(variances))
-    low, high = (
-        format_figure(float(f"{half_width(settings.noise, value, step):.3g}"), "number")
-        for value in (min(variances), max(variances))
-    )
-    sign = "ε" if settings.noise is Noise.LAPLACE else "ρ"
-    at = f"{sign} = {float(settings.budget):g}"
-    span = f"± {low} to ± {high} {unit}" if low != high else f"± {high} {unit}"
-    name = name_of(settings, settings.published[worst])
+def _answer(design: CubeDesign, *, supposed: bool) -> str:
+    settings = design.settings
+    exact = _exact(settings, settings.published)
+    pairs = zip(settings.published, design.errors[0].variances, strict=True)
+    noisy = {mask: variance for mask, variance in pairs if mask not in exact}
     count, every = len(settings.published), 1 << len(settings.dimensions)
     which = f"All {_tables(every)}" if count == every else f"{_tables(count)} of {every:,}"
-    said = f"{which} published, {span} in 95 % of the cells at {at}; least exact: {name}."
+    which += " published" + (f" ({len(exact):,} exactly)" if exact else "")
+    if not noisy:
+        return f"{which}; no noise is in any of them."
+    worst = max(noisy, key=lambda mask: noisy[mask])
+    sign = "ε" if settings.noise is Noise.LAPLACE else "ρ"
+    said = (
+        f"{which}, {_span(design, noisy.values())} in 95 % of the cells at {sign} = "
+        f"{float(settings.budget):g}; least exact: {name_of(settings, worst)}."
+    )
     if not supposed:
         return said
     law = "1/ε" if settings.noise is Noise.LAPLACE else "1/√ρ"
     return f"{said} No {sign} is chosen yet: for any other, multiply by {law}."
+
+
+def _span(design: CubeDesign, variances: Collection[float]) -> str:
+    """The least and the largest ± in words."""
+    channel = design.channels[0]
+    low, high = (
+        format_figure(
+            float(f"{half_width(design.settings.noise, value, float(channel.unit)):.3g}"), "number"
+        )
+        for value in (min(variances), max(variances))
+    )
+    span = f"± {high}" if low == high else f"± {low} to ± {high}"
+    return f"{span} {unit_of(channel)}"
+
+
+def _exact(settings: CubeSettings, cuboids: Iterable[int]) -> frozenset[int]:
+    """Those of some cuboids that follow from what is released exactly."""
+    part = settings.part
+    return frozenset(mask for mask in cuboids if part is not None and part.gives(mask))
 
 
 def _tables(count: int) -> str:

@@ -152,7 +152,7 @@ class LatticeBoard(QWidget):
     def _arrange(self) -> None:
         chart = self._chart
         if chart is not None:
-            self._area = area = self._room()
+            self._area = area = self._room(chart)
             drawn = chart.drawn(self._chosen or 0)
             words = 0 if chart.whole else self._theme.ems(WORDS_EMS)
             self._layout = arrange(drawn, area.width(), area.height(), words)
@@ -161,10 +161,10 @@ class LatticeBoard(QWidget):
             }
         self.update()
 
-    def _room(self) -> QRectF:
+    def _room(self, chart: LatticeChart) -> QRectF:
         """The room for marks, between the numbers at the left and the key below."""
         left = self._theme.ems(4)
-        below = key_height(self._theme, self.width())
+        below = key_height(self._theme, chart, self.width())
         return QRectF(left, SPACE.s, max(1, self.width() - left), max(1, self.height() - below))
 
     def _worded(self, row: LatticeRow) -> bool:
@@ -211,7 +211,7 @@ class LatticeBoard(QWidget):
                     draw_words(painter, style, self._called(chart, node), node, box)
         if self._chosen is not None and self._chosen in self._layout.places:
             draw_ring(painter, style, self._spots[self._chosen], focused=self.hasFocus())
-        high = key_height(self._theme, self.width()) - SPACE.s
+        high = key_height(self._theme, chart, self.width()) - SPACE.s
         box = QRectF(0, self.height() - high, self.width(), high)
         draw_key(painter, self._theme, chart, box)
 

@@ -68,8 +68,8 @@ class LatticeFinder(QFrame):
             self.list.clear()
             for cuboid in found[:MOST_ROWS]:
                 node = chart.node(cuboid)
-                mark = "■" if node.noisy else "○"
-                words = f"{mark} {node.name}  {error_words(node.width)}"
+                mark = "◎" if node.exact else "■" if node.noisy else "○"
+                words = f"{mark} {node.name}  {error_words(node)}"
                 if node.standing is not Standing.PUBLISHED:
                     words = f"{words} · {STANDING_WORDS[node.standing]}"
                 item = QListWidgetItem(words)

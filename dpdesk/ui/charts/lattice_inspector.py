@@ -84,8 +84,8 @@ class LatticeInspector(QFrame):
         self.state.setText(self._state_words(node))
         values = {
             "cells": f"{node.cells:,}",
-            "width": self._error_text(node.width, chart.unit),
-            "deviation": self._error_text(node.deviation, chart.unit),
+            "width": self._error_text(node, node.width, chart.unit),
+            "deviation": self._error_text(node, node.deviation, chart.unit),
             "share": format_figure(node.share, "share") if node.noisy else "–",
         }
         for key, text in values.items():
@@ -162,7 +162,7 @@ class LatticeInspector(QFrame):
             Standing.FORBIDDEN: self.tr("✕ forbidden"),
         }[node.standing]
         if node.exact:
-            noise = self.tr("without noise")
+            noise = self.tr("◎ released without noise")
         elif node.noisy:
             noise = self.tr("■ noise of its own")
         elif node.width is not None and math.isinf(node.width):
@@ -171,7 +171,9 @@ class LatticeInspector(QFrame):
             noise = self.tr("computed")
         return self.tr("{standing} · {noise}").format(standing=standing, noise=noise)
 
-    def _error_text(self, value: float | None, unit: str) -> str:
+    def _error_text(self, node: CuboidNode, value: float | None, unit: str) -> str:
+        if node.exact:
+            return self.tr("none")
         if value is None or not math.isfinite(value):
             return "–"
         return f"{format_figure(float(f'{value:.3g}'), 'number')} {unit}"

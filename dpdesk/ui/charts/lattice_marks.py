@@ -40,9 +40,10 @@ def draw_mark(painter: QPainter, style: MarkStyle, node: CuboidNode, spot: QPoin
     published = node.standing is Standing.PUBLISHED
     half = style.edge * (PUBLISHED if published else OTHER)
     rim = style.pens[0] if published else style.pens[1]
-    place = style.chart.error_class(node.width)
+    place = None if node.exact else style.chart.error_class(node.width)
     painter.setBrush(QColor(tokens.surface if place is None else tokens.ramp[place]))
-    dashed = Qt.PenStyle.DotLine if place is None else Qt.PenStyle.SolidLine
+    unknown = place is None and not node.exact
+    dashed = Qt.PenStyle.DotLine if unknown else Qt.PenStyle.SolidLine
     painter.setPen(QPen(rim, 1.5 if published else 1.0, dashed))
     box = QRectF(spot.x() - half, spot.y() - half, 2 * half, 2 * half)
     if node.noisy:
@@ -100,7 +101,7 @@ def draw_words(
     metrics = QFontMetricsF(font)
     painter.setFont(font)
     name = metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width())
-    error = error_words(node.width)
+    error = error_words(node)
     wide = max(map(metrics.horizontalAdvance, (name, error)))
     ground = QColor(tokens.surface)
     ground.setAlpha(215)  # lines must not cross what is read
@@ -117,8 +118,11 @@ def draw_words(
     painter.drawText(lower, left | Qt.AlignmentFlag.AlignVCenter, error)
 
 
-def error_words(width: float | None) -> str:
+def error_words(node: CuboidNode) -> str:
     """A ± in few characters; a dash where it is not known."""
+    width = node.width
+    if node.exact:
+        return translate("Lattice", "exact")
     if width is None:
         return "± –"
     return f"± {short_number(width)}" if math.isfinite(width) else "± –"
@@ -131,10 +135,10 @@ def short_number(value: float) -> str:
     return format_figure(float(f"{value:.3g}"), "count")
 
 
-def key_height(theme: Theme, width: float) -> int:
+def key_height(theme: Theme, chart: LatticeChart, width: float) -> int:
     """Pixels that the key needs in this width."""
     metrics = QFontMetricsF(theme.font("note"))
-    lines = max(line for line, _ in _spots(metrics, width)) + 1
+    lines = max(line for line, _ in _spots(chart, metrics, width)) + 1
     return round((2.4 + lines) * metrics.height() + 8)
 
 
@@ -154,7 +158,9 @@ def draw_key(painter: QPainter, theme: Theme, chart: LatticeChart, box: QRectF) 
     start = box.left() + metrics.horizontalAdvance(words) + 24
     _draw_ramp(painter, theme, chart, QPointF(start, box.top()), box.right() - 16)
     top = box.top() + 2.2 * high
-    for (line, x), (mark, text) in zip(_spots(metrics, box.width()), _meanings(), strict=True):
+    for (line, x), (mark, text) in zip(
+        _spots(chart, metrics, box.width()), _meanings(chart), strict=True
+    ):
         y = top + line * high
         painter.setPen(QPen(QColor(theme.tokens.text), 1.2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -163,11 +169,11 @@ def draw_key(painter: QPainter, theme: Theme, chart: LatticeChart, box: QRectF) 
         painter.drawText(QPointF(box.left() + x + 18, y + metrics.ascent()), text)
 
 
-def _spots(metrics: QFontMetricsF, width: float) -> list[tuple[int, float]]:
+def _spots(chart: LatticeChart, metrics: QFontMetricsF, width: float) -> list[tuple[int, float]]:
     """Line and left edge of each meaning, broken into lines."""
     found: list[tuple[int, float]] = []
     line, x = 0, 0.0
-    for _, text in _meanings():
+    for _, text in _meanings(chart):
         wide = metrics.horizontalAdvance(text) + 20
         if x and x + wide > width:
             line, x = line + 1, 0.0
@@ -199,10 +205,12 @@ def _draw_ramp(
         painter.drawText(QPointF(x, start.y() + high + metrics.ascent() + 2), text)
 
 
-def _meanings() -> tuple[tuple[str, str], ...]:
+def _meanings(chart: LatticeChart) -> tuple[tuple[str, str], ...]:
+    exact = (("twice", translate("Lattice", "without noise")),) if chart.exact else ()
     return (
         ("square", translate("Lattice", "noise of its own")),
         ("disc", translate("Lattice", "computed")),
+        *exact,
         ("small", translate("Lattice", "not published")),
         ("struck", translate("Lattice", "forbidden")),
     )
@@ -215,5 +223,7 @@ def _draw_sign(painter: QPainter, mark: str, spot: QPointF) -> None:
         painter.drawRect(box)
     else:
         painter.drawEllipse(box)
+    if mark == "twice":
+        painter.drawEllipse(box.adjusted(3, 3, -3, -3))
     if mark == "struck":
         painter.drawLine(QLineF(spot.x() - 6, spot.y() + 6, spot.x() + 6, spot.y() - 6))

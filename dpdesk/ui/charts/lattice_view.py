@@ -174,7 +174,7 @@ class LatticeView(ChartView):
         node = chart.node(shown)
         self.inspector.show_node(chart, node, acts=shown == board.chosen)
         if shown == board.chosen:
-            words = f"{node.name}: {self.inspector.state.text()}, {error_words(node.width)}"
+            words = f"{node.name}: {self.inspector.state.text()}, {error_words(node)}"
             board.setAccessibleDescription(words)
 
     # -- reactions

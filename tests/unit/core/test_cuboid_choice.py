@@ -24,6 +24,8 @@ def choice(**keys: object) -> CuboidChoice:
 
 def settings_of(made: CuboidChoice) -> CubeSettings:
     keys = {key: value for key, value in made.plain().items() if value is not None}
+    if made.exact:
+        keys["exact"] = [made.names(mask) for mask in made.exact]
     given = {"dimensions": NAMES, "epsilon": 1, **keys}
     return CubeSettings.from_parameters(parse_parameters(PARAMETERS, given, "plan"), "plan")
 
@@ -41,6 +43,8 @@ def published(made: CuboidChoice) -> set[int]:
         {"publish": {"max_dimensions": 1}, "forbid": [[]]},
         {"publish": [["age", "sex"], []], "weights": [{"dimensions": [], "weight": 2.5}]},
         {"publish": [["sex"]], "targets": [{"dimensions": ["sex"], "variance": 9}]},
+        {"publish": [["sex"]], "exact": [["age"], []]},
+        {"publish": {"max_dimensions": 1}, "exact": [["age", "sex"], ["age"]]},
     ],
 )
 def test_it_reads_a_plan_as_the_method_does_and_writes_it_back(keys: dict[str, object]) -> None:
@@ -117,6 +121,15 @@ def test_the_last_table_stays_and_what_is_not_published_has_no_weight() -> None:
             act(0b001)
     with pytest.raises(InputError, match="age"):
         made.weighed(0b010, Fraction(2))
+
+
+def test_an_exact_table_stays_published_and_the_others_come_and_go_beside_it() -> None:
+    made = choice(publish=[["sex"]], exact=[["age"]])
+    for act in (made.toggled, made.avoided):
+        with pytest.raises(InputError, match="released exactly"):
+            act(0b010)
+    alone = made.toggled(0b001)
+    assert published(alone) == {0b010} == set(settings_of(alone).published)
 
 
 def test_a_plan_never_names_thousands_of_tables_one_by_one() -> None:

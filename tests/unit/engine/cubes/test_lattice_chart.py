@@ -116,6 +116,17 @@ def test_settings_that_cannot_be_planned_still_show_what_is_chosen() -> None:
     assert chart.node(0b001).width is None
 
 
+def test_exact_tables_and_what_follows_from_them_have_no_error_and_no_source() -> None:
+    chart = lattice(planner="base", exact=[["sex", "age"]], publish=[["region"]])
+    exact = [mask for mask in chart.listed if chart.node(mask).exact]
+    assert exact == [0, 0b001, 0b010, 0b011]
+    assert chart.node(0b011).standing is Standing.PUBLISHED
+    assert chart.node(0b011).width == 0
+    assert chart.sources(0b011) == ()
+    assert "2 tables of 8 published (1 exactly)" in chart.answer
+    assert dict(zip(chart.table.columns, chart.table.rows[1], strict=True))["Noise"] == "none"
+
+
 def test_weights_matter_to_the_planners_that_look_at_them() -> None:
     weights = [{"dimensions": ["sex"], "weight": 5}]
     assert not lattice(weights=weights).weighted
