@@ -26,7 +26,9 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
     place = place if 0 <= place < len(settings.published) else len(settings.published) - 1
     mask, variance = settings.published[place], design.errors[0].variances[place]
     unit, step = unit_of(channel), float(channel.unit)
-    values = size + sqrt(variance) * noise_quantiles(design.plan, mask, DOTS)
+    noisy = variance > 0  # else the table is exact
+    quantiles = noise_quantiles(design.plan, mask, DOTS) if noisy else np.zeros(DOTS)
+    values = size + sqrt(variance) * quantiles
     width = half_width(settings.noise, variance, step)
     across, along = _stacked(values)
     cell = f"a cell of {name_of(settings, mask)} that truly holds {_number(size)} {unit}"

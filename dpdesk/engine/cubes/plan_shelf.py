@@ -12,7 +12,6 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from dpdesk.core.jobs import CancelToken, Report, silent
-from dpdesk.engine.cubes.design import noise_plan
 from dpdesk.engine.cubes.lattice import Floats
 from dpdesk.engine.cubes.planner_errors import (
     PlannerErrors,
@@ -20,6 +19,7 @@ from dpdesk.engine.cubes.planner_errors import (
     error_curve,
     widths_at,
 )
+from dpdesk.engine.cubes.planning import noise_plan
 from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings
 
@@ -68,7 +68,7 @@ class PlanShelf:
     def plan(
         self, settings: CubeSettings, shape: Shape, token: CancelToken, report: Report = silent
     ) -> CubePlan:
-        """As :func:`~dpdesk.engine.cubes.design.noise_plan`, which may take long the first time."""
+        """What :func:`~dpdesk.engine.cubes.planning.noise_plan` makes; slow the first time."""
         key = plan_key(settings, shape)
         known = self._plans.get(key)
         return known or self._plans.put(key, noise_plan(settings, shape, token, report))

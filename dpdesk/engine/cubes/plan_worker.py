@@ -40,7 +40,7 @@ class PlanWorker:
         self._busy = Lock()
 
     def plan(self, settings: CubeSettings, shape: tuple[int, ...], token: CancelToken) -> CubePlan:
-        """The plan that :func:`~dpdesk.engine.cubes.design.noise_plan` makes of these settings.
+        """The plan that :func:`~dpdesk.engine.cubes.planning.noise_plan` makes of these settings.
 
         Raises RefusedError where the planner refuses the settings, and as :meth:`run`.
         """
@@ -102,7 +102,7 @@ def _stopped() -> RefusedError:
 
 
 def _plan(settings: CubeSettings, shape: tuple[int, ...]) -> CubePlan:
-    from dpdesk.engine.cubes.design import noise_plan
+    from dpdesk.engine.cubes.planning import noise_plan
 
     return noise_plan(settings, shape, CancelToken(), silent)
 

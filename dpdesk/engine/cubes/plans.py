@@ -36,7 +36,8 @@ class CubePlan:
 
     ``shape`` holds the cardinalities n_i; ``published`` and the sources' ``cuboid`` are bit masks
     (see :mod:`~dpdesk.engine.cubes.lattice`). ``proven`` says whether the planner's goal is
-    reached provably (up to the stated tolerance of the planner).
+    reached provably (up to the stated tolerance of the planner). ``exact`` are cuboids released
+    without noise, whose residuals are known.
     """
 
     shape: tuple[int, ...]
@@ -45,6 +46,7 @@ class CubePlan:
     sources: tuple[NoiseSource, ...]
     proven: bool = False
     note: str = ""
+    exact: tuple[int, ...] = ()
 
     @property
     def spent(self) -> Fraction:

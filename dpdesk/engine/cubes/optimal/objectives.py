@@ -9,7 +9,7 @@ variance 2/share^2 of a noisy cell, or rho = 1 with 1/(2 share).
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -59,6 +59,7 @@ class Objective:
     ``needed`` marks residuals that a published cuboid is made of, ``allowed`` cuboids that may have
     noise of their own (see :data:`MOST_BELOW`; residuals that there are). ``costs`` is empty, or
     with residual sources what one unit of information about a residual costs: prod(1 - 1/n_i).
+    ``fixed`` marks residuals that are known exactly, without noise (none when it is empty).
     """
 
     domain: CoverProblem
@@ -67,6 +68,7 @@ class Objective:
     needed: NDArray[np.bool_]
     allowed: NDArray[np.bool_]
     costs: Floats
+    fixed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     @property
     def kappa(self) -> int:
@@ -93,8 +95,12 @@ class Objective:
         own = shares**self.kappa / self.unit
         if len(self.costs):
             with np.errstate(invalid="ignore", divide="ignore"):
-                return np.where(self.costs > 0, own / self.costs, 0.0)
-        return information(own, self.domain.shape)
+                known = np.where(self.costs > 0, own / self.costs, 0.0)
+        else:
+            known = information(own, self.domain.shape)
+        if len(self.fixed):
+            known[self.fixed] = inf
+        return known
 
     def variances(self, shares: Floats) -> Floats:
         """Cell variance of every cuboid for these shares of a budget of 1."""
@@ -116,11 +122,12 @@ class Objective:
 def objective_of(
     shape: Sequence[int], published: Sequence[int], noise: Noise, goal: Goal = Goal.MAXIMUM,
     weights: Mapping[int, Weight] | None = None, *, residuals: bool = False,
-    replace: bool = False, forbidden: Collection[int] = (),
+    replace: bool = False, forbidden: Collection[int] = (), exact: Collection[int] = (),
 ) -> Objective:  # fmt: skip
     """The goal with these weights (by published cuboid, 1 where none is given).
 
-    ``forbidden`` cuboids get no noise; their residuals may. ``replace`` says that neighbours differ
+    ``forbidden`` cuboids get no noise; their residuals may. ``exact`` cuboids are released without
+    noise, so nothing below them needs any. ``replace`` says that neighbours differ
     by a replaced person, which matters for residuals.
 
     Raises InputError for weights below 0, all 0 or of unpublished cuboids, for residual sources
@@ -148,7 +155,10 @@ def objective_of(
     allowed = costs > 0 if residuals else _allowed(domain)
     if not residuals:
         allowed[domain.forbidden] = False
-    return Objective(domain, goal, array, needed, allowed, costs)
+    if not exact:
+        return Objective(domain, goal, array, needed, allowed, costs)
+    fixed = down_closure([domain.renumbered(mask) for mask in exact], len(domain.shape))
+    return Objective(domain, goal, array, needed & ~fixed, allowed & ~fixed, costs, fixed)
 
 
 def candidates_of(objective: Objective) -> list[int]:

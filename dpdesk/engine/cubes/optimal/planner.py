@@ -52,10 +52,12 @@ def plan_optimal(
     weights: Mapping[int, Weight] | None = None, residuals: bool = False,
     replace: bool = False, rivals: Iterable[CubePlan] = (), effort: int | None = None,
     token: CancelToken | None = None, report: Report = silent, forbidden: Collection[int] = (),
+    exact: Collection[int] = (),
 ) -> CubePlan:  # fmt: skip
     """Sources and shares of the budget that make the goal small after consistency.
 
     ``forbidden`` cuboids get no noise (their residuals may, as those belong to larger ones too).
+    What follows from ``exact`` cuboids, which have none, is known.
 
     The result is never worse than K_all, K_base, BMax and equal noise on all cuboids below
     published ones, or than the ``rivals`` (plans for the same cuboids and noise). With
@@ -70,7 +72,7 @@ def plan_optimal(
     token = token or CancelToken()
     objective = objective_of(
         shape, published, noise, goal, weights,
-        residuals=residuals, replace=replace, forbidden=forbidden,
+        residuals=residuals, replace=replace, forbidden=forbidden, exact=exact,
     )  # fmt: skip
     starts = _starts(objective, rivals, token)
     with stop_flag(token) as stop:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpdesk.engine.cubes.lattice import Floats, cell_variances, information
+from dpdesk.engine.cubes.lattice import Floats, cell_variances, down_closure, information
 from dpdesk.engine.cubes.optimal.objectives import residual_costs
 from dpdesk.engine.cubes.plans import CubePlan, Noise
 
@@ -26,7 +26,10 @@ def plan_information(plan: CubePlan, budget: float, *, replace: bool = False) ->
             direct[source.cuboid] += 2.0 * part / costs[source.cuboid]
         else:
             own[source.cuboid] += part**2 / 2 if plan.noise is Noise.LAPLACE else 2.0 * part
-    return information(own, plan.shape) + direct
+    known = information(own, plan.shape) + direct
+    if plan.exact:
+        known[down_closure(plan.exact, len(plan.shape))] = np.inf
+    return known
 
 
 def plan_variances(plan: CubePlan, budget: float, *, replace: bool = False) -> Floats:

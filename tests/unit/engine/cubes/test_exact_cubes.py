@@ -14,6 +14,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.charts import TABLES
 from dpdesk.engine.cubes.consistency.pinned import pinned_cube, pinned_variances
 from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
+from dpdesk.engine.cubes.example_cell import example_cell
 from dpdesk.engine.cubes.lattice_chart import lattice_of_design
 from dpdesk.engine.cubes.plan_shelf import plan_key
 from dpdesk.engine.cubes.planner_errors import widths_at
@@ -283,3 +284,25 @@ def test_too_many_single_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_guarantee_names_single_cells() -> None:
     claim = design_of(exact=[CELLS]).guarantee.claim
     assert claim.startswith("2 of the cells of b (0, 2) are published without noise")
+
+
+@pytest.mark.parametrize("keys", [{}, {"rho": 0.5}, {"rho": 0.5, "basis": "residuals"}])
+def test_the_optimal_planner_spends_nothing_on_what_is_known(keys: dict[str, Any]) -> None:
+    design = design_of(exact=PAIRS, planner="optimal", **keys)
+    part = design.settings.part
+    assert part is not None
+    assert all(not part.gives(source.cuboid) for source in design.plan.sources)
+    other = design_of(exact=PAIRS, planner="all", **({"rho": 0.5} if keys else {}))
+    largest = [max(each.errors[0].variances) for each in (design, other)]
+    assert largest[0] <= largest[1] * (1 + 1e-9)
+    if keys.get("basis"):
+        masks = sorted(source.cuboid for source in design.plan.sources)
+        assert masks == [0b101, 0b111]  # all other residuals are exact
+
+
+def test_an_example_cell_of_an_exact_table_is_what_it_is() -> None:
+    design = design_of(exact=PAIRS, planner="optimal", rho=0.5, basis="residuals")
+    places = {mask: place for place, mask in enumerate(design.settings.published)}
+    exact, noisy = (example_cell(design, places[mask], 7.0) for mask in (0b011, 0b101))
+    assert {row[1] for row in exact.table.rows} == {7.0}
+    assert len({row[1] for row in noisy.table.rows}) > 40
