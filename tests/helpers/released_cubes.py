@@ -14,7 +14,7 @@ from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.released import CountedRows
 from dpdesk.engine.cubes.design import CubeDesign, design_cube
 from dpdesk.engine.cubes.parameters import PARAMETERS
-from dpdesk.engine.private_method import NoisyTables, PrivateInput
+from dpdesk.engine.private_method import ExactTables, NoisyTables, PrivateInput
 
 
 @dataclass
@@ -58,7 +58,16 @@ def memory_release(
         for _ in made.channels
         for source in made.plan.sources
     ]
-    tables = made.process(NoisyTables(tuple(noisy)), CancelToken(), silent)
+    part = made.settings.part
+    exact = ExactTables(
+        {
+            mask: generator.integers(
+                50, 150, [shape[i] for i in range(len(shape)) if mask >> i & 1]
+            )
+            for mask in (() if part is None else part.whole)
+        }
+    )
+    tables = made.process(NoisyTables(tuple(noisy), exact), CancelToken(), silent)
     manifest = {
         "parameters": effective_parameters(PARAMETERS, given.parameters, PARAMETERS),
         "result": made.result,

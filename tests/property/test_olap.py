@@ -31,6 +31,8 @@ PLANS = {
     "none, rho": {"consistency": "none", "rho": 0.2},
     "pairs": {"publish": {"max_dimensions": 2}},
     "pairs, none": {"publish": {"max_dimensions": 2}, "consistency": "none", "planner": "all"},
+    "exact": {"exact": [["sex", "region"]]},
+    "exact, none": {"exact": [["sex"]], "consistency": "none", "planner": "all"},
     "sum": {"measure": {"sum": "pay", "lower": 0, "upper": 500, "step": 5}},
     "average": {"measure": {"average": "pay", "lower": 0, "upper": 500}},
 }
@@ -195,17 +197,18 @@ def test_only_the_smallest_table_that_answers_is_read() -> None:
 
 
 def test_an_exact_table_has_no_error_and_narrows_the_others() -> None:
-    released = memory_release(DOMAINS)
+    released = memory_release(DOMAINS, exact=[["sex", "region"]])
     cube = ReleasedCube.from_manifest(released.manifest)
-    noisy = cube.unknown(cube.vectors["count"])
-    fixed = ReleasedCube(
-        cube.settings, cube.domain, cube.sources, cube.vectors, (0b011,), cube.levels
-    ).unknown(cube.vectors["count"])
-    ones = [np.ones(n) for n in SHAPE]
-    whole = [np.array([float(n)]) for n in SHAPE]
-    assert sum_variances(fixed, SHAPE, [ones[0], ones[1], whole[2]]).max() == 0
-    fine = sum_variances(fixed, SHAPE, ones)
-    assert 0 < fine.max() < sum_variances(noisy, SHAPE, ones).min()
+    exact = cube_grid(cube, Query((Grouping("region"),)), released, CancelToken())
+    assert exact.half_widths.max() == 0
+    assert "without ±: sex × region" in exact.warnings[0]
+    by = (Grouping("sex"), Grouping("region"), Grouping("age"))
+    fine = cube_grid(cube, Query(by, margins=True), released, CancelToken())
+    assert fine.half_widths[..., -1].max() == 0
+    assert fine.half_widths[..., :-1].min() > 0
+    np.testing.assert_allclose(
+        fine.values[:-1, :-1, -1], released.tables["cuboids/2-sex-region.csv"].values
+    )
 
 
 def test_averages_are_sums_over_counts_of_what_is_asked_for() -> None:

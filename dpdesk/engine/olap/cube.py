@@ -73,7 +73,7 @@ class ReleasedCube:
             for name, labels in zip(domain.dimensions, domain.categories, strict=True)
         )
         vectors = _vectors(settings, domain, result, sources)
-        return cls(settings, domain, sources, vectors, _exact(manifest, domain), levels)
+        return cls(settings, domain, sources, vectors, settings.exact, levels)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -172,14 +172,6 @@ def _variance(
             fine *= shape[i]
     kind = gaussian_variance if settings.noise is Noise.GAUSSIAN else laplace_variance
     return max(_LEAST, kind(scale * fine / step)) / fine**2 * step**2
-
-
-def _exact(manifest: Mapping[str, object], domain: Domain) -> tuple[int, ...]:
-    """Cuboids that were released without noise, as the parameters name them."""
-    given = _table(manifest["parameters"]).get("exact")
-    if not isinstance(given, list | tuple):
-        return ()
-    return tuple(_mask(names, domain) for names in given if isinstance(names, list | tuple))
 
 
 def centred_name(measure: Measure) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QStackedWidget, QWidget
 
@@ -54,29 +54,46 @@ class RampLegend(QWidget):
     def _box(self) -> int:
         return max(self.fontMetrics().horizontalAdvance(text) for text in self._texts) + SPACE.m
 
+    def _line(self) -> int:
+        return self.fontMetrics().height() + SPACE.s
+
+    def _boxes(self, width: int) -> list[QRect]:
+        """Where the words and the steps stand; in several lines where there is little room."""
+        label = self.fontMetrics().horizontalAdvance(self._label()) + SPACE.s
+        found, left, top = [QRect(0, 0, label, self._line())], label, 0
+        for _ in self._texts:
+            if left + self._box() > width and left > 0:
+                left, top = 0, top + self._line()
+            found.append(QRect(left, top + 1, self._box(), self._line() - 2))
+            left += self._box()
+        return found
+
     def sizeHint(self) -> QSize:
         """Room for all steps in one line."""
-        label = self.fontMetrics().horizontalAdvance(self._label()) + SPACE.s
-        high = self.fontMetrics().height() + SPACE.s
-        return QSize(label + len(self._texts) * self._box(), high)
+        return QSize(self._boxes(1 << 20)[-1].right() + 1, self._line())
 
     def minimumSizeHint(self) -> QSize:
-        """Nothing smaller."""
-        return self.sizeHint()
+        """Room for the words, or for one step."""
+        return QSize(max(self._boxes(0)[0].width(), self._box()), self._line())
+
+    def hasHeightForWidth(self) -> bool:
+        """It breaks into lines."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The lines that this width makes."""
+        return self._boxes(width)[-1].bottom() + 2
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """A box of its colour for each step."""
         painter, tokens = QPainter(self), self._theme.tokens
-        middle = Qt.AlignmentFlag.AlignCenter
-        left = self.fontMetrics().horizontalAdvance(self._label()) + SPACE.s
+        words, *boxes = self._boxes(self.width())
         painter.setPen(QColor(tokens.muted))
-        painter.drawText(0, 0, left, self.height(), Qt.AlignmentFlag.AlignVCenter, self._label())
-        for number, text in enumerate(self._texts):
-            ground = tokens.ramp[number]
-            painter.fillRect(left, 1, self._box(), self.height() - 2, QColor(ground))
+        painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, self._label())
+        for ground, box, text in zip(tokens.ramp, boxes, self._texts, strict=True):
+            painter.fillRect(box, QColor(ground))
             painter.setPen(QColor(text_on(ground, tokens)))
-            painter.drawText(left, 1, self._box(), self.height() - 2, middle, text)
-            left += self._box()
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         painter.end()
 
 
@@ -130,6 +147,10 @@ class BrowsePage(QWidget):
         line.add(self.keep)
         layout.addWidget(line)
         return box
+
+    def tab_stops(self) -> list[QWidget]:
+        """What takes the focus here, from top to bottom."""
+        return [self.strip.button(TABLE), self.strip.button(BARS), self.grid, self.keep]
 
     @property
     def shows_bars(self) -> bool:

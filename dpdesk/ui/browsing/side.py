@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QScrollArea, QVBoxLayout, QWidget
 
 from dpdesk.core.browsing import BrowseState
@@ -114,6 +115,13 @@ class BrowseSide(QWidget):
         if held:
             self.focus_chip(held)
 
+    def tab_stops(self) -> list[QWidget]:
+        """What takes the focus here, from top to bottom."""
+        chips = [chip for shelf in self.shelves.values() for chip in shelf.chips]
+        keep = self.keep
+        buttons = [keep.all, keep.none, keep.close_button]
+        return [*chips, keep.list, *buttons, self.turn, self.measure, self.share]
+
     def chip(self, name: str) -> Chip:
         """The chip of a dimension, on the shelf where it stands; KeyError when there is none."""
         for key in (ROWS, COLUMNS, UNUSED):
@@ -166,7 +174,7 @@ class SideScroll(QScrollArea):
 
     def __init__(self, side: BrowseSide) -> None:
         super().__init__()
-        self._side = side
+        self._side, self._stacked = side, False
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -180,6 +188,22 @@ class SideScroll(QScrollArea):
             self._fit()
         return super().eventFilter(watched, event)
 
+    @Slot(bool)
+    def set_stacked(self, stacked: bool) -> None:
+        """Be as high as needed, because something around this scrolls."""
+        self._stacked = stacked
+        bars = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            bars.ScrollBarAlwaysOff if stacked else bars.ScrollBarAsNeeded
+        )
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may need another height."""
+        super().resizeEvent(event)
+        if self._stacked:
+            self._fit()
+
     def sizeHint(self) -> QSize:
         """As wide as needed."""
         return QSize(self.minimumWidth(), super().sizeHint().height())
@@ -188,3 +212,8 @@ class SideScroll(QScrollArea):
         bar = self.verticalScrollBar().sizeHint().width()
         least = self.fontMetrics().averageCharWidth() * _LEAST_EMS
         self.setMinimumWidth(max(self._side.minimumSizeHint().width(), least) + bar + SPACE.s)
+        height = 0
+        if self._stacked:
+            wide = max(1, self.viewport().width())
+            height = max(self._side.heightForWidth(wide), self._side.minimumSizeHint().height())
+        self.setMinimumHeight(height)

@@ -230,6 +230,7 @@ class PivotGrid(DataGrid):
     def _on_theme(self, theme: Theme) -> None:
         super()._on_theme(theme)
         self.verticalHeader().setDefaultSectionSize(round(theme.row * 1.7))
+        self.setMinimumHeight(theme.row * 9)
         self.viewport().update()
 
     def fit_columns(self) -> None:

@@ -21,24 +21,32 @@ class TrailLine(FlowBox):
         super().__init__(gap=SPACE.xs)
         self.setAccessibleName(self.tr("Steps"))
         self.buttons: list[QToolButton] = []
+        self._shown: list[tuple[int, str]] = []
 
     def show_trail(self, trail: Trail | None) -> None:
-        """Show the last steps; those that were undone are dim, and lead forth again."""
+        """Show the last steps, the present one down; those that were undone lead forth again."""
+        steps, at = ((), 0) if trail is None else (trail.steps, trail.at)
+        first = max(0, min(len(steps) - SHOWN, at - SHOWN + 2))
+        shown = [(number, steps[number].words) for number in range(first, len(steps))][:SHOWN]
+        if shown != self._shown:
+            self._shown = shown
+            self._fill()
+        for (number, _), button in zip(shown, self.buttons, strict=True):
+            button.setChecked(number == at)
+
+    def _fill(self) -> None:
         for button in self.buttons:
             self.remove(button)
             button.hide()
             button.deleteLater()
         self.buttons = []
-        steps = () if trail is None else trail.steps
-        first = max(0, min(len(steps) - SHOWN, (trail.at if trail else 0) - SHOWN + 2))
-        for number in range(first, min(len(steps), first + SHOWN)):
-            self._put(number, steps[number].words, trail is not None and number == trail.at)
+        for number, words in self._shown:
+            self._put(number, words)
 
-    def _put(self, number: int, words: str, present: bool) -> None:
+    def _put(self, number: int, words: str) -> None:
         button = QToolButton()
         button.setText(words if number == 0 else f"› {words}")
         button.setCheckable(True)
-        button.setChecked(present)
         button.setProperty("step", number)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setAccessibleName(

@@ -6,11 +6,12 @@ It reads the public files of the release alone, and is given nothing else.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
 from dpdesk.app.browsing import OpenCube, first_view
 from dpdesk.app.types import AppContext
@@ -62,7 +63,9 @@ class BrowseWindow(QWidget):
         self._show_steps()
 
     def _build(self, theme: ThemeManager) -> None:
-        layout = column(self, margin=SPACE.l, gap=SPACE.s)
+        outer = column(self, margin=SPACE.l, gap=SPACE.s)
+        body = QWidget()
+        layout = column(body, gap=SPACE.s)
         self.title = QLabel()
         self.title.setWordWrap(True)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
@@ -74,8 +77,15 @@ class BrowseWindow(QWidget):
             layout.addWidget(widget)
         self.side, self.page = BrowseSide(theme), BrowsePage(theme)
         parts = (SideScroll(self.side), self.page)
-        layout.addWidget(TurningSplitter("browse", parts, (0, 1)), 1)
-        layout.addWidget(self._build_bar())
+        splitter = TurningSplitter("browse", parts, (0, 1))
+        splitter.turned.connect(parts[0].set_stacked)
+        layout.addWidget(splitter, 1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(body)
+        outer.addWidget(area, 1)
+        outer.addWidget(self._build_bar())
 
     def _build_bar(self) -> QWidget:
         line = FlowBox(gap=SPACE.s)
@@ -267,6 +277,7 @@ class BrowseWindow(QWidget):
         self.band.clear()
         self._show_steps()
         self.side.show_state(self._trail.state)
+        self._order_tabs()
         title = self.tr("Reading the numbers")
         job = self._hub.latest(tasks.LOOK).query(
             title,
@@ -283,6 +294,12 @@ class BrowseWindow(QWidget):
         self.undo.setEnabled(trail is not None and trail.at > 0)
         self.redo.setEnabled(trail is not None and trail.at < len(trail.steps) - 1)
         self.export.setEnabled(self.seen is not None)
+
+    def _order_tabs(self) -> None:
+        """Tab goes from the chips to the fields, the table, and the bar: as they stand."""
+        ends = [*self.trail_line.buttons, self.undo, self.redo, self.export]
+        for one, other in pairwise([*self.side.tab_stops(), *self.page.tab_stops(), *ends]):
+            QWidget.setTabOrder(one, other)
 
     # -- export
 
