@@ -206,7 +206,7 @@ def explore(
         return Explored(work, method, method.explore(given, CancelToken()), tuple(data.columns))
     prepared = ready(context, data, work, token, report)
     found = prepared.method.explore(prepared.given, token, report)
-    return Explored(work, prepared.method, found)
+    return Explored(work, prepared.method, found, tuple(data.columns))
 
 
 def make_candidate(

@@ -153,6 +153,7 @@ def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
     """Risk figures side by side: before, after, and as counted from the published table."""
     if "posterior" in risk:
         return _odds_text(risk)
+    beliefs = _beliefs_text(risk)
     sides = [
         (heading, side)
         for heading, side in (
@@ -163,7 +164,7 @@ def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
         if isinstance(side, Mapping) and side
     ]
     if not sides:
-        return "No risk figures."
+        return beliefs or "No risk figures."
     rows = [("", *(heading for heading, _ in sides))]
     for key, (label, kind) in _RISK_LABELS.items():
         cells = [_figure(side.get(key), kind) for _, side in sides]
@@ -171,7 +172,21 @@ def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
             rows.append((label, *cells))
     text = columns(rows, right=range(1, len(sides) + 1))
     sizes = class_size_text(risk)
-    return f"{text}\n\n{sizes}" if sizes else text
+    return "\n\n".join(part for part in (beliefs, text, sizes) if part)
+
+
+def _beliefs_text(risk: Mapping[str, object]) -> str:
+    """How sure somebody is of a value who knows only how often each occurs; empty when not told."""
+    beliefs = risk.get("beliefs")
+    if not isinstance(beliefs, Mapping):
+        return ""
+    heads = ("chance of a value, before", "rarest", "most frequent", "where it is published")
+    keys = ("belief_before_rarest", "belief_before_most_frequent", "belief_after")
+    rows: list[tuple[str, ...]] = [heads]
+    for name, each in beliefs.items():
+        figures = each if isinstance(each, Mapping) else {}
+        rows.append((str(name), *(_figure(figures.get(key), "share") for key in keys)))
+    return columns(rows, right=(1, 2, 3))
 
 
 def _odds_text(risk: Mapping[str, object]) -> str:

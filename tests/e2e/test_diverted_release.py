@@ -134,14 +134,19 @@ def test_the_public_part_alone_verifies(context: AppContext, made: Path, tmp_pat
     assert verified(context, tmp_path / "public").ok
 
 
-def forged(made: Path, target: Path, change: Callable[[Rows], Rows]) -> Path:
+def forged(
+    made: Path,
+    target: Path,
+    change: Callable[[Rows], Rows],
+    result: dict[str, object] | None = None,
+) -> Path:
     """A copy whose table was changed, and manifest, page and seal made to fit it."""
     shutil.copytree(made, target)
     lines, public = change(table(target)), target / "public"
     with (public / "microdata.csv").open("w", encoding="utf-8", newline="") as out:
         csv.writer(out, lineterminator="\n").writerows(lines)
     manifest = manifest_of(target)
-    manifest["result"] = {"rows_removed": 1, "rows_out": len(lines) - 1}
+    manifest["result"] = result or {"rows_removed": 1, "rows_out": len(lines) - 1}
     table_now = PublishedCsv(public / "microdata.csv", CancelToken())
     page = public_page(manifest, LDiverted(), table_now, CancelToken())
     (public / "about.html").write_bytes(page)
@@ -296,10 +301,40 @@ def test_risk_and_export_work_on_it(
     context: AppContext, folder: Path, made: Path, tmp_path: Path
 ) -> None:
     risk = assess(context, made, CancelToken(), silent)
-    assert risk.risk["job"]["belief_after"] == pytest.approx(1 / 3)
+    assert risk.risk["beliefs"]["job"]["belief_after"] == pytest.approx(1 / 3)
     planned = assess(context, clinic.write_plan(folder), CancelToken(), silent)
     assert planned.risk == risk.risk
     out = export_release(
         made, "csv", tmp_path / "out.csv", context.workspace, CancelToken(), silent
     )
     assert out.read_bytes() == (made / "public" / "microdata.csv").read_bytes()
+
+
+K_PLAN = 'l = 3\nsensitive = ["illness"]\nk = 4\nmax_suppression = 0.1'
+K_ROLES = (
+    'age = { role = "quasi-identifier", hierarchy = { kind = "intervals", widths = [10, 20] } }\n'
+    'town = { role = "quasi-identifier" }'
+)
+
+
+def test_k_and_drawn_values_go_together_in_one_plan(
+    context: AppContext, folder: Path, tmp_path: Path
+) -> None:
+    plan = clinic.write_plan(folder, K_PLAN, K_ROLES)
+    out = clinic.release(plan, tmp_path / "both", context).out
+    _, *rows = table(out)
+    assert min(Counter((row[0], row[1]) for row in rows).values()) >= 4
+    assert len(rows) % 3 == 0
+    assert verified(context, out).ok
+    settled = verified(context, out, folder / clinic.SOURCE)
+    assert settled.ok
+    assert not any(c.status is CheckStatus.NEEDS_SOURCE for c in settled.claims)
+    result = manifest_of(out)["result"]
+    assert set(result) == {"node", "rows_suppressed", "rows_removed", "rows_out"}
+    assert sum(result[key] for key in result if key.startswith("rows")) == 403
+    report = (out / "internal" / "report.html").read_text()
+    assert "age: level" in report
+    lonely = ["90-99", "town 9", rows[0][2], rows[0][3]]
+    copy = forged(out, tmp_path / "copy", lambda lines: [*lines[:-1], lonely], result)
+    failures = [failure.reason for failure in verified(context, copy).failures]
+    assert any("k = 4 over age, town" in reason for reason in failures)

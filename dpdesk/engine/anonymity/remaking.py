@@ -37,7 +37,7 @@ def claimed_recoding(
     columns: list[NDArray[np.int32]] = []
     for position, (name, level) in enumerate(node.items()):
         token.check()
-        found = _released(table, position, hierarchies[name], level)
+        found = released_texts(table, position, hierarchies[name], level)
         mapping[name] = found
         index = {label: code for code, label in enumerate(dict.fromkeys(found.values()))}
         labels.append(tuple(index))
@@ -56,10 +56,13 @@ def claimed_recoding(
     )
 
 
-def _released(
+def released_texts(
     table: FrequencyTable, position: int, hierarchy: Hierarchy, level: int
 ) -> dict[str, str]:
-    """The released text of every value of a column."""
+    """The released text of every value of a column.
+
+    KeyError for a value that is not there, IndexError for a level above the top.
+    """
     domain = table.domains[position]
     missing = sorted(table.missing[position]) if table.missing else []
     whole = hierarchy.with_untouched_leaves([domain[code] for code in missing])

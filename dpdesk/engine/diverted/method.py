@@ -66,8 +66,9 @@ class LDiverted(RandomisedMethod):
         return named_roles(roles, parameters)
 
     def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
-        """See :meth:`Method.roles_with_hierarchy`."""
-        return (Role.SENSITIVE,)
+        """See :meth:`Method.roles_with_hierarchy`: quasi-identifiers' are used for k alone."""
+        first = () if parameters.get("k") is None else (Role.QUASI_IDENTIFIER,)
+        return (*first, Role.SENSITIVE)
 
     def check(
         self,
@@ -84,8 +85,9 @@ class LDiverted(RandomisedMethod):
         from dpdesk.engine.diverted.judging import COUNT, CountedValues, DivertedExploration
 
         report(StepStarted(COUNT, 1, 1))
-        counted = CountedValues(given)
-        counted.eligibility(Settings.from_parameters(given.parameters), token, report)
+        counted, settings = CountedValues(given), Settings.from_parameters(given.parameters)
+        if settings.k is None:
+            counted.eligibility(settings, None, token, report)
         return DivertedExploration(given, counted)
 
     def judge(self, given: MethodInput, token: CancelToken, report: Report) -> Judged:
@@ -127,7 +129,9 @@ class LDiverted(RandomisedMethod):
         self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
     ) -> Recoding | None:
         """See :meth:`RandomisedMethod.recoded`."""
-        return None
+        from dpdesk.engine.diverted.source_verification import claimed_recoding
+
+        return claimed_recoding(manifest, given, token)
 
     def verify_with_source(
         self,

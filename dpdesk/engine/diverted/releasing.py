@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.schema import Role
+from dpdesk.engine.diverted.combined import choose_rows
 from dpdesk.engine.diverted.mechanism import all_but_the_rest, draw_rows
 from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.diverted.values import at_level, labels_of
@@ -26,13 +27,17 @@ def draw_release(
 ) -> RewrittenRows:
     """See :meth:`~dpdesk.engine.randomised_method.RandomisedMethod.draw`."""
     settings = Settings.from_parameters(given.parameters)
+    recoding, removed = judged.recoding, judged.result["rows_removed"]
+    choose = all_but_the_rest(rows.rows, settings.l)
+    if recoding is not None and settings.k is not None:
+        choose = choose_rows(recoding, settings.k, int(str(removed)), rows, token)
     return draw_rows(
         _columns(given, settings, rows, token),
         settings.l,
         settings.partition,
-        all_but_the_rest(rows.rows, settings.l),
+        choose,
         given.with_role(Role.IDENTIFIER),
-        {},
+        recoding.mapping if recoding is not None else {},
         randomness,
         token,
     )
@@ -52,6 +57,6 @@ def _columns(
     )
 
 
-def _labels(given: MethodInput, name: str, level: int, token: CancelToken) -> list[str]:
+def _labels(given: MethodInput, name: str, level: int, token: CancelToken) -> dict[str, str]:
     table = given.source.frequency_table((name,), token)
-    return list(labels_of(table, given.hierarchies, level, given.where))
+    return labels_of(table, given.hierarchies, level, given.where)

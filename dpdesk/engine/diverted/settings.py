@@ -82,6 +82,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     _SENSITIVE,
     _PARTITION,
     _LEVELS,
+    _K,
+    _MAX_SUPPRESSION,
 )
 
 

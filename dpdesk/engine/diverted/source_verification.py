@@ -6,12 +6,15 @@ from collections.abc import Mapping
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
+from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity import remaking as anonymity
 from dpdesk.engine.diverted.verification import (
     MANIFEST,
     TABLE,
     Claimed,
     claim_of,
+    counts_fault,
     value_fault,
     verify_public,
 )
@@ -33,17 +36,51 @@ def verify_against_source(
     claimed = claim_of(manifest, published)
     if isinstance(claimed, ClaimCheck):
         return tuple(checks.values())
-    settled = [_columns_check(published, given), *_row_checks(claimed, published, given)]
-    settled.append(_difference_check(claimed, difference))
+    recoding = claimed_recoding(manifest, given, token)
+    settled = [
+        _columns_check(published, given),
+        *_row_checks(claimed, published, given, recoding),
+        _difference_check(claimed, difference),
+        *(_node_check(recoding) if recoding is not None else ()),
+    ]
     for name in claimed.diverted:
         token.check()
         counts = _source_counts(manifest, name, given, token)
         found = published.value_counts(name, token)
-        fault = value_fault(name, found, counts, given.source.rows, claimed.size)
+        fault = value_fault(name, found, counts, claimed.size)
+        if fault is None and claimed.k is None:
+            fault = counts_fault(name, counts, given.source.rows, claimed.size)
         text = fault or f"each of {len(found):,} is one of the {len(counts):,} of the source"
         status = _CONFIRMED if fault is None else _FAILED
         settled.append(ClaimCheck(f"values of {name}", status, text, TABLE))
     return tuple((checks | {check.claim: check for check in settled}).values())
+
+
+def claimed_recoding(
+    manifest: Mapping[str, object], given: MethodInput, token: CancelToken
+) -> Recoding | None:
+    """What a manifest claims was done to the quasi-identifiers first, None when it claims nothing.
+
+    From the source and the plan's hierarchies alone; raises what a malformed manifest raises.
+    """
+    guarantee, result = manifest["guarantee"], manifest["result"]
+    parameters = guarantee["parameters"] if isinstance(guarantee, Mapping) else {}
+    k = parameters.get("k") if isinstance(parameters, Mapping) else None
+    if k is None or not isinstance(result, Mapping):
+        return None
+    node, names = result["node"], given.with_role(Role.QUASI_IDENTIFIER)
+    if not isinstance(k, int) or not isinstance(node, Mapping):
+        raise TypeError("k or the levels are malformed")
+    levels = {name: int(node[name]) for name in names}
+    return anonymity.claimed_recoding(
+        k, levels, given.source, given.roles, given.hierarchies, token
+    )
+
+
+def _node_check(recoding: Recoding) -> list[ClaimCheck]:
+    """The rows are compared with the source at these levels, so they are settled with the rows."""
+    text = "the rows of the table were compared with those of the source at these levels of "
+    return [ClaimCheck("node", _CONFIRMED, text + ", ".join(recoding.attributes), MANIFEST)]
 
 
 def _columns_check(published: PublishedTable, given: MethodInput) -> ClaimCheck:
@@ -57,29 +94,39 @@ def _columns_check(published: PublishedTable, given: MethodInput) -> ClaimCheck:
 
 
 def _row_checks(
-    claimed: Claimed, published: PublishedTable, given: MethodInput
+    claimed: Claimed, published: PublishedTable, given: MethodInput, recoding: Recoding | None
 ) -> list[ClaimCheck]:
-    rows, rest = given.source.rows, given.source.rows % claimed.size
+    rows = given.source.rows - claimed.rows_suppressed
+    rest = rows % claimed.size
     right = claimed.rows_removed == rest and published.rows == rows - rest
     text = f"{rows:,} rows of the source leave {rest:,} over"
-    return [ClaimCheck("rows_removed", _CONFIRMED if right else _FAILED, text, MANIFEST)]
+    checks = [ClaimCheck("rows_removed", _CONFIRMED if right else _FAILED, text, MANIFEST)]
+    if recoding is not None:
+        least = recoding.rows_suppressed
+        text = (
+            f"{least:,} rows are in classes below k, and {claimed.rows_suppressed:,} are left out"
+        )
+        status = _CONFIRMED if claimed.rows_suppressed >= least else _FAILED
+        checks.append(ClaimCheck("rows_suppressed", status, text, MANIFEST))
+    return checks
 
 
 def _difference_check(claimed: Claimed, difference: RowDifference) -> ClaimCheck:
     claim = "rows are those of the source, but for what was drawn"
+    taken = claimed.rows_removed + claimed.rows_suppressed
     if difference.extra:
         text = f"{difference.extra:,} rows of the table are no rows of the source"
         return ClaimCheck(claim, _FAILED, text, TABLE)
-    if difference.missing != claimed.rows_removed:
-        text = f"{difference.missing:,} rows are missing, {claimed.rows_removed:,} were removed"
+    if difference.missing != taken:
+        text = f"{difference.missing:,} rows are missing, {taken:,} were taken away"
         return ClaimCheck(claim, _FAILED, text, TABLE)
-    text = f"compared row by row; {difference.missing:,} are missing, as many as were removed"
+    text = f"compared row by row; {difference.missing:,} are missing, as many as were taken away"
     return ClaimCheck(claim, _CONFIRMED, text, TABLE)
 
 
 def _source_counts(
     manifest: Mapping[str, object], name: str, given: MethodInput, token: CancelToken
-) -> dict[str, object]:
+) -> dict[str, int]:
     """Rows of the source by the text that a column releases for them."""
     parameters = manifest.get("parameters")
     levels = parameters.get("levels") if isinstance(parameters, Mapping) else None
@@ -87,15 +134,9 @@ def _source_counts(
     table = given.source.frequency_table((name,), token)
     released = {value: value for value in table.domains[0]}
     if level:
-        rows = {row[0]: row for row in given.hierarchies[name].rows()}
-        last = len(next(iter(rows.values()))) - 1
-        top = next(iter(rows.values()))[last]
-        lone = top if level == last else ""
-        released = {
-            value: rows[value][level] if value in rows else lone or value for value in released
-        }
-    counts: dict[str, object] = {}
+        released = anonymity.released_texts(table, 0, given.hierarchies[name], level)
+    counts: dict[str, int] = {}
     for code, count in zip(table.codes[:, 0].tolist(), table.counts.tolist(), strict=True):
         text = released[table.domains[0][code]]
-        counts[text] = int(str(counts.get(text, 0))) + count
+        counts[text] = counts.get(text, 0) + count
     return counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -14,29 +14,32 @@ from dpdesk.core.schema import ValueCount
 from dpdesk.engine.hierarchies.alignment import align
 
 
-def value_counts(
-    table: FrequencyTable, hierarchies: Mapping[str, Hierarchy], level: int, where: str
-) -> tuple[ValueCount, ...]:
-    """Released values of the one column of ``table`` with their rows, most frequent first.
-
-    ``level`` is that of its hierarchy, 0 for the values themselves. Raises InputError
-    ``diverted.levels`` or ``hierarchy.*``.
-    """
-    labels = labels_of(table, hierarchies, level, where)
+def released_counts(counts: Mapping[str, int], labels: Mapping[str, str]) -> tuple[ValueCount, ...]:
+    """Rows of each released text, most frequent first; ``counts`` are those of the raw values."""
     rows: dict[str, int] = {}
-    for code, count in zip(table.codes[:, 0].tolist(), table.counts.tolist(), strict=True):
-        rows[labels[code]] = rows.get(labels[code], 0) + count
+    for value, count in counts.items():
+        rows[labels[value]] = rows.get(labels[value], 0) + count
     found = [ValueCount(value, count) for value, count in rows.items()]
     return tuple(sorted(found, key=lambda item: (-item.rows, item.value)))
 
 
+def raw_counts(table: FrequencyTable) -> dict[str, int]:
+    """Rows of each value of the one column of ``table``."""
+    codes, domain = table.codes[:, 0].tolist(), table.domains[0]
+    return {domain[code]: rows for code, rows in zip(codes, table.counts.tolist(), strict=True)}
+
+
 def labels_of(
     table: FrequencyTable, hierarchies: Mapping[str, Hierarchy], level: int, where: str
-) -> Sequence[str]:
-    """The released text of every code of the one column of ``table``."""
+) -> dict[str, str]:
+    """The released text of every value of the one column of ``table``.
+
+    ``level`` is that of its hierarchy, 0 for the values themselves. Raises InputError
+    ``diverted.levels`` or ``hierarchy.*``.
+    """
     name, domain = table.attributes[0], table.domains[0]
     if level == 0:
-        return domain
+        return {value: value for value in domain}
     if name not in hierarchies:
         raise _level_error(name, where, "but the column has no hierarchy")
     aligned = align(table, hierarchies, where)
@@ -45,16 +48,14 @@ def labels_of(
         raise _level_error(name, where, f"expected 0 to {hierarchy.height}")
     texts = [hierarchy.labels[level][code] for code in hierarchy.ancestors(level)]
     leaf_of = hierarchy.leaf_codes
-    return [texts[leaf_of[value]] if value in leaf_of else value for value in domain]
+    return {value: texts[leaf_of[value]] if value in leaf_of else value for value in domain}
 
 
-def at_level(column: CodedColumn, labels: Sequence[str]) -> CodedColumn:
-    """The column with the released text ``labels[code]`` in the place of each value."""
-    domain = tuple(sorted(set(labels)))
-    if domain == column.domain:
-        return column
+def at_level(column: CodedColumn, labels: Mapping[str, str]) -> CodedColumn:
+    """The column with its released texts in the place of its values."""
+    domain = tuple(sorted({labels[value] for value in column.domain}))
     place = {label: code for code, label in enumerate(domain)}
-    codes = np.array([place[label] for label in labels], np.int32)
+    codes = np.array([place[labels[value]] for value in column.domain], np.int32)
     return CodedColumn(column.name, domain, codes[column.codes])
 
 

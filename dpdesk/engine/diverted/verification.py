@@ -24,6 +24,7 @@ _ROLE_KEYS = {role.value: role for role in Role if role is not Role.IDENTIFIER} 
     "quasi_identifiers": Role.QUASI_IDENTIFIER
 }
 _RESULT_KEYS = frozenset(("rows_removed", "rows_out"))
+_K_KEYS = frozenset(("node", "rows_suppressed"))
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,13 @@ class Claimed:
     diverted: tuple[str, ...]
     roles: Mapping[str, Role]
     rows_removed: int
+    k: int | None = None
+    rows_suppressed: int = 0
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that others may know, in file order."""
+        return tuple(n for n, role in self.roles.items() if role is Role.QUASI_IDENTIFIER)
 
 
 def verify_public(
@@ -49,14 +57,18 @@ def verify_public(
         return (claimed,)
     checks = [_nature_check(claimed), _words_check(manifest, claimed)]
     checks += _parameter_checks(manifest, claimed)
-    checks += _row_checks(manifest["result"], claimed, published)
+    result = _mapping(manifest["result"])
+    checks += _row_checks(result, claimed, published)
+    if claimed.k is not None:
+        checks += _k_checks(claimed.k, claimed, result, published, token)
     for name in claimed.diverted:
         token.check()
         checks.append(_values_check(name, published.value_counts(name, token), claimed))
+    known = _RESULT_KEYS | (_K_KEYS if claimed.k is not None else frozenset())
     checks += [
         ClaimCheck(f"result, {key}", CheckStatus.NOT_CHECKABLE, "not known to this version", TABLE)
-        for key in _mapping(manifest["result"])
-        if key not in _RESULT_KEYS
+        for key in result
+        if key not in known
     ]
     return tuple(checks)
 
@@ -93,7 +105,13 @@ def claim_of(manifest: Mapping[str, object], published: PublishedTable) -> Claim
     for name in names:
         if roles.get(name) is not Role.SENSITIVE:
             return _bad("guarantee, diverted", name, "a column of the table that is sensitive")
-    return Claimed(size, tuple(names), roles, removed)
+    k, suppressed = whole_number(given.get("k")), whole_number(result.get("rows_suppressed", 0))
+    if "k" in given and (k is None or k < 2 or Role.QUASI_IDENTIFIER not in roles.values()):
+        return _bad("guarantee, k", given.get("k"), "2 or more, with quasi-identifiers")
+    if suppressed is None or (k is None and "rows_suppressed" in result):
+        found = result.get("rows_suppressed")
+        return _bad("rows_suppressed", found, "a number of rows, where k is claimed")
+    return Claimed(size, tuple(names), roles, removed, k, suppressed)
 
 
 def _roles(given: Mapping[str, object], published: PublishedTable) -> dict[str, Role] | ClaimCheck:
@@ -127,7 +145,12 @@ def _nature_check(claimed: Claimed) -> ClaimCheck:
 def _words_check(manifest: Mapping[str, object], claimed: Claimed) -> ClaimCheck:
     claim = "the words of the guarantee"
     expected = diverted_guarantee(
-        claimed.size, claimed.diverted, claimed.roles, claimed.rows_removed
+        claimed.size,
+        claimed.diverted,
+        claimed.roles,
+        claimed.rows_removed,
+        claimed.k,
+        claimed.rows_suppressed,
     ).as_json()
     found = _mapping(manifest["guarantee"])
     for key in sorted({str(key) for key in found} | set(expected)):
@@ -147,6 +170,8 @@ def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[
     if whole_number(given.get("l")) != claimed.size:
         expected = f"{claimed.size:,} as in the guarantee"
         checks.append(_bad("parameters, l", given.get("l"), expected))
+    if given.get("k") != claimed.k:
+        checks.append(_bad("parameters, k", given.get("k"), "k as in the guarantee"))
     named = given.get("sensitive")
     listed = isinstance(named, list | tuple)
     if named is not None and (not listed or set(named) != set(claimed.diverted)):
@@ -175,6 +200,32 @@ def _row_checks(result: object, claimed: Claimed, published: PublishedTable) -> 
     return [whole, compare("rows_out", rows_out, published.rows), removed]
 
 
+def _k_checks(
+    k: int,
+    claimed: Claimed,
+    result: Mapping[str, object],
+    published: PublishedTable,
+    token: CancelToken,
+) -> list[ClaimCheck]:
+    names = claimed.quasi_identifiers
+    sizes, claim = published.group_sizes(names, token), f"k = {k:,} over {', '.join(names)}"
+    text = f"counted {sizes.groups:,} combinations; the smallest covers {sizes.smallest:,}"
+    status = _CONFIRMED if sizes.rows and sizes.smallest >= k else _FAILED
+    node = result.get("node")
+    levels = node if isinstance(node, Mapping) else {}
+    if set(levels) != set(names) or any(whole_number(level) is None for level in levels.values()):
+        shape = _bad("node", node, "a level for each quasi-identifier")
+    else:
+        said = ", ".join(f"{name} {level}" for name, level in levels.items())
+        shape = ClaimCheck("node", CheckStatus.NEEDS_SOURCE, f"the manifest says {said}", MANIFEST)
+    lost = f"the manifest says {claimed.rows_suppressed:,} rows"
+    return [
+        ClaimCheck(claim, status, text, TABLE),
+        shape,
+        ClaimCheck("rows_suppressed", CheckStatus.NEEDS_SOURCE, lost, MANIFEST),
+    ]
+
+
 def _values_check(name: str, counts: Mapping[str, int], claimed: Claimed) -> ClaimCheck:
     text = (
         f"{len(counts):,} different values are published; which ones the source has needs the "
@@ -199,39 +250,42 @@ def evidence_fault(
             return f"`{key}` of its result is not the one of the manifest"
     rows = published.rows + claimed.rows_removed
     source = _mapping(evidence.get("source"))
-    if source.get("rows") != rows:
-        return "its source has another number of rows than the release and what was removed"
+    if source.get("rows") != rows + claimed.rows_suppressed:
+        return "its source has another number of rows than the release and what was taken away"
     recorded = _mapping(result.get("value_counts"))
     if set(recorded) != set(claimed.diverted):
         return "`value_counts` are not of the columns that were drawn"
     for name in claimed.diverted:
-        counted = published.value_counts(name, token)
-        fault = value_fault(name, counted, _mapping(recorded[name]), rows, claimed.size)
+        counts = _mapping(recorded[name])
+        fault = counts_fault(name, counts, rows, claimed.size) or value_fault(
+            name, published.value_counts(name, token), counts, claimed.size
+        )
         if fault is not None:
             return f"`value_counts` do not fit the table: {fault}"
     return None
 
 
+def counts_fault(name: str, counts: Mapping[str, object], rows: int, size: int) -> str | None:
+    """Why a column with these values is not one of so many rows that can be drawn, or None."""
+    numbers = [whole_number(count) for count in counts.values()]
+    if None in numbers or sum(number or 0 for number in numbers) != rows:
+        return f"the values of `{name}` do not add up to {rows:,} rows"
+    most = max((number or 0 for number in numbers), default=0)
+    if most * size > rows:
+        return f"a value of `{name}` has {most:,} of {rows:,} rows, too many for ℓ′ = {size:,}"
+    return None
+
+
 def value_fault(
-    name: str,
-    published: Mapping[str, int],
-    source: Mapping[str, object],
-    rows: int,
-    size: int,
+    name: str, published: Mapping[str, int], source: Mapping[str, object], size: int
 ) -> str | None:
     """Why published values cannot come from a column with these values, or None.
 
     A value of f rows is in f groups, so at most ℓ′·f rows can publish it. No more than that holds
     for certain: published counts may well be above N/ℓ′.
     """
-    counts = {value: whole_number(count) for value, count in source.items()}
-    if sum(count or 0 for count in counts.values()) != rows or None in counts.values():
-        return f"the values of `{name}` do not add up to {rows:,} rows"
-    most = max((count or 0 for count in counts.values()), default=0)
-    if most * size > rows:
-        return f"a value of `{name}` has {most:,} of {rows:,} rows, too many for ℓ′ = {size:,}"
     for value, found in published.items():
-        there = counts.get(value) or 0
+        there = whole_number(source.get(value)) or 0
         if not there:
             return f"`{name}` publishes {shown(value)}, which the source does not have"
         if found > size * there:

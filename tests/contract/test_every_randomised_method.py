@@ -1,0 +1,264 @@
+"""What every method that draws values promises: judged without draws, drawn once, checked."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
+
+import numpy as np
+import pytest
+
+from dpdesk.core.errors import Cancelled, InputError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
+from dpdesk.core.parameters import effective_parameters, parse_parameters
+from dpdesk.core.published import CheckStatus
+from dpdesk.core.rows import CodedColumn, RewrittenRows
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import MethodInput, MicrodataMethod
+from dpdesk.engine.methods import default_registry
+from dpdesk.engine.randomised_method import Judged, RandomisedMethod, RowDifference
+from tests.helpers.known_bits import SeededBits
+from tests.helpers.memory_tables import MemoryPublished, MemorySource
+
+METHODS = [method for method in default_registry() if isinstance(method, RandomisedMethod)]
+COLUMNS = ("name", "age", "region", "illness", "job")
+ROLES = {
+    "name": Role.IDENTIFIER,
+    "age": Role.QUASI_IDENTIFIER,
+    "region": Role.QUASI_IDENTIFIER,
+    "illness": Role.SENSITIVE,
+    "job": Role.SENSITIVE,
+}
+HIERARCHIES = {
+    "age": Hierarchy.from_rows("age", [(str(age), f"{age // 10}0s", "*") for age in range(20, 60)]),
+    "region": Hierarchy.from_rows("region", [(f"r{place}", "*") for place in range(5)]),
+}
+PLANS = {
+    "l-diverted": [
+        {"l": 3},
+        {"l": 2, "sensitive": ["job"], "partition": "largest-first"},
+        {"l": 4, "k": 5, "max_suppression": 0.1},
+    ]
+}
+CASES = [(method, raw) for method in METHODS for raw in PLANS[method.id]]
+TOKEN = CancelToken()
+
+
+@dataclass(frozen=True)
+class Rows(MemorySource):
+    """A RowSource over rows of text."""
+
+    def coded_columns(self, names: Sequence[str], token: CancelToken) -> tuple[CodedColumn, ...]:
+        found = []
+        for name in names:
+            values = self.column(name)
+            domain = tuple(sorted(set(values)))
+            codes = np.array([domain.index(value) for value in values], np.int32)
+            codes.setflags(write=False)
+            found.append(CodedColumn(name, domain, codes))
+        return tuple(found)
+
+
+def people(count: int = 401) -> Rows:
+    rows = [
+        (f"p{n}", str(20 + n * 7 % 40), f"r{n % 5}", f"ill {n % 6}", f"job {n * n % 11}")
+        for n in range(count)
+    ]
+    return Rows.of(COLUMNS, rows)
+
+
+Case = tuple[RandomisedMethod, dict[str, object]]
+
+
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0].id} {case[1]}")
+def case(request: pytest.FixtureRequest) -> Case:
+    found: Case = request.param
+    return found
+
+
+def given_for(case: Case) -> MethodInput:
+    method, raw = case
+    parameters = parse_parameters(method.parameters, raw, "plan")
+    roles = method.effective_roles(ROLES, parameters)
+    return MethodInput(people(), roles, HIERARCHIES, parameters)
+
+
+def drawn(case: Case, judged: Judged, seed: int = 1) -> RewrittenRows:
+    given = given_for(case)
+    return case[0].draw(given, judged, people(), SeededBits(seed), TOKEN, silent)
+
+
+def judged_of(case: Case) -> Judged:
+    return case[0].judge(given_for(case), TOKEN, silent)
+
+
+def published(rows: RewrittenRows) -> MemoryPublished:
+    """The table, carried out row by row as interface.md describes it."""
+    source = people()
+    names = [name for name in source.columns if name not in rows.dropped_columns]
+    found = []
+    for place, row in enumerate(rows.order.tolist()):
+        cells = dict(zip(source.columns, source.data[row], strict=True))
+        for name, pairs in rows.mapping.items():
+            cells[name] = pairs[cells[name]]
+        for name, values in rows.drawn.items():
+            cells[name] = values.domain[values.codes[place]]
+        found.append(tuple(cells[name] for name in names))
+    return MemoryPublished(tuple(names), tuple(found))
+
+
+def manifest_of(case: Case, judged: Judged) -> dict[str, object]:
+    method, given = case[0], given_for(case)
+    manifest = {
+        "format": 1,
+        "method": method.id,
+        "parameters": effective_parameters(
+            method.parameters, given.parameters, [p for p in method.parameters if p.public]
+        ),
+        "guarantee": judged.guarantee.as_json(),
+        "result": dict(judged.result),
+    }
+    found = json.loads(json.dumps(manifest, allow_nan=False))
+    assert isinstance(found, dict)
+    return found
+
+
+def difference(case: Case, judged: Judged, table: MemoryPublished) -> RowDifference:
+    """Rows compared as multisets, on the columns that were not drawn."""
+    names = [name for name in table.columns if name not in judged.drawn]
+    recoding = case[0].recoded(manifest_of(case, judged), given_for(case), TOKEN)
+    mapping = recoding.mapping if recoding is not None else {}
+    source, columns = people(), [people().column(name) for name in names]
+    there = Counter(
+        tuple(
+            mapping.get(name, {}).get(value, value) for name, value in zip(names, row, strict=True)
+        )
+        for row in zip(*columns, strict=True)
+    )
+    assert there.total() == source.rows
+    places = [table.columns.index(name) for name in names]
+    here = Counter(tuple(row[place] for place in places) for row in table.data)
+    return RowDifference((here - there).total(), (there - here).total())
+
+
+def test_it_is_neither_recoded_rows_nor_noise(case: Case) -> None:
+    assert not isinstance(case[0], MicrodataMethod)
+
+
+def test_judging_draws_nothing_and_says_the_same_twice(case: Case) -> None:
+    assert "randomness" not in signature(case[0].judge).parameters
+    first, second = judged_of(case), judged_of(case)
+    assert (first.guarantee, first.result, first.figures) == (
+        second.guarantee,
+        second.result,
+        second.figures,
+    )
+
+
+def test_drawing_is_a_function_of_its_bits_and_differs_with_others(case: Case) -> None:
+    judged = judged_of(case)
+    first, again, other = (published(drawn(case, judged, seed)).data for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_the_guarantee_says_what_is_claimed_assumed_and_not_covered(case: Case) -> None:
+    guarantee = judged_of(case).guarantee
+    assert guarantee.model
+    for text in (guarantee.claim, *guarantee.assumes, *guarantee.not_covered):
+        assert text.endswith(".")
+        assert "{" not in text
+    assert guarantee.assumes
+    assert guarantee.not_covered
+
+
+def test_everything_for_files_is_plain_json(case: Case) -> None:
+    judged = judged_of(case)
+    for part in (judged.result, judged.internal, judged.risk, judged.utility):
+        json.dumps(dict(part), allow_nan=False)
+
+
+def test_verify_confirms_an_honest_release(case: Case) -> None:
+    judged = judged_of(case)
+    table = published(drawn(case, judged))
+    assert "name" not in table.columns
+    assert table.rows == judged.result["rows_out"]
+    manifest = manifest_of(case, judged)
+    checks = case[0].verify(manifest, table, TOKEN)
+    assert [check for check in checks if check.status is CheckStatus.FAILED] == []
+    found = difference(case, judged, table)
+    settled = case[0].verify_with_source(manifest, table, given_for(case), found, TOKEN)
+    assert [check for check in settled if check.status is CheckStatus.FAILED] == []
+    assert not any(check.status is CheckStatus.NEEDS_SOURCE for check in settled)
+    evidence = {
+        "result": {**judged.result, **judged.internal},
+        "source": {"rows": people().rows},
+    }
+    assert case[0].evidence_fault(manifest, evidence, table, TOKEN) is None
+
+
+@pytest.mark.parametrize("break_it", ["change a value", "drop a row", "repeat a row", "swap rows"])
+def test_verify_refutes_a_broken_table(case: Case, break_it: str) -> None:
+    judged = judged_of(case)
+    table = published(drawn(case, judged))
+    broken = {
+        "change a value": table.with_cell(3, sorted(judged.drawn)[0], "plague"),
+        "drop a row": MemoryPublished(table.columns, table.data[1:]),
+        "repeat a row": MemoryPublished(table.columns, (*table.data, table.data[0])),
+        "swap rows": table.with_cell(0, "region", "elsewhere"),
+    }[break_it]
+    manifest, found = manifest_of(case, judged), difference(case, judged, broken)
+    checks = case[0].verify_with_source(manifest, broken, given_for(case), found, TOKEN)
+    assert any(check.status is CheckStatus.FAILED for check in checks)
+
+
+def test_a_view_shows_what_a_release_of_the_same_settings_would_be(case: Case) -> None:
+    given = given_for(case)
+    exploration = case[0].explore(given, TOKEN, silent)
+    view, judged = exploration.view(given.parameters), judged_of(case)
+    assert view.feasible
+    assert (view.guarantee, view.figures) == (judged.guarantee, judged.figures)
+    assert [chart.answer for chart in view.charts] == [chart.answer for chart in judged.charts]
+    with pytest.raises(InputError):
+        exploration.pick(0)
+
+
+def test_an_impossible_view_offers_a_remedy_that_works(case: Case) -> None:
+    method, raw = case
+    exploration = method.explore(given_for(case), TOKEN, silent)
+    raw = raw | {"l": 200}
+    view = exploration.view(parse_parameters(method.parameters, raw, "plan"))
+    assert not view.feasible
+    assert view.sentence.endswith(".")
+    assert view.remedy_label
+    assert view.remedy is not None
+    again = exploration.view(parse_parameters(method.parameters, raw | dict(view.remedy), "plan"))
+    assert again.feasible
+
+
+def test_charts_answer_a_question_and_carry_a_table(case: Case) -> None:
+    for chart in judged_of(case).charts:
+        assert chart.question.endswith("?")
+        assert chart.answer.endswith(".")
+        assert chart.table.rows
+
+
+def test_steps_are_counted_up(case: Case) -> None:
+    events: list[Event] = []
+    case[0].judge(given_for(case), TOKEN, events.append)
+    steps = [event for event in events if isinstance(event, StepStarted)]
+    assert [step.index for step in steps] == list(range(1, len(steps) + 1))
+    assert {step.count for step in steps} == {len(steps)}
+
+
+def test_a_cancel_before_the_start_stops_at_once(case: Case) -> None:
+    token, given, judged = CancelToken(), given_for(case), judged_of(case)
+    token.cancel()
+    with pytest.raises(Cancelled):
+        case[0].judge(given, token, silent)
+    with pytest.raises(Cancelled):
+        case[0].draw(given, judged, people(), SeededBits(1), token, silent)
