@@ -82,7 +82,8 @@ class LDiverted(RandomisedMethod):
 
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         """Count the sensitive values; see :meth:`RandomisedMethod.explore`."""
-        from dpdesk.engine.diverted.judging import COUNT, CountedValues, DivertedExploration
+        from dpdesk.engine.diverted.counted import COUNT, CountedValues
+        from dpdesk.engine.diverted.exploration import DivertedExploration
 
         report(StepStarted(COUNT, 1, 1))
         counted, settings = CountedValues(given), Settings.from_parameters(given.parameters)

@@ -1,0 +1,82 @@
+"""Settings tried on counts, for the window: nothing is drawn here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.jobs import CancelToken, Report, silent
+from dpdesk.core.parameters import ParameterValue
+from dpdesk.engine.diverted.charts import frequency_chart
+from dpdesk.engine.diverted.counted import CountedValues
+from dpdesk.engine.diverted.eligibility import Eligibility, largest_common_l
+from dpdesk.engine.diverted.guarantee import name_list
+from dpdesk.engine.diverted.judging import described
+from dpdesk.engine.diverted.settings import Settings
+from dpdesk.engine.method import ExplorationView, MethodInput
+
+_SHARE_STEPS = 10_000
+
+
+@dataclass(frozen=True)
+class DivertedExploration:
+    """Settings tried on counts: whether the columns are eligible, and what would be claimed."""
+
+    given: MethodInput
+    counted: CountedValues
+
+    def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
+        """See :meth:`~dpdesk.engine.method.Exploration.view`."""
+        return self.view_until(parameters, CancelToken(), silent)
+
+    def view_until(
+        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
+    ) -> ExplorationView:
+        """See :meth:`~dpdesk.engine.method.PatientExploration.view_until`."""
+        settings = Settings.from_parameters(parameters)
+        try:
+            first = self.counted.generalised(settings, token, report)
+        except RefusedError as error:
+            return _k_refused(error, self.given.source.rows)
+        found = self.counted.eligibility(settings, first, token, silent)
+        short = next((each for each in found if not each.eligible), None)
+        if short is not None:
+            return _refused(short, found)
+        notes = self.counted.notes(settings, token)
+        judged = described(self.given, settings, first, found, notes)
+        sentence = (
+            f"Every published value of {name_list(settings.diverted(self.given.roles))} is drawn "
+            f"from {settings.l:,} values; {judged.result['rows_removed']} rows are removed."
+        )
+        return ExplorationView(
+            True, sentence, judged.charts, judged.figures, judged.guarantee, notes=notes
+        )
+
+    def pick(self, point: int) -> Mapping[str, object]:
+        """See :meth:`~dpdesk.engine.method.Exploration.pick`: there are no points."""
+        raise InputError("exploration.no-point", "There is no point with this number.")
+
+
+def _refused(short: Eligibility, found: Sequence[Eligibility]) -> ExplorationView:
+    largest = largest_common_l(found)
+    works = largest >= 2
+    return ExplorationView(
+        False,
+        f"{short.sentence} {short.hint}",
+        tuple(frequency_chart(each) for each in found),
+        (),
+        None,
+        {"l": largest} if works else None,
+        f"Set ℓ′ to {largest:,}" if works else "",
+    )
+
+
+def _k_refused(error: RefusedError, rows: int) -> ExplorationView:
+    """The quasi-identifiers do not reach k: with more rows suppressed they may."""
+    suppressed = error.details.get("suppressed")
+    remedy, label = None, ""
+    if isinstance(suppressed, int) and 0 < suppressed < rows:
+        share = -(-suppressed * _SHARE_STEPS // rows) / _SHARE_STEPS
+        remedy, label = {"max_suppression": share}, f"Allow {share:.2%} suppressed rows"
+    return ExplorationView(False, f"{error.sentence} {error.hint}", (), (), None, remedy, label)
