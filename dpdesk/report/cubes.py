@@ -121,7 +121,9 @@ def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> 
             Line(
                 f"Largest error, {measure}" if measure else "Largest error",
                 f"± {_shown(width)}",
-                "In at least 95 % of the cells of the least exact table.",
+                "In at least 95 % of the cells of the least exact table."
+                if parameters.get("consistency") not in ("l1", "linf")
+                else "Of least squares; the rule that was used errs more.",
             )
             for measure, width in largest.items()
         ),

@@ -26,9 +26,9 @@ _TELLING = 0.3
 @dataclass(frozen=True)
 class Trial:
     """``stated`` is the stated variance by the one that the processing gives, where they differ
-    most; ``ratio`` the drawn variance by the stated one, the extreme of all tables (but those of noise
-    so rare that few draws tell nothing); ``covered`` the
-    least share of a cell's errors within the ±. ``faults`` names what broke a limit.
+    most; ``ratio`` the drawn variance by the stated one, the extreme of all tables (but those of
+    noise so rare that few draws tell nothing); ``covered`` the least share of a cell's errors
+    within the ±. ``faults`` names what broke a limit.
     """
 
     stated: float

@@ -61,7 +61,7 @@ def design_figures(settings: CubeSettings, channel: Channel, errors: Errors) -> 
             half_width(settings.noise, max(errors.variances), step),
             unit=unit,
             better="lower",
-            help="Half width of the 95 % noise interval in the least exact table.",
+            help=f"Of the least exact table, {in_cells(settings)}.",
             headline=True,
             about="loss",
         ),
@@ -86,6 +86,13 @@ def unit_of(channel: Channel) -> str:
     return "people" if not channel.measure.column else f"units of {channel.measure.column}"
 
 
+def in_cells(settings: CubeSettings) -> str:
+    """How often a ± holds: l1 and linf err more than the least squares that it is stated for."""
+    if settings.consistency in ("l1", "linf"):
+        return f"by least squares, and more by `{settings.consistency}`"
+    return "in 95 % of its cells"
+
+
 def name_of(settings: CubeSettings, mask: int) -> str:
     """A cuboid as people read it."""
     return " × ".join(settings.dimensions[i] for i in members(mask)) or "grand total"
@@ -107,7 +114,7 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
         question="How large is the error of each table?",
         answer=(
             f"Largest in {name_of(settings, int(masks[worst]))}: ± "
-            f"{_number(widths[worst])} {unit} in 95 % of its cells; smallest ± "
+            f"{_number(widths[worst])} {unit} {in_cells(settings)}; smallest ± "
             f"{_number(min(width for width in widths if width > 0))}."
         ),
         x_axis=Axis("Dimensions of the table", "number", minimum=-0.5, whole=True),

@@ -13,7 +13,7 @@ from math import ceil, floor, log10, sqrt
 from dpdesk.core.charts import ChartTable, format_figure, table_from
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.channels import make_channels
-from dpdesk.engine.cubes.charts import name_of, unit_of
+from dpdesk.engine.cubes.charts import in_cells, name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.errors import half_width, released_variances
 from dpdesk.engine.cubes.lattice import cells, magnification
@@ -93,7 +93,7 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
     )
     return Detail(
         title=f"How exact is {name}?",
-        sentence=f"± {_number(width)} {unit} in 95 % of its cells. {said}.",
+        sentence=f"± {_number(width)} {unit} {in_cells(settings)}. {said}.",
         parts=(
             DetailPart("Error", numbers),
             DetailPart("Computed from", _sources(design, mask), _SOURCES_NOTE),
