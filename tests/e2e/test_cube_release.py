@@ -17,9 +17,9 @@ from dpdesk.app.exporting import export_release
 from dpdesk.app.private import releasing
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import VerifyReport
+from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.io.store import DataStore
 from tests.helpers.cubes import AGES, REGION, SEX, people, release, write_plan, write_register
 from tests.helpers.forging import manifest_of, seal_again
@@ -230,28 +230,76 @@ def test_a_run_that_fails_after_the_debit_stays_spent_and_leaves_nothing(
         release(context, plan, tmp_path / "again")
 
 
+PUBLIC_STEPS = ("process", "write_public")
+KNOWN_OF_THE_SOURCE = {"sha256"}
+"""What the public part may ask of the store of the raw table: the hash, for the commitment."""
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """(step, attribute) for whatever is asked of the store of the raw table, in order."""
+    found: list[tuple[str, str]] = []
+    steps = ["before"]
+    plain = DataStore.__getattribute__
+
+    def asked(self: DataStore, name: str) -> Any:
+        found.append((steps[-1], name))
+        return plain(self, name)
+
+    def following(owner: type, name: str) -> None:
+        original = getattr(owner, name)
+
+        def step(self: Any, *args: Any) -> Any:
+            steps.append(name)
+            try:
+                return original(self, *args)
+            finally:
+                steps.append(f"after {name}")
+
+        monkeypatch.setattr(owner, name, step)
+
+    following(CubeDesign, "measure")
+    following(CubeDesign, "process")
+    following(releasing._Work, "write_public")
+    monkeypatch.setattr(DataStore, "__getattribute__", asked)
+    return found
+
+
+def after_measuring(looks: list[tuple[str, str]]) -> set[str]:
+    """What was asked of the raw table while the public part came to be."""
+    return {name for step, name in looks if step in PUBLIC_STEPS}
+
+
 def test_nothing_looks_at_the_data_after_the_noise_was_drawn(
-    context: AppContext, register: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: AppContext, register: Path, tmp_path: Path, looks: list[tuple[str, str]]
 ) -> None:
-    from dpdesk.engine.cubes.design import CubeDesign
+    release(context, write_plan(register, "looks.toml"), tmp_path / "out")
+    counted = [step for step, name in looks if name == "frequency_table"]
+    assert counted == ["measure"]
+    assert after_measuring(looks) <= KNOWN_OF_THE_SOURCE
+    later = {name for step, name in looks if step.startswith("after") and step != "after measure"}
+    assert not later & {"page", "profile", "value_counts", "histogram", "write_recoded"}
 
-    looks: list[str] = []
-    count, process = DataStore.frequency_table, CubeDesign.process
 
-    def counted(self: DataStore, *args: Any) -> FrequencyTable:
-        looks.append("data")
-        return count(self, *args)
+def test_processing_that_looks_at_the_data_is_noticed(
+    context: AppContext, register: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    measure, process, kept = CubeDesign.measure, CubeDesign.process, []
 
-    def processed(self: CubeDesign, *args: Any) -> Any:
-        looks.append("process")
+    def keeping(self: CubeDesign, source: Any, *args: Any) -> Any:
+        kept.append(source)
+        return measure(self, source, *args)
+
+    def peeping(self: CubeDesign, *args: Any) -> Any:
+        kept[0].frequency_table(("sex",), CancelToken())
         return process(self, *args)
 
-    monkeypatch.setattr(DataStore, "frequency_table", counted)
-    monkeypatch.setattr(CubeDesign, "process", processed)
-    for name in ("page", "profile", "value_counts", "histogram", "write_recoded"):
-        monkeypatch.delattr(DataStore, name)
-    release(context, write_plan(register, "looks.toml"), tmp_path / "out")
-    assert looks == ["data", "process"]
+    monkeypatch.setattr(CubeDesign, "measure", keeping)
+    monkeypatch.setattr(CubeDesign, "process", peeping)
+    looks: list[tuple[str, str]] = request.getfixturevalue("looks")
+    release(context, write_plan(register, "peeps.toml"), tmp_path / "out")
+    assert "frequency_table" in after_measuring(looks)
 
 
 def forge(folder: Path, file: str, change: Callable[[str], str]) -> None:

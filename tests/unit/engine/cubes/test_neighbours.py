@@ -18,6 +18,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.method import DpCube
+from dpdesk.engine.noise.laplace import DiscreteLaplace
 from dpdesk.engine.private_method import PrivateInput
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
@@ -27,7 +28,7 @@ EPSILON, DRAWS = 1.0, 3_000
 CHANCE = 1e-9
 
 
-def draws(rows: list[str], seed: int, **keys: object) -> np.ndarray:
+def draws(rows: list[str], seed: int, count: int = DRAWS, **keys: object) -> np.ndarray:
     """All noisy values of many releases, shape (draws, values)."""
     method = DpCube()
     raw = {
@@ -42,7 +43,7 @@ def draws(rows: list[str], seed: int, **keys: object) -> np.ndarray:
     design = method.design(given, CancelToken(), silent)
     source = MemorySource.of(("sex",), [(row,) for row in rows])
     bits, found = SeededBits(seed), []
-    for _ in range(DRAWS):
+    for _ in range(count):
         debit = debit_for_tests(design.charge.cost, design.charge.draws)
         noisy = design.measure(source, debit, bits, CancelToken(), silent).noisy
         found.append(np.concatenate([values.reshape(-1) for values in noisy.values]))
@@ -98,3 +99,27 @@ def test_half_the_noise_would_be_noticed() -> None:
         for event in EVENTS.values()
     ]
     assert any(noticed)
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [lambda noise: noise // 2 * 2, lambda noise: noise // 4 * 4 + 1, np.zeros_like],
+    ids=["no lowest bit", "no two lowest bits", "no noise"],
+)
+def test_noise_without_its_lowest_bits_would_be_noticed(
+    monkeypatch: pytest.MonkeyPatch, spoiled: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    """As of a sampler in floating point, whose large values lie on a coarse grid."""
+    draw, count = DiscreteLaplace.draw, 400
+    monkeypatch.setattr(DiscreteLaplace, "draw", lambda *given: spoiled(draw(*given)))
+    with_her = ["f", "f", "f", "f", "m", "m"]
+    first, second = draws(with_her, 31, count), draws(with_her[1:], 32, count)
+    margin = sqrt(log(4 / CHANCE) / (2 * count))
+    noticed = [
+        name
+        for name, event in EVENTS.items()
+        if abs(event(first).mean() - event(second).mean()) > 0
+        and max(event(first).mean(), event(second).mean()) - margin
+        > exp(EPSILON) * (min(event(first).mean(), event(second).mean()) + margin)
+    ]
+    assert noticed
