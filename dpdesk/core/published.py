@@ -12,6 +12,9 @@ from dpdesk.core.jobs import CancelToken
 MADE_AGAIN = "microdata.csv is what the source gives"
 """The claim that is confirmed when the table was made again from its source, byte for byte."""
 
+ROWS_COMPARED = "rows are those of the source, but for what was drawn"
+"""The claim that is confirmed when the columns that were not drawn were compared row by row."""
+
 
 class CheckStatus(Enum):
     """How far a claim could be checked from the files at hand."""

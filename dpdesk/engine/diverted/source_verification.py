@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
+from dpdesk.core.published import ROWS_COMPARED, CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity import remaking as anonymity
@@ -112,7 +112,7 @@ def _row_checks(
 
 
 def _difference_check(claimed: Claimed, difference: RowDifference) -> ClaimCheck:
-    claim = "rows are those of the source, but for what was drawn"
+    claim = ROWS_COMPARED
     taken = claimed.rows_removed + claimed.rows_suppressed
     if difference.extra:
         text = f"{difference.extra:,} rows of the table are no rows of the source"

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
+from dpdesk.project.review.items_diverted import METHOD as DIVERTED
+from dpdesk.project.review.items_diverted import questions_of
 from dpdesk.project.review.items_private import PRIVATE_ITEMS
 from dpdesk.project.review.items_release import CLOSING_ITEMS, RELEASE_ITEMS
 from dpdesk.project.review.items_table import TABLE_ITEMS
@@ -24,6 +26,8 @@ from dpdesk.project.review.questions import (
     CheckedFacts,
     Item,
     Passage,
+    Question,
+    TableQuestion,
     answered,
 )
 from dpdesk.project.review.votes import ItemStatus as Status
@@ -81,11 +85,17 @@ def make_checklist(
 ) -> Checklist:
     """Hold a release against a policy; never raises, whatever manifest and evidence hold."""
     case = Case(facts, policy, standing, passage)
-    private = facts.release.method in PRIVATE_METHODS
-    content = PRIVATE_ITEMS if private else (*TABLE_ITEMS, *COLUMN_ITEMS)
-    questions = (*RELEASE_ITEMS, *content, *CLOSING_ITEMS)
+    questions = (*RELEASE_ITEMS, *_content(case), *CLOSING_ITEMS)
     items = [item for question in questions if (item := question.item(case)) is not None]
     return Checklist((*items, *_sign_offs(policy)), policy.sha256)
+
+
+def _content(case: Case) -> Sequence[Question | TableQuestion]:
+    """The questions that the kind of the release raises."""
+    method = case.facts.release.method
+    if method == DIVERTED:
+        return questions_of(case)
+    return PRIVATE_ITEMS if method in PRIVATE_METHODS else (*TABLE_ITEMS, *COLUMN_ITEMS)
 
 
 def _sign_offs(policy: Policy) -> Sequence[Item]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
-from dpdesk.core.published import MADE_AGAIN, CheckStatus
+from dpdesk.core.published import MADE_AGAIN, ROWS_COMPARED, CheckStatus
 from dpdesk.project.review.item_words import counted, listed
 from dpdesk.project.review.items_private import spent_epsilon
 from dpdesk.project.review.payloads import Mode
@@ -45,6 +45,10 @@ def _source(case: Case) -> Answer:
     if check is not None and check.status is CheckStatus.FAILED:
         text = "Made again from the source, the table is another."
         return Answer(Status.FAIL, text, Basis.SOURCE, "Make the release again from the source.")
+    if case.facts.confirmed(ROWS_COMPARED):
+        text = "The columns that were not drawn were compared with the source, row by row; values "
+        text += "are drawn once, so no table can be made again."
+        return Answer(Status.PASS, text, Basis.SOURCE)
     if case.facts.release.method in PRIVATE_METHODS:
         text = "Noise is drawn once and forgotten, so no table can be made again from the source."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
