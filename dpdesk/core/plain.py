@@ -146,3 +146,7 @@ def _number(value: Decimal) -> int | float:
     if is_sane(value) and value == value.to_integral_value():
         return int(value)
     return float(value)
+
+
+class ExactFloat(float):
+    """A number that people see with all its digits, as it was released."""

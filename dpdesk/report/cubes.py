@@ -120,7 +120,7 @@ def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> 
         *(
             Line(
                 f"Largest error, {measure}" if measure else "Largest error",
-                f"± {_shown(width)}",
+                f"± {_shown(width)} {unit_words(measure, parameters.get('measure'))}",
                 "In at least 95 % of the cells of the least exact table."
                 if parameters.get("consistency") not in ("l1", "linf")
                 else "Of least squares; the rule that was used errs more.",
@@ -135,6 +135,18 @@ def table_width(item: Mapping[str, object], parameters: Mapping[str, object]) ->
     noise = Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE
     step = _step(str(item.get("measure", "")), parameters.get("measure"))
     return half_width(noise, _float(item["variance"]), step)
+
+
+def unit_words(measure: str, plain: object) -> str:
+    """What the errors of a measure of a manifest are counted in; of an average's, times n."""
+    if not measure:  # the only one, which the parameters name
+        given = plain[0] if isinstance(plain, list | tuple) and plain else plain
+        column = given.get("sum") if isinstance(given, Mapping) else None
+        return f"units of {column}" if column else "people"
+    kind, _, column = measure.partition(" of ")
+    if not column:
+        return "people"
+    return f"units of {column} / n" if kind == _AVERAGE else f"units of {column}"
 
 
 def _step(measure: str, plain: object) -> float:
@@ -154,12 +166,12 @@ def _cuboid_line(item: Mapping[str, object], parameters: Mapping[str, object]) -
     names = " × ".join(str(name) for name in _list(item["dimensions"])) or "grand total"
     measure = str(item.get("measure", ""))
     deviation, width = _shown(sqrt(_float(item["variance"]))), _shown(table_width(item, parameters))
-    each = " / n" if measure.startswith(_AVERAGE) else ""
+    unit = unit_words(measure, parameters.get("measure"))
     return CuboidLine(
         f"{names} ({measure})" if measure else names,
         int(_float(item["cells"])),
-        f"{deviation}{each}",
-        f"{width}{each}",
+        f"{deviation} {unit}",
+        f"{width} {unit}",
         str(item["file"]),
         item.get("exact") is True,
         len(_list(item.get("exact_cells", []))),

@@ -89,6 +89,12 @@ PLANS: dict[str, dict[str, Any]] = {
     "exact, replace": {"exact": [[]], "neighbours": "replace", "rows_per_person": 2},
     "sum": {"measure": {"sum": "pay", "lower": 0, "upper": 500, "step": 5}},
     "average": {"measure": {"average": "pay", "lower": 0, "upper": 500}},
+    "sum and average": {
+        "measure": [
+            {"sum": "pay", "lower": 0, "upper": 500, "step": 5},
+            {"average": "pay", "lower": 0, "upper": 500},
+        ]
+    },
     "several": {"measure": ["count", {"sum": "pay", "lower": -10, "upper": 500}]},
 }
 

@@ -13,7 +13,7 @@ from dpdesk.ui.panels.review import ReviewPanel
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.asking import ScriptedAsker
-from tests.helpers.cubes import people, write_plan, write_register
+from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.people_plan import TIMEOUT, open_plan
 
 
@@ -70,8 +70,40 @@ def test_the_button_names_the_cost_and_asks_once_more_before_it_is_spent(
     qtbot.waitUntil(lambda: "18 cells" in panel.release.tables.words, timeout=TIMEOUT)
     grid = panel.release.tables.grid.model()
     heads = [grid.headerData(place, Qt.Orientation.Horizontal) for place in range(5)]
-    assert heads == ["sex", "region", "age", "value", "± in 95 %"]
+    assert heads == ["sex", "region", "age", "value (people)", "± in 95 % (people)"]
     assert grid.rowCount() == 18
+
+
+def test_the_cells_of_a_release_stand_as_released_with_the_bias_in_words(
+    panel: ReviewPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    measure = ["count", {"average": "pay", "lower": 0, "upper": 500}]
+    plan = write_plan(write_register(tmp_path, people()), epsilon=2, measure=measure)
+    summary = release(bench.context, plan, tmp_path / "out")
+    bench.open_path(summary.out)
+    tables = panel.release.tables
+    qtbot.waitUntil(lambda: "falls with the people" in tables.words, timeout=TIMEOUT)
+    assert "(average of pay)" in tables.choice.currentText()
+    place = tables.choice.findText("grand total (count)")
+    file = str(tables.choice.itemData(place))
+    tables.choice.setCurrentIndex(place)
+    qtbot.waitUntil(lambda: tables.words.startswith("1 cell;"), timeout=TIMEOUT)
+    grid = tables.grid.model()
+    written = (summary.out / "public" / file).read_text().split()[-1]
+    shown = grid.index(0, 0)
+    assert shown.data().replace(",", "") == written
+    assert shown.data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight
+
+
+def test_clean_numbers_come_with_what_they_cost(
+    panel: ReviewPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    keys = {"planner": "base", "nonnegative": True, "integral": True}
+    plan = write_plan(write_register(tmp_path, people()), **keys)
+    bench.open_path(release(bench.context, plan, tmp_path / "out").out)
+    tables = panel.release.tables
+    qtbot.waitUntil(lambda: "too large on average" in tables.words, timeout=TIMEOUT)
+    assert "made whole" in tables.words
 
 
 def test_a_further_release_says_that_it_spends_again_until_the_limit_stops_it(

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from dpdesk.core.charts import Cell, ChartTable
-from dpdesk.core.cuboid import Domain
+from dpdesk.core.cube_parameters import COUNT
+from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.plain import ExactFloat
 
 if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseFacts
 
 MOST_CELLS = 500
+PER_PERSON = " / n"
 
 
 @dataclass(frozen=True)
@@ -27,26 +32,31 @@ class TableName:
 
 @dataclass(frozen=True)
 class TablePreview:
-    """The first cells of a table; ``width`` is ± in 95 % of its cells, or more of them.
+    """The first cells of a table, as released; ``width`` is ± in 95 % of its cells, or more.
 
-    ``cells`` is how many there are in all.
+    ``cells`` is how many there are in all, ``unit`` what values are counted in. Of an average the
+    width is that of a cell with one person, and each cell has its own (``per_cell``). ``notes`` say
+    what was done to the values besides.
     """
 
     name: TableName
     width: float
     cells: int
-    table: ChartTable = field(repr=False)
+    unit: str = ""
+    per_cell: bool = False
+    notes: tuple[str, ...] = ()
+    table: ChartTable = field(repr=False, default=ChartTable((), ()))
 
 
 def released_tables(facts: ReleaseFacts) -> tuple[TableName, ...]:
     """The tables that a release lists, in its order; none for a release of rows."""
-    return tuple(
-        TableName(str(item["file"]), _words(_texts(item["dimensions"]))) for item in _cuboids(facts)
-    )
+    return tuple(TableName(str(item["file"]), _words(item)) for item in _cuboids(facts))
 
 
-def _words(names: Sequence[object]) -> str:
-    return " × ".join(map(str, names)) or "grand total"
+def _words(item: Mapping[str, object]) -> str:
+    """The dimensions of a table, and its measure where there are several."""
+    name = " × ".join(map(str, _texts(item["dimensions"]))) or "grand total"
+    return f"{name} ({item['measure']})" if "measure" in item else name
 
 
 def _cuboids(facts: ReleaseFacts) -> list[Mapping[str, object]]:
@@ -67,30 +77,82 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
 
     Raises InputError ``release.table`` where the file cannot be read as the manifest says.
     """
-    from dpdesk.io.csvgrammar import UnreadableTableError
-    from dpdesk.io.cuboid_files import read_cuboid
-    from dpdesk.report.cubes import table_width
+    from dpdesk.report.cubes import table_width, unit_words
 
     item = next((one for one in _cuboids(facts) if one["file"] == file), None)
     if item is None:
         raise InputError("release.table", f"{file}: the release lists no such table.")
+    found = _read(facts, item, token)
+    parameters = facts.section("parameters")
+    width = table_width(item, parameters)
+    unit = unit_words(str(item.get("measure", "")), parameters.get("measure"))
+    people = _people(facts, item, token) if unit.endswith(PER_PERSON) else None
+    unit = unit.removesuffix(PER_PERSON)
+    values = found.values.reshape(-1)
+    rows: list[tuple[Cell, ...]] = [
+        (*_labels(found.domain, place), _exact(values[place]), _width(width, people, place))
+        for place in range(min(len(values), MOST_CELLS))
+    ]
+    head = (*found.domain.dimensions, f"value ({unit})", f"± in 95 % ({unit})")
+    return TablePreview(
+        TableName(file, _words(item)),
+        width,
+        len(values),
+        unit,
+        people is not None,
+        _notes(parameters),
+        ChartTable(head, tuple(rows)),
+    )
+
+
+def _read(facts: ReleaseFacts, item: Mapping[str, object], token: CancelToken) -> CuboidTable:
+    from dpdesk.io.csvgrammar import UnreadableTableError
+    from dpdesk.io.cuboid_files import read_cuboid
+
+    file = str(item["file"])
     try:
         domain = Domain.from_json(facts.section("result").get("domains"))
-        names = [str(name) for name in _texts(item["dimensions"])]
-        places = [domain.dimensions.index(name) for name in names]
-        found = read_cuboid(facts.public / file, file, domain.part(places), token)
+        places = [domain.dimensions.index(str(name)) for name in _texts(item["dimensions"])]
+        return read_cuboid(facts.public / file, file, domain.part(places), token)
     except (UnreadableTableError, OSError, TypeError, KeyError, ValueError) as error:
         sentence = f"{file}: the table cannot be read as the manifest describes it."
         raise InputError("release.table", sentence) from error
-    width = table_width(item, facts.section("parameters"))
-    values = found.values.reshape(-1)
-    rows: list[tuple[Cell, ...]] = [
-        (*_labels(found.domain, place), round(float(values[place]), 4), round(width, 2))
-        for place in range(min(len(values), MOST_CELLS))
-    ]
-    name = TableName(file, _words(names))
-    head = (*names, "value", "± in 95 %")
-    return TablePreview(name, width, len(values), ChartTable(head, tuple(rows)))
+
+
+def _people(
+    facts: ReleaseFacts, item: Mapping[str, object], token: CancelToken
+) -> NDArray[Any] | None:
+    """The released numbers of people in the cells of an average; None where it has none."""
+    for other in _cuboids(facts):
+        if other.get("measure") == COUNT and other["dimensions"] == item["dimensions"]:
+            return _read(facts, other, token).values.reshape(-1)
+    return None
+
+
+def _width(width: float, people: NDArray[Any] | None, place: int) -> float | None:
+    """± of a cell; of an average it falls with the people there, and below 1 it tells nothing."""
+    if people is None:
+        return round(width, 2)
+    return round(width / float(people[place]), 2) if people[place] >= 1 else None
+
+
+def _exact(value: float) -> Cell:
+    """A value as released: whole where it is, else with all its digits."""
+    number = float(value)
+    return int(number) if number.is_integer() else ExactFloat(number)
+
+
+def _notes(parameters: Mapping[str, object]) -> tuple[str, ...]:
+    """What the errors do not hold: steps after the noise that move values."""
+    notes = []
+    if parameters.get("nonnegative") is True:
+        notes.append(
+            "Negative values were removed: cells with few persons are too large on average, and "
+            "the ± is that before this step."
+        )
+    if parameters.get("integral") is True:
+        notes.append("Values were made whole afterwards, which the ± does not count.")
+    return tuple(notes)
 
 
 def _texts(value: object) -> list[object]:

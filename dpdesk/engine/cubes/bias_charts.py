@@ -77,8 +77,8 @@ def study_of(design: CubeDesign) -> BiasStudy | None:
 
 
 def _offered(design: CubeDesign) -> bool:
-    """Whether the settings may ask for it: counts, and sums of values of 0 or more."""
-    return all(
+    """Whether the settings may ask for it: counts, and sums of values of 0 or more, none exact."""
+    return design.settings.part is None and all(
         one.kind != AVERAGE and one.lower >= 0 and one.step.denominator == 1
         for one in design.settings.measures
     )

@@ -5,6 +5,8 @@ Everything here comes from the plan; no count of the data is behind it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,7 @@ from dpdesk.core.charts import (
     BarChart,
     BarSeries,
     Chart,
+    ChartTable,
     Figure,
     Look,
     PointSeries,
@@ -21,7 +24,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.engine.cubes.channels import Channel
-from dpdesk.engine.cubes.errors import Errors, half_width
+from dpdesk.engine.cubes.errors import Errors, MeasureErrors, half_width
 from dpdesk.engine.cubes.guarantee import converted, posterior
 from dpdesk.engine.cubes.lattice import Floats, cells, members
 from dpdesk.engine.cubes.plans import Noise
@@ -31,16 +34,23 @@ PRIORS = (0.01, 0.1, 0.5)
 TABLES = "cube-tables"
 
 
-def design_charts(settings: CubeSettings, channel: Channel, errors: Errors) -> tuple[Chart, ...]:
-    """Errors by table, errors by size, and what a suspicion can become; for the first measure."""
+def design_charts(
+    settings: CubeSettings, channel: Channel, errors: Errors, measures: Sequence[MeasureErrors]
+) -> tuple[Chart, ...]:
+    """Errors by table, errors by size, and what a suspicion can become.
+
+    Pictures are of the first channel; the answer and the twin of the first name all measures.
+    """
     return (
-        tables_chart(settings, channel, errors),
+        tables_chart(settings, channel, errors, measures),
         sizes_chart(settings, channel, errors),
         odds_chart(settings),
     )
 
 
-def design_figures(settings: CubeSettings, channel: Channel, errors: Errors) -> tuple[Figure, ...]:
+def design_figures(
+    settings: CubeSettings, channel: Channel, errors: Errors, measures: Sequence[MeasureErrors]
+) -> tuple[Figure, ...]:
     """Headline numbers of a design."""
     step = float(channel.unit)
     pure = settings.noise is Noise.LAPLACE
@@ -74,11 +84,42 @@ def design_figures(settings: CubeSettings, channel: Channel, errors: Errors) -> 
             help="The same for the table in the middle.",
             about="loss",
         ),
+        *(_measure_figure(number, one) for number, one in enumerate(several(measures))),
         Figure("tables", "Tables", len(settings.published), "count"),
         Figure(
             "noise_sources", "Tables with noise of their own", len(channel.plan.sources), "count"
         ),
     )
+
+
+def several(measures: Sequence[MeasureErrors]) -> Sequence[MeasureErrors]:
+    """The measures, where there is more than one or an average."""
+    alone = len(measures) == 1 and not measures[0].per_person
+    return () if alone else measures
+
+
+def _measure_figure(number: int, one: MeasureErrors) -> Figure:
+    return Figure(
+        f"largest_error_{number}",
+        f"Largest error of the {one.name}, ±",
+        max(one.widths),
+        unit=one.unit,
+        better="lower",
+        help="Half width of the 95 % noise interval in the least exact table"
+        + (", to be divided by the n people of the cell." if one.per_person else "."),
+        headline=True,
+        about="loss",
+    )
+
+
+def measures_sentence(measures: Sequence[MeasureErrors]) -> str:
+    """The largest error of each of several measures; empty for one alone."""
+    told = ", ".join(
+        f"{one.name} ± {_number(max(one.widths))} {one.unit}" for one in several(measures)
+    )
+    averages = any(one.per_person for one in measures)
+    after = " (n: people in the cell)" if averages else ""
+    return f"Largest error by measure: {told}{after}." if told else ""
 
 
 def unit_of(channel: Channel) -> str:
@@ -98,7 +139,9 @@ def name_of(settings: CubeSettings, mask: int) -> str:
     return " × ".join(settings.dimensions[i] for i in members(mask)) or "grand total"
 
 
-def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> ScatterChart:
+def tables_chart(
+    settings: CubeSettings, channel: Channel, errors: Errors, measures: Sequence[MeasureErrors]
+) -> ScatterChart:
     """Each published table by its dimensions and its error; those with noise apart.
 
     Exact tables stand in the chart's table alone.
@@ -115,28 +158,43 @@ def tables_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Sc
         answer=(
             f"Largest in {name_of(settings, int(masks[worst]))}: ± "
             f"{_number(widths[worst])} {unit} {in_cells(settings)}; smallest ± "
-            f"{_number(min(width for width in widths if width > 0))}."
-        ),
+            f"{_number(min(width for width in widths if width > 0))}. "
+            f"{measures_sentence(measures)}"
+        ).strip(),
         x_axis=Axis("Dimensions of the table", "number", minimum=-0.5, whole=True),
         y_axis=Axis("Standard deviation of a cell", unit, log=True),
         series=_table_series(masks[noisy], deviations[noisy], own),
-        table=table_from(
-            ["Table", "Cells", "Noise", f"Standard deviation ({unit})", f"± 95 % ({unit})"],
-            [
-                [
-                    name_of(settings, mask),
-                    cells(mask, channel.plan.shape),
-                    _noise_of(mask, own, channel),
-                    round(float(deviation), 3),
-                    round(width, 3),
-                ]
-                for mask, deviation, width in zip(
-                    settings.published, deviations, widths, strict=True
-                )
-            ],
-        ),
+        table=_tables_twin(settings, channel, errors, measures),
         short="Errors by table",
         opens="its error and its sources",
+    )
+
+
+def _tables_twin(
+    settings: CubeSettings, channel: Channel, errors: Errors, measures: Sequence[MeasureErrors]
+) -> ChartTable:
+    """Each published table with its error, in every measure."""
+    own = {source.cuboid for source in channel.plan.sources}
+    unit, step = unit_of(channel), float(channel.unit)
+    each = several(measures)
+    return table_from(
+        [
+            *("Table", "Cells", "Noise", f"Standard deviation ({unit})", f"± 95 % ({unit})"),
+            *(f"± 95 %, {one.name} ({one.unit})" for one in each),
+        ],
+        [
+            [
+                name_of(settings, mask),
+                cells(mask, channel.plan.shape),
+                _noise_of(mask, own, channel),
+                round(float(np.sqrt(variance)), 3),
+                round(half_width(settings.noise, variance, step), 3),
+                *(round(one.widths[place], 3) for one in each),
+            ]
+            for place, (mask, variance) in enumerate(
+                zip(settings.published, errors.variances, strict=True)
+            )
+        ],
     )
 
 

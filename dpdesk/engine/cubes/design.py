@@ -30,7 +30,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.channels import Channel, centred, make_channels, measured
 from dpdesk.engine.cubes.charts import design_charts, design_figures
 from dpdesk.engine.cubes.declared import DeclaredDomain, declare, made_beside_data
-from dpdesk.engine.cubes.errors import Errors, expected_errors
+from dpdesk.engine.cubes.errors import Errors, MeasureErrors, expected_errors, measure_errors
 from dpdesk.engine.cubes.exact.planned import (
     counted_exactly,
     flag_of,
@@ -77,6 +77,7 @@ class CubeDesign(Design):
     charts: tuple[Chart, ...] = field(default=(), repr=False)
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
+    measures: tuple[MeasureErrors, ...] = ()
 
     @property
     def plan(self) -> CubePlan:
@@ -157,6 +158,7 @@ def design_cube(
     clusters = given.with_role(Role.CLUSTER)
     cluster = clusters[0] if clusters else None
     errors = tuple(expected_errors(settings, channel) for channel in channels)
+    measures = measure_errors(settings, channels, errors)
     return CubeDesign(
         settings=settings,
         declared=declared,
@@ -166,8 +168,9 @@ def design_cube(
         charge=_charge(settings, channels, cluster),
         guarantee=cube_guarantee(settings, cluster, exact.generic.l1 if exact else None),
         result=_result(settings, declared, channels, errors),
-        charts=design_charts(settings, channels[0], errors[0]),
-        figures=design_figures(settings, channels[0], errors[0]),
+        charts=design_charts(settings, channels[0], errors[0], measures),
+        figures=design_figures(settings, channels[0], errors[0], measures),
+        measures=measures,
         notes=_notes(plan, cluster, settings, errors[0]),
     )
 

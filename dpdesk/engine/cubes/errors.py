@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
 
+from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.channels import Channel
+from dpdesk.engine.cubes.channels import Channel, centred
 from dpdesk.engine.cubes.consistency.pinned import pinned_variances
 from dpdesk.engine.cubes.lattice import Floats, cell_variances, cells, information, magnification
 from dpdesk.engine.cubes.plans import Noise
-from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.cubes.settings import CubeSettings, Measure
 
 _COVERING_95 = {Noise.LAPLACE: 2.12, Noise.GAUSSIAN: 1.96}
 """Standard deviations to either side that hold a continuous error in 95 of 100 cases, or more.
@@ -83,6 +85,41 @@ def released_variances(settings: CubeSettings, channel: Channel) -> tuple[float,
             )
             variances = [pinned[mask] for mask in settings.published]
     return tuple(value * scale for value in variances)
+
+
+@dataclass(frozen=True)
+class MeasureErrors:
+    """The errors of one measure as published: ± 95 % by published table, in order.
+
+    Those of an average are to be divided by ``n``, the number of people in the cell
+    (``per_person``); they are bounds then. ``unit`` says what they are counted in.
+    """
+
+    name: str
+    unit: str
+    widths: tuple[float, ...] = field(repr=False)
+    per_person: bool = False
+
+
+def measure_errors(
+    settings: CubeSettings, channels: Sequence[Channel], errors: Sequence[Errors]
+) -> tuple[MeasureErrors, ...]:
+    """The errors of every measure that is published, in the order of the plan."""
+    found = dict(zip((channel.measure for channel in channels), errors, strict=True))
+    made = []
+    for measure in settings.measures:
+        unit = f"units of {measure.column}" if measure.column else "people"
+        variances, step = found.get(measure), float(measure.step)
+        if measure.kind == AVERAGE:
+            half = float(measure.upper - measure.lower) / 2
+            sums, counts = found[centred(measure)].variances, found[Measure(COUNT)].variances
+            both = tuple(of + half**2 * n for of, n in zip(sums, counts, strict=True))
+            widths = tuple(half_width(settings.noise, value, step + half) for value in both)
+            made.append(MeasureErrors(measure.name, f"{unit} / n", widths, per_person=True))
+        elif variances is not None:
+            widths = tuple(half_width(settings.noise, v, step) for v in variances.variances)
+            made.append(MeasureErrors(measure.name, unit, widths))
+    return tuple(made)
 
 
 def _nominal(channel: Channel, number: int) -> float:

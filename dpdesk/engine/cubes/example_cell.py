@@ -6,6 +6,7 @@ The true size is an example that somebody types, never a count of the data.
 from __future__ import annotations
 
 from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -26,9 +27,7 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
     place = place if 0 <= place < len(settings.published) else len(settings.published) - 1
     mask, variance = settings.published[place], design.errors[0].variances[place]
     unit, step = unit_of(channel), float(channel.unit)
-    noisy = variance > 0  # else the table is exact
-    quantiles = noise_quantiles(design.plan, mask, DOTS) if noisy else np.zeros(DOTS)
-    values = size + sqrt(variance) * quantiles
+    values = size + sqrt(variance) * _quantiles(design, mask)
     width = half_width(settings.noise, variance, step)
     across, along = _stacked(values)
     cell = f"a cell of {name_of(settings, mask)} that truly holds {_number(size)} {unit}"
@@ -54,6 +53,14 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
         x_limit_label=f"example: {_number(size)}",
         short="Example cell",
     )
+
+
+def _quantiles(design: CubeDesign, mask: int) -> Floats:
+    """Of the noise, in units of its deviation; normal ones where exact tables are part of it."""
+    if design.settings.part is None:
+        return noise_quantiles(design.plan, mask, DOTS)
+    places = (np.arange(DOTS) + 0.5) / DOTS
+    return np.array([NormalDist().inv_cdf(place) for place in places.tolist()])
 
 
 def _stacked(values: Floats) -> tuple[Floats, Floats]:

@@ -10,10 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, log10, sqrt
 
-from dpdesk.core.charts import ChartTable, format_figure, table_from
+from dpdesk.core.charts import Cell, ChartTable, format_figure, table_from
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.channels import make_channels
-from dpdesk.engine.cubes.charts import in_cells, name_of, unit_of
+from dpdesk.engine.cubes.charts import in_cells, name_of, several, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.errors import half_width, released_variances
 from dpdesk.engine.cubes.lattice import cells, magnification
@@ -82,12 +82,17 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
     own = [source for source in design.plan.sources if source.cuboid == mask]
     share = sum((source.share for source in own), Fraction(0))
     said = "It has noise of its own" if own else "It is computed from other tables"
+    measures: list[list[Cell]] = [
+        [f"± of the {one.name} ({one.unit})", round(one.widths[place], 3)]
+        for one in several(design.measures)
+    ]
     numbers = table_from(
         ["Figure", "Value"],
         [
             ["Cells", cells(mask, shape)],
             [f"Standard deviation of a cell ({unit})", round(deviation, 3)],
             [f"± in 95 % of the cells ({unit})", round(width, 3)],
+            *measures,
             ["Share of the budget (%)", round(100 * float(share), 3) if own else None],
         ],
     )

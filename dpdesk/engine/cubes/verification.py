@@ -105,9 +105,9 @@ def _steps(claimed: Claimed, number: int) -> tuple[float, Fraction, Fraction]:
         if not isinstance(plain, Mapping):
             continue
         kind = next(key for key in kinds if key in plain)
-        centred = f"centred sum of {plain[kind]}"
+        stated = "centred sum" if kind == "average" else kind
         single = len(claimed.measures) == 1
-        if name not in (f"{kind} of {plain[kind]}", centred) and not single:
+        if name != f"{stated} of {plain[kind]}" and not single:
             continue
         step = Fraction(str(plain.get("step", 1)))
         low, high = Fraction(str(plain["lower"])), Fraction(str(plain["upper"]))

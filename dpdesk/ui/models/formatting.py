@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 
 from dpdesk.core.charts import Cell, format_figure
+from dpdesk.core.plain import ExactFloat
 
 NOTHING = "–"
 
@@ -17,6 +18,8 @@ def format_cell(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, ExactFloat):
+        return f"{float(value):,}"
     if isinstance(value, float):
         return format_figure(value, "number")
     return str(value)

@@ -63,11 +63,20 @@ class TablesPage(QWidget):
             return
         self._model.set_table(preview.table.columns, preview.table.rows)
         shown, cells = len(preview.table.rows), preview.cells
-        words = self.tr("{cells} cells; each is within ± {width} of the truth in 95 of 100 cases.")
+        words = self.tr("{cells}; each is within ± {width} {unit} of the truth in 95 of 100 cases.")
+        if preview.per_cell:
+            words = self.tr(
+                "{cells}; the ± of each falls with the people in it, and says nothing where "
+                "there is less than 1."
+            )
         if shown < cells:
             words += " " + self.tr("The first {shown} are shown.")
         width = format_figure(preview.width, "number")
-        self._words.setText(words.format(cells=f"{cells:,}", width=width, shown=f"{shown:,}"))
+        said = words.format(cells=f"{cells:,}", width=width, unit=preview.unit, shown=f"{shown:,}")
+        self._words.setText("\n".join((said, *(f"△ {note}" for note in preview.notes))))
+
+    def _counted(self, cells: int) -> str:
+        return self.tr("1 cell") if cells == 1 else self.tr("{n} cells").format(n=f"{cells:,}")
 
     def show_problem(self, sentence: str) -> None:
         """Say why a table cannot be shown."""
