@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpdesk.io.workspace import Workspace
 
 FORMATS = ("csv", "parquet", "xlsx")
-_STEP = "Export the microdata"
+_STEP = "Write the file"
 
 
 def export_release(
@@ -168,7 +168,9 @@ def _write(
         write_parquet(table, path, metadata, token, done)
     else:
         created = datetime.fromisoformat(str(manifest["created"]))
-        write_xlsx(table, path, about_lines(manifest), created, path.parent, token, done)
+        sheet = "Tables" if facts.method in PUBLIC_FOLDERS else "Microdata"
+        about = about_lines(manifest)
+        write_xlsx(table, path, about, created, path.parent, token, done, sheet)
 
 
 def about_lines(manifest: Mapping[str, object]) -> list[tuple[str, str]]:

@@ -66,8 +66,9 @@ def write_xlsx(
     scratch: Path,
     token: CancelToken,
     done: Progress,
+    sheet: str = "Microdata",
 ) -> None:
-    """Write a sheet ``Microdata`` with every value as text, and a sheet ``About``.
+    """Write a sheet, named ``sheet``, with every value as text, and a sheet ``About``.
 
     Nothing becomes a formula, a link or a number. Pieces of the file lie in ``scratch`` meanwhile.
 
@@ -86,7 +87,7 @@ def write_xlsx(
     book = xlsxwriter.Workbook(str(path), options)
     try:
         book.set_properties({"created": created})
-        _write_table(book, table, token, done)
+        _write_table(book, sheet, table, token, done)
         _write_about(book, about)
     except BaseException:
         _abandon(book)
@@ -94,8 +95,10 @@ def write_xlsx(
     book.close()
 
 
-def _write_table(book: Any, table: PublishedCsv, token: CancelToken, done: Progress) -> None:
-    sheet = book.add_worksheet("Microdata")
+def _write_table(
+    book: Any, name: str, table: PublishedCsv, token: CancelToken, done: Progress
+) -> None:
+    sheet = book.add_worksheet(name)
     sheet.freeze_panes(1, 0)
     _write_row(sheet, 0, table.columns, book.add_format({"bold": True}))
     written = 0

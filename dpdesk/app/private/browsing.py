@@ -93,7 +93,7 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
         (*_labels(found.domain, place), _exact(values[place]), _width(width, people, place))
         for place in range(min(len(values), MOST_CELLS))
     ]
-    head = (*found.domain.dimensions, f"value ({unit})", f"± in 95 % ({unit})")
+    head = (*found.domain.dimensions, "value", "± in 95 %")
     return TablePreview(
         TableName(file, _words(item)),
         width,

@@ -39,7 +39,7 @@ def design_charts(
 ) -> tuple[Chart, ...]:
     """Errors by table, errors by size, and what a suspicion can become.
 
-    Pictures are of the first channel; the answer and the twin of the first name all measures.
+    Pictures are of the first channel; the twin of the first has all measures.
     """
     return (
         tables_chart(settings, channel, errors, measures),
@@ -52,9 +52,8 @@ def design_figures(
     settings: CubeSettings, channel: Channel, errors: Errors, measures: Sequence[MeasureErrors]
 ) -> tuple[Figure, ...]:
     """Headline numbers of a design."""
-    step = float(channel.unit)
+    step, unit = float(channel.unit), unit_of(channel)
     pure = settings.noise is Noise.LAPLACE
-    unit = unit_of(channel)
     return (
         Figure(
             "epsilon" if pure else "rho",
@@ -84,7 +83,7 @@ def design_figures(
             help="The same for the table in the middle.",
             about="loss",
         ),
-        *(_measure_figure(number, one) for number, one in enumerate(several(measures))),
+        *_measure_figures(measures),
         Figure("tables", "Tables", len(settings.published), "count"),
         Figure(
             "noise_sources", "Tables with noise of their own", len(channel.plan.sources), "count"
@@ -96,6 +95,10 @@ def several(measures: Sequence[MeasureErrors]) -> Sequence[MeasureErrors]:
     """The measures, where there is more than one or an average."""
     alone = len(measures) == 1 and not measures[0].per_person
     return () if alone else measures
+
+
+def _measure_figures(measures: Sequence[MeasureErrors]) -> tuple[Figure, ...]:
+    return tuple(_measure_figure(number, one) for number, one in enumerate(several(measures)))
 
 
 def _measure_figure(number: int, one: MeasureErrors) -> Figure:
@@ -113,13 +116,13 @@ def _measure_figure(number: int, one: MeasureErrors) -> Figure:
 
 
 def measures_sentence(measures: Sequence[MeasureErrors]) -> str:
-    """The largest error of each of several measures; empty for one alone."""
+    """The largest error of each of several measures, for a list; empty for one alone."""
     told = ", ".join(
         f"{one.name} ± {_number(max(one.widths))} {one.unit}" for one in several(measures)
     )
     averages = any(one.per_person for one in measures)
     after = " (n: people in the cell)" if averages else ""
-    return f"Largest error by measure: {told}{after}." if told else ""
+    return f"{told}{after}" if told else ""
 
 
 def unit_of(channel: Channel) -> str:
@@ -158,9 +161,8 @@ def tables_chart(
         answer=(
             f"Largest in {name_of(settings, int(masks[worst]))}: ± "
             f"{_number(widths[worst])} {unit} {in_cells(settings)}; smallest ± "
-            f"{_number(min(width for width in widths if width > 0))}. "
-            f"{measures_sentence(measures)}"
-        ).strip(),
+            f"{_number(min(width for width in widths if width > 0))}."
+        ),
         x_axis=Axis("Dimensions of the table", "number", minimum=-0.5, whole=True),
         y_axis=Axis("Standard deviation of a cell", unit, log=True),
         series=_table_series(masks[noisy], deviations[noisy], own),

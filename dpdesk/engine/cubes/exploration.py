@@ -165,9 +165,11 @@ def _sentence(design: CubeDesign) -> str:
     figures = {figure.key: figure for figure in design.figures}
     tables, error = int(figures["tables"].value), figures["largest_error"]
     count = "1 table" if tables == 1 else f"{tables:,} tables"
+    each = measures_sentence(design.measures)
+    if each:
+        return f"{count}; the largest planned errors, in 95 % of the cells: {each}."
     size = f"± {error.value:,.4g} {error.unit} in 95 % of the cells"
-    words = f"{count}; the largest planned error is {size}."
-    return f"{words} {measures_sentence(design.measures)}".strip()
+    return f"{count}; the largest planned error is {size}."
 
 
 def _internal_note() -> tuple[Note, ...]:

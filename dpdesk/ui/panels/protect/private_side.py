@@ -161,9 +161,8 @@ class PrivateSide(QObject):
         )
 
     def _on_levels(self, outcome: JobDone) -> None:
-        form = self._settings.form
-        if isinstance(form, CubeForm) and isinstance(outcome.value, dict):
-            form.show_levels(outcome.value)
+        if isinstance(outcome.value, dict):
+            self._settings.show_levels(outcome.value)
 
     @Slot()
     def advise(self) -> None:

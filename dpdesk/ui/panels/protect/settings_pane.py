@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
+from dpdesk.app.private.levels import LevelChoice
 from dpdesk.app.types import Method, PrivateMethod, WorkState
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.cubes import CubeForm
@@ -42,6 +43,7 @@ class SettingsPane(QScrollArea):
         self._work = WorkState()
         self._form: ParameterForm | None = None
         self._forms: dict[str, ParameterForm] = {}
+        self._levels: Mapping[str, tuple[LevelChoice, ...]] = {}
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -101,10 +103,17 @@ class SettingsPane(QScrollArea):
         form = self._form
         if isinstance(form, CubeForm):
             form.show_around(Around(columns, dict(work.roles), frozenset(work.hierarchies)))
+            form.show_levels(self._levels)
         if form is not None and method is not None:
             if self._differs(form, method):
                 form.set_values(work.parameters)
             self._show_by_hand(by_hand(method, work))
+
+    def show_levels(self, choices: Mapping[str, tuple[LevelChoice, ...]]) -> None:
+        """Offer these levels of hierarchies, now or when there is a form for them."""
+        self._levels = choices
+        if isinstance(self._form, CubeForm):
+            self._form.show_levels(choices)
 
     def _differs(self, form: ParameterForm, method: Method) -> bool:
         """Whether the form says something else than the work; half-typed numbers say nothing."""

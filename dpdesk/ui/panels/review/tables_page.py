@@ -67,12 +67,14 @@ class TablesPage(QWidget):
         if preview.per_cell:
             words = self.tr(
                 "{cells}; the ± of each falls with the people in it, and says nothing where "
-                "there is less than 1."
+                "there is less than 1. In {unit}."
             )
         if shown < cells:
             words += " " + self.tr("The first {shown} are shown.")
         width = format_figure(preview.width, "number")
-        said = words.format(cells=f"{cells:,}", width=width, unit=preview.unit, shown=f"{shown:,}")
+        said = words.format(
+            cells=self._counted(cells), width=width, unit=preview.unit, shown=f"{shown:,}"
+        )
         self._words.setText("\n".join((said, *(f"△ {note}" for note in preview.notes))))
 
     def _counted(self, cells: int) -> str:
