@@ -60,15 +60,21 @@ def expected_errors(settings: CubeSettings, channel: Channel) -> Errors:
     """See :class:`Errors`. With L1 and L-infinity consistency, variances are those of L2."""
     nominal = [_nominal(channel, number) for number in range(len(channel.spreads))]
     scale = float(channel.unit) ** 2
-    variances = released_variances(settings, channel)
+    variances = released_variances(settings, channel, pinned=True)
     if settings.residuals:  # a residual alone gives no table
         return Errors(max(variances), variances)
     before = max(_from_best(mask, channel, nominal) for mask in settings.published)
     return Errors(before * scale, variances)
 
 
-def released_variances(settings: CubeSettings, channel: Channel) -> tuple[float, ...]:
-    """The exact variances alone; see :class:`Errors`."""
+def released_variances(
+    settings: CubeSettings, channel: Channel, *, pinned: bool = False
+) -> tuple[float, ...]:
+    """The exact variances alone; see :class:`Errors`.
+
+    Unless ``pinned``, what single exact cells tell of others is left out, which takes long in large
+    cubes: then the variances are bounds.
+    """
     scale = float(channel.unit) ** 2
     if settings.consistency == "none" and not settings.residuals:
         variances = [_from_best(mask, channel, channel.variances) for mask in settings.published]
@@ -79,11 +85,11 @@ def released_variances(settings: CubeSettings, channel: Channel) -> tuple[float,
             known[channel.exact.fixed] = np.inf
         found = cell_variances(known, channel.plan.shape)
         variances = np.asarray(found)[list(settings.published)].tolist()
-        if channel.exact is not None and channel.exact.single:
-            pinned = pinned_variances(
+        if pinned and channel.exact is not None and channel.exact.single:
+            fewer = pinned_variances(
                 known, channel.plan.shape, settings.published, channel.exact.single, CancelToken()
             )
-            variances = [pinned[mask] for mask in settings.published]
+            variances = [fewer[mask] for mask in settings.published]
     return tuple(value * scale for value in variances)
 
 

@@ -21,8 +21,8 @@ from dpdesk.engine.cubes.stopping import stop_flag
 Pins = Sequence[tuple[int, tuple[int, ...]]]
 """Known cells: a cuboid, and places along its dimensions."""
 
-MOST_PINNED = 4_000_000
-"""Known cells times cells of all cuboids together, at most."""
+MOST_PINNED = 40_000_000
+"""Known cells times cells of all cuboids together, at most: 8 bytes for each."""
 
 _NOTHING = 1e-9
 
