@@ -13,7 +13,7 @@ from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.method import Method
 from dpdesk.engine.private_method import Design
 from dpdesk.report.about import settings
-from dpdesk.report.exact import exact_words
+from dpdesk.report.exact import exact_words, played_attack
 from dpdesk.report.pages import render
 from dpdesk.report.review import check_line
 from dpdesk.report.words import Line, plain_lines
@@ -61,6 +61,7 @@ def render_report(content: CubeReport) -> bytes:
         "notes": evidence["notes"],
         "budget": plain_lines(_table(evidence["budget"])),
         "counting": plain_lines(_table(_table(evidence["result"]).get("counting", {}))),
+        "attack": played_attack(content.manifest, _table(evidence["result"])),
         "roles": list(_table(evidence["roles"]).items()),
         "charts": content.design.charts,
         "checks": tuple(check_line(check) for check in checks),
@@ -91,6 +92,7 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
             for names in _list(result["noise_sources"])
         ],
         "exact": exact_words(manifest),
+        "attack": (),
         "biased": parameters.get("nonnegative") is True,
         "integral": parameters.get("integral") is True,
         "linear": parameters.get("consistency") in ("l1", "linf"),

@@ -89,6 +89,43 @@ def _exact_names(result: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class PlayedAttack:
+    """The attack on a true count, for the reviewer; errors are means over ``attacks``."""
+
+    cell: str
+    true: int
+    attacks: int
+    lines: tuple[AttackLine, ...]
+
+
+def played_attack(
+    manifest: Mapping[str, object], result: Mapping[str, object]
+) -> PlayedAttack | None:
+    """The attack as the internal result holds it; None when it was not played."""
+    found = result.get("attack")
+    if not isinstance(found, Mapping) or not found:
+        return None
+    domains = {
+        str(_table(item)["dimension"]): _list(_table(item)["categories"])
+        for item in _list(_table(manifest["result"])["domains"])
+    }
+    names = [str(name) for name in _list(found["table"])]
+    places = [int(_float(place)) for place in _list(found["cell"])]
+    texts = [str(domains[name][place]) for name, place in zip(names, places, strict=True)]
+    cell = f"{'/'.join(texts)} in {' × '.join(names)}" if names else "the grand total"
+    labels = (("One noisy number, off by", "one"), ("After averaging, off by", "averaged"))
+    lines = tuple(
+        AttackLine(
+            label,
+            _number(_float(found[f"plain_{key}"])),
+            _number(_float(found[f"here_{key}"])),
+        )
+        for label, key in labels
+    )
+    return PlayedAttack(cell, int(_float(found["true"])), int(_float(found["attacks"])), lines)
+
+
 def _attack(
     result: Mapping[str, object],
     parameters: Mapping[str, object],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -190,6 +191,28 @@ def part_of_a_person_in_a_cell(said: Said, public: Path) -> None:
 def a_variance_without_the_cell(said: Said, public: Path) -> None:
     item = next(c for c in said["result"]["cuboids"] if c["dimensions"] == ["sex", "region"])
     item["variance"] *= 1.01
+
+
+def test_the_reviewer_sees_the_attack_played_on_the_true_counts(
+    genuine: Mapping[str, Path],
+) -> None:
+    evidence = json.loads((genuine["pairs"] / "internal/evidence.json").read_text("utf-8"))
+    attack = evidence["result"]["attack"]
+    domains: Any = manifest_of(genuine["pairs"])["result"]
+    categories = {d["dimension"]: d["categories"] for d in domains["domains"]}
+    cell = tuple(
+        categories[name][place] for name, place in zip(attack["table"], attack["cell"], strict=True)
+    )
+    assert attack["true"] == counted(*attack["table"])[cell]
+    for kind in ("plain", "here"):
+        assert attack[f"{kind}_averaged"] < attack[f"{kind}_one"]
+    assert attack["plain_averaged"] * 3 < attack["here_averaged"]
+    page = (genuine["pairs"] / "internal/report.html").read_text("utf-8")
+    assert "The attack on your data" in page
+    assert f"holds {attack['true']}" in page
+    public = "".join(p.read_text("utf-8") for p in (genuine["pairs"] / "public").glob("*.*"))
+    assert "on your data" not in public
+    assert "plain_averaged" not in public
 
 
 def smaller_change(said: Said, public: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -121,7 +122,13 @@ class CubeDesign(Design):
                 values.append(counted + channel.noise(number, counted.shape, randomness, token))
                 done += 1
                 report(StepProgress(_DRAW, done, total, "tables"))
-        return Measured(NoisyTables(tuple(values), exact), {"counting": internal})
+        facts: dict[str, object] = {"counting": internal}
+        if exact.values:
+            from dpdesk.engine.cubes.exact.demonstration import demonstration
+
+            counted_again = partial(rows[0].cuboid, token=token)
+            facts["attack"] = demonstration(self.settings, self.channels[0], counted_again, token)
+        return Measured(NoisyTables(tuple(values), exact), facts)
 
     def process(
         self, noisy: NoisyTables, token: CancelToken, report: Report
