@@ -254,8 +254,8 @@ def _one_combination(
     estimator: Estimator,
 ) -> Estimate:
     """One value of each attribute against all its others: 2^w states within P and outside."""
-    matching = _collapsed(tables.matching, place)
-    everything = _collapsed(tables.everything, place)
+    matching = collapsed(tables.matching, place)
+    everything = collapsed(tables.everything, place)
     paper = estimator is Estimator.PAPER
     size, state = len(place), np.array([False, True])
     states = []
@@ -282,7 +282,7 @@ def _one_combination(
     return Estimate(value, error, low, high, condition)
 
 
-def _collapsed(table: Floats, place: Sequence[int]) -> Floats:
+def collapsed(table: Floats, place: Sequence[int]) -> Floats:
     """A table of two states on each axis: all other values, and the value at ``place``."""
     for axis, value in enumerate(place):
         one = table.take([value], axis=axis)

@@ -66,12 +66,12 @@ def iterate(
     """Move ``found`` to the fixed point, by SQUAREM; the number of steps taken.
 
     Ends when no state moves by more than ``tolerance`` rows, with regard to how slowly the steps
-    shrink, or after 20,000 steps.
+    shrink, or after 3,000 steps.
     """
     chances = np.zeros(attributes)
     first, second, jumped = np.empty_like(found), np.empty_like(found), np.empty_like(found)
     taken = 0
-    while taken < 20_000:
+    while taken < 3_000:
         bayes(published, found, size, as_in_paper, chances, first)
         bayes(published, first, size, as_in_paper, chances, second)
         taken += 2

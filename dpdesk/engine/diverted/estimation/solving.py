@@ -58,7 +58,9 @@ def along(matrices: Sequence[Floats], table: Floats, *, forward: bool) -> Floats
     """
     for matrix in matrices:
         # The axis in front goes to the end, so each matrix meets its own.
-        table = np.tensordot(table, matrix if forward else matrix.T, axes=(0, 0))
+        rest = table.shape[1:]
+        turned = table.reshape(table.shape[0], -1).T @ (matrix if forward else matrix.T)
+        table = turned.reshape(*rest, turned.shape[-1])
     return table
 
 
