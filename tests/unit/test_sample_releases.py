@@ -5,10 +5,12 @@ The expected figures come from a search of its own over every node, by sorting r
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,11 +53,11 @@ ANSWERS = {
 }
 
 
-PRIVATE = "private-tables"
+PRIVATE, DRAWN = "private-tables", "drawn-occupations"
 
 
 def test_every_plan_has_a_known_answer() -> None:
-    assert {path.stem for path in PLANS.glob("*.toml")} == {*ANSWERS, PRIVATE}
+    assert {path.stem for path in PLANS.glob("*.toml")} == {*ANSWERS, PRIVATE, DRAWN}
 
 
 def test_the_plan_of_private_tables_leaves_nobody_out(tmp_path: Path) -> None:
@@ -77,6 +79,24 @@ def test_the_plan_of_private_tables_leaves_nobody_out(tmp_path: Path) -> None:
     value = float((tmp_path / "out/public" / total["file"]).read_text("utf-8").split()[1])
     # Noise beyond 20 standard deviations has a chance below 1e-9 for Laplace sums.
     assert abs(value - PERSONS) < 20 * total["variance"] ** 0.5
+
+
+def test_the_plan_of_drawn_occupations_keeps_both_promises(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{DRAWN}.toml", "--json"]
+    done = subprocess.run(
+        [*command, "--out", tmp_path / "out"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout.splitlines()[-1])["result"]
+    rows = result["rows_out"]
+    assert rows % 5 == 0
+    assert rows + result["rows_removed"] + result["rows_suppressed"] == PERSONS
+    assert result["rows_suppressed"] <= PERSONS // 100
+    with (tmp_path / "out/public/microdata.csv").open(encoding="utf-8", newline="") as stream:
+        table = list(csv.DictReader(stream))
+    classes = Counter((row["age"], row["sex"], row["district"]) for row in table)
+    assert min(classes.values()) >= 10
+    assert sum(classes.values()) == rows
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))
