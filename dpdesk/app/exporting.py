@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import date, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,20 +15,23 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.review.looking import verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted, silent
+from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.parameters import nearest
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
+from dpdesk.io.csvw import csvw_metadata
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.release_folder import INTERNAL, MICRODATA, PUBLIC, PUBLIC_FOLDERS
+from dpdesk.io.release_folder import INTERNAL, MICRODATA, PUBLIC, PUBLIC_FOLDERS, VARIABLES
 from dpdesk.io.safewrite import replacing
 from dpdesk.io.tablewriters import check_xlsx_size, write_parquet, write_xlsx
+from dpdesk.io.variablesfile import read_variables
 
 if TYPE_CHECKING:
     from dpdesk.io.workspace import Workspace
 
-FORMATS = ("csv", "parquet", "xlsx")
+FORMATS = ("csv", "parquet", "xlsx", "sav", "dta", "xpt", "csvw")
 _STEP = "Write the file"
 
 
@@ -44,8 +48,11 @@ def export_release(
     The tables of a cube stand below each other in it, each with its name in the column ``table``.
 
     Every value stays text. Parquet carries the manifest in its metadata (key ``dpdesk.manifest``)
-    and its guarantee (``dpdesk.guarantee``); Excel files have a second sheet ``About``; nothing
-    internal is read. An existing file is replaced, as a whole or not at all.
+    and its guarantee (``dpdesk.guarantee``); Excel files have a second sheet ``About``; SPSS, Stata
+    and SAS transport files have numbers where all texts of a column are numbers, and the labels of
+    the release, which a Note tells what of them the format cannot hold; ``csvw`` is the metadata
+    document of the CSV alone. Nothing internal is read. An existing file is replaced, as a whole
+    or not at all.
 
     Raises
     ------
@@ -70,6 +77,12 @@ def export_release(
     report(StepStarted("Check the release", 1, 2))
     _check_release(release, workspace, token)
     facts = read_release(release)
+    if file_format == "csvw" and facts.method in PUBLIC_FOLDERS:
+        raise InputError(
+            "export.format",
+            f"{release}: `csvw` describes microdata, and this release holds tables.",
+            hint="Export to another format.",
+        )
     report(StepStarted(_STEP, 2, 2))
     with _one_table(facts, workspace, token) as path:
         table = PublishedCsv(path, token)
@@ -154,6 +167,7 @@ def _write(
     report: Report,
 ) -> None:
     manifest = facts.manifest
+    book = _labels(facts, table)
 
     def done(rows: int) -> None:
         report(StepProgress(_STEP, rows, table.rows, "rows"))
@@ -165,12 +179,48 @@ def _write(
             "dpdesk.manifest": canonical_json(manifest),
             "dpdesk.guarantee": json.dumps(manifest["guarantee"], sort_keys=True).encode(),
         }
+        if book:
+            metadata["dpdesk.variables"] = (facts.public / VARIABLES).read_bytes()
         write_parquet(table, path, metadata, token, done)
-    else:
+    elif file_format == "xlsx":
         created = datetime.fromisoformat(str(manifest["created"]))
         sheet = "Tables" if facts.method in PUBLIC_FOLDERS else "Microdata"
-        about = about_lines(manifest)
+        about = [*about_lines(manifest), *label_lines(book)]
         write_xlsx(table, path, about, created, path.parent, token, done, sheet)
+    elif file_format == "csvw":
+        document = csvw_metadata(MICRODATA, table.columns, book, manifest)
+        path.write_bytes(canonical_json(document))
+    else:
+        title, day = str(manifest["title"]), date.fromisoformat(str(manifest["created"]))
+        writer = _statistical_writer(file_format)
+        for sentence in writer(table, book, path, title, day, token, done):
+            report(Note("export.changed", sentence))
+
+
+def _statistical_writer(file_format: str) -> Callable[..., list[str]]:
+    """The writer of a statistical format; imported when it is asked for."""
+    module = import_module(f"dpdesk.io.formats.{file_format}writer")
+    writer: Callable[..., list[str]] = getattr(module, f"write_{file_format}")
+    return writer
+
+
+def _labels(facts: ReleaseFacts, table: PublishedCsv) -> Codebook:
+    """What the release says of its columns; nothing for tables of a cube or without labels."""
+    path = facts.public / VARIABLES
+    if facts.method in PUBLIC_FOLDERS or not path.is_file():
+        return NO_BOOK
+    return read_variables(path, table.columns)
+
+
+def label_lines(book: Codebook) -> list[tuple[str, str]]:
+    """Names and texts of the sheet ``About`` that tell the labels of columns and codes."""
+    lines = []
+    for variable in book.variables:
+        codes = "; ".join(f"{code} = {text}" for code, text in variable.value_labels.items())
+        text = ": ".join(part for part in (variable.label, codes) if part)
+        if text:
+            lines.append((f"Column {variable.name}", text))
+    return lines
 
 
 def about_lines(manifest: Mapping[str, object]) -> list[tuple[str, str]]:

@@ -36,6 +36,7 @@ from dpdesk.io.release_folder import (
     PRINTED,
     REPORT,
     SEAL,
+    VARIABLES,
     ReleaseBuilder,
     commitment,
     fresh_key,
@@ -178,9 +179,24 @@ def _write_public(
         "commitment": commitment(prepared.data.sha256, key),
     }
     build.write_public(ABOUT, public_page(manifest, prepared.method, published, work.token))
+    _write_variables(work, build, outcome, published)
     manifest["files"] = public_files(build.public, work.token)
     build.write_public(MANIFEST, canonical_json(manifest))
     return manifest, key
+
+
+def _write_variables(
+    work: _Work, build: ReleaseBuilder, outcome: _Outcome, published: PublishedCsv
+) -> None:
+    """Labels of the columns, where the source has some; see :mod:`dpdesk.app.labelling`."""
+    from dpdesk.app.labelling import released_variables, variables_as_json
+
+    complete = isinstance(outcome, MethodOutcome) and outcome.recoding.rows_suppressed == 0
+    found = released_variables(
+        work.prepared.data.book, outcome.recoding, published, complete, work.token
+    )
+    if found:
+        build.write_public(VARIABLES, canonical_json(variables_as_json(found)))
 
 
 def public_parameters(prepared: PreparedRun) -> dict[str, object]:

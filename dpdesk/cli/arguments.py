@@ -30,7 +30,7 @@ COMMANDS = (
     "review",
     "ledger",
 )
-FORMATS = ("csv", "parquet", "xlsx")
+FORMATS = ("csv", "parquet", "xlsx", "sav", "dta", "xpt", "csvw")
 DEMO_FOLDER = "demo-release"
 
 _EXIT_CODES = """\
@@ -148,7 +148,7 @@ def _add_verify_and_export(commands: _Commands) -> None:
     export = _add(commands, "export", "write the public part of a release in another format")
     export.add_argument("release", metavar="DIR", type=Path, help="a release folder")
     export.add_argument(
-        "--format", metavar="F", choices=FORMATS, required=True, help="csv, parquet or xlsx"
+        "--format", metavar="F", choices=FORMATS, required=True, help=", ".join(FORMATS)
     )
     export.add_argument("--out", metavar="PATH", type=Path, required=True, help="the file to write")
 

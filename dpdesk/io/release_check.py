@@ -33,6 +33,7 @@ from dpdesk.io.release_folder import (
     SEALED_INTERNAL,
     commitment,
     fixed_files,
+    optional_files,
 )
 from dpdesk.io.safewrite import hash_file
 
@@ -149,7 +150,8 @@ def _check_public(found: ReleaseFiles, token: CancelToken) -> None:
         files = manifest.get("files")
         listed = dict(files) if isinstance(files, Mapping) else {}
     method = str((manifest or {}).get("method"))
-    folder, fixed = PUBLIC_FOLDERS.get(method), fixed_files(method)
+    folder = PUBLIC_FOLDERS.get(method)
+    fixed = fixed_files(method) | (optional_files(method) & set(listed))
     tables = {name for name in listed if folder and _is_table(name, folder)}
     _names(found, found.public, files={MANIFEST} | fixed, folders={folder} if folder else set())
     if folder and _is_folder(found.public / folder):

@@ -44,6 +44,8 @@ EVIDENCE, REPORT, SEAL, REVIEW = "evidence.json", "report.html", "seal.json", "r
 PRINTED = "report.pdf"
 PUBLIC_FOLDERS = {"dp-cube": "cuboids"}
 """Methods whose tables lie in a folder of the public part; others release ``microdata.csv``."""
+VARIABLES = "variables.json"
+"""Labels of the columns of ``microdata.csv``; only releases of sources with labels have it."""
 SEALED_INTERNAL = frozenset({EVIDENCE, REPORT})
 """Internal files of every release; the report is printed too where that was possible."""
 
@@ -51,6 +53,11 @@ SEALED_INTERNAL = frozenset({EVIDENCE, REPORT})
 def fixed_files(method: str) -> frozenset[str]:
     """Names of the files that the public part of every release by this method has."""
     return frozenset({ABOUT} if method in PUBLIC_FOLDERS else {MICRODATA, ABOUT})
+
+
+def optional_files(method: str) -> frozenset[str]:
+    """Names of the files that the public part of a release by this method may have."""
+    return frozenset(() if method in PUBLIC_FOLDERS else (VARIABLES,))
 
 
 def fresh_key() -> str:

@@ -51,23 +51,28 @@ class TransportReader:
         )
 
     def _count(self) -> int:
-        """Rows: whole ones, without the blanks that fill up the last 80 bytes."""
+        """Rows: as the header counts them, else without the blanks that fill up the last card.
+
+        Of the rows that are nothing but blanks, those are filling which the last 80 bytes hold.
+        """
         member = self._member
         size = member.stop - member.start
         rows, rest = divmod(size, member.row_bytes)
+        if member.rows is not None:
+            if rows < member.rows:
+                what = f"the file ends after {rows:,} rows, but says that it has {member.rows:,}"
+                raise damaged(self._path.name, what, rows + 1)
+            return member.rows
         with self._path.open("rb") as file:
             file.seek(member.start + rows * member.row_bytes)
             if file.read(rest).strip(b" "):
                 what = f"the file ends inside a row of {member.row_bytes:,} bytes"
                 raise damaged(self._path.name, what, rows + 1)
-            first = max(0, rows - (CARD // member.row_bytes) - 1)
+            first = max(0, (size - CARD) // member.row_bytes)
             file.seek(member.start + first * member.row_bytes)
             tail = file.read((rows - first) * member.row_bytes)
-        filled = len(tail.rstrip(b" "))
-        unfilled = len(tail) - filled + rest
-        if unfilled < CARD:
-            rows = first + -(-filled // member.row_bytes)
-        return rows
+        filled = first + -(-len(tail.rstrip(b" ")) // member.row_bytes)
+        return min(rows, max(filled, max(0, size - CARD) // member.row_bytes + 1))
 
     def close(self) -> None:
         """Nothing is held open between pieces."""

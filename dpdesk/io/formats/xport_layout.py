@@ -32,13 +32,14 @@ class Field:
 
 @dataclass(frozen=True)
 class Member:
-    """A table of the file: its name, its columns, and where its rows lie."""
+    """A table of the file: its name, its columns, where its rows lie, and how many it says."""
 
     name: str
     fields: tuple[Field, ...]
     row_bytes: int
     start: int
     stop: int
+    rows: int | None = None
 
 
 def read_members(path: Path) -> tuple[Member, ...]:
@@ -101,7 +102,9 @@ def _member(file: IO[bytes], name: str, start: int, stop: int) -> Member:
     title = cards[2][8:40] if names[0] == b"NAMSTV8 " else cards[2][8:16]
     row_bytes = fields[-1].start + fields[-1].width
     table = title.decode("ascii", "replace").strip()
-    return Member(table, tuple(fields), row_bytes, file.tell(), stop)
+    said = header[1].strip()
+    rows = int(said) if header[0] == b"OBSV8   " and said.isdigit() and int(said) else None
+    return Member(table, tuple(fields), row_bytes, file.tell(), stop, rows)
 
 
 def _field(raw: bytes, long_names: bool, start: int) -> Field:

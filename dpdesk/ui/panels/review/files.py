@@ -72,6 +72,7 @@ def purpose(name: str) -> str:
             "Review", "What the release is and guarantees, and the hash of each public file."
         ),
         "microdata.csv": translate("Review", "The protected table: the data that people get."),
+        "variables.json": translate("Review", "Labels of the columns and of their codes."),
         "about.html": translate("Review", "For users of the data: what was done, how to use it."),
         "evidence.json": translate("Review", "Plan, facts about the raw data, risk and loss."),
         "report.html": translate("Review", "For the reviewer: risk before and after, charts."),

@@ -134,6 +134,9 @@ class ReviewPanel(Panel):
             "csv": self.tr("CSV (*.csv)"),
             "parquet": self.tr("Parquet (*.parquet)"),
             "xlsx": self.tr("Excel workbook (*.xlsx)"),
+            "sav": self.tr("SPSS (*.sav)"),
+            "dta": self.tr("Stata (*.dta)"),
+            "xpt": self.tr("SAS transport (*.xpt)"),
         }
         suggestion = folder.parent / f"{folder.name}.{form}"
         title = self.tr("Export the public table")

@@ -1,0 +1,97 @@
+"""``public/variables.json``: what a release tells of its columns beside their values.
+
+A source with labels gives its release labels too. They are chosen so that they tell nothing of
+the rows that are not there:
+
+- Variable labels, measures and date formats are words about a column; they do not depend on rows.
+- When no row was left out and a column is released as it is, every code of the source occurs in
+  the release. Its whole code list is published then, codes that nobody has included.
+- Otherwise a code list is cut down to the codes that occur in the release. A label of another code
+  might be that of a person who was left out, since many code lists are made from the data.
+- A recoded value keeps its label only while it is still the one code that it was. Codes for
+  "no answer" stay with their labels as long as they are released as themselves.
+
+Widths, storage types and number formats are left out: programs choose them by the largest value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.labels import Kind, UserMissing, Variable
+
+if TYPE_CHECKING:
+    from dpdesk.core.labels import Codebook
+    from dpdesk.core.recoding import Recoding
+    from dpdesk.io.published import PublishedCsv
+
+VARIABLES_FORMAT = 1
+_MOMENTS = (Kind.DATE, Kind.DATETIME, Kind.TIME)
+
+
+def released_variables(
+    book: Codebook,
+    recoding: Recoding | None,
+    published: PublishedCsv,
+    complete: bool,
+    token: CancelToken,
+) -> tuple[Variable, ...]:
+    """What is published of the columns of ``published``, in their order; see the module.
+
+    ``complete`` says that every row of the source was released, and every column that is not
+    recoded as it is. Empty when the source says nothing of the columns.
+    """  # fmt: skip
+    found: list[Variable] = []
+    for name in published.columns:
+        known = book.get(name)
+        if known is None:
+            continue
+        mapping = {} if recoding is None else recoding.mapping.get(name, {})
+        same = all(value == label for value, label in mapping.items())
+        if complete and same:
+            found.append(_plain(known))
+            continue
+        occurring = published.value_counts(name, token) if _has_codes(known) else {}
+        found.append(_cut_down(known, mapping, occurring, same))
+    return tuple(found) if any(variable.described for variable in found) else ()
+
+
+def _has_codes(variable: Variable) -> bool:
+    return bool(variable.value_labels or variable.missing.declared)
+
+
+def _plain(variable: Variable) -> Variable:
+    """The variable without what depends on the values of the source."""
+    display = variable.format if variable.kind in _MOMENTS else ""
+    return replace(variable, storage="", width=0, format=display)
+
+
+def _cut_down(
+    variable: Variable, mapping: Mapping[str, str], occurring: Mapping[str, int], same: bool
+) -> Variable:
+    """The variable with the codes alone that occur in the release as themselves."""
+    sources: dict[str, set[str]] = {}
+    for value, label in mapping.items():
+        sources.setdefault(label, set()).add(value)
+
+    def is_code(text: str) -> bool:
+        return text in occurring and sources.get(text, {text}) == {text}
+
+    labels = {code: text for code, text in variable.value_labels.items() if is_code(code)}
+    missing = variable.missing
+    if not same:
+        kept = [text for text in occurring if missing.holds(text) and is_code(text)]
+        missing = UserMissing(tuple(sorted(kept)), letters=missing.letters)
+    kind = variable.kind if same else Kind.TEXT
+    return replace(_plain(variable), value_labels=labels, missing=missing, kind=kind)
+
+
+def variables_as_json(variables: tuple[Variable, ...]) -> dict[str, object]:
+    """The content of ``variables.json``."""
+    return {
+        "format": VARIABLES_FORMAT,
+        "variables": [variable.as_plain() for variable in variables],
+    }

@@ -1,0 +1,207 @@
+"""What the columns of a published table become in a statistical file.
+
+A column is numeric when every text of it is the text of a number, as the readers of these formats
+write it (no leading zeros, no digit more than a double holds), so nothing is lost on the way back.
+Dates become dates where the release says that they are. Everything else stays text.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
+from dpdesk.io.formats.numbers import number_text
+
+if TYPE_CHECKING:
+    from dpdesk.io.published import PublishedCsv
+
+PIECE = 4_000
+_CELLS, _MOST_SEEN = 40_000, 100_000
+_NUMBER = re.compile(r"-?(\d+(\.\d+)?(e[+-]\d+)?)")
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+@dataclass
+class OutColumn:
+    """A column to write; what its texts have shown so far."""
+
+    variable: Variable
+    numeric: bool = True
+    letters: bool = False
+    integral: bool = True
+    present: bool = False
+    low: float = 0.0
+    high: float = 0.0
+    bytes: int = 1
+    digits: int = 1
+    decimals: int = 0
+    moments: bool = field(default=False)
+
+    @property
+    def kind(self) -> Kind:
+        """What is written: numbers, texts, or moments as numbers."""
+        if not self.numeric:
+            return Kind.TEXT
+        return self.variable.kind if self.moments else Kind.NUMBER
+
+    def look(self, texts: Sequence[str], lettered: bool) -> None:
+        """Take notice of some texts of the column."""
+        for text in texts:
+            self.bytes = max(self.bytes, len(text.encode("utf-8")))
+            if text and self.numeric:
+                self._look_at(text, lettered)
+
+    def _look_at(self, text: str, lettered: bool) -> None:
+        if lettered and is_lettered(text):
+            self.letters = True
+            return
+        number = seconds(text, self.variable.kind) if self.moments else _number(text)
+        if number is None:
+            self.numeric = False
+            return
+        first, self.present = not self.present, True
+        self.low = number if first else min(self.low, number)
+        self.high = number if first else max(self.high, number)
+        self.integral = self.integral and number.is_integer()
+        point = text.partition(".")[2]
+        self.decimals = max(self.decimals, len(point) if "e" not in text else 6)
+        self.digits = max(self.digits, len(text))
+
+    def numbers(self, texts: Any) -> NDArray[np.float64]:
+        """The numbers of an Arrow array of texts of the column; NaN for a missing one."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not self.moments and not self.letters:
+            plain = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+            found: NDArray[np.float64] = pc.cast(plain, pa.float64()).to_numpy(zero_copy_only=False)
+            return found
+        return np.array([self._one(text) for text in texts.to_pylist()], dtype=np.float64)
+
+    def _one(self, text: str) -> float | None:
+        if not text or is_lettered(text):
+            return None
+        return seconds(text, self.variable.kind) if self.moments else float(text)
+
+
+def _number(text: str) -> float | None:
+    if _NUMBER.fullmatch(text) is None:
+        return None
+    number = float(text)
+    return number if number_text(number) == text and abs(number) < 8e307 else None
+
+
+def seconds(text: str, kind: Kind) -> float | None:
+    """Seconds since 1970 of a date or a moment, or since midnight of a time; None for others."""
+    if not text:
+        return None
+    try:
+        if kind is Kind.TIME:
+            clock = datetime.time.fromisoformat(text)
+            base = clock.hour * 3600 + clock.minute * 60 + clock.second
+            return base + clock.microsecond / 1e6
+        if kind is Kind.DATE:
+            day = datetime.date.fromisoformat(text)
+            return float((day - _EPOCH.date()).days * 86_400)
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is not None:
+        return None
+    return (moment - _EPOCH) / datetime.timedelta(seconds=1)
+
+
+def survey(
+    table: PublishedCsv, book: Codebook, lettered: bool, token: CancelToken
+) -> tuple[OutColumn, ...]:
+    """Look at all values once; ``lettered`` says that the format has lettered missing values."""
+    columns = tuple(
+        OutColumn(variable, moments=variable.kind in (Kind.DATE, Kind.DATETIME, Kind.TIME))
+        for variable in (
+            book.get(name) or Variable(name, kind=Kind.NUMBER) for name in table.columns
+        )
+    )
+    for column in columns:
+        column.numeric = column.variable.kind is not Kind.TEXT
+    seen: list[set[str]] = [set() for _ in columns]
+    for batch in table.batches(table.columns, token):
+        for column, values, known_ones in zip(columns, batch.columns, seen, strict=True):
+            _look_at_new(column, values, known_ones, lettered, token)
+    for column in columns:
+        if not column.present and not column.letters:
+            column.numeric = column.numeric and column.variable.kind is not Kind.TEXT
+            column.moments = False
+    return columns
+
+
+def _look_at_new(
+    column: OutColumn, values: Any, seen: set[str], lettered: bool, token: CancelToken
+) -> None:
+    """Look at those values of a batch that were not seen before."""
+    fresh = values.unique()
+    for start in range(0, len(fresh), PIECE):
+        token.check()
+        texts = [text for text in fresh.slice(start, PIECE).to_pylist() if text not in seen]
+        column.look(texts, lettered)
+        if len(seen) < _MOST_SEEN:
+            seen.update(texts)
+        time.sleep(0)
+
+
+def pieces(table: PublishedCsv, token: CancelToken) -> Iterator[list[Any]]:
+    """The table in small pieces, an Arrow array of texts per column; others get their turn."""
+    size = max(50, _CELLS // max(1, len(table.columns)))
+    for batch in table.batches(table.columns, token):
+        for start in range(0, batch.num_rows, size):
+            token.check()
+            piece: Any = batch.slice(start, size)
+            yield [column.combine_chunks() for column in piece.columns]
+            time.sleep(0)
+
+
+def renamed(columns: Sequence[OutColumn], names: Sequence[str]) -> list[str]:
+    """A sentence for each column that the format calls otherwise."""
+    return [
+        f"The column `{column.variable.name}` is called `{name}` in the file."
+        for column, name in zip(columns, names, strict=True)
+        if column.variable.name != name
+    ]
+
+
+def check_length(column: OutColumn, most: int, program: str) -> None:
+    """Raise RefusedError ``export.too-large`` when a format cannot hold a text of the column."""
+    if not column.numeric and column.bytes > most:
+        raise RefusedError(
+            "export.too-large",
+            f"The column `{column.variable.name}` holds a text of {column.bytes:,} bytes, but "
+            f"{program} holds at most {most:,}.",
+            hint="Export to csv or parquet instead.",
+        )
+
+
+def file_label(column: OutColumn, name: str) -> str:
+    """The label of a column; its true name when the format needs another and it has no label."""
+    said = column.variable
+    return said.label or (said.name if said.name != name else "")
+
+
+def code_number(text: str) -> float | None:
+    """The number of a labelled code, or None when it is no number."""
+    return _number(text)
+
+
+def fixed_bytes(texts: Any, width: int, fill: int = 32) -> NDArray[np.uint8]:
+    """An Arrow array of texts as UTF-8 bytes of shape (rows, width), filled up with ``fill``."""
+    end = bytes([fill])
+    raw = b"".join(text.encode("utf-8").ljust(width, end) for text in texts.to_pylist())
+    return np.frombuffer(raw, dtype=np.uint8).reshape(len(texts), width)

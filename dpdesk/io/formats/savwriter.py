@@ -1,0 +1,272 @@
+"""SPSS files (.sav), written as they stream; the layout is that of the PSPP developers' guide."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.labels import Codebook, Kind, UserMissing
+from dpdesk.io.formats.outcolumns import (
+    OutColumn,
+    check_length,
+    code_number,
+    file_label,
+    pieces,
+    renamed,
+    survey,
+)
+from dpdesk.io.formats.outnames import accepted_names, cut_text
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from dpdesk.io.published import PublishedCsv
+
+SYSMIS = -sys.float_info.max
+_LOWEST = float(np.nextafter(SYSMIS, 0))
+_HIGHEST = sys.float_info.max
+_EPOCH = 141_428 * 86_400  # seconds from 14 October 1582 to 1970
+_SEGMENT, _CHUNK = 255, 252
+_LONGEST = 32_767
+_LABEL, _VALUE_LABEL = 255, 120
+_FORMATS = {Kind.DATE: (23, 10, 0), Kind.DATETIME: (22, 20, 0), Kind.TIME: (21, 8, 0)}
+_BY_NAME = {"DATE": 20, "ADATE": 23, "EDATE": 38, "SDATE": 39, "JDATE": 24}
+_MEASURES = {"nominal": 1, "ordinal": 2, "scale": 3}
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+
+@dataclass
+class _Variable:
+    """A column as it stands in the dictionary: its short names and widths of its segments."""
+
+    column: OutColumn
+    name: str
+    short: str
+    widths: tuple[int, ...]
+    index: int = 0
+
+    @property
+    def records(self) -> int:
+        return sum(max(1, -(-width // 8)) for width in self.widths)
+
+
+def write_sav(
+    table: PublishedCsv,
+    book: Codebook,
+    path: Path,
+    title: str,
+    created: date,
+    token: CancelToken,
+    done: Callable[[int], None],
+) -> list[str]:
+    """Write ``table`` with what ``book`` says of its columns; sentences about what had to change.
+
+    Raises RefusedError ``export.too-large`` for a text that is too long.
+    """  # fmt: skip
+    columns = survey(table, book, False, token)
+    names = accepted_names([column.variable.name for column in columns], 64)
+    variables = _layout(columns, names)
+    with path.open("xb") as out:
+        _head(out, variables, table.rows, title, created)
+        for variable in variables:
+            _record(out, variable)
+        for variable in variables:
+            _value_labels(out, variable)
+        _extensions(out, variables, table.rows)
+        out.write(struct.pack("<ii", 999, 0))
+        written = 0
+        for piece in pieces(table, token):
+            written += _rows(out, variables, piece)
+            done(written)
+    return renamed(columns, names)
+
+
+def _layout(columns: Sequence[OutColumn], names: Sequence[str]) -> list[_Variable]:
+    variables: list[_Variable] = []
+    index = 1
+    for j, (column, name) in enumerate(zip(columns, names, strict=True)):
+        if column.numeric:
+            widths: tuple[int, ...] = (0,)
+        elif column.bytes <= _SEGMENT:
+            widths = (column.bytes,)
+        else:
+            check_length(column, _LONGEST, "an SPSS file")
+            count = -(-column.bytes // _CHUNK)
+            widths = (_SEGMENT,) * (count - 1) + (column.bytes - (count - 1) * _CHUNK,)
+        variables.append(_Variable(column, name, f"V{j + 1}", widths, index))
+        index += variables[-1].records
+    return variables
+
+
+def _head(out: IO[bytes], variables: list[_Variable], rows: int, title: str, created: date) -> None:
+    cases = sum(variable.records for variable in variables)
+    day = f"{created.day:02d} {_MONTHS[created.month - 1]} {created.year % 100:02d}"
+    out.write(b"$FL2" + b"@(#) SPSS DATA FILE - DPDesk".ljust(60))
+    out.write(struct.pack("<iiiiid", 2, cases, 0, 0, rows, 100.0))
+    out.write(day.encode() + b"00:00:00" + _padded(cut_text(title, 64), 64) + bytes(3))
+
+
+def _padded(text: str, width: int) -> bytes:
+    return text.encode("utf-8").ljust(width)
+
+
+def _display(variable: _Variable, width: int) -> int:
+    column = variable.column
+    if not column.numeric:
+        return 1 << 16 | min(width, _SEGMENT) << 8
+    if column.kind is Kind.NUMBER:
+        decimals = min(column.decimals, 16)
+        return 5 << 16 | max(8, min(column.digits + 1, 40)) << 8 | decimals
+    kind, digits, decimals = _FORMATS[column.kind]
+    name = column.variable.format.rstrip("0123456789.").upper()
+    if column.kind is Kind.DATE:
+        kind, digits = _BY_NAME.get(name, 39), 11 if name == "DATE" else 10
+    elif not column.integral:
+        digits, decimals = digits + 3, 2
+    return kind << 16 | digits << 8 | decimals
+
+
+def _record(out: IO[bytes], variable: _Variable) -> None:
+    column = variable.column
+    label = cut_text(file_label(column, variable.name), _LABEL).encode("utf-8")
+    for number, width in enumerate(variable.widths):
+        missing = _missing(column) if number == 0 and width <= 8 else []
+        count = len(missing)
+        if column.numeric and column.variable.missing.low is not None:
+            count = -(count)
+        display = _display(variable, width)
+        short = variable.short if number == 0 else f"{variable.short}_{_base36(number)}"
+        out.write(struct.pack("<iiiiii", 2, width, int(bool(label) and number == 0), count,
+                              display, display) + _padded(short, 8))  # fmt: skip
+        if label and number == 0:
+            out.write(struct.pack("<i", len(label)) + label.ljust(-(-len(label) // 4) * 4))
+        out.write(b"".join(missing))
+        for _ in range(max(1, -(-width // 8)) - 1):
+            out.write(struct.pack("<iiiiii", 2, -1, 0, 0, 0, 0) + b"".ljust(8))
+
+
+def _base36(number: int) -> str:
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return digits[number // 36] + digits[number % 36]
+
+
+def _missing(column: OutColumn) -> list[bytes]:
+    """The missing values of the dictionary record, at most three; the range comes first."""
+    user: UserMissing = column.variable.missing
+    if not column.numeric:
+        fitting = [text for text in user.values if len(text.encode()) <= 8]
+        return [_padded(text, 8) for text in fitting[:3]]
+    values = [number for text in user.values if (number := code_number(text)) is not None]
+    if user.low is None or user.high is None:
+        return [struct.pack("<d", number) for number in values[:3]]
+    low = _LOWEST if user.low == float("-inf") else user.low
+    high = _HIGHEST if user.high == float("inf") else user.high
+    return [struct.pack("<d", number) for number in (low, high, *values[:1])]
+
+
+def _value_labels(out: IO[bytes], variable: _Variable) -> None:
+    column = variable.column
+    if column.kind in (Kind.DATE, Kind.DATETIME, Kind.TIME):
+        return
+    if not column.numeric and column.bytes > 8:
+        return
+    codes: list[tuple[bytes, str]] = []
+    for code, label in sorted(column.variable.value_labels.items()):
+        number = code_number(code)
+        if column.numeric and number is not None:
+            codes.append((struct.pack("<d", number), label))
+        elif not column.numeric and len(code.encode()) <= 8:
+            codes.append((_padded(code, 8), label))
+    if not codes:
+        return
+    out.write(struct.pack("<ii", 3, len(codes)))
+    for value, label in codes:
+        text = cut_text(label, _VALUE_LABEL).encode("utf-8")
+        out.write(value + bytes([len(text)]) + text.ljust(-(-(len(text) + 1) // 8) * 8 - 1))
+    out.write(struct.pack("<iii", 4, 1, variable.index))
+
+
+def _extension(subtype: int, size: int, data: bytes) -> bytes:
+    return struct.pack("<iiii", 7, subtype, size, len(data) // size) + data
+
+
+def _extensions(out: IO[bytes], variables: list[_Variable], rows: int) -> None:
+    out.write(_extension(3, 4, struct.pack("<8i", 20, 0, 0, -1, 1, 1, 2, 65001)))
+    out.write(_extension(4, 8, struct.pack("<3d", SYSMIS, _HIGHEST, _LOWEST)))
+    shown = b"".join(
+        struct.pack("<iii", _MEASURES.get(v.column.variable.measure, 0), 8, int(v.column.numeric))
+        for v in variables
+        for _ in v.widths
+    )
+    out.write(_extension(11, 4, shown))
+    names = "\t".join(f"{v.short}={v.name}" for v in variables).encode("utf-8")
+    out.write(_extension(13, 1, names))
+    long = b"".join(
+        f"{v.short}={v.column.bytes:05d}".encode() + b"\0\t" for v in variables if len(v.widths) > 1
+    )
+    if long:
+        out.write(_extension(14, 1, long))
+    out.write(_extension(16, 8, struct.pack("<qq", 1, rows)))
+    out.write(_extension(20, 1, b"UTF-8"))
+    labels = b"".join(_long_labels(variable) for variable in variables)
+    if labels:
+        out.write(_extension(21, 1, labels))
+    missing = b"".join(_long_missing(variable) for variable in variables)
+    if missing:
+        out.write(_extension(22, 1, missing))
+
+
+def _counted(raw: bytes) -> bytes:
+    return struct.pack("<i", len(raw)) + raw
+
+
+def _long_labels(variable: _Variable) -> bytes:
+    """Value labels of texts of more than 8 bytes."""
+    column = variable.column
+    codes = column.variable.value_labels
+    if column.numeric or column.bytes <= 8 or not codes:
+        return b""
+    fitting = {code: text for code, text in codes.items() if len(code.encode()) <= column.bytes}
+    head = _counted(variable.name.encode()) + struct.pack("<ii", column.bytes, len(fitting))
+    return head + b"".join(
+        _counted(_padded(code, column.bytes)) + _counted(cut_text(label, _VALUE_LABEL).encode())
+        for code, label in sorted(fitting.items())
+    )
+
+
+def _long_missing(variable: _Variable) -> bytes:
+    """Missing values of texts of more than 8 bytes; SPSS compares their first 8."""
+    column = variable.column
+    values = [text for text in column.variable.missing.values if len(text.encode()) <= 8][:3]
+    if column.numeric or column.bytes <= 8 or not values:
+        return b""
+    head = _counted(variable.name.encode()) + bytes([len(values)]) + struct.pack("<i", 8)
+    return head + b"".join(_padded(text, 8) for text in values)
+
+
+def _rows(out: IO[bytes], variables: list[_Variable], piece: list[Any]) -> int:
+    parts: list[np.ndarray] = []
+    for variable, texts in zip(variables, piece, strict=True):
+        column = variable.column
+        if column.numeric:
+            numbers = column.numbers(texts)
+            if column.kind in (Kind.DATE, Kind.DATETIME):
+                numbers = numbers + _EPOCH
+            numbers = np.where(np.isnan(numbers), SYSMIS, numbers).astype("<f8")
+            parts.append(numbers.view(np.uint8).reshape(-1, 8))
+            continue
+        for number, width in enumerate(variable.widths):
+            raw = [text.encode("utf-8")[number * _SEGMENT : (number + 1) * _SEGMENT]
+                   for text in texts.to_pylist()]  # fmt: skip
+            size = -(-max(1, width) // 8) * 8
+            joined = b"".join(item[:size].ljust(size) for item in raw)
+            parts.append(np.frombuffer(joined, np.uint8).reshape(-1, size))
+    out.write(np.concatenate(parts, axis=1).tobytes())
+    return len(piece[0])

@@ -1,0 +1,266 @@
+"""Labels go through protection and come back, tell nothing of absent rows, and survive export."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+from pyarrow import parquet
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.exporting import export_release
+from dpdesk.app.labelling import released_variables
+from dpdesk.app.planning import prepare
+from dpdesk.app.releasing import write_release
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.labels import Codebook, Kind, UserMissing, Variable
+from dpdesk.core.recoding import Recoding
+from dpdesk.io.canonical import canonical_json, read_canonical
+from dpdesk.io.planfile import read_plan
+from dpdesk.io.published import PublishedCsv
+from tests.helpers.postgres import postgres_server
+from tests.helpers.stat_files import head, real
+
+PLAN = """version = 1
+title = "Same table"
+[source]
+path = "{path}"
+{more}
+[attributes]
+age = {{ role = "quasi-identifier", hierarchy = {{ kind = "intervals", widths = [10, 40] }} }}
+sex = {{ role = "quasi-identifier" }}
+[protection]
+method = "k-anonymity"
+k = 3
+max_suppression = {share}
+"""
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+        yield opened
+
+
+def released(
+    folder: Path, path: str, context: AppContext, more: str = "", share: float = 0
+) -> Path:
+    """The release of a source."""
+    plan = folder / "plan.toml"
+    plan.write_text(PLAN.format(path=path, more=more, share=share), encoding="utf-8")
+    found = read_plan(plan)
+    out = folder / f"out-{len(list(folder.iterdir()))}"
+    prepared = prepare(context, found, plan.parent, plan.name, CancelToken(), silent)
+    with prepared:
+        return write_release(prepared, out, context.workspace, CancelToken(), silent).out
+
+
+def exported(release: Path, form: str, context: AppContext) -> Path:
+    out = release.parent / f"again.{form}"
+    return export_release(release, form, out, context.workspace, CancelToken(), silent)
+
+
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 40, 120),
+            "sex": rng.choice([1, 2, 9], 120, p=[0.45, 0.45, 0.1]),
+            "job": rng.choice(["clerk", "nurse", ""], 120),
+            "pay": np.round(rng.normal(2_000, 300, 120), 2),
+        }
+    )
+
+
+def test_spss_through_protection_to_spss_keeps_labels_and_missing_values(
+    tmp_path: Path, context: AppContext
+) -> None:
+    pyreadstat.write_sav(
+        frame().astype({"age": float, "sex": float}), tmp_path / "a.sav",
+        column_labels={"sex": "Sex", "age": "Age", "pay": "Pay"},
+        variable_value_labels={"sex": {1.0: "male", 2.0: "female", 9.0: "refused"}},
+        missing_ranges={"sex": [9.0], "pay": [{"lo": -9.0, "hi": -1.0}]},
+        variable_measure={"sex": "nominal", "pay": "scale"},
+    )  # fmt: skip
+    release = released(tmp_path, "a.sav", context)
+    again = exported(release, "sav", context)
+    before, after = head(tmp_path / "a.sav"), head(again)
+    old = {variable.name: variable for variable in before.variables}
+    new = {variable.name: variable for variable in after.variables}
+    for name in old:
+        assert (new[name].label, new[name].measure) == (old[name].label, old[name].measure)
+    assert new["sex"].value_labels == {"1": "male", "2": "female", "9": "refused"}
+    assert (new["sex"].missing, new["pay"].missing) == (old["sex"].missing, old["pay"].missing)
+    with (release / "public/microdata.csv").open(encoding="utf-8", newline="") as stream:
+        assert [tuple(row) for row in csv.reader(stream)][1:] == list(after.head)
+
+
+def test_stata_through_protection_to_stata_keeps_labels_and_letters(
+    tmp_path: Path, context: AppContext
+) -> None:
+    people = frame()
+    people["job"] = np.where(people["job"] == "", 3, 1)
+    pyreadstat.write_dta(
+        people, tmp_path / "a.dta", column_labels={"sex": "Sex", "job": "Job"},
+        variable_value_labels={"sex": {1: "male", 2: "female", 9: "refused"}},
+    )  # fmt: skip
+    again = exported(released(tmp_path, "a.dta", context), "dta", context)
+    new = {variable.name: variable for variable in head(again).variables}
+    assert new["sex"].value_labels == {"1": "male", "2": "female", "9": "refused"}
+    assert (new["sex"].label, new["job"].label) == ("Sex", "Job")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("form", ["sav", "dta"])
+def test_labels_of_a_real_survey_come_back(form: str, tmp_path: Path, context: AppContext) -> None:
+    source = real("misc", f"SD2011_labelled.{form}")
+    release = released(tmp_path, str(source), context)
+    old = {item.name: item for item in head(source, limit=1).variables}
+    new = {item.name: item for item in head(exported(release, form, context), limit=1).variables}
+    assert new.keys() == old.keys()
+    same = [name for name in old if name not in ("age", "sex")]
+    assert {name: new[name].value_labels for name in same} == {
+        name: old[name].value_labels for name in same
+    }
+    assert {name: new[name].label for name in same} == {name: old[name].label for name in same}
+
+
+def test_one_table_gives_one_release_whatever_it_is_kept_in(
+    tmp_path: Path, context: AppContext
+) -> None:
+    people = frame()
+    people["id"] = [f"{number:03d}" for number in range(len(people))]
+    rows = [tuple("" if v == "" else v for v in row) for row in people.astype(object).to_numpy()]
+    people.map(lambda v: f"{v:.15g}" if isinstance(v, float) else v).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    people.to_parquet(tmp_path / "a.parquet")
+    pyreadstat.write_sav(people, tmp_path / "a.sav")
+    kinds = "age INTEGER, sex INTEGER, job TEXT, pay DOUBLE PRECISION, id TEXT"
+    light = sqlite3.connect(tmp_path / "a.sqlite")
+    light.execute(f"CREATE TABLE people ({kinds})")
+    light.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
+    light.commit()
+    light.close()
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as duck:
+        duck.execute(f"CREATE TABLE people ({kinds})")
+        duck.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
+    sources = ["a.csv", "a.parquet", "a.sav", "a.sqlite", "a.duckdb"]
+    found = {name: public_part(released(tmp_path, name, context)) for name in sources}
+    assert all(part == found["a.csv"] for part in found.values())
+    assert set(found["a.csv"]) == {"manifest.json", "microdata.csv", "about.html"}
+    with postgres_server() as address:
+        import psycopg
+
+        with psycopg.connect(address) as con, con.cursor() as cursor:
+            cursor.execute(f"CREATE TABLE people ({kinds})")  # type: ignore[call-overload]
+            cursor.executemany("INSERT INTO people VALUES (%s, %s, %s, %s, %s)", rows)
+        more = 'table = "people"'
+        assert public_part(released(tmp_path, address, context, more)) == found["a.csv"]
+
+
+def public_part(release: Path) -> dict[str, bytes]:
+    """The public files; of the manifest all but the commitment, which must differ."""
+    files = {path.name: path.read_bytes() for path in (release / "public").iterdir()}
+    manifest = json.loads(files["manifest.json"])
+    assert len(manifest.pop("commitment")) == 64
+    return files | {"manifest.json": canonical_json(manifest)}
+
+
+def table_of(folder: Path, text: str) -> PublishedCsv:
+    path = folder / "microdata.csv"
+    path.write_text(text, encoding="utf-8")
+    return PublishedCsv(path, CancelToken())
+
+
+BOOK = Codebook(
+    (
+        Variable("sex", "Sex", Kind.NUMBER, "double", 0, "F8.2", "nominal",
+                 {"1": "male", "2": "female", "9": "refused", "7": "nobody"},
+                 UserMissing(("9",))),
+        Variable("job", "Job", Kind.TEXT, "string", 40, "A40",
+                 value_labels={"c": "clerk", "b": "bishop"}),
+        Variable("name", "Name"),
+    )
+)  # fmt: skip
+
+
+def recoded(mapping: dict[str, dict[str, str]]) -> Recoding:
+    none = np.zeros((0, len(mapping)), np.int32)
+    return Recoding(tuple(mapping), mapping, ((),) * len(mapping), none, ("name",), 2, 0)
+
+
+def test_code_lists_are_whole_only_when_no_row_is_missing(tmp_path: Path) -> None:
+    table, token = table_of(tmp_path, "sex,job\n1,c\n9,c\n"), CancelToken()
+    same = recoded({"sex": {"1": "1", "9": "9"}})
+    whole = released_variables(BOOK, same, table, True, token)
+    assert [variable.name for variable in whole] == ["sex", "job"]
+    assert whole[0].value_labels == BOOK.variables[0].value_labels
+    cut = released_variables(BOOK, same, table, False, token)
+    assert cut[0].value_labels == {"1": "male", "9": "refused"}
+    assert cut[1].value_labels == {"c": "clerk"}
+    assert cut[0].missing.values == ("9",)
+    for variable in (*whole, *cut):
+        assert (variable.storage, variable.width, variable.format) == ("", 0, "")
+
+
+def test_a_recoded_column_keeps_labels_of_values_that_are_still_codes(tmp_path: Path) -> None:
+    table = table_of(tmp_path, "sex,job\n*,c\n9,c\n")
+    merged = recoded({"sex": {"1": "*", "2": "*", "9": "9"}})
+    sex = released_variables(BOOK, merged, table, True, CancelToken())[0]
+    assert sex.value_labels == {"9": "refused"}
+    assert (sex.missing.values, sex.kind, sex.label) == (("9",), Kind.TEXT, "Sex")
+    table = table_of(tmp_path, "sex,job\n1,c\n1,c\n")
+    swallowed = recoded({"sex": {"1": "1", "2": "1"}})
+    assert not released_variables(BOOK, swallowed, table, True, CancelToken())[0].value_labels
+
+
+def test_suppressed_codes_and_their_labels_are_not_in_the_public_part(
+    tmp_path: Path, context: AppContext
+) -> None:
+    people = frame()
+    people.loc[60, ["age", "sex"]] = [99, 5]
+    pyreadstat.write_sav(
+        people.astype({"age": float, "sex": float}), tmp_path / "a.sav",
+        variable_value_labels={"sex": {1.0: "male", 5.0: "zq only one person"}},
+    )  # fmt: skip
+    release = released(tmp_path, "a.sav", context, share=0.05)
+    for path in (release / "public").iterdir():
+        assert b"zq only one" not in path.read_bytes()
+    for form in ("sav", "csvw", "xlsx"):
+        assert b"zq only one" not in exported(release, form, context).read_bytes()
+
+
+def test_labels_of_a_release_are_checked_and_exported(tmp_path: Path, context: AppContext) -> None:
+    labels = {"sex": {1.0: "male", 2.0: "female"}}
+    people = frame().astype({"age": float, "sex": float})
+    pyreadstat.write_sav(
+        people, tmp_path / "a.sav", variable_value_labels=labels, column_labels={"job": "Job"}
+    )
+    release = released(tmp_path, "a.sav", context)
+    report = verify_release(release, context.registry, CancelToken(), silent)
+    assert report.ok
+    table = parquet.read_schema(exported(release, "parquet", context))
+    assert b"female" in table.metadata[b"dpdesk.variables"]
+    document = json.loads(exported(release, "csvw", context).read_bytes())
+    columns = {column["titles"]: column for column in document["tableSchema"]["columns"]}
+    assert columns["job"]["dc:description"] == "Job"
+    assert columns["sex"]["dc:subject"][1]["skos:prefLabel"] == "female"
+    path = release / "public/variables.json"
+    raw = read_canonical(path)
+    for broken in ({**raw, "variables": [{"name": "nobody", "kind": "text"}]}, {"format": 1}):
+        path.write_bytes(canonical_json(broken))
+        report = verify_release(release, context.registry, CancelToken(), silent)
+        reasons = [item.reason for item in report.failures if item.path.endswith("bles.json")]
+        assert len(reasons) == 2, reasons
+    path.unlink()
+    assert not verify_release(release, context.registry, CancelToken(), silent).ok
