@@ -31,6 +31,9 @@ from dpdesk.engine.cubes.settings import CubeSettings
 _AT_ONCE = 64
 """Published tables up to which PMost, which plans anew for each budget, answers at once."""
 
+_LARGE = 1 << 12
+"""Cuboids of a lattice up to which BMax answers at once."""
+
 BIAS = "bias"
 
 
@@ -107,7 +110,9 @@ class Background:
             return False
         if settings.planner == "pmost":
             return len(settings.published) <= _AT_ONCE or self._curved(settings, shape)
-        return settings.planner in QUICK or self._shelf.knows(settings, shape)
+        searches = settings.planner == "bmax" and 1 << len(shape) > _LARGE
+        quick = settings.planner in QUICK and not searches
+        return quick or self._shelf.knows(settings, shape)
 
     def _settled(self, settings: CubeSettings, shape: tuple[int, ...]) -> bool:
         refused = self._refused.get(plan_key(settings, shape)) is not None

@@ -73,6 +73,7 @@ class LatticeInspector(QFrame):
     def set_flat(self, *, flat: bool) -> None:
         """Lie below the picture, or stand beside it."""
         directions = QBoxLayout.Direction
+        self._columns.setSpacing(SPACE.xl if flat else SPACE.s)
         self._columns.setDirection(directions.LeftToRight if flat else directions.TopToBottom)
 
     # -- what is shown
@@ -165,7 +166,9 @@ class LatticeInspector(QFrame):
             noise = self.tr("◎ released without noise")
         elif node.noisy:
             noise = self.tr("■ noise of its own")
-        elif node.width is not None and math.isinf(node.width):
+        elif node.width is None:
+            noise = self.tr("not planned")
+        elif math.isinf(node.width):
             noise = self.tr("cannot be computed")
         else:
             noise = self.tr("computed")
