@@ -153,7 +153,7 @@ def bias_chart(design: CubeDesign, found: Sequence[Bias]) -> ScatterChart:
 
 def _named_at(name: str, place: int, count: int) -> tuple[str, ...]:
     """Names beside the curves, each at another place so that none lies on the next."""
-    at = round((0.5, 0.65, 0.35, 0.2)[place] * (count - 1))
+    at = round((0.5, 0.65, 0.15, 0.85)[place] * (count - 1))
     return tuple(name if number == at else "" for number in range(count))
 
 

@@ -11,6 +11,7 @@ from statistics import NormalDist
 import numpy as np
 
 from dpdesk.core.charts import Axis, Look, PointSeries, ScatterChart, format_figure, table_from
+from dpdesk.core.cube_parameters import COUNT, SUM
 from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.errors import half_width
@@ -22,10 +23,14 @@ _COLUMNS = 14
 
 
 def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
-    """Fifty dots for a cell of the published table at ``place`` that truly holds ``size``."""
-    settings, channel = design.settings, design.channels[0]
+    """Fifty dots for a cell of the published table at ``place`` that truly holds ``size``.
+
+    Of the first measure; where that is an average, of the count behind it.
+    """
+    settings, number = design.settings, _told(design)
+    channel = design.channels[number]
     place = place if 0 <= place < len(settings.published) else len(settings.published) - 1
-    mask, variance = settings.published[place], design.errors[0].variances[place]
+    mask, variance = settings.published[place], design.errors[number].variances[place]
     unit, step = unit_of(channel), float(channel.unit)
     values = size + sqrt(variance) * _quantiles(design, mask)
     width = half_width(settings.noise, variance, step)
@@ -53,6 +58,12 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
         x_limit_label=f"example: {_number(size)}",
         short="Example cell",
     )
+
+
+def _told(design: CubeDesign) -> int:
+    """The place of the channel whose cells somebody can have an idea of."""
+    kinds = [channel.measure.kind for channel in design.channels]
+    return next((at for at, kind in enumerate(kinds) if kind in (COUNT, SUM)), 0)
 
 
 def _quantiles(design: CubeDesign, mask: int) -> Floats:

@@ -200,6 +200,21 @@ def test_an_example_cell_has_fifty_cases_that_are_those_of_its_noise() -> None:
     assert values[::-1] == pytest.approx(200 - values)
 
 
+def test_the_example_of_an_average_is_the_count_behind_it() -> None:
+    average = {"average": "pay", "lower": 0, "upper": 500}
+    given = parameters(epsilon=1, planner="base", measure=average)
+    found = exploration().example(given, 7, 10.0, CancelToken())
+    assert found.x_axis.unit == "people"
+    values = np.array([float(str(row[1])) for row in found.table.rows])
+    assert np.abs(values - 10).max() < 15  # not hundreds, as the centred sum would have
+
+
+def test_an_exact_table_has_no_noise_to_show() -> None:
+    given = parameters(epsilon=1, exact=[["a"]])
+    found = exploration().example(given, 1, 10.0, CancelToken())
+    assert {float(str(row[1])) for row in found.table.rows} == {10.0}
+
+
 def test_a_worker_answers_refuses_and_can_be_stopped_and_used_again() -> None:
     worker, wanted = PlanWorker(), settings(planner="exact")
     assert worker.plan(wanted, SHAPE, CancelToken()).sources
