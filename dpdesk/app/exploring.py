@@ -119,6 +119,11 @@ class Explored:
         """Whether a view may take long, so that it is worth stopping."""
         return isinstance(self.exploration, PatientExploration)
 
+    @property
+    def advises(self) -> bool:
+        """Whether it knows errors before anything is spent: of examples, and for budgets."""
+        return isinstance(self.exploration, BudgetAdvice)
+
     def _parsed(self, parameters: Mapping[str, object]) -> dict[str, ParameterValue]:
         return parse_parameters(self.method.parameters, parameters, _PLACE)
 

@@ -321,8 +321,9 @@ class ProtectPanel(Panel):
         self._dim.stop()
         if self.isVisible():
             self.result.show_view(self._view)
-            private = self._bench.explored is not None and self._bench.explored.patient
-            self.result.deck.offer_page(EXAMPLE, offered=private)
+            explored = self._bench.explored
+            advised = explored is not None and explored.advises
+            self.result.deck.offer_page(EXAMPLE, offered=advised)
             self.result.deck.set_stale(False)
         else:
             self.later(_DRAW)
