@@ -26,6 +26,7 @@ COMMANDS = (
     "risk",
     "verify",
     "query",
+    "compare",
     "export",
     "review",
     "ledger",
@@ -145,6 +146,13 @@ def _add_verify_and_export(commands: _Commands) -> None:
     )
     _json(verify)
     add_query(_add(commands, "query", "ask a release for numbers, from its public files alone"))
+    compare = _add(
+        commands,
+        "compare",
+        "compare ways to release sensitive columns of a plan on its own data (internal)",
+    )
+    compare.add_argument("plan", metavar="PLAN", type=Path, help="a plan file, l-diverted")
+    _json(compare)
     export = _add(commands, "export", "write the public part of a release in another format")
     export.add_argument("release", metavar="DIR", type=Path, help="a release folder")
     export.add_argument(

@@ -184,6 +184,17 @@ def _verify_text(found: VerifyReport) -> str:
     return "\n".join(parts) + "\n"
 
 
+def _compare(
+    context: AppContext, options: Namespace, token: CancelToken, report: Report
+) -> Outcome:
+    from dpdesk.app.comparing import compare_plan
+    from dpdesk.cli.comparing import comparison_text
+
+    found = compare_plan(context, options.plan, token, report)
+    text = "\n".join(comparison_text(each) for each in found)
+    return Outcome(text, {"comparisons": [each.as_json() for each in found]})
+
+
 def _export(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     from dpdesk.app.exporting import export_release
 
@@ -229,10 +240,13 @@ _LOOKS: Mapping[str, tuple[str, str]] = {
     "risk": ("viewed", "target"),
     "verify": ("viewed", "release"),
     "query": ("viewed", "release"),
+    "compare": ("viewed", "plan"),
 }
 # Those that put what they make in its place through the workspace, see Workspace.placing; of those
 # of the ledger, the ones that write nothing in it.
-_STOPPABLE = frozenset(("run", "inspect", "risk", "verify", "query", "export", "demo", "review"))
+_STOPPABLE = frozenset(
+    ("run", "inspect", "risk", "verify", "query", "compare", "export", "demo", "review")
+)
 _STOPPABLE_OF_LEDGER = frozenset(("actions.show", "actions.check", "actions.export"))
 
 _COMMANDS: Mapping[str, Command] = {
@@ -241,6 +255,7 @@ _COMMANDS: Mapping[str, Command] = {
     "risk": _risk,
     "verify": _verify,
     "query": _action,
+    "compare": _compare,
     "export": _export,
     "demo": _demo,
     "review": _action,

@@ -29,6 +29,7 @@ from dpdesk.engine.diverted.comparators.experiment import (
 )
 from dpdesk.engine.diverted.comparators.figures import (
     SELECTIVITY,
+    SIZE,
     lines_chart,
     query_lines,
     selectivity_lines,
@@ -45,7 +46,6 @@ from dpdesk.engine.diverted.mechanism import divert
 from dpdesk.engine.noise.randomness import SystemRandomness
 from dpdesk.report.svg import render_document
 
-SIZE = Axis("ℓ′", "values in a group", whole=True)
 PAIRS = (0.001, 0.003, 0.005, 0.007)
 Row = dict[str, str]
 

@@ -45,7 +45,7 @@ def count_rows(query: Query, content: ReleasedContent, token: CancelToken) -> An
     asked = askable_rows(content, token)
     asked.check(query)
     counted = content.counted(MICRODATA, query.columns(), token)
-    generalised = _generalised(content.manifest)
+    generalised = generalised_columns(content.manifest)
     certain, possible = _matched(query, counted, generalised)
     suppressed = _suppressed(content.manifest)
     places = [counted.columns.index(each.column) for each in query.by]
@@ -72,16 +72,27 @@ def _matched(
     certain = np.ones(len(counted.rows), dtype=bool)
     possible = certain.copy()
     for place, (column, texts) in enumerate(zip(counted.columns, counted.texts, strict=True)):
-        conditions = query.conditions_on(column)
-        if not conditions:
+        if not query.conditions_on(column):
             continue
-        found = list(matching(conditions, column, texts))
-        if column in generalised and _ANYTHING in texts and not _asks_for_all(query, column):
-            found[texts.index(_ANYTHING)] = Match.PARTLY
+        found = matches_of(query, column, texts, generalised)
         codes = counted.codes[:, place]
         certain &= np.array([match is Match.YES for match in found])[codes]
         possible &= np.array([match is not Match.NO for match in found])[codes]
     return certain, possible
+
+
+def matches_of(
+    query: Query, column: str, texts: Sequence[str], generalised: frozenset[str]
+) -> list[Match]:
+    """How each text of a column stands to the conditions on it; ``*`` may be anything.
+
+    Raises InputError ``query.value``.
+    """
+    found = list(matching(query.conditions_on(column), column, texts))
+    if column in generalised and _ANYTHING in texts and query.conditions_on(column):
+        place = list(texts).index(_ANYTHING)
+        found[place] = found[place] if _asks_for_all(query, column) else Match.PARTLY
+    return found
 
 
 def _asks_for_all(query: Query, column: str) -> bool:
@@ -168,7 +179,7 @@ def _warnings(
         )
 
 
-def _generalised(manifest: Mapping[str, object]) -> frozenset[str]:
+def generalised_columns(manifest: Mapping[str, object]) -> frozenset[str]:
     """The quasi-identifiers, less those that the result says were released as they are."""
     guarantee, result = manifest["guarantee"], manifest["result"]
     parameters = guarantee["parameters"] if isinstance(guarantee, Mapping) else {}

@@ -19,9 +19,15 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import Choice
 from dpdesk.core.plain import quoted
-from dpdesk.core.query import Answer, AnswerRow, Askable, AskableColumn, Match, Query, matching
+from dpdesk.core.query import Answer, AnswerRow, Askable, AskableColumn, Match, Query
 from dpdesk.core.released import CountedRows, ReleasedContent
-from dpdesk.engine.anonymity.querying import PARTLY, group_rows, label_order
+from dpdesk.engine.anonymity.querying import (
+    PARTLY,
+    generalised_columns,
+    group_rows,
+    label_order,
+    matches_of,
+)
 from dpdesk.engine.diverted.estimation.estimate import Estimator, Solved, Tables, estimate
 from dpdesk.engine.diverted.estimation.groups import group_model
 from dpdesk.engine.diverted.estimation.transition import FullTransition, Mask
@@ -60,11 +66,15 @@ Label = tuple[int, str | None]
 
 @dataclass(frozen=True)
 class Mechanism:
-    """What a manifest says of how values were drawn: ℓ′, the rule, the columns."""
+    """What a manifest says of how values were drawn: ℓ′, the rule, the columns.
+
+    ``generalised`` are quasi-identifiers whose released values may stand for several.
+    """
 
     size: int
     mixed: bool
     columns: tuple[str, ...]
+    generalised: frozenset[str]
 
     @classmethod
     def of(cls, manifest: Mapping[str, object]) -> Mechanism:
@@ -75,7 +85,9 @@ class Mechanism:
         size, rule = guarantee["parameters"]["l"], parameters["partition"]
         if not isinstance(size, int) or rule not in ("mixed", "largest-first"):
             raise TypeError("expected l and partition")
-        return cls(size, rule == "mixed", tuple(map(str, guarantee["parameters"]["diverted"])))
+        columns = tuple(map(str, guarantee["parameters"]["diverted"]))
+        recoded = generalised_columns(manifest) if "k" in guarantee["parameters"] else frozenset()
+        return cls(size, rule == "mixed", columns, recoded)
 
 
 def askable_diverted(content: ReleasedContent, token: CancelToken) -> Askable:
@@ -232,7 +244,8 @@ class _Question:
 
     def _matches(self, place: int) -> tuple[Match, ...]:
         name = self.counted.columns[place]
-        return matching(self.query.conditions_on(name), name, self.counted.texts[place])
+        texts = self.counted.texts[place]
+        return tuple(matches_of(self.query, name, texts, self.mechanism.generalised))
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ def draw_release(
     if recoding is not None and settings.k is not None:
         choose = choose_rows(recoding, settings.k, int(str(removed)), rows, token)
     return draw_rows(
-        _columns(given, settings, rows, token),
+        columns_to_draw(given, settings, rows, token),
         settings.l,
         settings.partition,
         choose,
@@ -43,10 +43,10 @@ def draw_release(
     )
 
 
-def _columns(
+def columns_to_draw(
     given: MethodInput, settings: Settings, rows: RowSource, token: CancelToken
 ) -> tuple[CodedColumn, ...]:
-    """The columns to draw, at their levels."""
+    """The columns to draw, at their levels. Raises InputError ``diverted.levels``."""
     found = rows.coded_columns(settings.diverted(given.roles), token)
     levels = settings.levels
     return tuple(

@@ -15,6 +15,7 @@ from dpdesk.engine.diverted.comparators.ways import Way
 Line = tuple[Floats, Floats]
 _LOOKS = (Look.FIRST, Look.SECOND, Look.THIRD, Look.FOURTH, Look.FAIL, Look.REFERENCE)
 _ERROR = "Mean relative error"
+SIZE = Axis("ℓ′", "values in a group", whole=True)
 SELECTIVITY = Axis("Selectivity of the query, at least", percent=True)
 
 

@@ -1,0 +1,57 @@
+"""Compare ways to release on the data at hand: internal, for whoever holds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken, Report
+
+__all__ = ["Comparison", "compare_plan", "compare_work"]
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.app.planning import PreparedRun
+    from dpdesk.engine.diverted.comparators.own_data import Comparison
+    from dpdesk.io.store import DataStore
+    from dpdesk.project.work import WorkState
+
+
+def compare_work(
+    context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
+) -> tuple[Comparison, ...]:
+    """Compare ways to release the sensitive columns of the work, on random queries.
+
+    Seconds to a minute; nothing is released or kept. Raises InputError for whatever is wrong with
+    the work, RefusedError ``compare.method`` for methods without comparators, ``compare.columns``,
+    ``diverted.not-eligible``; Cancelled.
+    """
+    from dpdesk.app.exploring import ready
+
+    return _compared(ready(context, data, work, token, report), token, report)
+
+
+def compare_plan(
+    context: AppContext, plan: Path, token: CancelToken, report: Report
+) -> tuple[Comparison, ...]:
+    """The same for a plan file; also raises what reading it and its source raises."""
+    from dpdesk.app.running import prepare_plan
+
+    with prepare_plan(context, plan, token, report) as prepared:
+        return _compared(prepared, token, report)
+
+
+def _compared(prepared: PreparedRun, token: CancelToken, report: Report) -> tuple[Comparison, ...]:
+    from dpdesk.engine.diverted.comparators.own_data import compare_on_own_data
+    from dpdesk.engine.diverted.method import LDiverted
+    from dpdesk.engine.noise.randomness import SystemRandomness
+
+    if not isinstance(prepared.method, LDiverted):
+        raise RefusedError(
+            "compare.method",
+            f"{prepared.plan_name}: the method `{prepared.method.id}` has no other ways to be "
+            "compared with on queries, expected `l-diverted`.",
+        )
+    prepared.method.judge(prepared.given, token, report)
+    return compare_on_own_data(prepared.given, prepared.data, SystemRandomness(), token, report)

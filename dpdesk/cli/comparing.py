@@ -1,0 +1,41 @@
+"""Comparisons on the user's own data for people at a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpdesk.cli.printing import columns, paragraph
+from dpdesk.core.charts import Cell, Chart, ScatterChart, format_figure
+
+if TYPE_CHECKING:
+    from dpdesk.app.comparing import Comparison
+
+
+def comparison_text(found: Comparison) -> str:
+    """A comparison: what it is, its sentence, and each chart's numbers with one line a row."""
+    head = (
+        f"{found.column}, ℓ′ = {found.size}: {found.queries:,} queries on {found.rows:,} rows "
+        f"({found.badge})"
+    )
+    parts = [head, "", paragraph(found.sentence)]
+    for chart in found.charts:
+        parts += ["", chart.question, _numbers(chart)]
+    return "\n".join(parts) + "\n"
+
+
+def _numbers(chart: Chart) -> str:
+    """The twin of a chart, turned: a line of the chart is a row."""
+    heads, rows = chart.table.columns, chart.table.rows
+    percent = isinstance(chart, ScatterChart) and chart.x_axis.percent
+    table = [[heads[0].capitalize(), *(_place(row[0], percent) for row in rows)]]
+    for place, name in enumerate(heads[1:], start=1):
+        cells = [row[place] for row in rows]
+        shown = [format_figure(cell, "share") if isinstance(cell, float) else "–" for cell in cells]
+        table.append([f"  {name.partition(': mean relative error')[0]}", *shown])
+    return columns(table, right=range(1, len(rows) + 1))
+
+
+def _place(value: Cell, percent: bool) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return format_figure(value, "share") if percent else f"{value:g}"
