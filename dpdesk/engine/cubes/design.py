@@ -98,15 +98,9 @@ class CubeDesign(Design):
             raise ValueError("the debit paid for another design")
         values: list[NDArray[np.int64]] = []
         internal: dict[str, object] = {}
+        domain, cluster, most = self.declared, self.cluster, self.settings.rows_per_person
         rows = [
-            place_rows(
-                source,
-                self.declared,
-                channel.measure,
-                self.cluster,
-                self.settings.rows_per_person,
-                token,
-            )
+            place_rows(source, domain, channel.measure, cluster, most, token)
             for channel in self.channels
         ]
         token.check()
