@@ -192,7 +192,9 @@ def _beliefs_text(risk: Mapping[str, object]) -> str:
 def _odds_text(risk: Mapping[str, object]) -> str:
     """How far a release with noise can move what somebody thinks of one person."""
     posterior = risk["posterior"]
-    rows = [("chance of a guess about a person, before", "at most, after")]
+    change = risk.get("minimal_change")
+    guess = "a person" if change is None else f"a minimal change (up to {change} rows)"
+    rows = [(f"chance of a guess about {guess}, before", "at most, after")]
     for prior, after in posterior.items() if isinstance(posterior, Mapping) else ():
         rows.append((_figure(float(prior), "share"), _figure(after, "share")))
     factor = risk.get("odds_factor")

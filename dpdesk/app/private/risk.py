@@ -70,7 +70,8 @@ def odds(parameters: Mapping[str, object]) -> dict[str, object]:
     """Largest change of the odds, and the largest chance after the release by chance before it.
 
     Source: posterior <= p e^eps / (1 - p + p e^eps) for a prior p, for what is
-    known of different persons independently. With zCDP it holds except with chance delta.
+    known of different persons independently. With zCDP it holds except with chance delta. Beside
+    exact tables (``minimal_change``) it is about data sets that differ by a minimal change.
     """
     from math import exp
 
@@ -82,8 +83,9 @@ def odds(parameters: Mapping[str, object]) -> dict[str, object]:
         epsilon = converted(float(rho), float(delta) if isinstance(delta, int | float) else 1e-6)
     if not isinstance(epsilon, int | float):
         raise InputError("release.unreadable", "The guarantee names neither epsilon nor rho.")
-    known = float(epsilon)
+    known, change = float(epsilon), parameters.get("minimal_change")
     return {
+        **({"minimal_change": change} if isinstance(change, int) else {}),
         "epsilon": known,
         "odds_factor": exp(known) if known < 700 else None,
         "posterior": {f"{prior:g}": posterior(prior, known) for prior in PRIORS},

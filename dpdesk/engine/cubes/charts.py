@@ -286,12 +286,16 @@ def odds_chart(settings: CubeSettings) -> BarChart:
         epsilon = converted(epsilon, float(settings.delta))
     after = tuple(posterior(prior, epsilon) for prior in PRIORS)
     subject = "a value of a person" if settings.replace else "a person being in the data"
+    about, given = "about one person", "persons are independent"
+    if settings.part is not None:
+        subject = "one of two data sets that a minimal change tells apart"
+        about, given = "beside the exact tables", "nothing else is known exactly"
     return BarChart(
         id="cube-odds",
-        question="How much surer can somebody become about one person?",
+        question=f"How much surer can somebody become {about}?",
         answer=(
             f"A suspicion of 10 % of {subject} can become at most "
-            f"{format_figure(after[1], 'share')}, if persons are independent."
+            f"{format_figure(after[1], 'share')}, if {given}."
         ),
         category_axis=Axis("Suspicion before", "chance"),
         value_axis=Axis("Chance", "%", percent=True, minimum=0.0, maximum=1.0),

@@ -38,7 +38,7 @@ from dpdesk.engine.cubes.exact.planned import (
     stated_exact,
     with_exact,
 )
-from dpdesk.engine.cubes.exact.words import outside_words
+from dpdesk.engine.cubes.exact.words import exact_notes, outside_words
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.lattice import cells, members
 from dpdesk.engine.cubes.measuring import bounds_in_steps, place_rows, scaled_residual
@@ -391,6 +391,7 @@ def _notes(
     plan: CubePlan, cluster: str | None, settings: CubeSettings, errors: Errors
 ) -> tuple[Note, ...]:
     notes = [Note("cube.plan", plan.note)] if plan.note else []
+    notes += [Note("cube.exact", sentence) for sentence in exact_notes(settings)]
     if settings.consistency in LINEAR:
         sentence = (
             f"The errors stated are those of least squares, the smallest possible; those of "

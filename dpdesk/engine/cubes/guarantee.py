@@ -17,6 +17,7 @@ CHOOSING = (
     "A choice among several releases, or of settings, that was made after looking at the data or "
     "at results: then more was spent than is said here."
 )
+OTHERS = "Every other release about the same persons costs as well: losses add up."
 INDEPENDENT = "What somebody knows of different persons is independent."
 
 
@@ -125,7 +126,7 @@ def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
         unit,
         "The categories, their order and all settings were fixed without looking at the data.",
         INDEPENDENT,
-        "Every other release about the same persons costs as well: losses add up.",
+        OTHERS,
         "The random numbers come from a cryptographic generator, and the manifest holds a "
         "commitment to the source: against an adversary who breaks these nothing is promised.",
     ]

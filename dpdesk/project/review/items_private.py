@@ -41,8 +41,10 @@ def _loss(case: Case) -> Answer:
     after = rounded_up(100 * posterior(_PRIOR, known), 2)
     rho = exact_number(_parameters(case).get("rho"))
     given = f"ρ = {number_text(rho)}, that is " if rho is not None else ""
+    size = _parameters(case).get("minimal_change")
+    what = "about one person" if size is None else f"of a minimal change of up to {size} rows"
     text = (
-        f"{given}ε = {number_text(epsilon)}: odds about one person change by at most {times}, and "
+        f"{given}ε = {number_text(epsilon)}: odds {what} change by at most {times}, and "
         f"a suspicion of 10 % can rise to at most {after} %. The stated noise "
     )
     names = ("scales within epsilon", "scales within rho")

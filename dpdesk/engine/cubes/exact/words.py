@@ -8,6 +8,7 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.engine.cubes.guarantee import (
     CHOOSING,
     INDEPENDENT,
+    OTHERS,
     assumptions,
     lead_words,
     suspicion_after,
@@ -33,11 +34,14 @@ def exact_guarantee(
         "Somebody may know everything but which of two such data sets is the true one; no other "
         "numbers about these rows than the exact ones here are known."
     )
+    others = f"{OTHERS} One whose noise was not made beside the same exact numbers counts up to "
+    others += f"{change} times."
+    instead = {INDEPENDENT: knows, OTHERS: others}
     return Guarantee(
         model=model,
         parameters=parameters,
         claim=_claim(settings, names, epsilon, change),
-        assumes=tuple(knows if sentence == INDEPENDENT else sentence for sentence in given),
+        assumes=tuple(instead.get(sentence, sentence) for sentence in given),
         not_covered=_not_covered(settings, names),
     )
 
@@ -59,6 +63,18 @@ def outside_words(settings: CubeSettings) -> str:
     if not settings.exact and not settings.exact_cells:
         return ""
     return f"without protection: {exact_names(settings)}, published exactly"
+
+
+def exact_notes(settings: CubeSettings) -> tuple[str, ...]:
+    """What a newcomer should know of a design with exact tables; nothing for others."""
+    if settings.part is None:
+        return ()
+    change, usual = settings.part.generic.l1, 2 if settings.replace else 1
+    more = f", {change / usual:g} times that for one person" if change > usual else ""
+    return (
+        f"Nothing protects {exact_names(settings)}. All other noise is made for a minimal change "
+        f"of up to {change} rows beside that{more}.",
+    )
 
 
 def _name(settings: CubeSettings, mask: int) -> str:

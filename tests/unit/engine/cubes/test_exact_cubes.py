@@ -197,6 +197,10 @@ def test_the_guarantee_names_what_is_exact_and_what_it_holds_for() -> None:
     )
     assert guarantee.not_covered[0].startswith("What a × b and b × c shows by itself")
     assert guarantee.parameters["minimal_change"] == 4
+    assert any("the same exact numbers counts up to 4 times" in each for each in guarantee.assumes)
+    notes = {note.code: note.sentence for note in design_of(exact=PAIRS).notes}
+    assert notes["cube.exact"].startswith("Nothing protects a × b and b × c. All other noise is")
+    assert notes["cube.exact"].endswith("up to 4 rows beside that, 4 times that for one person.")
     alone = design_of(exact=[[]], rows_per_person=2).guarantee.claim
     assert alone.startswith("the grand total is published without noise and has no ε protection.")
     assert "ε holds for 2 minimal changes (size 2: at most 2 rows come or go)" in alone
