@@ -132,6 +132,11 @@ class ExactParameter(NestedParameter):
             raise self.invalid(where, raw)
         return Nested(freeze(raw)) if raw else None
 
+    def as_text(self, value: ParameterValue) -> str:
+        """In words, for people."""
+        plain = self.as_plain(value)
+        return _exact_text(plain) if isinstance(plain, list) else ""
+
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return (
@@ -240,6 +245,17 @@ def _tables_text(tables: list[object]) -> str:
         return f"{len(tables):,} tables"
     named = (" × ".join(map(str, one)) if isinstance(one, list) else "" for one in tables)
     return "; ".join(names or "grand total" for names in named)
+
+
+def _exact_text(items: list[object]) -> str:
+    """Tables, and how many cells of others."""
+    tables: list[object] = [item for item in items if isinstance(item, list)]
+    parts = [_tables_text(tables)] if tables else []
+    for item in items:
+        if isinstance(item, Mapping):
+            count = "1 cell" if len(item[CELLS]) == 1 else f"{len(item[CELLS]):,} cells"
+            parts.append(f"{count} of {' × '.join(map(str, item[CUBOID]))}")
+    return "; ".join(parts)
 
 
 def _is_texts(raw: object) -> bool:

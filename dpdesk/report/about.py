@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from dpdesk.core.cube_parameters import ExactParameter
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
 from dpdesk.engine.method import Method
@@ -106,6 +107,8 @@ def _setting_text(parameter: Parameter, value: object) -> str:
         return f"{value * 100:g} %"
     if isinstance(parameter, ChoiceParameter):
         return next((c.label for c in parameter.choices if c.value == value), plain_value(value))
+    if isinstance(parameter, ExactParameter):
+        return parameter.as_text(parameter.parse(value, parameter.key))
     text = plain_value(value)
     return f"{text} {parameter.unit}" if parameter.unit else text
 

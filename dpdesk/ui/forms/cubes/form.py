@@ -11,6 +11,7 @@ from dpdesk.app.private.levels import LevelChoice
 from dpdesk.core.cube_parameters import (
     CuboidNumbersParameter,
     CuboidsParameter,
+    ExactParameter,
     MeasureParameter,
     PublishParameter,
 )
@@ -18,6 +19,7 @@ from dpdesk.core.parameters import ChoiceParameter, Parameter
 from dpdesk.ui.forms.cubes.around import Around
 from dpdesk.ui.forms.cubes.dimensions import DimensionsField, LevelsByDimension, OutsideField
 from dpdesk.ui.forms.cubes.domains import DomainsField
+from dpdesk.ui.forms.cubes.exact import ExactField
 from dpdesk.ui.forms.cubes.measures import MeasureField
 from dpdesk.ui.forms.cubes.publishing import (
     CuboidNumbersField,
@@ -100,6 +102,8 @@ class CubeForm(ParameterForm):
             return PublishField(parameter)
         if isinstance(parameter, CuboidsParameter):
             return TablesField(parameter)
+        if isinstance(parameter, ExactParameter):
+            return ExactField(parameter)
         if isinstance(parameter, CuboidNumbersParameter):
             return CuboidNumbersField(parameter)
         if isinstance(parameter, MeasureParameter):
