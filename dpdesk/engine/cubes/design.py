@@ -41,7 +41,12 @@ from dpdesk.engine.cubes.exact.planned import (
 from dpdesk.engine.cubes.exact.words import exact_notes, outside_words
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.lattice import cells, members
-from dpdesk.engine.cubes.measuring import bounds_in_steps, place_rows, scaled_residual
+from dpdesk.engine.cubes.measuring import (
+    PlacedRows,
+    bounds_in_steps,
+    place_rows,
+    scaled_residual,
+)
 from dpdesk.engine.cubes.naming import cuboid_file
 from dpdesk.engine.cubes.planning import noise_plan
 from dpdesk.engine.cubes.plans import CubePlan, Noise
@@ -51,6 +56,7 @@ from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private_method import (
     Charge,
     Design,
+    ExactTables,
     Measured,
     NoisyTables,
     PrivateInput,
@@ -116,13 +122,19 @@ class CubeDesign(Design):
                 values.append(counted + channel.noise(number, counted.shape, randomness, token))
                 done += 1
                 report(StepProgress(_DRAW, done, total, "tables"))
-        facts: dict[str, object] = {"counting": internal}
-        if exact.values:
-            from dpdesk.engine.cubes.exact.demonstration import demonstration
-
-            counted_again = partial(rows[0].cuboid, token=token)
-            facts["attack"] = demonstration(self.settings, self.channels[0], counted_again, token)
+        facts = {"counting": internal, **self._attack(exact, rows[0], token)}
         return Measured(NoisyTables(tuple(values), exact), facts)
+
+    def _attack(
+        self, exact: ExactTables, rows: PlacedRows, token: CancelToken
+    ) -> dict[str, object]:
+        """The averaging attack played on the true counts, for the internal report."""
+        if not exact.values:
+            return {}
+        from dpdesk.engine.cubes.exact.demonstration import demonstration
+
+        count = partial(rows.cuboid, token=token)
+        return {"attack": demonstration(self.settings, self.channels[0], count, token)}
 
     def process(
         self, noisy: NoisyTables, token: CancelToken, report: Report
