@@ -332,7 +332,6 @@ def _note_chosen_widths(name: str, spec: HierarchyBuilder, notes: _Notes) -> Non
 
 def _note_unused(name: str, role: Role, has_hierarchy: bool, notes: _Notes) -> None:
     if has_hierarchy:
-        notes.add(
-            "hierarchy.unused",
-            f"The hierarchy of `{name}` is not used, because its role is {role.value}.",
-        )
+        quasi = role is Role.QUASI_IDENTIFIER
+        why = "no k is asked for" if quasi else f"its role is {role.value}"
+        notes.add("hierarchy.unused", f"The hierarchy of `{name}` is not used, because {why}.")

@@ -58,7 +58,7 @@ def steps(rows: int, values: int, size: int) -> None:
     with measured("random ids"):
         ids = permutation(len(codes), source, token)
     with measured("rows of the groups"):
-        row_groups(codes, ids, groups)
+        row_groups(codes, ids, groups, token)
     del groups, ids
     column = CodedColumn("s", tuple(map(str, range(values))), codes)
     with measured("the whole mechanism, one column"):

@@ -19,7 +19,7 @@ def frequency_chart(found: Eligibility) -> BarChart:
         question=f"Is any value of {found.attribute} too frequent to be hidden?",
         answer=_answer(found),
         category_axis=Axis("Value", bare=True),
-        value_axis=Axis("Rows", "rows", minimum=0, whole=True),
+        value_axis=Axis("Rows", minimum=0, whole=True),
         categories=tuple(item.value or "(empty)" for item in shown),
         series=(
             BarSeries("Rows", tuple(float(item.rows) for item in shown)),

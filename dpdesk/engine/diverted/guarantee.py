@@ -58,7 +58,7 @@ def name_list(names: Sequence[str]) -> str:
 
 def _claim(size: int, diverted: Sequence[str], k: int | None, quasi: Sequence[str]) -> str:
     each = f", and for each of {name_list(diverted)} by itself," if len(diverted) > 1 else ""
-    what = f"{name_list(diverted)}" if len(diverted) == 1 else "that value"
+    what = f"the value of {diverted[0]}" if len(diverted) == 1 else "that value"
     swaps = "1 swapped data set" if size == 2 else f"{size - 1:,} swapped data sets"
     claim = (
         f"For each person{each} and for every outcome of the hidden ids and coins, {swaps} would "

@@ -148,6 +148,25 @@ def largest_first_groups(
 
 
 @kernel
+def count_values(codes: Array, counts: Array) -> None:
+    """Add the rows of each value to ``counts``."""
+    for i in range(len(codes)):
+        counts[codes[i]] += 1
+
+
+@kernel
+def number_kept(removed: Array, kept: Array) -> None:
+    """Fill ``kept`` with the numbers from 0 on that are not in ``removed``, which ascends."""
+    number, gone = 0, 0
+    for i in range(len(kept)):
+        while gone < len(removed) and removed[gone] == number:
+            number += 1
+            gone += 1
+        kept[i] = number
+        number += 1
+
+
+@kernel
 def rows_by_value(codes: Array, ids: Array, begins: Array, rows: Array) -> None:
     """List the rows of each value in the order of their ids: ``ids[i]`` is the row with id i.
 

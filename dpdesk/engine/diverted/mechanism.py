@@ -20,7 +20,7 @@ import numpy as np
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.rows import CodedColumn, NewValues, RewrittenRows
 from dpdesk.engine.diverted.drawing import PIECE, permutation, sample, uniform
-from dpdesk.engine.diverted.partition import row_groups, value_groups
+from dpdesk.engine.diverted.partition import counted, row_groups, value_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,8 +35,11 @@ def all_but_the_rest(rows: int, size: int) -> Choose:
     """Choose all rows but ``rows`` mod ``size``, which are removed uniformly at random."""
 
     def choose(source: RandomSource) -> NDArray[np.int64]:
-        removed = sample(rows, rows % size, source)
-        return np.delete(np.arange(rows, dtype=np.int64), removed)
+        from dpdesk.engine.diverted.kernels import number_kept
+
+        kept = np.empty(rows - rows % size, np.int64)
+        number_kept(sample(rows, rows % size, source), kept)
+        return kept
 
     return choose
 
@@ -84,10 +87,10 @@ def divert(
     """
     from dpdesk.engine.diverted.kernels import publish
 
-    counts = np.bincount(codes, minlength=values).astype(np.int64)
+    counts = counted(codes, values)
     ids = permutation(len(codes), source, token)
     groups = value_groups(counts, size, rule, source, token)
-    members = row_groups(codes, ids, groups)
+    members = row_groups(codes, ids, groups, token)
     ids.fill(0)
     released = np.empty(len(codes), np.int32)
     piece = max(1, PIECE // size)

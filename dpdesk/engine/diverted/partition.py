@@ -111,23 +111,40 @@ def _largest_first(
         largest_first_groups(left, heap, size, found, first, last)
 
 
+def counted(codes: NDArray[np.int32], values: int) -> NDArray[np.int64]:
+    """Rows of each value below ``values``."""
+    from dpdesk.engine.diverted.kernels import count_values
+
+    counts = np.zeros(values, np.int64)
+    count_values(codes, counts)
+    return counts
+
+
 def row_groups(
     codes: NDArray[np.int32],
     ids: NDArray[np.uint32] | NDArray[np.int64],
     groups: NDArray[np.int32],
+    token: CancelToken,
 ) -> NDArray[np.uint32] | NDArray[np.int64]:
     """The rows at the places of the groups: each value's rows in the order of their ids.
 
     ``codes`` are the values of the rows, ``ids[i]`` is the row with id i, ``groups`` the partition
-    of the counts of ``codes``. The result has the shape of ``groups``.
+    of the counts of ``codes``. The result has the shape of ``groups``. Raises Cancelled.
     """
     from dpdesk.engine.diverted.kernels import members_of, rows_by_value
 
-    sizes = np.bincount(codes, minlength=int(groups.max(initial=-1)) + 1)
+    sizes = counted(codes, int(groups.max(initial=-1)) + 1)
     begins = np.zeros(len(sizes), np.int64)
     np.cumsum(sizes[:-1], out=begins[1:])
     rows, members = np.empty_like(ids), np.empty(groups.shape, ids.dtype)
-    rows_by_value(codes, ids, begins.copy(), rows)
-    members_of(groups, rows, begins, members)
+    ends = begins.copy()
+    for first in range(0, len(ids), PIECE):
+        token.check()
+        rows_by_value(codes, ids[first : first + PIECE], ends, rows)
+    piece = max(1, PIECE // groups.shape[1])
+    for first in range(0, len(groups), piece):
+        token.check()
+        part = slice(first, first + piece)
+        members_of(groups[part], rows, begins, members[part])
     rows.fill(0)
     return members

@@ -26,7 +26,9 @@ def compiled() -> None:
     """The first call of a kernel may compile it."""
     for rule in RULES:
         groups = groups_of([1, 1], 2, rule)
-        row_groups(np.arange(2, dtype=np.int32), permutation(2, SeededBits(1), TOKEN), groups)
+        row_groups(
+            np.arange(2, dtype=np.int32), permutation(2, SeededBits(1), TOKEN), groups, TOKEN
+        )
 
 
 @st.composite
@@ -110,7 +112,7 @@ def test_rows_take_their_places_in_the_order_of_their_ids(
     values = generator.permutation(np.repeat(np.arange(len(counts)), counts)).astype(np.int32)
     ids = permutation(len(values), SeededBits(seed), TOKEN)  # ids[i] is the row with id i
     groups = groups_of(counts, size, rule, seed)
-    found = row_groups(values, ids, groups)
+    found = row_groups(values, ids, groups, TOKEN)
     of_row = {int(row): number for number, row in enumerate(ids)}
     expected = reference.members(
         values.tolist(), [of_row[row] for row in range(len(values))], groups.tolist()

@@ -31,7 +31,7 @@ def partition(
     counts = np.bincount(codes).astype(np.int64)
     groups = value_groups(counts, size, rule, ListedBits(draws), TOKEN)
     row_of = np.argsort(np.array(ids)).astype(np.uint32)
-    return groups, row_groups(codes, row_of, groups)
+    return groups, row_groups(codes, row_of, groups, TOKEN)
 
 
 def law(groups: np.ndarray, members: np.ndarray) -> Law:
