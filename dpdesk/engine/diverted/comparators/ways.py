@@ -119,7 +119,7 @@ def _anatomy(
     counts = np.bincount(sample.sensitive, minlength=sample.values).astype(np.int64)
     groups = value_groups(counts, setting.size, LARGEST_FIRST, source, token)
     ids = permutation(sample.rows, source, token)
-    members = row_groups(sample.sensitive, ids, groups)
+    members = row_groups(sample.sensitive, ids, groups, token)
     of_row = np.empty((sample.rows, setting.size), np.int32)
     for place in range(setting.size):
         of_row[members[:, place]] = groups
