@@ -43,6 +43,7 @@ _SPLIT = 3_000
 _SEED = 20261151
 _WORK = 110_000_000
 _OVERHEAD = 3_000
+_LARGE = 25_000  # products of one evaluation from which on the whole search takes less long
 _LEAST_EFFORT, _MOST_EFFORT = 40, 30_000
 _SUMMED = 2  # sums settle in half the time of a maximum
 _FOUND = "The best plan that a search found; a better one may exist."
@@ -159,6 +160,7 @@ def _searched(
         return starts[0]
     cost = Terms(objective).cost + _OVERHEAD
     work = _WORK if objective.goal is Goal.MAXIMUM else _SUMMED * _WORK
+    work = work * _LARGE // max(cost, _LARGE)
     effort = effort or min(max(work // cost, _LEAST_EFFORT), _MOST_EFFORT)
     effort = min(effort, 100 * len(objective.weights))
     searches = _SEARCHES if effort >= _SPLIT else 1

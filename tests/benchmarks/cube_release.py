@@ -1,0 +1,109 @@
+"""From ten million rows in Parquet to a written release of a cube, by the command line.
+
+``python -m tests.benchmarks.cube_release`` makes 10,000,000 rows of eight columns with 9, 16, 7,
+15, 6, 5, 2 and 2 values in a folder of its own (1,814,400 cells of the finest table), releases all
+tables of up to three dimensions, and prints elapsed seconds of the whole process, its start
+included, processor seconds, and the time of a plain copy of the same file for scale.
+``--publish all`` asks for all 256 tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+SIZES = (9, 16, 7, 15, 6, 5, 2, 2)
+PUBLISH = {"3": "{ max_dimensions = 3 }", "base": "[[%s]]", "all": '"all"'}
+
+
+def write_rows(path: Path, rows: int) -> None:
+    """Skewed values, so that cells are of all sizes; the same ones every time."""
+    random = np.random.default_rng(1)
+    columns = {}
+    for number, size in enumerate(SIZES):
+        codes = np.minimum((random.random(rows) ** 1.5 * size).astype(np.int8), size - 1)
+        words = pa.array([f"value {code}" for code in range(size)])
+        columns[f"c{number}"] = pa.DictionaryArray.from_arrays(pa.array(codes), words)
+    pq.write_table(pa.table(columns), path)
+
+
+def write_plan(folder: Path, publish: str) -> Path:
+    """The plan, with every category declared."""
+    names = [f"c{number}" for number in range(len(SIZES))]
+    listed = ", ".join(f'"{name}"' for name in names)
+    asked = PUBLISH[publish].replace("%s", listed)
+    domains = "\n".join(
+        f"{name} = [{', '.join(f'{chr(34)}value {code}{chr(34)}' for code in range(size))}]"
+        for name, size in zip(names, SIZES, strict=True)
+    )
+    attributes = "\n".join(f'{name} = {{ role = "quasi-identifier" }}' for name in names)
+    plan = folder / "plan.toml"
+    plan.write_text(
+        f"""version = 1
+[source]
+path = "rows.parquet"
+[attributes]
+{attributes}
+[protection]
+method = "dp-cube"
+dimensions = [{listed}]
+publish = {asked}
+epsilon = 1
+[protection.domains]
+{domains}
+[budget]
+population = "everybody"
+""",
+        "utf-8",
+    )
+    return plan
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--publish", choices=PUBLISH, default="3")
+    parser.add_argument("--times", type=int, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_rows(folder / "rows.parquet", options.rows)
+        plan = write_plan(folder, options.publish)
+        began = time.perf_counter()
+        shutil.copyfile(folder / "rows.parquet", folder / "copy")
+        print(f"a copy of the file: {time.perf_counter() - began:.2f} s")
+        for turn in range(options.times):
+            environment = {**os.environ, "DPDESK_HOME": str(folder / "home")}
+            command = [sys.executable, "-m", "dpdesk", "run", str(plan)]
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            began = time.perf_counter()
+            ended = subprocess.run(
+                [*command, "--out", str(folder / f"out{turn}")], env=environment, check=False,
+                stdout=subprocess.DEVNULL,
+            )  # fmt: skip
+            elapsed = time.perf_counter() - began
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            spent = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+            print(
+                f"{options.rows:,} rows: {elapsed:.1f} s elapsed, {spent:.1f} s of processors, "
+                f"{used.ru_maxrss / 1e6:.2f} GB, load {os.getloadavg()[0]:.1f}",
+                flush=True,
+            )
+            if ended.returncode:
+                return ended.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
