@@ -14,29 +14,37 @@ from dpdesk.ui.widgets import column
 
 
 class GoalCard(QFrame):
-    """A method that can be chosen: by its button, or by a click anywhere on the card."""
+    """A method that can be chosen: by its button, or by a click anywhere on the card.
+
+    What it does and promises stands on the card of the chosen one; the others say it when they are
+    pointed at, so that there is room for the settings.
+    """
 
     def __init__(self, method: Method) -> None:
         super().__init__()
         self.method_id = method.id
-        layout = column(self, margin=SPACE.m, gap=SPACE.xs)
+        layout = column(self, margin=SPACE.s, gap=SPACE.xs)
         self.button = QRadioButton(method.title.replace("&", "&&"))
         self.button.setProperty("method-id", method.id)
         self.button.setAccessibleName(method.title)
         self.button.setAccessibleDescription(f"{method.summary} {method.promise}")
-        self.button.setToolTip(method.summary)
+        self.button.setToolTip(f"{method.summary} {method.promise}")
+        self._words: list[QLabel] = []
         layout.addWidget(self.button)
         for text, look in ((method.summary, "answer"), (method.promise, "note")):
             label = QLabel(text)
             label.setWordWrap(True)
             set_look(label, look)
             layout.addWidget(label)
+            self._words.append(label)
         self.show_chosen(chosen=False)
 
     def show_chosen(self, *, chosen: bool) -> None:
         """Look chosen or not."""
         self.button.setChecked(chosen)
         set_look(self, "chosen" if chosen else "choice")
+        for label in self._words:
+            label.setVisible(chosen)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click anywhere chooses."""
