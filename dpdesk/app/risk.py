@@ -85,9 +85,19 @@ def release_risk(path: Path, token: CancelToken) -> RiskReport:
         facts.method,
         facts.section("guarantee"),
         facts.section("result"),
-        facts.internal_section("risk"),
+        facts.internal_section("risk") or _stated(facts),
         _counted(facts, token),
     )
+
+
+def _stated(facts: ReleaseFacts) -> dict[str, object]:
+    """What the guarantee of drawn values says of the risk; empty for all other releases."""
+    parameters = facts.section("guarantee").get("parameters")
+    given = parameters if isinstance(parameters, Mapping) else {}
+    size, names = given.get("l"), given.get("diverted")
+    if not isinstance(size, int) or size < 2 or not isinstance(names, list):
+        return {}
+    return {"beliefs": {str(name): {"belief_after": 1 / size} for name in names}}
 
 
 def _counted(facts: ReleaseFacts, token: CancelToken) -> dict[str, object]:

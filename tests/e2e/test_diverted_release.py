@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -338,3 +341,32 @@ def test_k_and_drawn_values_go_together_in_one_plan(
     copy = forged(out, tmp_path / "copy", lambda lines: [*lines[:-1], lonely], result)
     failures = [failure.reason for failure in verified(context, copy).failures]
     assert any("k = 4 over age, town" in reason for reason in failures)
+
+
+def dpdesk(*words: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dpdesk", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "DPDESK_HOME": str(home)},
+    )
+
+
+def test_the_command_line_runs_verifies_and_refuses(folder: Path, tmp_path: Path) -> None:
+    home, plan, out = tmp_path / "home", clinic.write_plan(folder), tmp_path / "out"
+    done = dpdesk("run", plan, "--out", out, "--json", home=home)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["method"] == "l-diverted"
+    assert said["result"] == {"rows_removed": 1, "rows_out": 402}
+    checked = dpdesk("verify", out, "--source", folder / clinic.SOURCE, "--json", home=home)
+    assert json.loads(checked.stdout.splitlines()[-1])["ok"] is True
+    too_much = clinic.write_plan(folder, 'l = 5\nsensitive = ["town"]')
+    refused = dpdesk("run", too_much, "--out", tmp_path / "never", home=home)
+    assert refused.returncode == 1
+    last = refused.stderr.splitlines()[-1]
+    assert last.startswith(f"{clinic.SOURCE}: `town` cannot be divided into groups of 5")
+    assert "set l to" in last.lower()
+    assert not (tmp_path / "never").exists()
+    assert not list((home / "work").glob("*-*"))

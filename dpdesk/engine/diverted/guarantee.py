@@ -81,6 +81,7 @@ def _assumes(size: int, diverted: Sequence[str], k: int | None) -> tuple[str, ..
         "Each person has one row; somebody with several rows is protected less.",
         "This is the only release about these people: several draws of the same values can be "
         "combined, and together they tell the true ones.",
+        "It was published as it was drawn, not chosen among several draws after a look at them.",
         f"The {size:,} values of a group are different texts; values that mean nearly the same "
         "hide little from somebody who only asks for that meaning.",
     ]

@@ -79,5 +79,5 @@ def _internal(
 ) -> dict[str, object]:
     """What stays in the agency: the counts of values, and how k was reached."""
     counts = {each.attribute: {item.value: item.rows for item in each.counts} for each in found}
-    facts: dict[str, object] = {"groups": found[0].rows // settings.l, "value_counts": counts}
+    facts: dict[str, object] = {"rows_allowed": found[0].allowed, "value_counts": counts}
     return facts | (dict(first.outcome.internal) if first is not None else {})

@@ -15,6 +15,7 @@ from dpdesk.engine.diverted.verification import (
     Claimed,
     claim_of,
     counts_fault,
+    limit_check,
     value_fault,
     verify_public,
 )
@@ -41,7 +42,11 @@ def verify_against_source(
         _columns_check(published, given),
         *_row_checks(claimed, published, given, recoding),
         _difference_check(claimed, difference),
-        *(_node_check(recoding) if recoding is not None else ()),
+        *(
+            (_node_check(recoding), limit_check(manifest, claimed, published.rows, _CONFIRMED))
+            if recoding is not None
+            else ()
+        ),
     ]
     for name in claimed.diverted:
         token.check()
@@ -77,10 +82,10 @@ def claimed_recoding(
     )
 
 
-def _node_check(recoding: Recoding) -> list[ClaimCheck]:
+def _node_check(recoding: Recoding) -> ClaimCheck:
     """The rows are compared with the source at these levels, so they are settled with the rows."""
     text = "the rows of the table were compared with those of the source at these levels of "
-    return [ClaimCheck("node", _CONFIRMED, text + ", ".join(recoding.attributes), MANIFEST)]
+    return ClaimCheck("node", _CONFIRMED, text + ", ".join(recoding.attributes), MANIFEST)
 
 
 def _columns_check(published: PublishedTable, given: MethodInput) -> ClaimCheck:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
@@ -61,6 +62,7 @@ def verify_public(
     checks += _row_checks(result, claimed, published)
     if claimed.k is not None:
         checks += _k_checks(claimed.k, claimed, result, published, token)
+        checks.append(limit_check(manifest, claimed, published.rows, CheckStatus.NEEDS_SOURCE))
     for name in claimed.diverted:
         token.check()
         checks.append(_values_check(name, published.value_counts(name, token), claimed))
@@ -224,6 +226,21 @@ def _k_checks(
         shape,
         ClaimCheck("rows_suppressed", CheckStatus.NEEDS_SOURCE, lost, MANIFEST),
     ]
+
+
+def limit_check(
+    manifest: Mapping[str, object], claimed: Claimed, rows_out: int, within: CheckStatus
+) -> ClaimCheck:
+    """Whether no more rows are suppressed than ``max_suppression`` allows; ``within`` if so."""
+    claim = "suppression within max_suppression"
+    given = _mapping(manifest.get("parameters")).get("max_suppression", 0)
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
+        return _bad(claim, given, "a share from 0 to 1")
+    rows = rows_out + claimed.rows_removed + claimed.rows_suppressed
+    allowed = int(Fraction(repr(given)) * rows)
+    status = within if claimed.rows_suppressed <= allowed else _FAILED
+    text = f"{claimed.rows_suppressed:,} of {rows:,} rows, {allowed:,} allowed"
+    return ClaimCheck(claim, status, text, MANIFEST)
 
 
 def _values_check(name: str, counts: Mapping[str, int], claimed: Claimed) -> ClaimCheck:
