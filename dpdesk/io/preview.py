@@ -32,7 +32,7 @@ def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
             return preview_foreign(path, base, spec)
         dialect = _readable(path, sniff(path, spec))
     except DpdeskError as problem:
-        unread = Reading("csv", missing=spec.missing)
+        unread = Reading(format_of(spec, Path(spec.path)), missing=spec.missing)
         return SourcePreview(unread, (), (), problem)
     return _text(path, spec, dialect)
 

@@ -17,6 +17,7 @@ from dpdesk.ui.fitting.page import FitPage
 from dpdesk.ui.jobs import JobDone, JobFailed
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.words.endings import DATA_ENDINGS
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 _PLANNED = {Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD, Aspect.PARAMETERS}
@@ -80,7 +81,7 @@ class FitWindow(QWidget):
         path = self._asker.open_file(
             self.tr("The file to which to apply the plan"),
             folder,
-            self.tr("Data (*.csv *.tsv *.txt *.parquet);;All files (*)"),
+            self.tr("Data ({endings});;All files (*)").format(endings=DATA_ENDINGS),
         )
         if path is not None:
             self.look_at(path)

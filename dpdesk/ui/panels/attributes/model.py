@@ -10,6 +10,7 @@ from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.models.table import Index
 from dpdesk.ui.panels.attributes.presenter import Row, note, top_text, translate
 from dpdesk.ui.words.columns import role_words, short_share, type_words
+from dpdesk.ui.words.labels import label_facts, label_of, with_label
 
 NAME, ROLE, NOTE, TYPE, DISTINCT, UNIQUE, MISSING, TOP = range(8)
 ROW_ROLE = Qt.ItemDataRole.UserRole
@@ -131,13 +132,20 @@ def _tip(row: Row, column: int) -> str:
         return row.profile.suggestion.reason
     if column == NOTE and row.warning:
         return row.warning
+    if column == NAME and row.profile is not None and row.profile.variable is not None:
+        facts = label_facts(row.profile)
+        return "\n".join([_text(row, column), *(f"{name}: {text}" for name, text in facts)])
     if column == TOP and row.profile is not None:
-        return "\n".join(f"{value.value}: {value.rows:,}" for value in row.profile.top)
+        return "\n".join(
+            f"{with_label(row.profile, value.value)}: {value.rows:,}" for value in row.profile.top
+        )
     return _text(row, column)
 
 
 def _spoken(row: Row, column: int) -> str:
     text = _text(row, column)
+    if column == NAME and label_of(row.profile):
+        text = f"{text}, {label_of(row.profile)}"
     if column == ROLE and row.role is None and row.profile is not None:
         words = translate("AttributesPanel", "suggested {role}, not confirmed. {reason}")
         return words.format(role=text, reason=row.profile.suggestion.reason)

@@ -99,7 +99,7 @@ def filtered(rows: Iterable[Row], text: str) -> list[Row]:
 def _searchable(row: Row) -> str:
     parts = [row.name, "" if row.shown is None else role_words(row.shown), row.warning]
     if row.profile is not None:
-        parts.append(type_words(row.profile.type))
+        parts += [type_words(row.profile.type), row.profile.label]
     return " ".join(parts).casefold()
 
 

@@ -36,6 +36,9 @@ from dpdesk.ui.widgets.wheel import leave_wheel
 DETECT = 0
 
 
+_WITH_TABLES = (".sqlite", ".sqlite3", ".db", ".duckdb", ".xlsx", ".xlsm", ".xpt")
+
+
 class ReadingForm(QFrame):
     """Fields for one :class:`SourceSpec`; ``edited()`` whenever it would be another one."""
 
@@ -52,8 +55,20 @@ class ReadingForm(QFrame):
         layout.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._layout = layout
+        self._build_table()
         self._build_choices()
         self._build_missing()
+
+    def _build_table(self) -> None:
+        """Which of several tables is read; only shown for files that may hold several."""
+        self.table = QLineEdit()
+        self.table.setPlaceholderText(self.tr("the only one, or the first sheet"))
+        self.table.setToolTip(self.tr("The name of the table of a database, or of the sheet"))
+        self.table.setAccessibleName(self.tr("Table or sheet"))
+        self.table.editingFinished.connect(self._on_edited)
+        self._table_label = QLabel(self.tr("Table or sheet"))
+        self._table_label.setBuddy(self.table)
+        self._layout.addRow(self._table_label, self.table)
 
     def _build_choices(self) -> None:
         self.delimiter = self._combo(
@@ -150,6 +165,10 @@ class ReadingForm(QFrame):
             self._select(box, value)
         self.empty_missing.setChecked("" in source.missing)
         self.codes.setText(codes_text(source.missing))
+        self.table.setText(source.table or "")
+        holds_tables = source.path.lower().endswith(_WITH_TABLES)
+        for widget in (self.table, self._table_label):
+            widget.setVisible(holds_tables)
         self._filling = False
         self._known = self.source()
 
@@ -165,6 +184,7 @@ class ReadingForm(QFrame):
             quote=_value(self.quote),
             header=header if isinstance(header, bool) else None,
             missing=(*empty, *parse_codes(self.codes.text())),
+            table=self.table.text().strip() or None,
         )
 
     def show_detected(self, reading: Reading) -> None:
@@ -184,9 +204,15 @@ class ReadingForm(QFrame):
                 box.setItemText(DETECT, known or self.tr("detected"))
                 if box.isEditable():
                     box.setEditText(box.itemText(DETECT))
-            box.setEnabled(is_text)
+            box.setEnabled(is_text or box in self._used_by(reading.format))
         self._filling = False
         self._offer(reading.missing_candidates)
+
+    def _used_by(self, file_format: str) -> tuple[QComboBox, ...]:
+        """The fields that a format other than text has a use for."""
+        if file_format in ("sav", "dta", "sas7bdat", "xpt", "fixed"):
+            return (self.encoding,)
+        return (self.header,) if file_format == "xlsx" else ()
 
     def _offer(self, candidates: Sequence[str]) -> None:
         known = parse_codes(self.codes.text())

@@ -22,6 +22,7 @@ from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.models.table import PAGE_ROWS, PLACEHOLDER, Index, RowSource
 from dpdesk.ui.panels.data.presenter import header_lines, header_note, translate
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
+from dpdesk.ui.words.labels import is_declared_missing, with_label
 
 _NUMBERS = (ColumnType.INTEGER, ColumnType.DECIMAL)
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -64,11 +65,23 @@ class RawModel(TableModel):
             if profile is not None and profile.type in _NUMBERS:
                 return _RIGHT
         found = super().data(index, role)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            text = super().data(index, Qt.ItemDataRole.DisplayRole)
-            if text in self.missing:
-                return translate("DataPanel", "{cell} (missing)").format(cell=found)
+        if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            return self._described(index, found)
         return found
+
+    def _described(self, index: Index, found: object) -> object:
+        """What a cell says beside its text: the label of its code, and whether it is missing."""
+        text = str(super().data(index, Qt.ItemDataRole.DisplayRole) or "")
+        shown = with_label(self.profile(index.column()), text)
+        if shown != text:
+            found = str(found or text).replace(text, shown, 1) if found else shown
+        if self.is_missing(index.column(), text):
+            return translate("DataPanel", "{cell} (missing)").format(cell=found or text)
+        return found
+
+    def is_missing(self, column: int, text: str) -> bool:
+        """Whether a text of a column stands for a missing value."""
+        return text in self.missing or is_declared_missing(self.profile(column), text)
 
     @guarded
     def headerData(
@@ -102,7 +115,7 @@ class MissingDelegate(QStyledItemDelegate):
         """Mark missing values."""
         super().initStyleOption(option, index)
         text = option.text
-        if text not in self._codes or text == PLACEHOLDER:
+        if text == PLACEHOLDER or not (text in self._codes or self._declared(index, text)):
             return
         tokens = self._theme.tokens
         option.text = text or self._word
@@ -111,6 +124,12 @@ class MissingDelegate(QStyledItemDelegate):
         option.palette.setColor(QPalette.ColorRole.Text, muted)
         option.palette.setColor(QPalette.ColorRole.HighlightedText, muted)
         option.backgroundBrush = QBrush(QColor(tokens.sunken))
+
+    @staticmethod
+    def _declared(index: QModelIndex | QPersistentModelIndex, text: str) -> bool:
+        """Whether the source itself declares the text missing in its column."""
+        model = index.model()
+        return isinstance(model, RawModel) and model.is_missing(index.column(), text)
 
 
 class ProfileHeader(QHeaderView):

@@ -12,13 +12,15 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile, DataProfile, Reading
-from dpdesk.core.charts import Axis, BarChart, BarSeries, format_figure, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable, format_figure, table_from
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.words.columns import short_share, type_words
 from dpdesk.ui.words.counts import columns_words, rows_words, short_name
+from dpdesk.ui.words.labels import label_facts, with_label
 
 ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-15", "cp1250", "iso8859-2", "utf-16")
 DELIMITERS = (",", ";", "\t", "|", " ")
+_MOST_LABELLED = 12
 _ABOUT_READING = ("csv.", "encoding.", "source.option", "read.")
 _LONGEST_LABEL = 28
 RANGE = " – "
@@ -118,11 +120,29 @@ def missing_words(codes: Sequence[str]) -> str:
     return translate("DataPanel", "missing: {codes}").format(codes=", ".join(shown))
 
 
+def format_words(name: str) -> str:
+    """A format by its usual name."""
+    words = {
+        "parquet": "Parquet",
+        "sav": "SPSS",
+        "dta": "Stata",
+        "sas7bdat": "SAS",
+        "xpt": translate("DataPanel", "SAS transport"),
+        "xlsx": "Excel",
+        "sqlite": "SQLite",
+        "duckdb": "DuckDB",
+        "postgresql": "PostgreSQL",
+        "fixed": translate("DataPanel", "fixed width"),
+    }
+    return words.get(name, name)
+
+
 def reading_sentence(reading: Reading) -> str:
     """How the file was read, in one line."""
-    if reading.format == "parquet":
-        text = translate("DataPanel", "Read as Parquet; {missing}.")
-        return text.format(missing=missing_words(reading.missing))
+    if reading.format != "csv":
+        text = translate("DataPanel", "Read as {format}; {missing}.")
+        name = format_words(reading.format)
+        return text.format(format=name, missing=missing_words(reading.missing))
     text = translate(
         "DataPanel",
         "Read as text: delimiter {delimiter}, encoding {encoding}, decimal {decimal}, "
@@ -166,12 +186,14 @@ def header_lines(column: ColumnProfile) -> tuple[str, str]:
 
 def header_note(column: ColumnProfile) -> str:
     """The small lines as one, for a tooltip."""
-    return " · ".join(header_lines(column))
+    lines = (column.label, *header_lines(column))
+    return " · ".join(line for line in lines if line)
 
 
 def facts(column: ColumnProfile) -> tuple[tuple[str, str], ...]:
     """Label and value of what is known of a column."""
     found = [
+        *label_facts(column),
         (translate("DataPanel", "Type"), type_words(column.type)),
         (translate("DataPanel", "Different values"), f"{column.distinct:,}"),
         (
@@ -198,7 +220,11 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
     ranges = ordered and any(RANGE in label for label in spread.labels)
     heading = translate("DataPanel", "Values from") if ranges else translate("DataPanel", "Value")
     # A bar reaches to where the next one begins: the whole of it is in the table.
-    names = [label.partition(RANGE)[0] if ordered else label for label in spread.labels]
+    coded = _shows_codes(column, spread)
+    names = [
+        label.partition(RANGE)[0] if ordered and not coded else with_label(column, label)
+        for label in spread.labels
+    ]
     return BarChart(
         id=f"column-{column.name}",
         question=translate("DataPanel", "How are the values of {name} spread?").format(
@@ -214,19 +240,29 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
                 tuple(count / column.rows for count in spread.counts),
             ),
         ),
-        table=table_from(
-            (
-                translate("DataPanel", "Values"),
-                translate("DataPanel", "Rows"),
-                translate("DataPanel", "Rows (%)"),
-            ),
-            [
-                (label, count, round(100 * count / column.rows, 2))
-                for label, count in zip(spread.labels, spread.counts, strict=True)
-            ],
-        ),
-        horizontal=not ordered,
+        table=_spread_table(spread, column),
+        horizontal=coded or not ordered,
     )
+
+
+def _spread_table(spread: Distribution, column: ColumnProfile) -> ChartTable:
+    return table_from(
+        (
+            translate("DataPanel", "Values"),
+            translate("DataPanel", "Rows"),
+            translate("DataPanel", "Rows (%)"),
+        ),
+        [
+            (with_label(column, label), count, round(100 * count / column.rows, 2))
+            for label, count in zip(spread.labels, spread.counts, strict=True)
+        ],
+    )
+
+
+def _shows_codes(column: ColumnProfile, spread: Distribution) -> bool:
+    """Whether the bars are few codes with labels, which then stand beside them."""
+    labelled = column.variable is not None and bool(column.variable.value_labels)
+    return labelled and len(spread.labels) <= _MOST_LABELLED
 
 
 def _label(text: str) -> str:

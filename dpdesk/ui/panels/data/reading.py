@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -27,6 +28,7 @@ from dpdesk.ui.words.counts import columns_words, rows_words, short_name
 
 PREVIEW, LINES = "data.preview", "data.lines"
 WAIT_MS = 150
+_DETECTED = ("delimiter", "encoding", "decimal", "quote", "header")
 
 
 class ReadingPage(QWidget):
@@ -144,7 +146,9 @@ class ReadingPage(QWidget):
 
     @Slot()
     def _on_reset(self) -> None:
-        self.form.set_source(SourceSpec(self._began.path))
+        plain = SourceSpec("")
+        again = {name: getattr(plain, name) for name in _DETECTED}
+        self.form.set_source(replace(self._began, missing=plain.missing, **again))
         self._on_edited()
 
     @Slot()

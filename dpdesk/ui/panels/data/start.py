@@ -40,8 +40,8 @@ class DropZone(QFrame):
         set_look(title, "section")
         self._formats = QLabel(
             self.tr(
-                "CSV, TSV and other text tables (.csv, .tsv, .txt), Parquet (.parquet), a plan "
-                "(.toml, .json), a project (.dpdesk) or a release folder."
+                "Text tables, Parquet, Excel, SPSS, Stata, SAS, SQLite, DuckDB, fixed width with "
+                "ARGUS metadata, a plan (.toml, .json), a project (.dpdesk) or a release folder."
             )
         )
         set_look(self._formats, "note")

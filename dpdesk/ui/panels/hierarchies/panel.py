@@ -456,7 +456,7 @@ class HierarchiesPanel(Panel):
         path = self._asker.open_file(
             self.tr("Import a hierarchy"),
             str(self._workbench.work.base),
-            self.tr("Hierarchies (*.csv *.txt);;All files (*)"),
+            self.tr("Hierarchies (*.csv *.txt *.grc *.hrc);;All files (*)"),
         )
         if path is not None:
             self.import_from(path)

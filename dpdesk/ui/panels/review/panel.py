@@ -27,6 +27,7 @@ from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import EmptyState, StepHeader, column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.words.endings import DATA_ENDINGS
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 PREPARE, RELEASE, SIGN = "prepare", "release", "sign"
@@ -167,7 +168,7 @@ class ReviewPanel(Panel):
         path = self._asker.open_file(
             self.tr("The data file that the release was made from"),
             str(start),
-            self.tr("Data files (*.csv *.tsv *.txt *.parquet);;All files (*)"),
+            self.tr("Data files ({endings});;All files (*)").format(endings=DATA_ENDINGS),
         )
         if path is not None:
             self._verify(path)
