@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dpdesk import __version__
+from dpdesk.cli.buy.grammar import add_buy
 from dpdesk.cli.ledger.grammar import add_ledger
 from dpdesk.cli.parser import Parser
 from dpdesk.cli.query.grammar import add_query
@@ -27,6 +28,7 @@ COMMANDS = (
     "verify",
     "query",
     "compare",
+    "buy",
     "export",
     "review",
     "ledger",
@@ -153,6 +155,7 @@ def _add_verify_and_export(commands: _Commands) -> None:
     )
     compare.add_argument("plan", metavar="PLAN", type=Path, help="a plan file, l-diverted")
     _json(compare)
+    add_buy(_add(commands, "buy", "one more noisy table of a cube: what it brings, and buying it"))
     export = _add(commands, "export", "write the public part of a release in another format")
     export.add_argument("release", metavar="DIR", type=Path, help="a release folder")
     export.add_argument(

@@ -43,7 +43,7 @@ class RunningCommand:
         with AppContext.open() as context:
             self._context = context
             token.check()
-            if options.command in _DEEDS:
+            if options.command in _DEEDS and options.out is not None:
                 action, subject = _DEEDS[options.command]
                 enter(context, action, getattr(options, subject).absolute(), _out(options))
             outcome = _COMMANDS[options.command](context, options, token, self._tell)
@@ -232,6 +232,7 @@ def _action(context: AppContext, options: Namespace, token: CancelToken, report:
 # Which commands are deeds and which are looks: the word of the audit log, and what they are about.
 _DEEDS: Mapping[str, tuple[str, str]] = {
     "run": ("ran", "plan"),
+    "buy": ("ran", "plan"),
     "demo": ("ran", "out"),
     "export": ("exported", "release"),
 }
@@ -245,7 +246,7 @@ _LOOKS: Mapping[str, tuple[str, str]] = {
 # Those that put what they make in its place through the workspace, see Workspace.placing; of those
 # of the ledger, the ones that write nothing in it.
 _STOPPABLE = frozenset(
-    ("run", "inspect", "risk", "verify", "query", "compare", "export", "demo", "review")
+    ("run", "inspect", "risk", "verify", "query", "compare", "buy", "export", "demo", "review")
 )
 _STOPPABLE_OF_LEDGER = frozenset(("actions.show", "actions.check", "actions.export"))
 
@@ -256,6 +257,7 @@ _COMMANDS: Mapping[str, Command] = {
     "verify": _verify,
     "query": _action,
     "compare": _compare,
+    "buy": _action,
     "export": _export,
     "demo": _demo,
     "review": _action,

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpdesk.core.list_parameters import NestedParameter
-from dpdesk.core.parameters import Nested, Parameter, ParameterValue, exact_number, plain_number
+from dpdesk.core.list_parameters import NestedParameter, TextListParameter
+from dpdesk.core.parameters import (
+    Nested,
+    Parameter,
+    ParameterValue,
+    Texts,
+    exact_number,
+    plain_number,
+)
 from dpdesk.core.plain import freeze, number_text, thaw
 
 ALL = "all"
@@ -17,6 +25,7 @@ COUNT, SUM, AVERAGE = "count", "sum", "average"
 ACCURACY = "accuracy"
 """What the line in a chart stands for that is a wished error: not a key of a plan."""
 _MOST_NAMED = 4
+_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _MEASURE_KEYS = frozenset(("lower", "upper", "step"))
 
 
@@ -143,6 +152,23 @@ class ExactParameter(NestedParameter):
             'a list such as [["sex", "region"], { cuboid = ["age"], cells = [["20-29"]] }], '
             "where [] is the grand total"
         )
+
+
+@dataclass(frozen=True)
+class HashesParameter(TextListParameter):
+    """SHA-256 codes as 64 hexadecimal digits in small letters, each once."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`Parameter.parse`; an empty list is none at all."""
+        value = super().parse(raw, where)
+        items = value.items if isinstance(value, Texts) else ()
+        if any(_HASH.fullmatch(item) is None for item in items) or len(set(items)) < len(items):
+            raise self.invalid(where, raw)
+        return value if items else None
+
+    def range_text(self) -> str:
+        """See :meth:`Parameter.range_text`."""
+        return "a list of SHA-256 codes of 64 small hexadecimal digits, each once"
 
 
 @dataclass(frozen=True)

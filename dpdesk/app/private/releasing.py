@@ -72,7 +72,7 @@ def write_private_release(
     with ReleaseBuilder(out, context.workspace) as build, Printer() as printer:
         token.check()
         printer.warm()
-        with desk.spending(_request(desk, prepared), report, token) as spent:
+        with desk.spending(debit_request(desk, prepared), report, token) as spent:
             work = _Work(prepared, build, token, report, printer)
             tables = work.measured(spent.debit)
             created = datetime.datetime.now(datetime.UTC).date()
@@ -90,7 +90,8 @@ def write_private_release(
     )
 
 
-def _request(desk: LedgerDesk, prepared: PreparedDesign) -> DebitRequest:
+def debit_request(desk: LedgerDesk, prepared: PreparedDesign) -> DebitRequest:
+    """What a design has to pay, for the ledger."""
     charge, data = prepared.design.charge, prepared.data
     return desk.request(
         charge.cost,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from dpdesk.app.querying import open_release
+from dpdesk.app.combining import OpenTogether, open_together
+from dpdesk.app.querying import OpenRelease, open_release
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.query.printing import answer_csv, answer_text, askable_text
 from dpdesk.core.errors import InputError
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 def ask(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Answer a query, or tell what can be asked where nothing is."""
     query = _query(options)
-    release = open_release(context, options.release, token, report)
+    release: OpenRelease | OpenTogether
+    if options.others:
+        release = open_together([options.release, *options.others], token, report)
+    else:
+        release = open_release(context, options.release, token, report)
     answer = release.ask(query, token, report)
     about = release.about
     plain = {

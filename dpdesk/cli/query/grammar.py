@@ -46,6 +46,15 @@ def add_query(query: argparse.ArgumentParser) -> None:
         "--margins", action="store_true", help="also give the sums over all categories"
     )
     query.add_argument("--pivot", metavar="COLUMN", help="put this column of --by across")
+    query.add_argument(
+        "--with",
+        dest="others",
+        metavar="RELEASE",
+        type=Path,
+        action="append",
+        default=[],
+        help="another release of the same cube, to be combined by how exact each is",
+    )
     form = query.add_mutually_exclusive_group()
     form.add_argument(
         "--json", action="store_true", help="print one JSON object as the last line of stdout"

@@ -8,6 +8,7 @@ from dpdesk.core.cube_parameters import (
     CuboidNumbersParameter,
     CuboidsParameter,
     ExactParameter,
+    HashesParameter,
     MeasureParameter,
     PositiveParameter,
     PublishParameter,
@@ -214,5 +215,10 @@ PARAMETERS: tuple[Parameter, ...] = (
         minimum=1,
         maximum=1_000_000,
         default=1,
+    ),
+    HashesParameter(
+        "follows",
+        "Earlier releases that this one adds to",
+        "SHA-256 codes of their manifest.json: readers may combine the numbers of all of them.",
     ),
 )

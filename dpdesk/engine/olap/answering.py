@@ -16,7 +16,7 @@ from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.channels import middle
 from dpdesk.engine.cubes.settings import Measure
 from dpdesk.engine.olap.cube import ReleasedCube, centred_name
-from dpdesk.engine.olap.grids import MOST_NUMBERS, Sums, check_size, sums
+from dpdesk.engine.olap.grids import MOST_NUMBERS, OneRelease, SumReader, Sums, check_size
 from dpdesk.engine.olap.selection import AxisGroups, askable_cube, select
 
 Floats = NDArray[np.float64]
@@ -31,39 +31,43 @@ def cube_grid(
     token: CancelToken,
     most: int = MOST_NUMBERS,
 ) -> CubeGrid:
+    """The numbers that a query asks of one release; see :func:`read_grid`."""
+    return read_grid(OneRelease(cube, content), query, token, most)
+
+
+def read_grid(
+    reader: SumReader, query: Query, token: CancelToken, most: int = MOST_NUMBERS
+) -> CubeGrid:
     """The numbers that a query asks for, ``most`` at most, the axes in the order of ``by``.
 
     Raises InputError ``query.*`` for what the release does not know, RefusedError
     ``query.refused`` where no published table can answer, ``query.too-large``, Cancelled.
     """
+    cube = reader.cube
     name = askable_cube(cube).measure(query.measure)
     groups = select(cube, query)
     check_size(groups, most)
     average = cube.average(name)
     if average is None:
-        found = sums(cube, cube.vectors[name], groups, content, token)
+        found = reader.sums(name, groups, token)
         step = cube.vectors[name].step
         halves = cube.half_widths(found.variances, step)
     else:
-        found = _averages(cube, average, groups, content, token)
+        found = _averages(reader, average, groups, token)
         halves = cube.half_widths(found.variances, 0.0)
-    return _grid(cube, query, name, groups, found, halves)
+    return _grid(reader, query, name, groups, found, halves)
 
 
 def _averages(
-    cube: ReleasedCube,
-    measure: Measure,
-    groups: Sequence[AxisGroups],
-    content: ReleasedContent,
-    token: CancelToken,
+    reader: SumReader, measure: Measure, groups: Sequence[AxisGroups], token: CancelToken
 ) -> Sums:
     """The middle of the bounds plus centred sums over counts; NaN below one person.
 
     The variance is the bound that releases state, (V_sum + h^2 V_count) / n^2 with half the range
     h: an average cannot be further from the middle.
     """
-    total = sums(cube, cube.vectors[centred_name(measure)], groups, content, token)
-    count = sums(cube, cube.vectors[COUNT], groups, content, token)
+    total = reader.sums(centred_name(measure), groups, token)
+    count = reader.sums(COUNT, groups, token)
     enough = count.values >= 1
     persons = np.where(enough, count.values, 1.0)
     low, high = float(measure.lower), float(measure.upper)
@@ -76,13 +80,14 @@ def _averages(
 
 
 def _grid(
-    cube: ReleasedCube,
+    reader: SumReader,
     query: Query,
     name: str,
     groups: Sequence[AxisGroups],
     found: Sums,
     halves: Floats,
 ) -> CubeGrid:
+    cube = reader.cube
     shown = [axis for axis, each in enumerate(groups) if each.shown]
     hidden = tuple(axis for axis, each in enumerate(groups) if not each.shown)
     asked = [each.column for each in query.by]
@@ -100,12 +105,12 @@ def _grid(
         view(np.sqrt(found.variances)),
         view(halves),
         found.files,
-        _sentence(cube, query, name, found),
+        _sentence(reader, query, name),
         tuple(_warnings(cube, query, name, found)),
     )
 
 
-def _sentence(cube: ReleasedCube, query: Query, name: str, found: Sums) -> str:
+def _sentence(reader: SumReader, query: Query, name: str) -> str:
     by = " × ".join(each.column for each in query.by)
     said = f"The {name}" + (f" by {by}" if by else "")
     where = " and ".join(condition.words() for condition in query.where)
@@ -113,9 +118,7 @@ def _sentence(cube: ReleasedCube, query: Query, name: str, found: Sums) -> str:
     said += (
         ", from the release alone: the ± holds the error of the noise in 95 of 100 cases or more. "
     )
-    if cube.consistent:
-        return said + "All tables agree, so any of them gives the same numbers."
-    return said + "The tables were not made to agree; each number is from the one with least error."
+    return said + reader.words
 
 
 def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Iterator[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,21 +38,48 @@ class Sums:
     files: tuple[str, ...]
 
 
-def sums(
-    cube: ReleasedCube,
-    vector: Vector,
-    groups: Sequence[AxisGroups],
-    content: ReleasedContent,
-    token: CancelToken,
-) -> Sums:
-    """Sum one vector over all groups; RefusedError ``query.refused``, Cancelled."""
-    if cube.consistent:
+class SumReader(Protocol):
+    """Whatever can sum a measured vector over groups: one release, or several together."""
+
+    @property
+    def cube(self) -> ReleasedCube:
+        """Dimensions, levels, measures and kind of noise."""
+        ...
+
+    @property
+    def words(self) -> str:
+        """A sentence on where the numbers come from."""
+        ...
+
+    def sums(self, name: str, groups: Sequence[AxisGroups], token: CancelToken) -> Sums:
+        """Sum a vector over all groups; RefusedError ``query.refused``, Cancelled."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class OneRelease:
+    """A :class:`SumReader` of a single release."""
+
+    cube: ReleasedCube
+    content: ReleasedContent
+
+    @property
+    def words(self) -> str:
+        """See :class:`SumReader`."""
+        if self.cube.consistent:
+            return "All tables agree, so any of them gives the same numbers."
+        return "The tables were not made to agree; each number is from the one with least error."
+
+    def sums(self, name: str, groups: Sequence[AxisGroups], token: CancelToken) -> Sums:
+        """See :class:`SumReader`."""
+        cube, vector = self.cube, self.cube.vectors[name]
+        if not cube.consistent:
+            return _from_the_best(cube, vector, groups, self.content, token)
         mask = _smallest(cube, vector, needed(groups))
-        values = _summed(vector.files[mask], mask, groups, content, token)
+        values = _summed(vector.files[mask], mask, groups, self.content, token)
         sizes = [each.sizes for each in groups]
         variances = sum_variances(cube.unknown(vector), cube.shape, sizes)
         return Sums(values, variances, (vector.files[mask],))
-    return _from_the_best(cube, vector, groups, content, token)
 
 
 def check_size(groups: Sequence[AxisGroups], most: int) -> None:

@@ -1,0 +1,249 @@
+"""One more noisy table of a cube: what it would bring and cost, and buying it.
+
+A release is never changed. A purchase is a release of its own, with noise of its own, that names
+the manifests of those before it; readers combine them. It is paid for in the ledger like any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app.private.preparing import PreparedDesign, prepare_private
+from dpdesk.app.private.releasing import debit_request, write_private_release
+from dpdesk.app.querying import told
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.plan import Plan, Protection
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.core.release import ReleaseSummary
+    from dpdesk.engine.olap.combined import CombinedReleases
+    from dpdesk.engine.olap.purchase import Accuracy, Comparison
+
+CUBE = "dp-cube"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A table that is wanted: its dimensions, and the budget for it (key of a plan, amount)."""
+
+    dimensions: tuple[str, ...]
+    budget: tuple[str, Fraction]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a purchase would bring and cost; nothing was spent for it.
+
+    ``spent`` and ``after`` are the budget of the population before and after in words; ``refusal``
+    says why the ledger would not pay, empty when it would.
+    """
+
+    dimensions: tuple[str, ...]
+    cells: int
+    cost: str
+    compared: tuple[Comparison, ...]
+    spent: str
+    after: str
+    left: str
+    refusal: str
+
+    def sentence(self) -> str:
+        """The decision in one or two sentences."""
+        first = self.compared[0]
+        bought = f"a new one costs {self.cost} and has ± {first.alone.half_width:,.4g}"
+        together = f"± {first.together.half_width:,.4g} together"
+        if first.now is None:
+            return f"No release has this table yet; {bought} in each cell."
+        known = f"From what is released each cell has ± {first.now.half_width:,.4g}"
+        if first.together.half_width > _HARDLY * first.now.half_width:
+            return f"{known}; {bought} alone, {together}: hardly any better, so better not bought."
+        return f"{known}; {bought} alone, {together}."
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values."""
+        return {
+            "dimensions": list(self.dimensions),
+            "cells": self.cells,
+            "cost": self.cost,
+            "accuracy": [_compared_json(each) for each in self.compared],
+            "spent": self.spent,
+            "after": self.after,
+            "left": self.left,
+            "refusal": self.refusal,
+            "sentence": self.sentence(),
+        }
+
+
+_HARDLY = 0.98
+
+
+def make_offer(
+    context: AppContext,
+    plan_path: Path,
+    wish: Wish,
+    releases: Sequence[Path],
+    token: CancelToken,
+    report: Report,
+) -> Offer:
+    """What a table would bring and cost; nothing is spent, and no data are looked at.
+
+    Raises InputError ``buy.*``, ``query.combine``, and what preparing a plan raises; RefusedError
+    ``release.not-intact``; StorageError when the ledger cannot be used; Cancelled.
+    """
+    with _prepared(context, plan_path, wish, releases, token, report) as (prepared, known):
+        return _offer(context, prepared, known)
+
+
+def buy(
+    context: AppContext,
+    plan_path: Path,
+    wish: Wish,
+    releases: Sequence[Path],
+    out: Path,
+    token: CancelToken,
+    report: Report,
+) -> tuple[Offer, ReleaseSummary]:
+    """Pay for a table, draw its noise, and write it as a release of its own to ``out``.
+
+    Raises what :func:`make_offer` and :func:`write_private_release` raise; the debit is on the disk
+    before any noise exists.
+    """
+    from dpdesk.io.release_folder import check_out
+
+    check_out(out)
+    with _prepared(context, plan_path, wish, releases, token, report) as (prepared, known):
+        offer = _offer(context, prepared, known)
+        return offer, write_private_release(context, prepared, out, token, report)
+
+
+@contextmanager
+def _prepared(
+    context: AppContext,
+    plan_path: Path,
+    wish: Wish,
+    releases: Sequence[Path],
+    token: CancelToken,
+    report: Report,
+) -> Iterator[tuple[PreparedDesign, CombinedReleases | None]]:
+    from dpdesk.io.planfile import read_plan
+
+    known, hashes = _known(releases, token)
+    plan = _plan_for(read_plan(plan_path), wish, hashes, plan_path.name)
+    base = plan_path.absolute().parent
+    with prepare_private(context, plan, base, plan_path.name, token, report) as prepared:
+        yield prepared, known
+
+
+def _known(
+    releases: Sequence[Path], token: CancelToken
+) -> tuple[CombinedReleases | None, tuple[str, ...]]:
+    """The releases read as one, and the hashes of their manifests."""
+    from dpdesk.engine.olap.combined import combine
+    from dpdesk.engine.olap.cube import ReleasedCube
+    from dpdesk.io.release_content import ReleaseContent
+
+    found, hashes = [], []
+    for folder in releases:
+        content = ReleaseContent.open(folder, token)
+        hashes.append(manifest_hash(content.manifest))
+        if content.manifest["method"] != CUBE:
+            raise InputError("buy.no-cube", f"{folder}: the release is no cube of tables.")
+        with told(folder):
+            found.append((ReleasedCube.from_manifest(content.manifest), content))
+    check_apart(releases, hashes)
+    return (combine(found) if found else None), tuple(hashes)
+
+
+def check_apart(releases: Sequence[Path], hashes: Sequence[str]) -> None:
+    """Raise InputError ``query.twice`` when a release is named twice: it is one measurement."""
+    for number, each in enumerate(hashes):
+        if each in hashes[:number]:
+            raise InputError(
+                "query.twice",
+                f"{releases[number]}: the same release is named twice, which tells nothing more.",
+            )
+
+
+def manifest_hash(manifest: Mapping[str, object]) -> str:
+    """SHA-256 (hex) of the bytes of ``manifest.json``."""
+    from dpdesk.io.canonical import canonical_json
+
+    return hashlib.sha256(canonical_json(manifest)).hexdigest()
+
+
+def _plan_for(plan: Plan, wish: Wish, follows: Sequence[str], where: str) -> Plan:
+    """The plan of the purchase: one table, one noise source, the names of those before it."""
+    from dpdesk.engine.olap.purchase import one_table
+
+    if plan.protection.method != CUBE:
+        raise InputError("buy.no-cube", f"{where}: the plan's method is not `{CUBE}`.")
+    parameters = plan.protection.parameters
+    if parameters.get("exact"):
+        raise InputError(
+            "buy.exact",
+            f"{where}: `exact` names tables without noise; single tables beside these are not "
+            "offered.",
+            hint="Release all tables of such a cube together.",
+        )
+    dimensions = parameters.get("dimensions")
+    known = list(dimensions) if isinstance(dimensions, list | tuple) else []
+    for name in wish.dimensions:
+        if name not in known:
+            raise InputError("buy.dimension", f"{where}: `dimensions` does not name `{name}`.")
+    ordered = [name for name in known if name in wish.dimensions]
+    key, amount = wish.budget
+    protection = one_table(parameters, ordered, (key, amount), follows)
+    table = " × ".join(ordered) or "grand total"
+    title = f"{plan.title}: {table}" if plan.title else table
+    return replace(plan, protection=Protection(CUBE, protection), title=title)
+
+
+def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedReleases | None) -> Offer:
+    from dpdesk.app.ledgers import open_ledger
+    from dpdesk.core.parameters import effective_parameters
+    from dpdesk.engine.olap.cube import ReleasedCube
+    from dpdesk.engine.olap.purchase import compare, fits
+
+    design, parameters = prepared.design, prepared.method.parameters
+    manifest = {
+        "parameters": effective_parameters(parameters, prepared.given.parameters, parameters),
+        "result": design.result,
+    }
+    offered = ReleasedCube.from_manifest(manifest)
+    if known is not None:
+        fits(offered, known)
+    desk = open_ledger(context, prepared.base, prepared.plan.budget)
+    seen = desk.preview(debit_request(desk, prepared))
+    cells = 1
+    for size in offered.shape:
+        cells *= size
+    return Offer(
+        offered.domain.dimensions,
+        cells,
+        str(design.charge.cost),
+        compare(offered, known),
+        str(seen.spent),
+        str(seen.after),
+        "" if seen.left is None else str(seen.left),
+        "" if seen.refusal is None else seen.refusal.sentence,
+    )
+
+
+def _compared_json(compared: Comparison) -> dict[str, object]:
+    def plain(accuracy: Accuracy | None) -> dict[str, float] | None:
+        return None if accuracy is None else asdict(accuracy)
+
+    return {
+        "measure": compared.name,
+        "released": plain(compared.now),
+        "bought": plain(compared.alone),
+        "together": plain(compared.together),
+    }

@@ -1,0 +1,123 @@
+"""What another noisy table would bring: its own error, and the error together with what there is.
+
+All from noise parameters: nothing here reads a table or a source. Source: data cubes paper, 7.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpdesk.engine.cubes.lattice import mask_of, members
+from dpdesk.engine.olap.combined import CombinedReleases, below, combine
+from dpdesk.engine.olap.cube import ReleasedCube
+from dpdesk.engine.olap.variances import sum_variances
+
+NOT_OF_ONE_TABLE = frozenset(
+    (
+        "publish",
+        "forbid",
+        "exact",
+        "planner",
+        "theta",
+        "objective",
+        "weights",
+        "targets",
+        "basis",
+        "epsilon",
+        "rho",
+        "noise",
+        "consistency",
+        "nonnegative",
+        "integral",
+        "follows",
+    )
+)
+"""Keys of a plan that a plan for one more table does not take over."""
+_BY_DIMENSION = ("levels", "domains", "outside")
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Variance of one cell, and the ± for 95 of 100 cases, of one measured vector."""
+
+    variance: float
+    half_width: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A vector of a table: as it is known now (None: not at all), bought alone, both together."""
+
+    name: str
+    now: Accuracy | None
+    alone: Accuracy
+    together: Accuracy
+
+
+def one_table(
+    parameters: Mapping[str, object],
+    dimensions: Sequence[str],
+    budget: tuple[str, object],
+    follows: Sequence[str],
+) -> dict[str, object]:
+    """Keys of ``[protection]`` for one more table of the cube that ``parameters`` describe."""
+    kept = {key: value for key, value in parameters.items() if key not in NOT_OF_ONE_TABLE}
+    for key in _BY_DIMENSION:
+        table = kept.get(key)
+        if isinstance(table, Mapping):
+            kept[key] = {name: table[name] for name in dimensions if name in table}
+    return kept | {
+        "dimensions": list(dimensions),
+        "publish": [list(dimensions)],
+        "planner": "all",
+        budget[0]: budget[1],
+        "follows": list(follows),
+    }
+
+
+def compare(offered: ReleasedCube, known: CombinedReleases | None) -> tuple[Comparison, ...]:
+    """The accuracy of a cell of the offered table, for each measured vector.
+
+    ``offered`` is the cube of the design, ``known`` what was released already.
+    """
+    mask = offered.published[-1]
+    return tuple(_compared(offered, known, name, mask) for name in offered.vectors)
+
+
+def _compared(
+    offered: ReleasedCube, known: CombinedReleases | None, name: str, mask: int
+) -> Comparison:
+    vector = offered.vectors[name]
+    own = 1 / offered.unknown(vector)
+    told = np.zeros_like(own)
+    if known is not None and name in known.cube.vectors:
+        places = [
+            known.cube.domain.dimensions.index(each) if each in known.cube.domain.dimensions else -1
+            for each in offered.domain.dimensions
+        ]
+        for each in below(mask):
+            wanted = [places[i] for i in members(each)]
+            if -1 not in wanted:
+                there = mask_of(wanted)
+                told[each] = sum(part.information(name, there) for part in known.parts)
+
+    def accuracy(information: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Accuracy:
+        with np.errstate(divide="ignore"):
+            unknown = 1 / information
+        sizes = [np.ones(1)] * len(offered.shape)
+        found = np.asarray(sum_variances(unknown, offered.shape, sizes).item())
+        return Accuracy(float(found), float(offered.half_widths(found, vector.step)))
+
+    now = accuracy(told)
+    return Comparison(
+        name, now if np.isfinite(now.variance) else None, accuracy(own), accuracy(own + told)
+    )
+
+
+def fits(offered: ReleasedCube, known: CombinedReleases) -> None:
+    """Raise InputError ``query.combine`` when the table could not be combined with the releases."""
+    content = known.parts[0].content
+    combine([*((part.cube, part.content) for part in known.parts), (offered, content)])

@@ -1,0 +1,126 @@
+"""``dpdesk buy``: an offer spends nothing, a purchase is a release that verifies and combines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.cli.main import main
+from tests.helpers.cubes import people, write_plan, write_register
+
+Run = Callable[..., tuple[int, dict[str, Any], str]]
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    source = write_register(tmp_path / "data", people())
+    return write_plan(source, budget="limit = 2.0", publish={"max_dimensions": 1})
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    monkeypatch.setenv("DPDESK_HOME", str(tmp_path / "home"))
+
+    def call(*arguments: object) -> tuple[int, dict[str, Any], str]:
+        capsys.readouterr()
+        code = main([*map(str, arguments), "--json"])
+        said = capsys.readouterr()
+        lines = said.out.splitlines()
+        return code, json.loads(lines[-1]) if lines else {}, said.err
+
+    return call
+
+
+def test_an_offer_tells_both_errors_and_costs_and_spends_nothing(
+    run: Run, plan: Path, tmp_path: Path
+) -> None:
+    first = tmp_path / "first"
+    assert run("run", plan, "--out", first)[0] == 0
+    code, offer, _ = run("buy", plan, "--by", "sex", "--epsilon", "0.5", "--with", first)
+    assert code == 0
+    (accuracy,) = offer["accuracy"]
+    assert accuracy["together"]["variance"] < accuracy["released"]["variance"]
+    assert accuracy["together"]["variance"] < accuracy["bought"]["variance"]
+    assert (offer["spent"], offer["after"], offer["left"]) == ("ε = 1", "ε = 1.5", "ε = 0.5")
+    assert offer["bought"] is False
+    _, again, _ = run("buy", plan, "--by", "sex,region", "--epsilon", "0.5", "--with", first)
+    assert again["spent"] == "ε = 1"
+    assert again["accuracy"][0]["released"] is None
+    assert again["sentence"].startswith("No release has this table yet")
+
+
+def test_a_purchase_is_a_release_that_names_the_one_before_and_is_combined_with_it(
+    run: Run, plan: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    run("run", plan, "--out", first)
+    before = (first / "public" / "manifest.json").read_bytes()
+    wanted = ("buy", plan, "--by", "region,sex", "--epsilon", "0.5", "--with", first)
+    code, bought, err = run(*wanted, "--out", second)
+    assert code == 0, err
+    assert bought["bought"] is True
+    assert run("verify", second)[1]["ok"] is True
+    assert run("verify", first)[1]["ok"] is True
+    assert (first / "public" / "manifest.json").read_bytes() == before
+    manifest = json.loads((second / "public" / "manifest.json").read_text("utf-8"))
+    assert len(manifest["parameters"]["follows"]) == 1
+    assert [item["dimensions"] for item in manifest["result"]["cuboids"]] == [["sex", "region"]]
+    _, alone, _ = run("query", first, "--by", "sex")
+    _, both, _ = run("query", first, "--with", second, "--by", "sex")
+    for one, other in zip(alone["rows"], both["rows"], strict=True):
+        assert other["standard_error"] < one["standard_error"]
+    assert both["warnings"] == []
+    assert len(both["tables"]) > 1
+    code, _, err = run("query", first, "--by", "sex,region")
+    assert code == 1
+    assert "No published table has sex × region together" in err
+    assert run("query", first, "--with", second, "--by", "sex,region")[0] == 0
+
+
+def test_what_the_ledger_refuses_is_told_beforehand_and_not_bought(
+    run: Run, plan: Path, tmp_path: Path
+) -> None:
+    first, out = tmp_path / "first", tmp_path / "second"
+    run("run", plan, "--out", first)
+    wanted = ("buy", plan, "--by", "sex,age", "--epsilon", "1.5", "--with", first)
+    code, offer, _ = run(*wanted)
+    assert code == 0
+    assert offer["refusal"]
+    code, _, err = run(*wanted, "--out", out)
+    assert code == 1
+    assert not out.exists()
+    assert "limit" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--by", "sexx", "--epsilon", "1"), "does not name `sexx`"),
+        (("--by", "sex", "--epsilon", "0"), "expected a number above 0"),
+        (("--by", "sex,sex", "--epsilon", "1"), "names a column twice"),
+        (("--by", "sex"), "arguments --epsilon --rho is required"),
+    ],
+)
+def test_wrong_wishes_are_told_in_one_sentence(
+    arguments: tuple[str, ...], words: str, run: Run, plan: Path
+) -> None:
+    code, _, err = run("buy", plan, *arguments)
+    assert code == 2
+    assert words in err.splitlines()[-1]
+
+
+def test_one_measurement_is_not_counted_twice_and_strangers_are_warned_of(
+    run: Run, plan: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    run("run", plan, "--out", first)
+    code, _, err = run("query", first, "--with", first / "public")
+    assert code == 2
+    assert "named twice" in err
+    run("run", plan, "--out", second)
+    _, both, _ = run("query", first, "--with", second)
+    assert "do not name each other" in both["warnings"][-1]
