@@ -65,7 +65,8 @@ def memory_release(
                 50, 150, [shape[i] for i in range(len(shape)) if mask >> i & 1]
             )
             for mask in (() if part is None else part.whole)
-        }
+        },
+        tuple(100 for _ in (() if part is None else part.single)),
     )
     tables = made.process(NoisyTables(tuple(noisy), exact), CancelToken(), silent)
     manifest = {

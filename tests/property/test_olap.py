@@ -240,3 +240,42 @@ def test_the_reference_sees_the_same_variances_as_that_of_consistency(mask: int)
     own = {0b111: 1.0, 0b011: 0.5}
     expected = cube_consistency.variances(SHAPE, own, {}, mask)
     np.testing.assert_allclose(np.diag(olap.covariance(SHAPE, own, {}, mask)), expected)
+
+
+@pytest.mark.parametrize("consistency", ["l2", "none"])
+def test_single_exact_cells_take_from_every_sum_what_they_tell_of_it(consistency: str) -> None:
+    exact = [
+        {"cuboid": ["sex", "region"], "cells": [["f", "n"], ["m", "w"]]},
+        {"cuboid": ["age"], "cells": [["10-19"]]},
+    ]
+    released = memory_release(DOMAINS, exact=exact, planner="all", consistency=consistency)
+    cube = ReleasedCube.from_manifest(released.manifest)
+    vector = cube.vectors["count"]
+    grid = cube_grid(cube, Query((Grouping("sex"), Grouping("region"))), released, CancelToken())
+    assert grid.half_widths[0, 0] == grid.half_widths[1, 3] == 0
+    assert (np.delete(grid.half_widths.ravel(), [0, 7]) > 0).all()
+    if consistency == "none":
+        return
+    own = {mask: 1 / v for mask, v in zip(cube.sources, vector.variances, strict=True)}
+    base = olap.covariance(SHAPE, own, {}, 7)
+    pins = [
+        olap.chosen(7, SHAPE, sets)
+        for sets in ([[0], [0], range(3)], [[1], [3], range(3)], [range(2), range(4), [1]])
+    ]
+    known = np.stack(pins)
+    gain = base @ known.T @ np.linalg.inv(known @ base @ known.T) @ known @ base
+    left = base - gain
+    for by, where, sets in (
+        (("age",), (), [range(2), range(4), [0]]),
+        (("sex",), (Chosen("age", ("0-9", "20-29")),), [[0], range(4), [0, 2]]),
+    ):
+        query = Query(tuple(Grouping(name) for name in by), where)
+        found = cube_grid(cube, query, released, CancelToken())
+        inside = olap.chosen(7, SHAPE, sets)
+        assert found.standard_errors[0] ** 2 == pytest.approx(inside @ left @ inside, rel=1e-6)
+    for mask, file in vector.files.items():
+        smallest = cube_grid(
+            cube, Query(tuple(Grouping(n) for n in cube.names(mask))), released, CancelToken()
+        )
+        noisy = smallest.standard_errors**2
+        assert noisy.max() == pytest.approx(vector.cells[mask], rel=1e-6, abs=1e-9), file

@@ -38,6 +38,10 @@ def add_query(query: argparse.ArgumentParser) -> None:
         default=[],
         help="roll a column of --by up to this level of its hierarchy (0: as released)",
     )
+    _add_forms(query)
+
+
+def _add_forms(query: argparse.ArgumentParser) -> None:
     query.add_argument("--measure", metavar="M", default="", help="what to add up, of several")
     query.add_argument(
         "--estimator", metavar="E", default="", help="how to estimate, of several ways"

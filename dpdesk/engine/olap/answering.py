@@ -16,7 +16,14 @@ from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.channels import middle
 from dpdesk.engine.cubes.settings import Measure
 from dpdesk.engine.olap.cube import ReleasedCube, centred_name
-from dpdesk.engine.olap.grids import MOST_NUMBERS, OneRelease, SumReader, Sums, check_size
+from dpdesk.engine.olap.grids import (
+    MOST_NUMBERS,
+    MOST_PINS,
+    OneRelease,
+    SumReader,
+    Sums,
+    check_size,
+)
 from dpdesk.engine.olap.selection import AxisGroups, askable_cube, select
 
 Floats = NDArray[np.float64]
@@ -140,6 +147,8 @@ def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Itera
     if cube.exact:
         names = ", ".join(" × ".join(cube.names(mask)) or "the total" for mask in cube.exact)
         yield f"Released without noise, so without ±: {names}."
+    if len(cube.pins) > MOST_PINS:
+        yield "The ± leaves out what the exact single cells tell of others, so it is a bound."
     for column in query.by:
         if column.level and query.conditions_on(column.column):
             yield f"Groups of {quoted(column.column)} hold only what the conditions leave of them."

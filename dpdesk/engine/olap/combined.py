@@ -216,6 +216,12 @@ def below(mask: int) -> list[int]:
 
 def _check_linear(cube: ReleasedCube) -> None:
     settings = cube.settings
+    if cube.pins:
+        raise InputError(
+            "query.combine",
+            "A release with single exact cells cannot be combined with others.",
+            hint="Ask it alone.",
+        )
     if settings.nonnegative or settings.integral or settings.consistency not in _LINEAR:
         raise InputError(
             "query.combine",

@@ -75,6 +75,17 @@ class ReleasedCube:
         vectors = _vectors(settings, domain, result, sources)
         return cls(settings, domain, sources, vectors, settings.exact, levels)
 
+    @cached_property
+    def pins(self) -> tuple[tuple[int, Mapping[int, int]], ...]:
+        """Single cells that were released exactly: a cuboid, and a category by dimension."""
+        found: list[tuple[int, Mapping[int, int]]] = []
+        for mask, cells in self.settings.exact_cells.items():
+            for cell in cells:
+                pairs = zip(members(mask), cell, strict=True)
+                place = {i: self.domain.categories[i].index(text) for i, text in pairs}
+                found.append((mask, place))
+        return tuple(found)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of categories of each dimension."""

@@ -23,10 +23,12 @@ from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.lattice import cells, members
 from dpdesk.engine.olap.cube import ReleasedCube, Vector
 from dpdesk.engine.olap.selection import AxisGroups
-from dpdesk.engine.olap.variances import sum_variances
+from dpdesk.engine.olap.variances import covariances, explained, sum_variances
 
 Floats = NDArray[np.float64]
 MOST_NUMBERS = 1_000_000
+MOST_PINS = 60
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +79,30 @@ class OneRelease:
             return _from_the_best(cube, vector, groups, self.content, token)
         mask = _smallest(cube, vector, needed(groups))
         values = _summed(vector.files[mask], mask, groups, self.content, token)
-        sizes = [each.sizes for each in groups]
-        variances = sum_variances(cube.unknown(vector), cube.shape, sizes)
-        return Sums(values, variances, (vector.files[mask],))
+        return Sums(values, _variances(cube, vector, groups, token), (vector.files[mask],))
+
+
+def _variances(
+    cube: ReleasedCube, vector: Vector, groups: Sequence[AxisGroups], token: CancelToken
+) -> Floats:
+    """Of sums in a consistent cube; less what single exact cells tell, where they are few."""
+    unknown, shape = cube.unknown(vector), cube.shape
+    found = sum_variances(unknown, shape, [each.sizes for each in groups])
+    if not cube.pins or len(cube.pins) > MOST_PINS:
+        return found
+    inside = [each.inside for each in groups]
+    shared = [covariances(unknown, shape, inside, cell) for _, cell in cube.pins]
+    among = np.empty((len(cube.pins), len(cube.pins)))
+    for row, (_, known) in enumerate(cube.pins):
+        token.check()
+        single = [
+            np.eye(count, dtype=bool)[[known[i]]] if i in known else np.ones((1, count), dtype=bool)
+            for i, count in enumerate(shape)
+        ]
+        for column, (_, other) in enumerate(cube.pins):
+            among[row, column] = covariances(unknown, shape, single, other).item()
+    less = found - explained(among, np.stack(shared))
+    return np.where(less < _ROUNDING * found, 0.0, less)
 
 
 def check_size(groups: Sequence[AxisGroups], most: int) -> None:
@@ -112,16 +135,28 @@ def _from_the_best(
     for places, part in _patterns(groups):
         token.check()
         mask = _least(cube, vector, part)
-        many = np.ones(1)
+        many = np.ones(())
         for axis in members(mask):
             many = np.multiply.outer(many, part[axis].sizes)
         inner = [len(e.labels) if mask >> axis & 1 else 1 for axis, e in enumerate(part)]
-        here = vector.cells[mask] * many.reshape(inner)
+        here = vector.cells[mask] * (many - _exact_inside(cube, mask, part)).reshape(inner)
         index = np.ix_(*places)
         values[index] = _summed(vector.files[mask], mask, part, content, token)
         variances[index] = np.broadcast_to(here, [len(each) for each in places])
         files.append(vector.files[mask])
     return Sums(values, variances, tuple(dict.fromkeys(files)))
+
+
+def _exact_inside(cube: ReleasedCube, mask: int, groups: Sequence[AxisGroups]) -> Floats:
+    """How many cells of a table without noise of their own each sum holds."""
+    found = np.zeros([len(groups[axis].labels) for axis in members(mask)])
+    for own, cell in cube.pins:
+        if own == mask:
+            many = np.ones(1)
+            for axis in members(mask):
+                many = np.multiply.outer(many, groups[axis].inside[:, cell[axis]].astype(float))
+            found = found + many.reshape(found.shape)
+    return found
 
 
 def _patterns(

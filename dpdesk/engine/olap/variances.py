@@ -15,12 +15,13 @@ Source: resources/docs/olap.md; the residual basis is that of resources/docs/cub
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 def sum_variances(unknown: Floats, shape: Sequence[int], sizes: Sequence[Floats]) -> Floats:
@@ -30,26 +31,68 @@ def sum_variances(unknown: Floats, shape: Sequence[int], sizes: Sequence[Floats]
     not known); ``sizes`` holds for each dimension the numbers a_i of its groups. The result is
     infinite where the sum needs a residual that is not known.
     """
+    factors = []
+    for count, size in zip(shape, sizes, strict=True):
+        share = np.asarray(size, dtype=np.float64) / count
+        factors.append((share**2, np.asarray(size, dtype=np.float64) * (1 - share)))
+    return _over(unknown, factors)
+
+
+def covariances(
+    unknown: Floats, shape: Sequence[int], inside: Sequence[Bools], cell: Mapping[int, int]
+) -> Floats:
+    """Covariances of sums over A_1 x ... x A_d with one cell of a cuboid, shape of the groups.
+
+    ``inside`` says for each dimension which categories each group holds, shape (groups,
+    categories); ``cell`` gives the category of each dimension of the cuboid. For a dimension of
+    the cell the factors are a_i/n_i^2 outside S, and [A_i holds it] - a_i/n_i in S; for the others,
+    that the cell sums up, a_i/n_i and 0.
+    """
+    factors = []
+    for axis, count in enumerate(shape):
+        share = inside[axis].sum(axis=1) / count
+        if axis in cell:
+            factors.append((share / count, inside[axis][:, cell[axis]] - share))
+        else:
+            factors.append((share, np.zeros_like(share)))
+    return _over(unknown, factors)
+
+
+def explained(among: Floats, shared: Floats) -> Floats:
+    """What the variances lose when some cells are known: shape of the sums.
+
+    ``among`` holds the covariances of the known cells with each other, shape (cells, cells);
+    ``shared`` theirs with the sums, shape (cells, ...). As regression on known values has it:
+    shared' * inverse(among) * shared; cells that follow from others add nothing.
+    """
+    flat = shared.reshape(len(shared), -1)
+    found = np.linalg.pinv(among, rcond=1e-9, hermitian=True) @ flat
+    return np.asarray((flat * found).sum(axis=0).reshape(shared.shape[1:]))
+
+
+def _over(unknown: Floats, factors: Sequence[tuple[Floats, Floats]]) -> Floats:
+    """The sum over S of unknown(S) times the second factors in S and the first ones outside.
+
+    First come the dimensions that no S has, for they only cut; the result has an axis for each.
+    """
     rest = np.asarray(unknown, dtype=np.float64).reshape(-1)
     kept: list[int] = []
-    for axis in reversed(range(len(shape))):  # first what is summed up altogether, as it only cuts
-        if np.all(np.asarray(sizes[axis]) == shape[axis]):
+    for axis in reversed(range(len(factors))):
+        outer, inner = factors[axis]
+        if not inner.any():
             rest = rest.reshape(-1, 2, 1 << axis)[:, 0].reshape(-1)
         else:
             kept.insert(0, axis)
-    found = _over(rest, [shape[axis] for axis in kept], [sizes[axis] for axis in kept])
-    places = [len(each) if axis in kept else 1 for axis, each in enumerate(sizes)]
-    whole = found.reshape(places)
-    return np.array(np.broadcast_to(whole, [len(each) for each in sizes]))
-
-
-def _over(rest: Floats, shape: Sequence[int], sizes: Sequence[Floats]) -> Floats:
-    for axis in reversed(range(len(shape))):
-        share = np.asarray(sizes[axis], dtype=np.float64) / shape[axis]
-        inner = np.asarray(sizes[axis], dtype=np.float64) * (1 - share)
-        pairs = rest.reshape(2, 1 << axis, -1)
-        rest = _times(pairs[0], share**2) + _times(pairs[1], inner)
-    return rest.reshape([len(each) for each in sizes])
+    for place in reversed(range(len(kept))):
+        outer, inner = factors[kept[place]]
+        pairs = rest.reshape(2, 1 << place, -1)
+        rest = _times(pairs[0], outer) + _times(pairs[1], inner)
+    lengths = [len(outer) for outer, _ in factors]
+    found = rest.reshape([n if axis in kept else 1 for axis, n in enumerate(lengths)])
+    for axis, (outer, _) in enumerate(factors):
+        if axis not in kept:
+            found = found * outer.reshape([-1 if i == axis else 1 for i in range(len(factors))])
+    return np.array(np.broadcast_to(found, lengths))
 
 
 def _times(part: Floats, factors: Floats) -> Floats:
