@@ -28,6 +28,7 @@ from dpdesk.engine.diverted.estimation.variance import (
 NORMAL = 1.959963984540054
 """The normal quantile of 95 % intervals."""
 _MOST_STATES = 4096
+_MOST_SOLVED = 3000
 
 
 class Estimator(Enum):
@@ -139,9 +140,12 @@ def full_estimate(tables: Tables, transitions: Sequence[FullTransition], found: 
 
 
 def nonnegative(published: Floats, transitions: Sequence[Transition]) -> Floats:
-    """Counts by true values that are not negative, from counts by published values."""
+    """Counts by true values that are not negative, from counts by published values.
+
+    By least squares for one attribute; for several, and for very many values, by iterative Bayes.
+    """
     matrices = [each.matrix for each in transitions]
-    if len(matrices) == 1:
+    if len(matrices) == 1 and len(published) <= _MOST_SOLVED:
         return nonnegative_counts(matrices[0], published)
     start = clipped(published, transitions) + published.sum() / published.size / 100
     return fixed_point(bayes_step(matrices, published), start / start.sum() * published.sum())[0]

@@ -10,30 +10,34 @@ from dpdesk.engine.diverted.estimation.counts import Floats
 
 Step = Callable[[Floats], Floats]
 _STEPS = 3_000
+_BLOCKS = 3
 
 
 def nonnegative_counts(matrix: Floats, published: Floats) -> Floats:
     """The x ≥ 0 with the sum of ``published`` that minimises Σ (y − Mᵀx)²/y.
 
-    ``matrix`` has shape (V, V), ``published`` y shape (V,). An active-set method: values that come
-    out negative are held at 0, and set free again where that lowers the sum.
+    ``matrix`` has shape (V, V), ``published`` y shape (V,). Block principal pivoting (Júdice and
+    Pires, 1994): all values on the wrong side change it at once, and one by one where that has not
+    helped for a while, which ends surely.
     """
     total = float(published.sum())
     weight = 1 / np.maximum(published, 1.0)
     curve, pull = (matrix * weight) @ matrix.T, matrix @ (weight * published)
+    small = 1e-9 * np.array([total, max(1.0, float(np.abs(pull).max()))])
     free = np.ones(len(published), bool)
-    for step in range(10 * len(published) + 20):
+    fewest, tries = len(published) + 1, _BLOCKS
+    for _ in range(10 * len(published) + 50):
         found, level = _on_free(curve, pull, free, total)
-        if found.min() < -1e-9 * total:
-            below = found < 0
-            if step > 50:
-                below = np.arange(len(found)) == int(np.argmin(found))
-            free &= ~below
-            continue
         slope = np.where(free, 0.0, curve @ found - pull + level)
-        if slope.min() >= -1e-9 * max(1.0, float(np.abs(pull).max())):
+        wrong = np.where(free, found < -small[0], slope < -small[1])
+        count = int(wrong.sum())
+        if count == 0:
             break
-        free[int(np.argmin(slope))] = True
+        tries = _BLOCKS if count < fewest else tries - 1
+        fewest = min(count, fewest)
+        if tries < 0:
+            wrong = np.arange(len(wrong)) == np.flatnonzero(wrong)[-1]
+        free ^= wrong
     found = np.maximum(found, 0.0)
     return np.asarray(found * (total / found.sum()) if total else found)
 
@@ -45,7 +49,11 @@ def _on_free(curve: Floats, pull: Floats, free: Floats, total: float) -> tuple[F
     system = np.ones((size + 1, size + 1))
     system[:size, :size] = curve[np.ix_(places, places)]
     system[size, size] = 0.0
-    solved = np.linalg.lstsq(system, np.append(pull[places], total), rcond=1e-14)[0]
+    wanted = np.append(pull[places], total)
+    try:
+        solved = np.linalg.solve(system, wanted)
+    except np.linalg.LinAlgError:
+        solved = np.linalg.lstsq(system, wanted, rcond=1e-14)[0]
     found = np.zeros(len(pull))
     found[places] = solved[:size]
     return found, float(solved[size])

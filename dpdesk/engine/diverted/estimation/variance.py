@@ -139,7 +139,7 @@ def interval(
     ends = []
     for sign in (-1.0, 1.0):
         end = middle
-        for _ in range(3):
+        for _ in range(2):
             end = min(max(middle + sign * normal * sqrt(variance_at(end)), 0.0), most)
         ends.append(end)
     return min(ends[0], middle), max(ends[1], middle)
