@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 _LARGEST, _WORDED, _SMALLEST = 46, 24, 10
-_WIDEST = 5.0
+_WIDEST, _ROOMY = 5.0, 190.0
 _GAP = 0.45
 
 
@@ -75,7 +75,7 @@ def _placed(
         row = by_size[size]
         lines = _lines(len(row), least, width)
         each = ceil(len(row) / lines)
-        pitch = min(width / each, _WIDEST * edge)
+        pitch = min(width / each, max(_WIDEST * edge, _ROOMY))
         for line in range(lines):
             part = row[line * each : (line + 1) * each]
             left = (width - pitch * len(part)) / 2
