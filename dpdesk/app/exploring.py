@@ -67,8 +67,10 @@ class Explored:
         """
         values = self._parsed(parameters)
         if isinstance(self.exploration, PatientExploration):
-            checked = self._parsed(_budgeted(parameters))
-            self.method.check(self.columns, self._roles(), checked, _PLACE)
+            spends = any(each.key == "epsilon" for each in self.method.parameters)
+            checked = self._parsed(_budgeted(parameters)) if spends else values
+            roles = self.method.effective_roles(self._roles(), checked)
+            self.method.check(self.columns, roles, checked, _PLACE)
             return self.exploration.view_until(values, token or CancelToken(), report)
         return self.exploration.view(values)
 

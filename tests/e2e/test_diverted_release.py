@@ -80,6 +80,14 @@ def test_most_values_are_not_the_own_ones(made: Path) -> None:
     assert strange > 20  # jobs in towns that have none of them: decoys
 
 
+def test_counts_of_the_whole_table_stay_near_the_true_ones(made: Path) -> None:
+    _, *rows = table(made)
+    for place in (3, 4):
+        published = Counter(row[place - 1] for row in rows)
+        for value, count in Counter(row[place] for row in clinic.people()).items():
+            assert abs(published[value] - count) < 6 * count**0.5 + 1
+
+
 def test_two_runs_of_one_plan_differ_in_order_and_values(
     context: AppContext, folder: Path, made: Path
 ) -> None:

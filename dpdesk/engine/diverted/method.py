@@ -39,8 +39,8 @@ class LDiverted(RandomisedMethod):
         "small ones do not."
     )
     promise: ClassVar[str] = (
-        "Given the hidden groups, the output cannot tell which of several values a person really "
-        "has."
+        "For every outcome of the hidden groups the output cannot tell a person's value from ℓ′ − 1"
+        " others; it does not protect from somebody who knows most other people's values."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     live: ClassVar[tuple[str, ...]] = ("l",)
