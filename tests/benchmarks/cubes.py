@@ -3,12 +3,14 @@
 Run as ``python -m tests.benchmarks.cubes`` (``--large`` adds the cube of 206 million cells,
 ``--exact`` the proof of the exact planner). Processor time is of all threads together, so that
 other work on the machine disturbs it less than the elapsed time. Ratios are of processor time, to a
-plain copy of the same cells in the same run.
+plain copy of the same cells in the same run; the bandwidth is what the passes move through memory,
+as a part of what that copy (one thread) moves in the same time.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -16,6 +18,7 @@ from math import prod
 
 import numpy as np
 
+from dpdesk.engine.cubes.consistency.blocks import layout
 from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
 from dpdesk.engine.cubes.lattice import members
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
@@ -66,14 +69,21 @@ def consistency(shape: tuple[int, ...], cuboids: list[int], times: int) -> None:
     noisy = Zeros(shape, cuboids)
     cells = np.ones(prod(n + 1 for n in shape))
     target = np.zeros_like(cells)
-    _, copied = timed(partial(np.copyto, target, cells), times)
+    took, copied = timed(partial(np.copyto, target, cells), max(times, 3))
     del cells, target
     elapsed, used = timed(partial(consistent_cube, shape, noisy), times)
+    share = trips(shape) * took / elapsed
     print(
         f"| {len(shape)} dimensions, {prod(n + 1 for n in shape):,} cells, {len(cuboids)} noisy "
-        f"| {elapsed:.2f} s | {used:.2f} s | {used / copied:.1f} |",
+        f"| {elapsed:.2f} s | {used:.2f} s | {used / copied:.1f} | {share:.0%} "
+        f"| {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB |",
         flush=True,
     )
+
+
+def trips(shape: tuple[int, ...]) -> int:
+    """How often the passes read and write all cells: twice an outer axis, once for all inner."""
+    return 2 * len(layout([(1 << len(shape)) - 1], shape).outer) + 1
 
 
 def planning(name: str, plan: Callable[[], CubePlan], times: int) -> None:
@@ -94,7 +104,8 @@ def main() -> None:
     times = options.times
     consistent_cube((2, 2), {3: Measured(np.ones((2, 2)), 1.0)})
     plan_bmax((2, 2), range(4), Noise.LAPLACE)
-    print("| consistency | elapsed | processor | ratio |\n| --- | --- | --- | --- |")
+    print("| consistency | elapsed | processor | ratio | bandwidth | memory |")
+    print("| --- | --- | --- | --- | --- | --- |")
     every = list(range(256))
     consistency(EIGHT, every, times)
     consistency(EIGHT, every[-1:], times)
