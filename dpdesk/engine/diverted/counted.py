@@ -52,7 +52,7 @@ class CountedValues:
         for place, name in enumerate(names):
             token.check()
             counts = self._counts(name, settings, first, token)
-            found.append(Eligibility(name, settings.l, counts))
+            found.append(Eligibility(name, settings.l, counts, settings.levels.get(name, 0)))
             report(StepProgress(COUNT, place + 1, len(names), "columns"))
         return tuple(found)
 

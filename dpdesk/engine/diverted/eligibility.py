@@ -19,11 +19,15 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Eligibility:
-    """One column held against ℓ′; ``counts`` are its values with their rows, missing ones too."""
+    """One column held against ℓ′; ``counts`` are its values with their rows, missing ones too.
+
+    ``level`` is that of its hierarchy at which the values stand, 0 for the raw ones.
+    """
 
     attribute: str
     l: int  # noqa: E741 - as in plans
     counts: tuple[ValueCount, ...] = field(repr=False)
+    level: int = 0
 
     @cached_property
     def rows(self) -> int:
@@ -103,6 +107,9 @@ class Eligibility:
             which = ", ".join(quoted(value) for value in list(removed)[:_MOST_NAMED])
             way = f"leave out {total:,} rows with {which} yourself, which the guarantee does not"
             ways.append(f"{way} cover" if ways else f"{way[0].upper()}{way[1:]} cover")
+        if self.level:
+            way = f"release it at a level below {self.level} of its hierarchy"
+            ways.append(way if ways else f"{way[0].upper()}{way[1:]}")
         if not ways:
             return f"The column has {len(self.counts):,} different values: too few for any l."
         return " or ".join(ways) + "; merging values does not help, it makes them more frequent."

@@ -63,13 +63,17 @@ def draw_rows(
     order = kept[permutation(len(kept), source, token)]
     kept.fill(0)
     drawn: dict[str, NewValues] = {}
-    for column in columns:
-        token.check()
-        codes = column.codes[order].astype(np.int32)
-        values = divert(codes, len(column.domain), size, rule, source, token)
-        codes.fill(0)
-        drawn[column.name] = NewValues(column.domain, values)
-    return RewrittenRows(order, drawn, dropped, mapping)
+    rows = RewrittenRows(order, drawn, dropped, mapping)
+    try:
+        for column in columns:
+            token.check()
+            codes = column.codes[order].astype(np.int32)
+            values = divert(codes, len(column.domain), size, rule, source, token)
+            drawn[column.name] = NewValues(column.domain, values)
+    except BaseException:
+        rows.wipe()
+        raise
+    return rows
 
 
 def divert(

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
-from dpdesk.project.review.items_diverted import METHOD as DIVERTED
 from dpdesk.project.review.items_diverted import questions_of
 from dpdesk.project.review.items_private import PRIVATE_ITEMS
 from dpdesk.project.review.items_release import CLOSING_ITEMS, RELEASE_ITEMS
@@ -19,6 +18,7 @@ from dpdesk.project.review.payloads import ChecklistItem
 from dpdesk.project.review.policy import Policy, Standing
 from dpdesk.project.review.questions import (
     DEVELOPING,
+    DIVERTED,
     PRIVATE_METHODS,
     Answer,
     Basis,

@@ -14,7 +14,6 @@ from dpdesk.project.review.items_table import TABLE_ITEMS
 from dpdesk.project.review.questions import Answer, Basis, Case, Question, TableQuestion
 from dpdesk.project.review.votes import ItemStatus as Status
 
-METHOD = "l-diverted"
 _ABOUT_CLASSES = frozenset(
     ("smallest-class", "uniques", "average-risk", "suppression", "suppressed-groups", "detail")
 )

@@ -13,7 +13,7 @@ from dpdesk.project.review.items_private import spent_epsilon
 from dpdesk.project.review.payloads import Mode
 from dpdesk.project.review.policy import Standing
 from dpdesk.project.review.protocol import Signature
-from dpdesk.project.review.questions import PRIVATE_METHODS, Answer, Basis, Case, Question
+from dpdesk.project.review.questions import DIVERTED, PRIVATE_METHODS, Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _TABLE = "table"
@@ -118,7 +118,11 @@ def _mode(case: Case) -> Answer:
 def _optimum(case: Case) -> Answer | None:
     if not case.policy.require_proven_optimal:
         return None
-    value = case.facts.release.section("result").get("proven_optimal")
+    result = case.facts.release.section("result")
+    if case.facts.release.method == DIVERTED and "node" not in result:
+        text = "Values are drawn; nothing is searched for."
+        return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
+    value = result.get("proven_optimal")
     if value is True:
         text = "The search proved that no other choice within the limits is better."
         return Answer(Status.PASS, text, Basis.MANIFEST)

@@ -20,7 +20,8 @@ from dpdesk.project.review.protocol import ProtocolCheck
 from dpdesk.project.review.votes import ItemStatus as Status
 
 PRIVATE_METHODS = ("dp-cube", "priview")
-MICRODATA_METHODS = ("k-anonymity", "anatomy", "l-diverted")
+DIVERTED = "l-diverted"
+MICRODATA_METHODS = ("k-anonymity", "anatomy", DIVERTED)
 _LONGEST_EVIDENCE = 4_000
 
 

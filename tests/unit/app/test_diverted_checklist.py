@@ -84,6 +84,11 @@ def test_the_policy_may_ask_for_a_larger_l(context: AppContext, made: Path) -> N
     )
 
 
+def test_drawing_has_no_optimum(context: AppContext, made: Path) -> None:
+    found = checklist(context, made, require_proven_optimal=True)
+    assert found.item("optimum").status is Status.NOT_APPLICABLE
+
+
 def test_the_source_settles_the_rows(context: AppContext, folder: Path, made: Path) -> None:
     assert checklist(context, made).item("source").status is Status.REVIEW
     item = checklist(context, made, folder / clinic.SOURCE).item("source")

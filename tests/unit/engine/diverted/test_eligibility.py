@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -75,6 +76,8 @@ def test_the_words_name_the_value_the_limit_and_what_can_be_done() -> None:
     assert "merging values does not help" in found.hint
     assert "Set l to 2 or less or leave out 40 rows with `a`, `b`" in held([50, 30, 20], 3).hint
     assert "too few for any l" in held([5], 2).hint
+    coarse = replace(held([5], 2), level=2)
+    assert coarse.hint.startswith("Release it at a level below 2 of its hierarchy")
 
 
 def test_a_refusal_carries_its_remedies_as_data() -> None:
