@@ -9,6 +9,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnProfile, DataProfile
+from dpdesk.core.source_spec import read_source
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -24,14 +25,31 @@ _SAID = {
 }
 
 
+def inspected_source(data: Path | str, table: str | None, query: str | None) -> SourceSpec:
+    """What is to be inspected: a file, or an address of a database.
+
+    Raises InputError ``plan.password``, ``plan.invalid`` for an address or options that make no
+    sense, with the words that a plan gets.
+    """
+    raw: dict[str, object] = {"path": str(data if isinstance(data, str) else data.absolute())}
+    raw |= {key: text for key, text in (("table", table), ("query", query)) if text is not None}
+    return read_source(raw, "the command line")
+
+
 def inspect_file(
     context: AppContext, path: Path, token: CancelToken, report: Report
 ) -> DataProfile:
-    """Profile a data file; how it is read is detected. Raises InputError, StorageError."""
+    """Profile a data file; see :func:`inspect_source`."""
+    return inspect_source(context, inspected_source(path, None, None), token, report)
+
+
+def inspect_source(
+    context: AppContext, source: SourceSpec, token: CancelToken, report: Report
+) -> DataProfile:
+    """Profile a source; how it is read is detected. Raises InputError, StorageError, Cancelled."""
     from dpdesk.io.store import DataStore
 
-    spec = SourceSpec(path=str(path.absolute()))
-    store = DataStore.open(spec, path.absolute().parent, context.workspace, token, report)
+    store = DataStore.open(source, Path.cwd(), context.workspace, token, report)
     try:
         return store.profile(token, report)
     finally:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpdesk.project.review.protocol import Protocol
 
 STEP = "Hold the file against the plan"
-READING_OPTIONS = ("delimiter", "encoding", "decimal", "quote", "header")
+READING_OPTIONS = ("delimiter", "encoding", "decimal", "quote", "header", "table", "query")
 _KEYS_OF_COLUMNS = frozenset({"levels", "domains"})
 _LISTS_OF_COLUMNS = frozenset({"sensitive", "dimensions", "rows", "columns", "attribute"})
 
@@ -188,7 +188,8 @@ def merged_source(recipe: Recipe, source: SourceSpec) -> SourceSpec:
     given = {key: getattr(source, key) for key in READING_OPTIONS}
     options = {key: getattr(known, key) if value is None else value for key, value in given.items()}
     missing = known.missing if source.missing == SourceSpec("").missing else source.missing
-    return replace(source, missing=missing, **options)
+    columns = source.columns or known.columns
+    return replace(source, missing=missing, columns=columns, **options)
 
 
 # ---- renaming ------------------------------------------------------------------------------------

@@ -53,7 +53,10 @@ if TYPE_CHECKING:
 _STEPS = ("Search", "Write the microdata", "Describe and check the release", "Write the report")
 _FEW_ROWS, _UNIQUE = 20, 0.9
 _Outcome = MethodOutcome | Judged
-_PACKAGES = ("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter", "reportlab")
+_PACKAGES = (
+    *("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter", "reportlab"),
+    *("pyreadstat", "psycopg", "openpyxl"),
+)
 
 
 def write_release(

@@ -106,9 +106,18 @@ def _add_open_and_demo(commands: _Commands) -> None:
     )
 
 
+def _data(text: str) -> Path | str:
+    """A file; an address stays as it is, since a path would lose its double slash."""
+    return text if "://" in text else Path(text)
+
+
 def _add_inspect_and_risk(commands: _Commands) -> None:
     inspect = _add(commands, "inspect", "describe the columns of a data file and suggest roles")
-    inspect.add_argument("data", metavar="DATA", type=Path, help="a CSV, TSV or Parquet file")
+    inspect.add_argument(
+        "data", metavar="DATA", type=_data, help="a data file, or the address of a database"
+    )
+    inspect.add_argument("--table", metavar="T", help="the table of a database, or the sheet")
+    inspect.add_argument("--query", metavar="SQL", help="what to read from a database instead")
     inspect.add_argument(
         "--plan",
         metavar="PLAN",

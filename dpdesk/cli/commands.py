@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.context import AppContext
@@ -49,7 +50,7 @@ class RunningCommand:
             outcome = _COMMANDS[options.command](context, options, token, self._tell)
             if options.command in _LOOKS:
                 action, subject = _LOOKS[options.command]
-                mention(context, action, getattr(options, subject).absolute(), self._tell)
+                mention(context, action, _place(getattr(options, subject)), self._tell)
             return outcome
 
     def abandon(self) -> bool:
@@ -67,6 +68,11 @@ class RunningCommand:
     def _tell(self, event: Event) -> None:
         if not self._abandoned:
             self._report(event)
+
+
+def _place(subject: Path | str) -> Path:
+    """What was looked at, as the audit log names it: a path, or an address that looks like one."""
+    return Path(subject) if isinstance(subject, str) else subject.absolute()
 
 
 def _stoppable(options: Namespace) -> bool:
@@ -122,11 +128,12 @@ def _value(value: object) -> str:
 def _inspect(
     context: AppContext, options: Namespace, token: CancelToken, report: Report
 ) -> Outcome:
-    from dpdesk.app.inspecting import inspect_file, profile_as_json
+    from dpdesk.app.inspecting import inspect_source, inspected_source, profile_as_json
 
     if options.plan is not None:
         return _fit(context, options, token, report)
-    profile = inspect_file(context, options.data, token, report)
+    spec = inspected_source(options.data, options.table, options.query)
+    profile = inspect_source(context, spec, token, report)
     return Outcome(profile_text(profile), profile_as_json(profile))
 
 

@@ -32,7 +32,7 @@ from dpdesk.ui.widgets.flow import FlowBox
 PROMISE, FILES, PICTURE, TABLES = "promise", "files", "picture", "tables"
 VERIFY, SOURCE = "verify", "source"
 LEAST_LINES = (9, 9)
-FORMATS = ("csv", "parquet", "xlsx")
+FORMATS = ("csv", "parquet", "xlsx", "sav", "dta", "xpt")
 
 
 class ReleasePage(Page):
@@ -184,6 +184,9 @@ class ReleasePage(Page):
             "csv": (self.tr("E&xport as CSV…"), self.tr("Text that every program reads")),
             "parquet": (self.tr("Par&quet…"), self.tr("Columns, compact, with the manifest")),
             "xlsx": (self.tr("Exce&l…"), self.tr("A workbook with a sheet About")),
+            "sav": (self.tr("SPSS…"), self.tr("With labels and user-missing values")),
+            "dta": (self.tr("Stata…"), self.tr("With labels; Stata 14 and later")),
+            "xpt": (self.tr("SAS…"), self.tr("A transport file, which SAS imports")),
         }
         for form in FORMATS:
             text, tip = texts[form]

@@ -197,6 +197,20 @@ def test_a_damaged_or_foreign_database_is_named(
         opened(path, workspace)
 
 
+def test_a_table_on_a_server_is_inspected_by_its_address(
+    server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dpdesk.cli.main import main
+
+    assert main(["inspect", server, "--query", "SELECT 7 AS zqcolumn", "--json"]) == 0
+    assert '"zqcolumn"' in capsys.readouterr().out
+    assert main(["inspect", server]) == 2
+    assert "expected a `table` or a `query`" in capsys.readouterr().err
+    with_password = server.replace("tester@", "tester:s3cret@")
+    assert main(["inspect", with_password, "--table", "x"]) == 2
+    assert "s3cret" not in capsys.readouterr().err
+
+
 def test_null_beside_the_empty_text_is_told(tmp_path: Path) -> None:
     path = sqlite_file(tmp_path / "a.sqlite", "INSERT INTO people VALUES (4, 1, '', '');")
     found = head(path, table="people")
