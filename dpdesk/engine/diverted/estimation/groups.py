@@ -12,7 +12,7 @@ from dpdesk.engine.diverted.estimation.counts import Floats, Ints, admissible_co
 
 _GROUPS = 400_000
 """Groups to average over: with them the matrix is exact to a fraction of a row of an answer."""
-_KEPT = 8_000
+_KEPT = 4_000
 _STEPS = 40_000_000
 _STREAM = 0x5DEECE66D
 
