@@ -194,15 +194,15 @@ def _lines(parts: Sequence[_Fields], order: NDArray[Any], first: int) -> memoryv
     return buffer.data
 
 
-def _index(part: _Fields, order: NDArray[Any], first: int) -> NDArray[Any]:
-    """Which text each of these released rows has."""
+def _index(part: _Fields, order: NDArray[Any], first: int) -> NDArray[np.int64]:
+    """Which text each of these released rows has; of one type, so that one kernel serves all."""
     from dpdesk.io.line_kernels import gather
 
     if part.codes is None:
-        return order
+        return order.astype(np.int64, copy=False)
     if part.in_order:
-        return part.codes[first : first + len(order)]
-    found = np.empty(len(order), part.codes.dtype)
+        return part.codes[first : first + len(order)].astype(np.int64)
+    found = np.empty(len(order), np.int64)
     gather(part.codes, order, found)
     return found
 

@@ -88,7 +88,7 @@ def rewritings(
 
 
 @pytest.mark.parametrize("coded", [True, False])
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=rewritings())
 def test_written_rows_are_those_of_plain_python(
     workspace: Workspace,
