@@ -35,6 +35,10 @@ PLANS: dict[str, dict[str, Any]] = {
         "exact": [["age"], {"cuboid": ["region", "sex"], "cells": [["north", "m"]]}],
         "planner": "all",
     },
+    "one region": {
+        "exact": [{"cuboid": ["sex"], "cells": [["f"]]}, ["region"]],
+        "domains": {"sex": ["f", "m"], "region": ["other"]},
+    },
     "plain": {"planner": "all"},
 }
 DOMAINS: dict[str, Any] = {"sex": list(SEX), "region": ["north", "other"]}
@@ -108,7 +112,7 @@ def test_exact_numbers_are_those_that_a_pencil_counts(genuine: Mapping[str, Path
 
 
 def test_every_claim_is_checked_again(context: AppContext, genuine: Mapping[str, Path]) -> None:
-    for name in ("pairs", "three", "cells"):
+    for name in ("pairs", "three", "cells", "one region"):
         found = verify_release(genuine[name], context.registry, CancelToken(), silent)
         assert found.ok, found.failures
         stands = {check.claim: check.status for check in found.claims}

@@ -161,7 +161,7 @@ def tables_chart(
         answer=(
             f"Largest in {name_of(settings, int(masks[worst]))}: ± "
             f"{_number(widths[worst])} {unit} {in_cells(settings)}; smallest ± "
-            f"{_number(min(width for width in widths if width > 0))}."
+            f"{_number(min((width for width in widths if width > 0), default=0.0))}."
         ),
         x_axis=Axis("Dimensions of the table", "number", minimum=-0.5, whole=True),
         y_axis=Axis("Standard deviation of a cell", unit, log=True),

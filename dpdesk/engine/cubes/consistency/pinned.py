@@ -52,10 +52,12 @@ def pinned_variances(
     for _, direction, _ in _directions(places, known, pins, token):
         gain += direction**2
     before = cell_variances(known, shape)
-    return {
-        mask: max(0.0, float(before[mask] - gain[start : start + places.sizes[mask]].min()))
-        for mask, start in ((mask, places.starts[mask]) for mask in cuboids)
-    }
+    found = {}
+    for mask in cuboids:
+        start, whole = places.starts[mask], float(before[mask])
+        left = whole - float(gain[start : start + places.sizes[mask]].min())
+        found[mask] = left if left > _NOTHING * whole else 0.0
+    return found
 
 
 def _directions(

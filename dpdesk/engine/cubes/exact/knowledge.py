@@ -25,13 +25,20 @@ class Knowledge:
     ``whole`` are masks of cuboids of which every cell is known, none part of another; ``parts``
     are known cells by mask, each cell as places along the cuboid's dimensions, ascending. ``total``
     says that the number of rows is known as well, be it published or be it that neighbours have the
-    same number of rows; it is False where it follows from the rest.
+    same number of rows; it is False where it follows from the rest. ``apex`` says that the grand
+    total is one of the cuboids.
     """
 
     shape: tuple[int, ...]
     whole: tuple[int, ...] = ()
     parts: Mapping[int, frozenset[Cell]] | None = None
     total: bool = False
+    apex: bool = False
+
+    @property
+    def counted(self) -> tuple[int, ...]:
+        """The whole cuboids, none part of another, from which all exact ones follow."""
+        return self.whole or ((0,) if self.apex else ())
 
     @property
     def cells(self) -> Mapping[int, frozenset[Cell]]:
@@ -90,8 +97,9 @@ def knowledge(
     }
     left = {mask: rest for mask, known in left.items() if (rest := _new(mask, known, left, shape))}
     if not left and not whole_masks and 0 in masks:
-        return Knowledge(shape, (0,))
-    return Knowledge(shape, whole_masks, left, known_total and not whole_masks)
+        return Knowledge(shape, (0,), apex=True)
+    total = known_total and not whole_masks
+    return Knowledge(shape, whole_masks, left, total, 0 in masks)
 
 
 def _single(shape: Sequence[int]) -> int:

@@ -33,8 +33,7 @@ def with_exact(
         return settings
     places = {mask: [_place(domain, mask, cell, where) for cell in single[mask]] for mask in single}
     known = knowledge(domain.shape, whole, places, total=settings.replace)
-    counted = known.whole or ((0,) if 0 in whole else ())
-    part = ExactPart(known, counted, generic_sensitivity(known, token))
+    part = ExactPart(known, known.counted, generic_sensitivity(known, token))
     _check_cells(part, settings, where)
     if not part.noisy(settings.published):
         raise InputError(

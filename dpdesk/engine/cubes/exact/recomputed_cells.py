@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.recomputed import Cell, ExactClaim, Names
 
+_NOTHING = 1e-9
 Floats = NDArray[np.float64]
 
 
@@ -33,7 +34,9 @@ def after_cells(
         token.check()
         shared = np.stack([_covariance(claim, known, pin, (names, None)).ravel() for pin in pins])
         gain = np.einsum("ij,ik,kj->j", shared, inverse, shared)
-        found[names] = max(0.0, float(_variance(claim, known, names) - gain.min()))
+        whole = _variance(claim, known, names)
+        left = whole - float(gain.min())
+        found[names] = left if left > _NOTHING * whole else 0.0
     return found
 
 

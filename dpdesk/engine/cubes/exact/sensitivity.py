@@ -17,13 +17,14 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.knowledge import Cell, Knowledge
 from dpdesk.engine.cubes.exact.moves import minimal_moves, symmetries
 from dpdesk.engine.cubes.lattice import cells, members
 
 _TWO = 2
-_ENUMERATED: dict[str, GenericSensitivity] = {}
+_FOUND: dict[str, GenericSensitivity | RefusedError] = {}
 
 
 class Origin(Enum):
@@ -70,16 +71,27 @@ def generic_sensitivity(known: Knowledge, token: CancelToken) -> GenericSensitiv
     if not known.cuboids:
         return GenericSensitivity(1, False, Origin.NONE)
     if len(known.cuboids) > _TWO:
-        key = repr(known)
-        if key not in _ENUMERATED:
-            _ENUMERATED[key] = _enumerated(known, token)
-        return _ENUMERATED[key]
+        return _remembered(known, token)
     fixed = bool(known.whole) or _fixes_total(known)
     value = _of_two(known) if len(known.cuboids) == _TWO else _of_one(known)
     if known.total and not fixed:
         doubled = _TWO if len(known.cuboids) == 1 else 2 * value
         return GenericSensitivity(doubled, True, Origin.FORMULA)
     return GenericSensitivity(value, fixed, Origin.FORMULA)
+
+
+def _remembered(known: Knowledge, token: CancelToken) -> GenericSensitivity:
+    """An enumeration, or that it is too large, found once."""
+    key = repr(known)
+    if key not in _FOUND:
+        try:
+            _FOUND[key] = _enumerated(known, token)
+        except RefusedError as error:
+            _FOUND[key] = error
+    found = _FOUND[key]
+    if isinstance(found, RefusedError):
+        raise found
+    return found
 
 
 def _of_one(known: Knowledge) -> int:

@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled, RefusedError
@@ -144,6 +144,7 @@ def _partly_known(draw: st.DrawFn) -> Knowledge:
     return knowledge(shape, whole, single, total=draw(st.booleans()))
 
 
+@settings(deadline=None)  # the first example loads the kernels
 @given(_partly_known())
 def test_whatever_is_known_of_two_cuboids_the_formula_covers_the_enumeration(
     known: Knowledge,
@@ -160,6 +161,7 @@ def test_whatever_is_known_of_two_cuboids_the_formula_covers_the_enumeration(
         assert found.l1 == truth
 
 
+@settings(deadline=None)  # the first example loads the kernels
 @given(st.sampled_from([(2, 3), (3, 3), (2, 2, 2)]), st.data())
 def test_growing_moves_finds_what_trying_all_vectors_finds(
     shape: tuple[int, ...], data: st.DataObject

@@ -1,0 +1,109 @@
+"""The design and the verifier find the same of what is exact, each in its own way.
+
+A release is paid for before it is checked, so a difference would cost somebody's budget.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.cubes.consistency.pinned import pinned_variances
+from dpdesk.engine.cubes.exact.knowledge import knowledge
+from dpdesk.engine.cubes.exact.part import ExactPart
+from dpdesk.engine.cubes.exact.recomputed import exact_claim, larger_change, minimal_change
+from dpdesk.engine.cubes.exact.recomputed_cells import after_cells
+from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
+from dpdesk.engine.cubes.lattice import information
+
+TOKEN = CancelToken()
+NAMES = "abc"
+
+
+def _names(mask: int) -> list[str]:
+    return [name for i, name in enumerate(NAMES) if mask >> i & 1]
+
+
+@st.composite
+def _asked(draw: st.DrawFn) -> tuple[tuple[int, ...], list[Any], bool]:
+    """A shape, a key `exact`, and whether neighbours replace a person."""
+    shape = draw(st.tuples(*[st.integers(1, 3)] * 3))
+    most = 3 if max(shape) < 3 else 2  # enumerations take long
+    masks = draw(st.lists(st.integers(0, 7), min_size=1, max_size=most, unique=True))
+    items: list[Any] = []
+    for mask in masks:
+        names = _names(mask)
+        if not names or draw(st.booleans()):
+            items.append(names)
+            continue
+        cell = st.tuples(*(st.integers(0, shape[NAMES.index(name)] - 1) for name in names))
+        cells = draw(st.lists(cell, min_size=1, max_size=4, unique=True))
+        items.append({"cuboid": names, "cells": [[str(place) for place in c] for c in cells]})
+    return shape, items, draw(st.booleans())
+
+
+def _part(shape: tuple[int, ...], items: list[Any], replace: bool) -> ExactPart:
+    whole = [_mask(item) for item in items if isinstance(item, list)]
+    single = {
+        _mask(item["cuboid"]): [tuple(map(int, cell)) for cell in item["cells"]]
+        for item in items
+        if isinstance(item, dict)
+    }
+    known = knowledge(shape, whole, single, total=replace)
+    return ExactPart(known, known.counted, generic_sensitivity(known, TOKEN))
+
+
+def _mask(names: list[str]) -> int:
+    return sum(1 << NAMES.index(name) for name in names)
+
+
+@settings(deadline=None)  # the first example loads the kernels
+@given(_asked())
+def test_the_verifier_finds_what_the_design_finds(
+    asked: tuple[tuple[int, ...], list[Any], bool],
+) -> None:
+    shape, items, replace = asked
+    part = _part(shape, items, replace)
+    if part.gives(7):
+        return  # refused before anything is spent
+    categories = {name: tuple(map(str, range(n))) for name, n in zip(NAMES, shape, strict=True)}
+    claim = exact_claim(items, categories, replace=replace)
+    assert claim is not None
+    assert claim.fixed == part.generic.total_fixed
+    for mask in range(8):
+        assert claim.gives(frozenset(_names(mask))) == part.gives(mask), mask
+    found = minimal_change(claim)
+    if found is None:
+        assert part.generic.origin.value == "enumeration"
+        assert not larger_change(claim, part.generic.l1)
+    else:
+        assert part.generic.origin.value == "formula"
+        assert found == part.generic.l1
+    assert {len(each) for each in claim.cells.values()} == set(map(len, part.known.cells.values()))
+
+
+@settings(deadline=None)  # the first example loads the kernels
+@given(_asked(), st.lists(st.floats(0.1, 3), min_size=8, max_size=8))
+def test_variances_beside_exact_cells_are_the_same_by_passes_and_by_matrices(
+    asked: tuple[tuple[int, ...], list[Any], bool], own: list[float]
+) -> None:
+    shape, items, replace = asked
+    part = _part(shape, items, replace)
+    if not part.single or part.gives(7):
+        return
+    known = information(np.array(own), shape)
+    known[part.fixed] = np.inf
+    categories = {name: tuple(map(str, range(n))) for name, n in zip(NAMES, shape, strict=True)}
+    claim = exact_claim(items, categories, replace=replace)
+    assert claim is not None
+    by_names = {frozenset(_names(mask)): float(known[mask]) for mask in range(8)}
+    noisy = [mask for mask in range(8) if not part.gives(mask)]
+    passes = pinned_variances(known, shape, noisy, part.single, TOKEN)
+    matrices = after_cells(claim, by_names, [frozenset(_names(m)) for m in noisy], TOKEN)
+    for mask in noisy:
+        assert matrices[frozenset(_names(mask))] == pytest.approx(passes[mask], rel=1e-6, abs=1e-9)
