@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.errors import InputError, RefusedError, StorageError
@@ -13,6 +14,7 @@ from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.cuboid_files import read_cuboid
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_check import ReleaseFiles, check_files
+from dpdesk.io.safewrite import hash_file
 
 _KEPT = 6
 
@@ -20,7 +22,7 @@ _KEPT = 6
 class ReleaseContent:
     """A ``ReleasedContent`` over the folder ``public/`` of a release.
 
-    Tables are read when they are asked for, and the last few are kept.
+    Tables are read when they are asked for, by any thread, and the last few are kept.
     """
 
     def __init__(self, public: Path, manifest: Mapping[str, object]) -> None:
@@ -28,6 +30,7 @@ class ReleaseContent:
         self._public = public
         self._manifest = manifest
         self._tables: dict[str, CuboidTable] = {}
+        self._lock = Lock()
         self._csv: dict[str, PublishedCsv] = {}
         self._domain: Domain | None = None
 
@@ -50,15 +53,20 @@ class ReleaseContent:
 
     def cuboid(self, file: str, token: CancelToken) -> CuboidTable:
         """See ``ReleasedContent.cuboid``."""
-        if file not in self._tables:
-            try:
-                table = read_cuboid(self._path(file), file, self._part(file), token)
-            except (UnreadableTableError, OSError) as error:
-                raise _unreadable(file, error) from error
+        with self._lock:
+            known = self._tables.get(file)
+        if known is not None:
+            return known
+        try:
+            self._check(file, token)  # it may have been changed since the release was opened
+            table = read_cuboid(self._path(file), file, self._part(file), token)
+        except (UnreadableTableError, OSError) as error:
+            raise _unreadable(file, error) from error
+        with self._lock:
             while len(self._tables) >= _KEPT:
-                self._tables.pop(next(iter(self._tables)))
+                del self._tables[next(iter(self._tables))]
             self._tables[file] = table
-        return self._tables[file]
+        return table
 
     def columns(self, file: str, token: CancelToken) -> tuple[str, ...]:
         """See ``ReleasedContent.columns``."""
@@ -87,6 +95,18 @@ class ReleaseContent:
                 "release.unreadable", f"manifest.json: it lists no file `{file[:200]}`."
             )
         return self._public / file
+
+    def _check(self, file: str, token: CancelToken) -> None:
+        path = self._path(file)
+        listed = self._manifest["files"]
+        entry = listed[file] if isinstance(listed, Mapping) else {}
+        if hash_file(path, token) != (entry["sha256"], entry["bytes"]):
+            raise RefusedError(
+                "release.not-intact",
+                f"{path}: was changed while the release was open.",
+                hint="A release that is not intact answers nothing; `dpdesk verify` tells all.",
+                details={"path": file},
+            )
 
     def _part(self, file: str) -> Domain:
         result = self._manifest["result"]

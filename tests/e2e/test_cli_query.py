@@ -15,9 +15,12 @@ import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.demo import sample_folder
+from dpdesk.app.private.pages import public_page
 from dpdesk.app.running import run_plan
+from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.jobs import CancelToken, silent
+from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.releases import release, write_source
 
 Run = Callable[..., tuple[int, str, str]]
@@ -168,3 +171,28 @@ def test_a_condition_between_categories_is_refused(run: Run, sample_cube: Path) 
     code, _, err = run("query", sample_cube, "--where", "age>=33")
     assert code == 2
     assert "cuts through the category `20-39`" in err.splitlines()[-1]
+
+
+def test_declared_hierarchies_are_rolled_up(run: Run, sample_cube: Path) -> None:
+    fine = answered(run, sample_cube, "--by", "district")["rows"]
+    coarse = answered(run, sample_cube, "--by", "district", "--level", "district=1")["rows"]
+    assert len(coarse) < len(fine)
+    assert "Coast" in [row["labels"]["district"] for row in coarse]
+    inside = answered(run, sample_cube, "--where", "district=Coast", "--by", "district")["rows"]
+    (coast,) = [row for row in coarse if row["labels"]["district"] == "Coast"]
+    assert sum(row["value"] for row in inside) == pytest.approx(coast["value"])
+
+
+def test_levels_that_nobody_declared_are_found(sample_cube: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(sample_cube, tmp_path / "forged"))
+    said = manifest_of(folder)
+    (level,) = said["result"]["rollups"]["district"]
+    level[0], level[-1] = level[-1], level[0]
+    with AppContext.open(tmp_path / "home") as context:
+        (folder / "public/about.html").write_bytes(
+            public_page(said, context.registry.get("dp-cube", "the test"))
+        )
+        seal_again(folder, said)
+        found = verify_release(folder, context.registry, CancelToken(), silent)
+    assert len(found.failures) == 1
+    assert "levels to roll up to" in found.failures[0].reason

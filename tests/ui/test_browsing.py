@@ -277,6 +277,18 @@ def test_a_changed_release_and_one_of_rows_are_not_shown(
     assert not room.page.isEnabled()
 
 
+def test_a_table_that_is_changed_while_the_release_is_open_is_not_shown(
+    room: Room, cube: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(cube, tmp_path / "copy"))
+    room.open(copy)
+    with (copy / "public" / "cuboids" / "1-age.csv").open("a", encoding="utf-8") as file:
+        file.write("x,1\n")
+    room.key("sex", Qt.Key.Key_Delete)
+    assert "was changed while the release was open" in room.window.band.text
+    assert room.window.seen is None
+
+
 def test_what_no_table_has_together_offers_the_way_back(
     qtbot: QtBot, tmp_path: Path, room: Room
 ) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -21,6 +21,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder
+from dpdesk.engine.cubes.rollups import Levels, intervals_above, levels_above, restricted
 
 OTHER = "other"
 _DROPPED = -1
@@ -35,6 +36,7 @@ class DeclaredDimension:
 
     ``known`` maps texts to places, those with blanks around them as well; what it lacks is asked of
     ``rule`` (for numbers) and goes to the place ``outside`` otherwise (None: the row is dropped).
+    ``above`` holds the labels of the categories at coarser levels of the declared hierarchy.
     """
 
     name: str
@@ -42,6 +44,7 @@ class DeclaredDimension:
     known: Mapping[str, int] = field(repr=False)
     rule: Callable[[str], int | None] | None = field(default=None, repr=False)
     outside: int | None = None
+    above: Levels = field(default=(), repr=False)
 
     def codes(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """Place of each text, shape (texts,); -1 where the row is to be dropped."""
@@ -84,6 +87,14 @@ class DeclaredDomain:
             each.name: each.categories[each.outside]
             for each in self.dimensions
             if each.outside is not None
+        }
+
+    def rollups(self) -> dict[str, list[list[str]]]:
+        """By dimension, what its categories can be rolled up to, where something is declared."""
+        return {
+            each.name: [list(level) for level in each.above]
+            for each in self.dimensions
+            if each.above
         }
 
 
@@ -140,7 +151,7 @@ def _from_hierarchy(name: str, hierarchy: Hierarchy, level: int, place: str) -> 
     _check_categories(categories, place)
     ancestors = hierarchy.ancestors(level)
     known = {leaf: int(ancestors[i]) for i, leaf in enumerate(hierarchy.leaves)}
-    return DeclaredDimension(name, categories, known)
+    return DeclaredDimension(name, categories, known, above=levels_above(hierarchy, level))
 
 
 def _from_builder(
@@ -155,7 +166,8 @@ def _from_builder(
                 raise _level(place, level, len(levels))
             cuts, labels = levels[level - 1]
             _check_categories(labels, place)
-            return DeclaredDimension(name, labels, {}, rule=_interval_rule(cuts))
+            above = intervals_above(levels, level)
+            return DeclaredDimension(name, labels, {}, rule=_interval_rule(cuts), above=above)
     if builder.kind == "tree":
         return _from_hierarchy(name, declared_tree(name, builder, place), level, place)
     raise _no_domain(name, place, f"its hierarchy ({builder.kind}) takes its values from the data")
@@ -190,15 +202,15 @@ def _restricted(
     new = {text: i for i, text in enumerate(listed)}
     moved = [new.get(text) for text in declared.categories]
     known = {text: target for text, i in declared.known.items() if (target := moved[i]) is not None}
-    rule = declared.rule
+    rule, above = declared.rule, restricted(declared.above, declared.categories, listed)
     if rule is None:
-        return DeclaredDimension(declared.name, tuple(listed), known)
+        return DeclaredDimension(declared.name, tuple(listed), known, above=above)
 
     def moved_rule(text: str) -> int | None:
         found = rule(text)
         return None if found is None else moved[found]
 
-    return DeclaredDimension(declared.name, tuple(listed), known, rule=moved_rule)
+    return DeclaredDimension(declared.name, tuple(listed), known, rule=moved_rule, above=above)
 
 
 def _with_outside(
@@ -216,13 +228,7 @@ def _with_outside(
             hint="Add it to `domains`.",
             details={"key": "outside"},
         )
-    return DeclaredDimension(
-        declared.name,
-        declared.categories,
-        declared.known,
-        declared.rule,
-        declared.categories.index(outside),
-    )
+    return replace(declared, outside=declared.categories.index(outside))
 
 
 def _check_categories(categories: Sequence[str], place: str) -> None:

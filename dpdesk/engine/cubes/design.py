@@ -318,6 +318,7 @@ def _result(
     ]
     cuboids += _averages(settings, domain, channels, errors)
     first = {key: value for key, value in per_channel[0].items() if key != "measure"}
+    rollups = declared.rollups()
     return {
         "noise_sources": [_names(settings, source.cuboid) for source in plan.sources],
         "shares": [str(source.share) for source in plan.sources],
@@ -327,6 +328,7 @@ def _result(
         "cuboids": cuboids,
         "domains": domain.as_json(),
         "outside": declared.elsewhere(),
+        **({"rollups": rollups} if rollups else {}),
         "biased": settings.nonnegative,
         "proven": plan.proven,
         **stated_exact(settings.part),

@@ -66,5 +66,8 @@ def _compared(result: Mapping[str, object], declared: DeclaredDomain) -> ClaimCh
     if result["outside"] != declared.elsewhere():
         found = "texts without a category go elsewhere than the plan says"
         return ClaimCheck(_CLAIM, CheckStatus.FAILED, found, MANIFEST, _LABEL)
+    if result.get("rollups", declared.rollups()) != declared.rollups():
+        found = "the levels to roll up to are others than the plan's hierarchies declare"
+        return ClaimCheck(_CLAIM, CheckStatus.FAILED, found, MANIFEST, _LABEL)
     found = "declared again from the plan in the evidence, the same"
     return ClaimCheck(_CLAIM, CheckStatus.CONFIRMED, found, MANIFEST, _LABEL)

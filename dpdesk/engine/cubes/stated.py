@@ -18,6 +18,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.engine.cubes.declared import OTHER
 from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.cubes.rollups import nested_fault
 from dpdesk.engine.cubes.settings import CubeSettings
 
 MANIFEST = "manifest.json"
@@ -32,6 +33,7 @@ _KEYS = frozenset(
         "cuboids",
         "domains",
         "outside",
+        "rollups",
         "biased",
         "proven",
         "exact",
@@ -141,6 +143,10 @@ def _outside(result: Result, settings: CubeSettings) -> str:
         if target is not None:
             expected[name] = target
     return "" if result["outside"] == expected else "is not what parameters and domains give"
+
+
+def _rollups(result: Result, settings: CubeSettings) -> str:
+    return nested_fault(result.get("rollups", {}), _stated_domains(result))
 
 
 def _biased(result: Result, settings: CubeSettings) -> str:
@@ -263,6 +269,7 @@ def _unknown(result: Result) -> list[str]:
 _FAULTS: Mapping[str, Callable[[Result, CubeSettings], str]] = {
     "domains": _domains,
     "outside": _outside,
+    "rollups": _rollups,
     "residuals": _residuals,
     "biased": _biased,
     "proven": _proven,
