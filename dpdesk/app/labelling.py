@@ -16,12 +16,18 @@ Widths, storage types and number formats are left out: programs choose them by t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Kind, UserMissing, Variable
+from dpdesk.io.canonical import UnreadableJsonError, canonical_json
+from dpdesk.io.csvw import csvw_metadata
+from dpdesk.io.release_check import is_listed_file
+from dpdesk.io.release_folder import CSVW, MICRODATA, VARIABLES
+from dpdesk.io.variablesfile import read_variables
 
 if TYPE_CHECKING:
     from dpdesk.core.labels import Codebook
@@ -95,3 +101,30 @@ def variables_as_json(variables: tuple[Variable, ...]) -> dict[str, object]:
         "format": VARIABLES_FORMAT,
         "variables": [variable.as_plain() for variable in variables],
     }
+
+
+def label_faults(
+    public: Path, manifest: Mapping[str, object], columns: Sequence[str]
+) -> list[tuple[str, str]]:
+    """File and fault of what the labels of a release say wrongly; there may be none of them.
+
+    ``variables.json`` must be of ``columns``, and the document for CSV on the Web must say the
+    same.
+    """
+    labels, document = public / VARIABLES, public / CSVW
+    found: list[tuple[str, str]] = []
+    if not is_listed_file(labels):
+        return [(CSVW, f"stands without {VARIABLES}")] if is_listed_file(document) else []
+    if not is_listed_file(document):
+        return [(VARIABLES, f"stands without {CSVW}")]
+    try:
+        book = read_variables(labels, columns)
+        wanted = canonical_json(csvw_metadata(MICRODATA, columns, book, manifest))
+        if document.read_bytes() != wanted:
+            found.append((CSVW, f"is not what manifest and {VARIABLES} give"))
+    except UnreadableJsonError as error:
+        found.append((VARIABLES, str(error)))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        found.append((VARIABLES, f"cannot be read ({reason})"))
+    return found

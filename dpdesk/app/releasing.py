@@ -17,6 +17,7 @@ from dpdesk.app.microdata import changed_columns, described, settled_checks, wri
 from dpdesk.app.restating import public_page
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
+from dpdesk.core.labels import Codebook
 from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
@@ -25,10 +26,12 @@ from dpdesk.engine.method import MethodOutcome, MicrodataMethod
 from dpdesk.engine.randomised_method import Judged
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.csvw import csvw_metadata
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_check import check_files
 from dpdesk.io.release_folder import (
     ABOUT,
+    CSVW,
     EVIDENCE,
     FORMAT,
     MANIFEST,
@@ -182,14 +185,18 @@ def _write_public(
         "commitment": commitment(prepared.data.sha256, key),
     }
     build.write_public(ABOUT, public_page(manifest, prepared.method, published, work.token))
-    _write_variables(work, build, outcome, published)
+    _write_variables(work, build, outcome, published, manifest)
     manifest["files"] = public_files(build.public, work.token)
     build.write_public(MANIFEST, canonical_json(manifest))
     return manifest, key
 
 
 def _write_variables(
-    work: _Work, build: ReleaseBuilder, outcome: _Outcome, published: PublishedCsv
+    work: _Work,
+    build: ReleaseBuilder,
+    outcome: _Outcome,
+    published: PublishedCsv,
+    manifest: Mapping[str, object],
 ) -> None:
     """Labels of the columns, where the source has some; see :mod:`dpdesk.app.labelling`."""
     from dpdesk.app.labelling import released_variables, variables_as_json
@@ -200,6 +207,8 @@ def _write_variables(
     )
     if found:
         build.write_public(VARIABLES, canonical_json(variables_as_json(found)))
+        document = csvw_metadata(MICRODATA, published.columns, Codebook(found), manifest)
+        build.write_public(CSVW, canonical_json(document))
 
 
 def public_parameters(prepared: PreparedRun) -> dict[str, object]:

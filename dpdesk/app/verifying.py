@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
+from dpdesk.app.labelling import label_faults
 from dpdesk.app.microdata import RowsMethod, evidence_fault, settled_checks
 from dpdesk.app.restating import about_check, plan_fault, recorded_hierarchies, setting_checks
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
@@ -20,14 +21,12 @@ from dpdesk.engine.method import MethodInput, MicrodataMethod
 from dpdesk.engine.private_method import PrivateMethod
 from dpdesk.engine.randomised_method import RandomisedMethod
 from dpdesk.engine.registry import Registry
-from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_check import ReleaseFiles, check_files
 from dpdesk.io.release_check import read_release as _read_release
-from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST, MICRODATA, VARIABLES
+from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST, MICRODATA
 from dpdesk.io.safewrite import hash_file
-from dpdesk.io.variablesfile import read_variables
 
 if TYPE_CHECKING:
     from dpdesk.core.recoding import Recoding
@@ -177,7 +176,7 @@ class _Checker:
             fault = evidence_fault(method, manifest, evidence, published, self._token)
         if fault is not None:
             self._found.fail(self._found.root / INTERNAL / EVIDENCE, fault)
-        self._check_variables(published)
+        self._check_variables(manifest, published)
         page = self._found.public / ABOUT
         if page.is_symlink() or not page.is_file() or _failed([*checks, *more]):
             return more
@@ -187,17 +186,10 @@ class _Checker:
             self._fail(ABOUT, f"cannot be read ({error.strerror or type(error).__name__})")
             return more
 
-    def _check_variables(self, published: PublishedCsv) -> None:
-        """The labels of the columns must be readable, and of columns that there are."""
-        path = self._found.public / VARIABLES
-        if path.is_symlink() or not path.is_file():
-            return
-        try:
-            read_variables(path, published.columns)
-        except UnreadableJsonError as error:
-            self._fail(VARIABLES, str(error))
-        except OSError as error:
-            self._fail(VARIABLES, f"cannot be read ({error.strerror or type(error).__name__})")
+    def _check_variables(self, manifest: Mapping[str, object], published: PublishedCsv) -> None:
+        """The labels of the columns must be readable, of columns that there are, and said once."""
+        for name, fault in label_faults(self._found.public, manifest, published.columns):
+            self._fail(name, fault)
 
     def _table(self, method: RowsMethod) -> PublishedCsv | None:
         path = self._found.public / MICRODATA

@@ -46,6 +46,8 @@ PUBLIC_FOLDERS = {"dp-cube": "cuboids"}
 """Methods whose tables lie in a folder of the public part; others release ``microdata.csv``."""
 VARIABLES = "variables.json"
 """Labels of the columns of ``microdata.csv``; only releases of sources with labels have it."""
+CSVW = "microdata.csv-metadata.json"
+"""The same for programs that know CSV on the Web, under the name that these look for."""
 SEALED_INTERNAL = frozenset({EVIDENCE, REPORT})
 """Internal files of every release; the report is printed too where that was possible."""
 
@@ -57,7 +59,7 @@ def fixed_files(method: str) -> frozenset[str]:
 
 def optional_files(method: str) -> frozenset[str]:
     """Names of the files that the public part of a release by this method may have."""
-    return frozenset(() if method in PUBLIC_FOLDERS else (VARIABLES,))
+    return frozenset(() if method in PUBLIC_FOLDERS else (VARIABLES, CSVW))
 
 
 def fresh_key() -> str:

@@ -14,7 +14,6 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.io.formats.request import Answer, ReadDone, ReadFailed, ReadProgress, ReadRequest
 
 _WORKER = "from dpdesk.io.formats.worker import main; main()"
-_NICE = 10
 
 
 def read_in_process(

@@ -136,7 +136,7 @@ def failed(error: Exception, request: ReadRequest) -> ReadFailed:
 
 def main() -> None:
     """Answer the one request that comes in."""
-    with suppress(OSError):
+    with suppress(OSError, AttributeError):  # there is no such call on Windows
         os.nice(_POLITE)
     # What a library prints must not stand among the answers.
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

@@ -104,6 +104,36 @@ def test_spss_through_protection_to_spss_keeps_labels_and_missing_values(
         assert [tuple(row) for row in csv.reader(stream)][1:] == list(after.head)
 
 
+def test_a_user_missing_code_needs_no_leaf_and_stays_itself_below_the_top(
+    tmp_path: Path, context: AppContext
+) -> None:
+    people = pd.DataFrame({"age": 30.0, "sex": [1.0, 2.0, 9.0] * 5 + [1.0], "x": 1.0})
+    pyreadstat.write_sav(people, tmp_path / "a.sav", missing_ranges={"sex": [9.0]})
+    (tmp_path / "sex.csv").write_text("1;any;*\n2;any;*\n", encoding="utf-8")
+    plan = (
+        PLAN.format(path="a.sav", more="", share=0)
+        .replace('age = { role = "quasi-identifier", hierarchy = { kind = "intervals", '
+                 'widths = [10, 40] } }', 'age = { role = "insensitive" }')
+        .replace('sex = { role = "quasi-identifier" }',
+                 'sex = { role = "quasi-identifier", hierarchy = "sex.csv" }')
+        .replace("k = 3", "k = 5")
+    )  # fmt: skip
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    found = read_plan(tmp_path / "plan.toml")
+    with prepare(context, found, tmp_path, "plan.toml", CancelToken(), silent) as ready:
+        given = ready.given.source.frequency_table(["sex"], CancelToken())
+        assert [given.domains[0][code] for code in given.missing[0]] == ["9"]
+        out = write_release(ready, tmp_path / "out", context.workspace, CancelToken(), silent).out
+    text = (out / "public/microdata.csv").read_text("utf-8")
+    assert {line.split(",")[1] for line in text.splitlines()[1:]} == {"1", "2", "9"}
+    (tmp_path / "plan.toml").write_text(plan.replace("k = 5", "k = 6"), encoding="utf-8")
+    found = read_plan(tmp_path / "plan.toml")
+    with prepare(context, found, tmp_path, "plan.toml", CancelToken(), silent) as ready:
+        out = write_release(ready, tmp_path / "more", context.workspace, CancelToken(), silent).out
+    text = (out / "public/microdata.csv").read_text("utf-8")
+    assert {line.split(",")[1] for line in text.splitlines()[1:]} == {"*"}
+
+
 def test_stata_through_protection_to_stata_keeps_labels_and_letters(
     tmp_path: Path, context: AppContext
 ) -> None:
@@ -262,5 +292,11 @@ def test_labels_of_a_release_are_checked_and_exported(tmp_path: Path, context: A
         report = verify_release(release, context.registry, CancelToken(), silent)
         reasons = [item.reason for item in report.failures if item.path.endswith("bles.json")]
         assert len(reasons) == 2, reasons
+    path.write_bytes(canonical_json(raw))
+    document = release / "public/microdata.csv-metadata.json"
+    document.write_bytes(document.read_bytes().replace(b"female", b"femail"))
+    report = verify_release(release, context.registry, CancelToken(), silent)
+    reasons = [item.reason for item in report.failures if item.path.endswith("metadata.json")]
+    assert any("is not what manifest and variables.json give" in reason for reason in reasons)
     path.unlink()
     assert not verify_release(release, context.registry, CancelToken(), silent).ok

@@ -73,6 +73,9 @@ def purpose(name: str) -> str:
         ),
         "microdata.csv": translate("Review", "The protected table: the data that people get."),
         "variables.json": translate("Review", "Labels of the columns and of their codes."),
+        "microdata.csv-metadata.json": translate(
+            "Review", "The same, for programs that know CSV on the Web."
+        ),
         "about.html": translate("Review", "For users of the data: what was done, how to use it."),
         "evidence.json": translate("Review", "Plan, facts about the raw data, risk and loss."),
         "report.html": translate("Review", "For the reviewer: risk before and after, charts."),
