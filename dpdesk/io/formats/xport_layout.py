@@ -53,9 +53,11 @@ def read_members(path: Path) -> tuple[Member, ...]:
             raise damaged(path.name, "the file is a SAS transport file without a table")
         size = path.stat().st_size
         stops = [*starts[1:], size]
-        return tuple(
-            _member(file, path.name, start, stop) for start, stop in zip(starts, stops, strict=True)
-        )
+        pairs = zip(starts, stops, strict=True)
+        try:
+            return tuple(_member(file, path.name, start, stop) for start, stop in pairs)
+        except (ValueError, IndexError, struct.error) as error:
+            raise damaged(path.name, "a header of the file is damaged") from error
 
 
 def _header(card: bytes) -> tuple[bytes, bytes] | None:

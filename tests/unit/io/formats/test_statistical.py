@@ -281,6 +281,9 @@ def test_a_transport_file_keeps_lettered_missing_values_and_all_rows(tmp_path: P
     (tmp_path / "cut.xpt").write_bytes(text[: text.index(rows) + 27])
     with pytest.raises(InputError, match=r"cut\.xpt, row 3: the file ends inside a row"):
         head(tmp_path / "cut.xpt")
+    (tmp_path / "head.xpt").write_bytes(text.replace(b"0000000002", b"00000\x000002"))
+    with pytest.raises(InputError, match="a header of the file is damaged"):
+        head(tmp_path / "head.xpt")
     (tmp_path / "latin.xpt").write_bytes(text.replace(b"\xc3\xa4 ", b"\xe4  "))
     with pytest.raises(InputError, match="row 3, column `T`"):
         head(tmp_path / "latin.xpt")
