@@ -8,7 +8,6 @@ through the matrix made from them; both are taken together, since the same rows 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import sqrt
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +15,9 @@ import numpy as np
 from dpdesk.engine.diverted.estimation.counts import Floats
 from dpdesk.engine.diverted.estimation.solving import along
 from dpdesk.engine.diverted.estimation.transition import FullTransition, Mask, shares
+
+_GRID = 401
+_ROUNDS = 4
 
 
 class Transition(Protocol):
@@ -131,15 +133,36 @@ def interval(
 ) -> tuple[float, float]:
     """The counts from 0 to ``most`` that the estimate does not contradict.
 
-    Those t with |estimate − t| ≤ normal·√Var(t): the variance is that of the count in question, so
-    intervals near 0 stay wide enough. An estimate outside 0 to ``most`` is taken at the nearer
-    end, which is nearer to any truth. ``normal`` is the normal quantile, 1.96 for 95 %.
+    All t with |estimate − t| ≤ normal·√Var(t), and what lies between them: the variance is that of
+    the count in question, so intervals near 0 stay wide enough. It is computed at five counts and
+    interpolated. An estimate outside 0 to ``most`` is taken at the nearer end, which is nearer to
+    any truth. ``normal`` is the normal quantile, 1.96 for 95 %.
     """
     middle = min(max(estimate, 0.0), most)
-    ends = []
-    for sign in (-1.0, 1.0):
-        end = middle
-        for _ in range(2):
-            end = min(max(middle + sign * normal * sqrt(variance_at(end)), 0.0), most)
-        ends.append(end)
-    return min(ends[0], middle), max(ends[1], middle)
+    deviation = _deviation(middle, variance_at, most)
+    grid = np.linspace(0.0, most, _GRID)
+    inside = grid[np.abs(grid - middle) <= normal * deviation(grid)]
+    ends = [float(inside.min(initial=middle)), float(inside.max(initial=middle))]
+    for place, sign in enumerate((-1.0, 1.0)):
+        end = ends[place]
+        for _ in range(_ROUNDS):
+            reach = normal * float(deviation(np.array([end]))[0])
+            end = min(max(middle + sign * reach, 0.0), most)
+        ends[place] = min(ends[place], end) if sign < 0 else max(ends[place], end)
+    return ends[0], ends[1]
+
+
+def _deviation(
+    middle: float, variance_at: Callable[[float], float], most: float
+) -> Callable[[Floats], Floats]:
+    """The standard deviation by count, from the variance at five counts."""
+    from scipy.interpolate import PchipInterpolator
+
+    nodes = np.array([0.0, middle / 2, middle, (middle + most) / 2, most])
+    nodes = nodes[np.append(True, np.diff(nodes) > 1e-9 * most)]
+    known = PchipInterpolator(nodes, [variance_at(float(node)) for node in nodes])
+
+    def deviation(counts: Floats) -> Floats:
+        return np.asarray(np.sqrt(np.maximum(known(counts), 0.0)))
+
+    return deviation

@@ -18,6 +18,7 @@ from dpdesk.engine.diverted.estimation.estimate import (
 from dpdesk.engine.diverted.estimation.groups import group_model
 from dpdesk.engine.diverted.estimation.solving import bayes_step, fixed_point, nonnegative_counts
 from dpdesk.engine.diverted.estimation.transition import FullTransition, TwoStates
+from dpdesk.engine.diverted.estimation.variance import interval
 from tests.helpers.diverted_releases import published, skewed_codes
 from tests.reference.diverted_estimation import bayes
 
@@ -243,3 +244,20 @@ def test_mixed_groups_and_all_values_at_once_halve_the_error_of_the_papers_way()
                     squares.setdefault((mixed, estimator), []).append((found - truth) ** 2)
     error = {key: float(np.sqrt(np.mean(each))) for key, each in squares.items()}
     assert error[True, Estimator.MATRIX] < 0.5 * error[False, Estimator.PAPER]
+
+
+def test_an_interval_reaches_down_from_an_estimate_above_all_rows() -> None:
+    # The variance is widest in the middle: a search that starts at the end would stay there.
+    found = interval(250.0, lambda count: count * (100 - count), 1.96, 100.0)
+    grid = np.linspace(0, 100, 100_001)
+    held = grid[(100 - grid) <= 1.96 * np.sqrt(grid * (100 - grid))]
+    assert found[0] == pytest.approx(held.min(), abs=0.5)
+    assert found[1] == 100
+
+
+@given(st.floats(-50, 150), st.floats(0, 400))
+def test_an_interval_of_a_constant_variance_is_the_plain_one(value: float, variance: float) -> None:
+    middle = min(max(value, 0.0), 100.0)
+    low, high = interval(value, lambda _: variance, 2.0, 100.0)
+    assert low == pytest.approx(max(0.0, middle - 2 * np.sqrt(variance)))
+    assert high == pytest.approx(min(100.0, middle + 2 * np.sqrt(variance)))
