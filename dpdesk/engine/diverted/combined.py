@@ -22,6 +22,7 @@ from dpdesk.core.parameters import parse_parameters, plain_number
 from dpdesk.core.recoding import Recoding
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.diverted.drawing import uniform
+from dpdesk.engine.diverted.partition import counted
 from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.method import MethodInput, MethodOutcome
 
@@ -118,14 +119,26 @@ def choose_rows(
         [column.domain for column in columns],
         np.stack([column.codes for column in columns], axis=1),
     )
-    left = np.flatnonzero(~suppressed_tuples(recoding, codes))
-    _, classes = np.unique(tuple_keys(recoding, codes[left]), return_inverse=True)
     token.check()
+    left = np.flatnonzero(~suppressed_tuples(recoding, codes))
+    token.check()
+    classes = numbered(tuple_keys(recoding, codes[left]), token)
 
     def choose(source: RandomSource) -> NDArray[np.int64]:
         return np.delete(left, spare_rows(classes, k, removed, source))
 
     return choose
+
+
+def numbered(keys: NDArray[np.int64], token: CancelToken) -> NDArray[np.int32]:
+    """A number for each key, the same for the same key, from 0 on; without the interpreter."""
+    from dpdesk.engine.diverted.kernels import number_runs
+
+    found = np.empty(len(keys), np.int32)
+    order = np.argsort(keys, kind="stable")
+    token.check()
+    number_runs(keys, order, found)
+    return found
 
 
 def spare_rows(
@@ -135,7 +148,7 @@ def spare_rows(
 
     Each time all such rows are equally likely. ValueError when there are not so many.
     """
-    sizes = np.bincount(classes)
+    sizes = counted(classes, int(classes.max(initial=-1)) + 1)
     if int(np.maximum(sizes - k, 0).sum()) < count:
         raise ValueError("too few rows are to spare")
     candidates = np.flatnonzero(sizes[classes] > k)
@@ -194,7 +207,11 @@ def suppressed_tuples(recoding: Recoding, codes: NDArray[np.int32]) -> NDArray[n
     """Whether each tuple of labels is suppressed."""
     gone = len(recoding.suppressed)
     keys = tuple_keys(recoding, np.concatenate([recoding.suppressed, codes]).astype(np.int32))
-    return np.isin(keys[gone:], keys[:gone])
+    if not gone:
+        return np.zeros(len(codes), np.bool_)
+    known = np.sort(keys[:gone])
+    places = np.minimum(np.searchsorted(known, keys[gone:]), gone - 1)
+    return np.asarray(known[places] == keys[gone:], np.bool_)
 
 
 def _classes(

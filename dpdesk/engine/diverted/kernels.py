@@ -155,6 +155,20 @@ def count_values(codes: Array, counts: Array) -> None:
 
 
 @kernel
+def number_runs(keys: Array, order: Array, numbers: Array) -> int:
+    """Give equal keys the same number, from 0 on in the order of the keys; how many there are.
+
+    ``order`` sorts the keys.
+    """
+    last = 0
+    for i in range(len(order)):
+        if i and keys[order[i]] != keys[order[i - 1]]:
+            last += 1
+        numbers[order[i]] = last
+    return last + 1 if len(order) else 0
+
+
+@kernel
 def number_kept(removed: Array, kept: Array) -> None:
     """Fill ``kept`` with the numbers from 0 on that are not in ``removed``, which ascends."""
     number, gone = 0, 0
