@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from dpdesk.core.errors import InputError
@@ -63,6 +63,15 @@ class SourceSpec:
     def is_url(self) -> bool:
         """Whether ``path`` is the address of a database server."""
         return "://" in self.path
+
+    def with_paths(self, moved: Callable[[str], str]) -> SourceSpec:
+        """The same source with the path of each file as ``moved`` gives it; addresses stay."""
+        return replace(
+            self,
+            path=self.path if self.is_url else moved(self.path),
+            metadata=self.metadata and moved(self.metadata),
+            catalog=self.catalog and moved(self.catalog),
+        )
 
     def as_plain(self) -> dict[str, object]:
         """The table ``[source]`` as plain values; options that are detected are left out."""

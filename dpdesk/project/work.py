@@ -111,7 +111,7 @@ class WorkState:
         return replace(
             self,
             base=folder,
-            source=self.source and replace(self.source, path=self._moved(self.source.path, folder)),
+            source=self.source and self.source.with_paths(lambda path: self._moved(path, folder)),
             hierarchies=MappingProxyType(
                 {
                     name: HierarchyFile(self._moved(choice.path, folder))

@@ -239,16 +239,18 @@ def _shortest(path: Path, base: Path) -> str:
 
 def _files(state: WorkState) -> tuple[str, ...]:
     """The paths that a state names, as it writes them."""
-    named = [] if state.source is None else [state.source.path]
+    source = state.source
+    named = [] if source is None or source.is_url else [source.path]
+    named += [] if source is None else [one for one in (source.metadata, source.catalog) if one]
     named += [one.path for one in state.hierarchies.values() if isinstance(one, HierarchyFile)]
     return tuple(dict.fromkeys(named))
 
 
 def files_of(state: WorkState) -> dict[Path, str]:
     """The files that a state reads, whole paths, with their kind."""
-    source = None if state.source is None else state.source.path
+    hierarchies = {one.path for one in state.hierarchies.values() if isinstance(one, HierarchyFile)}
     return {
-        _joined(state.base, path): "data" if path == source else "hierarchy"
+        _joined(state.base, path): "hierarchy" if path in hierarchies else "data"
         for path in _files(state)
     }
 
@@ -257,7 +259,7 @@ def _with_paths(state: WorkState, base: Path, path: Callable[[str], str]) -> Wor
     return replace(
         state,
         base=base,
-        source=state.source and replace(state.source, path=path(state.source.path)),
+        source=state.source and state.source.with_paths(path),
         hierarchies=MappingProxyType(
             {
                 name: HierarchyFile(path(one.path)) if isinstance(one, HierarchyFile) else one

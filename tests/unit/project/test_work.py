@@ -7,6 +7,7 @@ import pytest
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Plan, SourceSpec
 from dpdesk.core.schema import Role
+from dpdesk.project.file.sources import files_of
 from dpdesk.project.work import (
     OpenWork,
     SetHierarchy,
@@ -113,3 +114,18 @@ def test_columns_that_the_new_data_lack_are_forgotten() -> None:
     after = SetSource(SourceSpec("new.csv"), columns=("zip", "x")).apply(state())
     assert list(after.roles) == ["zip"]
     assert list(after.hierarchies) == ["zip"]
+
+
+def test_an_address_stays_and_files_beside_the_source_move_with_it() -> None:
+    fixed = SourceSpec("data/a.asc", metadata="data/a.rda", catalog="/else/c.sas7bcat")
+    moved = WorkState(source=fixed, base=Path("/plans")).based_on(Path("/plans/deep")).source
+    assert moved is not None
+    assert (moved.path, moved.metadata) == ("../data/a.asc", "../data/a.rda")
+    assert moved.catalog == "/else/c.sas7bcat"
+    server = SourceSpec("postgresql://db.example.org/register", table="people")
+    state = WorkState(source=server, base=Path("/plans"))
+    assert state.based_on(Path("/other")).source == server
+    assert files_of(state) == {}
+    assert set(files_of(WorkState(source=fixed, base=Path("/plans")))) == {
+        Path("/plans/data/a.asc"), Path("/plans/data/a.rda"), Path("/else/c.sas7bcat"),
+    }  # fmt: skip
