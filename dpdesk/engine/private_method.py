@@ -111,7 +111,7 @@ class BudgetAdvice(Protocol):
 class ExactTables:
     """Counts without noise, to be published as they are: no guarantee covers them.
 
-    ``values`` are whole cuboids, ``cells`` single ones in the order in which the design has them.
+    ``values`` are whole cuboids, ``cells`` single ones in the design's order.
     """
 
     values: Mapping[int, NDArray[np.int64]] = field(default_factory=dict, repr=False)

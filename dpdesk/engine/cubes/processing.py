@@ -100,7 +100,7 @@ def _with_exact(
     for mask in settings.published:
         if part.gives(mask):
             found[mask] = part.table(mask, exact.values)
-    for (mask, cell), value in zip(part.single, exact.cells, strict=True):
+    for (mask, cell), value in zip(part.asked, exact.cells[len(part.single) :], strict=True):
         found[mask] = np.array(found[mask])
         found[mask][cell] = value
     return found
@@ -118,7 +118,8 @@ def _consistent(
         return {mask: _from_best(mask, channel, own) for mask in settings.published}
     cube = _cube(settings.consistency, channel, own, exact, token, report)
     if channel.exact is not None and channel.exact.single:
-        cube = pinned_cube(cube, channel.exact.single, exact.cells, token)
+        pins = channel.exact.single
+        cube = pinned_cube(cube, pins, exact.cells[: len(pins)], token)
     ended = _ended(settings, cube, token, report)
     return {mask: ended.cuboid(mask) for mask in settings.published}
 

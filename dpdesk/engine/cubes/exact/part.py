@@ -27,12 +27,13 @@ class ExactPart:
 
     ``known`` is the shortest form of it, with the grand total where neighbours have the same number
     of rows; ``whole`` are the cuboids to count, none part of another; ``generic`` is the
-    sensitivity of everything else.
+    sensitivity of everything else. ``asked`` are the single cells as the plan names them.
     """
 
     known: Knowledge
     whole: tuple[int, ...]
     generic: GenericSensitivity
+    asked: tuple[tuple[int, Cell], ...] = ()
 
     def gives(self, cuboid: int) -> bool:
         """Whether a cuboid is exact."""
@@ -45,7 +46,7 @@ class ExactPart:
 
     @cached_property
     def single(self) -> tuple[tuple[int, Cell], ...]:
-        """Exact cells of cuboids that have noise elsewhere: mask and places."""
+        """Exact cells of cuboids that have noise elsewhere, in their shortest form."""
         cells = self.known.cells
         return tuple((mask, cell) for mask in cells for cell in sorted(cells[mask]))
 

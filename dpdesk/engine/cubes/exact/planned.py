@@ -33,12 +33,14 @@ def with_exact(
         return settings
     places = {mask: [_place(domain, mask, cell, where) for cell in single[mask]] for mask in single}
     known = knowledge(domain.shape, whole, places, total=settings.replace)
-    part = ExactPart(known, known.counted, generic_sensitivity(known, token))
+    asked = tuple((mask, cell) for mask, cells in places.items() for cell in cells)
+    part = ExactPart(known, known.counted, generic_sensitivity(known, token), asked)
     _check_cells(part, settings, where)
-    if not part.noisy(settings.published):
+    if not part.noisy(settings.published) or part.generic.l1 == 0:
         raise InputError(
             "cube.exact",
-            f"{where}: every table that is published is exact, so no noise protects anything.",
+            f"{where}: every table that is published follows from what is exact, so no noise "
+            "protects anything.",
             hint="Publish tables that do not follow from the exact ones as well.",
             details={"key": "exact"},
         )
@@ -101,8 +103,9 @@ def counted_exactly(part: ExactPart | None, rows: PlacedRows, token: CancelToken
     """The true counts of what is released exactly."""
     if part is None:
         return ExactTables()
-    known = {mask: rows.cuboid(mask, token) for mask in dict.fromkeys(m for m, _ in part.single)}
-    cells = tuple(int(known[mask][cell]) for mask, cell in part.single)
+    listed = (*part.single, *part.asked)
+    known = {mask: rows.cuboid(mask, token) for mask in dict.fromkeys(m for m, _ in listed)}
+    cells = tuple(int(known[mask][cell]) for mask, cell in listed)
     return ExactTables({mask: rows.cuboid(mask, token) for mask in part.whole}, cells)
 
 

@@ -234,8 +234,15 @@ def _gap_note(reached: float, bound: float) -> str:
 def _plan(objective: Objective, shares: Shares, note: str, *, proven: bool) -> CubePlan:
     domain = objective.domain
     residual = bool(len(objective.costs))
+    # Dimensions of one category cost nothing, and without them no source would hold some tables.
+    single = 0 if residual else sum(1 << i for i, n in enumerate(domain.shape) if n == 1)
+    forbidden = set(domain.forbidden.tolist())
+    found: dict[int, Fraction] = {}
+    for place, share in exact_shares(Terms(objective).array(shares)).items():
+        whole = place if place | single in forbidden else place | single
+        found[whole] = found.get(whole, Fraction(0)) + share
     sources = tuple(
         NoiseSource(domain.original(place), share, residual)
-        for place, share in exact_shares(Terms(objective).array(shares)).items()
+        for place, share in sorted(found.items())
     )
     return CubePlan(domain.whole_shape, domain.whole_published, domain.noise, sources, proven, note)

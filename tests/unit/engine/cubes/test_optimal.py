@@ -416,3 +416,9 @@ def test_undetermined_cuboids_have_no_half_width() -> None:
     assert half_width(plan, 2, 1.0) == np.inf
     with pytest.raises(ValueError, match="determined"):
         recommended_budget(plan, 2, 50.0)
+
+
+@pytest.mark.parametrize("noise", [Noise.LAPLACE, Noise.GAUSSIAN])
+def test_every_table_is_part_of_a_source_where_dimensions_have_one_value(noise: Noise) -> None:
+    plan = plan_optimal((2, 1, 2, 1), tuple(range(16)), noise)
+    assert all(any(mask & ~source.cuboid == 0 for source in plan.sources) for mask in range(16))
