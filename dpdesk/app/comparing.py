@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 
-__all__ = ["Comparison", "compare_plan", "compare_work"]
+__all__ = ["Comparison", "compare_plan", "compare_work", "true_answer_of_work"]
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.app.planning import PreparedRun
+    from dpdesk.core.query import Answer, Query
     from dpdesk.engine.diverted.comparators.own_data import Comparison
+    from dpdesk.engine.diverted.method import LDiverted
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 
@@ -42,10 +44,37 @@ def compare_plan(
         return _compared(prepared, token, report)
 
 
+def true_answer_of_work(
+    context: AppContext,
+    data: DataStore,
+    work: WorkState,
+    query: Query,
+    token: CancelToken,
+    report: Report,
+) -> Answer:
+    """The true answer to a query that a diverted release of the work is asked; internal.
+
+    Raises InputError ``query.*`` and for whatever is wrong with the work, RefusedError
+    ``compare.method``, Cancelled.
+    """
+    from dpdesk.app.exploring import ready
+    from dpdesk.engine.diverted.truth import true_answer
+
+    prepared = ready(context, data, work, token, report)
+    _checked_method(prepared)
+    return true_answer(query, prepared.given, token)
+
+
 def _compared(prepared: PreparedRun, token: CancelToken, report: Report) -> tuple[Comparison, ...]:
     from dpdesk.engine.diverted.comparators.own_data import compare_on_own_data
-    from dpdesk.engine.diverted.method import LDiverted
     from dpdesk.engine.noise.randomness import SystemRandomness
+
+    _checked_method(prepared).judge(prepared.given, token, report)
+    return compare_on_own_data(prepared.given, prepared.data, SystemRandomness(), token, report)
+
+
+def _checked_method(prepared: PreparedRun) -> LDiverted:
+    from dpdesk.engine.diverted.method import LDiverted
 
     if not isinstance(prepared.method, LDiverted):
         raise RefusedError(
@@ -53,5 +82,4 @@ def _compared(prepared: PreparedRun, token: CancelToken, report: Report) -> tupl
             f"{prepared.plan_name}: the method `{prepared.method.id}` has no other ways to be "
             "compared with on queries, expected `l-diverted`.",
         )
-    prepared.method.judge(prepared.given, token, report)
-    return compare_on_own_data(prepared.given, prepared.data, SystemRandomness(), token, report)
+    return prepared.method
