@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import (
@@ -33,6 +34,8 @@ _ANYTHING = "*"
 PARTLY = "a released value stands for values inside and outside the condition"
 
 Bools = NDArray[np.bool_]
+Places = NDArray[np.int64]
+_MOST_GROUPS = 1_000_000
 
 
 def askable_rows(content: ReleasedContent, token: CancelToken) -> Askable:
@@ -49,10 +52,10 @@ def count_rows(query: Query, content: ReleasedContent, token: CancelToken) -> An
     certain, possible = _matched(query, counted, generalised)
     suppressed = _suppressed(content.manifest)
     places = [counted.columns.index(each.column) for each in query.by]
-    rows = [
-        _row(query, labels, counted.rows, certain & inside, possible & inside, suppressed)
-        for labels, inside in group_rows(query, counted, places, possible, token)
-    ]
+    rows: list[AnswerRow] = []
+    for labels, members in _groups(query, counted, places, possible, token):
+        token.check()
+        rows.append(_row(labels, counted.rows[members], certain[members], suppressed))
     columns = tuple(each.column for each in query.by)
     return Answer(
         columns,
@@ -106,24 +109,71 @@ def group_rows(
     query: Query, counted: CountedRows, places: Sequence[int], possible: Bools, token: CancelToken
 ) -> Iterator[tuple[tuple[str | None, ...], Bools]]:
     """Labels of each group that occurs with the combinations inside it, in order, margins last."""
-    choices: list[list[int | None]] = []
-    for place in places:
-        codes = sorted(
-            set(counted.codes[possible, place].tolist()), key=label_order(counted, place)
-        )
-        choices.append([*codes, *([None] if query.margins else [])])
-    for chosen in product(*choices):
+    for labels, members in _groups(query, counted, places, possible, token):
+        inside = np.zeros(len(counted.rows), dtype=bool)
+        inside[members] = True
+        yield labels, inside
+
+
+def _groups(
+    query: Query, counted: CountedRows, places: Sequence[int], possible: Bools, token: CancelToken
+) -> list[tuple[tuple[str | None, ...], Places]]:
+    """Labels of each group that occurs, and the numbers of its combinations; margins last.
+
+    For each set of columns whose margin is taken the combinations are sorted once, so the work does
+    not grow with groups that do not occur. Raises RefusedError ``query.too-large``, Cancelled.
+    """
+    ranks = [_ranks(counted, place) for place in places]
+    found: list[tuple[tuple[int, ...], Places]] = []
+    rows = np.flatnonzero(possible)
+    for kept in product((True, False) if query.margins else (True,), repeat=len(places)):
         token.check()
-        inside = np.ones(len(counted.rows), dtype=bool)
-        for place, code in zip(places, chosen, strict=True):
-            if code is not None:
-                inside &= counted.codes[:, place] == code
-        if not places or bool((inside & possible).any()):
-            labels = tuple(
-                None if code is None else counted.texts[place][code]
-                for place, code in zip(places, chosen, strict=True)
-            )
-            yield labels, inside
+        keys = np.stack(
+            [
+                rank[counted.codes[rows, place]] if keep else np.full(len(rows), len(rank))
+                for place, rank, keep in zip(places, ranks, kept, strict=True)
+            ]
+            or [np.zeros(len(rows), dtype=np.int64)],
+            axis=1,
+        )
+        different, which = np.unique(keys, axis=0, return_inverse=True)
+        if len(found) + len(different) > _MOST_GROUPS:
+            raise _too_many()
+        order = np.argsort(which.reshape(-1), kind="stable")
+        ends = np.searchsorted(which.reshape(-1)[order], np.arange(1, len(different)))
+        parts = np.split(rows[order], ends) if len(different) else []
+        found += [(tuple(key), part) for key, part in zip(different.tolist(), parts, strict=True)]
+    if not places:
+        return [((), rows)]
+    names = [_named(counted, place, rank) for place, rank in zip(places, ranks, strict=True)]
+    return [
+        (tuple(texts[rank] for texts, rank in zip(names, key, strict=True)), part)
+        for key, part in sorted(found, key=lambda pair: pair[0])
+    ]
+
+
+def _ranks(counted: CountedRows, place: int) -> Places:
+    """The place of each code of a column among its labels in order."""
+    order = sorted(range(len(counted.texts[place])), key=label_order(counted, place))
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
+
+
+def _named(counted: CountedRows, place: int, ranks: Places) -> list[str | None]:
+    """The label of each rank; the last one, beyond all, is the margin."""
+    names: list[str | None] = [None] * (len(ranks) + 1)
+    for code, rank in enumerate(ranks):
+        names[int(rank)] = counted.texts[place][code]
+    return names
+
+
+def _too_many() -> RefusedError:
+    return RefusedError(
+        "query.too-large",
+        f"The answer has more than {_MOST_GROUPS:,} numbers.",
+        hint="Tell fewer columns apart.",
+    )
 
 
 def label_order(counted: CountedRows, place: int) -> Callable[[int], tuple[bool, float, str]]:
@@ -139,14 +189,10 @@ def label_order(counted: CountedRows, place: int) -> Callable[[int], tuple[bool,
 
 
 def _row(
-    query: Query,
-    labels: tuple[str | None, ...],
-    rows: NDArray[np.int64],
-    certain: Bools,
-    possible: Bools,
-    suppressed: int,
+    labels: tuple[str | None, ...], rows: Places, certain: Bools, suppressed: int
 ) -> AnswerRow:
-    low, high = int(rows[certain].sum()), int(rows[possible].sum())
+    """A group from the rows of its combinations, which all may be meant."""
+    low, high = int(rows[certain].sum()), int(rows.sum())
     if low == high:
         return AnswerRow(labels, float(low), 0.0, float(low), float(high + suppressed))
     return AnswerRow(labels, None, None, float(low), float(high + suppressed), PARTLY)

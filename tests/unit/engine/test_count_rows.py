@@ -96,3 +96,20 @@ def test_only_generalised_columns_are_warned_of() -> None:
 def test_what_is_not_there_is_an_error(where: str) -> None:
     with pytest.raises(Exception, match="release has no"):
         ask(where)
+
+
+def test_a_group_for_each_combination_that_occurs_and_no_more() -> None:
+    answer = ask(by=["age", "sex", "illness"], margins=True)
+    expected: Counter[tuple[str | None, ...]] = Counter()
+    for row in ROWS:
+        for kept in range(8):
+            expected[tuple(text if kept >> i & 1 else None for i, text in enumerate(row))] += 1
+    assert {row.labels: row.value for row in answer.rows} == expected
+    assert len(answer.rows) == len(expected)
+
+
+def test_where_nothing_is_meant_there_is_no_group_but_a_total_of_none() -> None:
+    nothing = ("sex=F", "age=20-39", "illness=x")
+    assert ask(*nothing, by=["sex"]).rows == ()
+    (row,) = ask(*nothing).rows
+    assert (row.value, row.high) == (0.0, 1.0)
