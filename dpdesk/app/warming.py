@@ -81,7 +81,7 @@ def warm_up(
         except (ImportError, OSError, RuntimeError, DpdeskError):
             continue
         found += 1
-    for start in (_arrow, _compiler, _noise) if starts is None else starts:
+    for start in (_arrow, _compiler, _noise, _values) if starts is None else starts:
         token.check()
         try:
             start()
@@ -110,5 +110,12 @@ def _noise() -> None:
     What is drawn is used for nothing and counts nothing.
     """
     from dpdesk.engine.cubes.warming import warm_kernels
+
+    warm_kernels()
+
+
+def _values() -> None:
+    """The kernels that draw values draw a few of nobody's and forget them."""
+    from dpdesk.engine.diverted.warming import warm_kernels
 
     warm_kernels()
