@@ -174,3 +174,18 @@ def test_a_cancel_is_heard(rule: str) -> None:
     token.cancel()
     with pytest.raises(Cancelled):
         value_groups(np.array([2, 2], np.int64), 2, rule, SeededBits(1), token)
+
+
+def test_with_very_many_values_every_pair_still_meets_as_often() -> None:
+    values, size, most = 40, 2, 1
+    assert batch_size(values, values // size, size, most) == 3
+    counts, source = np.ones(values, np.int64), SeededBits(12)
+    met = np.zeros((values, values), np.int64)
+    times = 1500
+    for _ in range(times):
+        found = value_groups(counts, size, MIXED, source, TOKEN, most)
+        assert sorted(found.ravel().tolist()) == list(range(values))
+        met[found[:, 0], found[:, 1]] += 1
+    pairs = (met + met.T)[np.triu_indices(values, 1)]
+    share = 1 / (values - 1)
+    assert abs(pairs - times * share).max() < 6.5 * (times * share * (1 - share)) ** 0.5
