@@ -38,7 +38,10 @@ class DuckdbReader:
             raise no_database(self._path, "DuckDB")
         self.notes = Notes()
         try:
-            self._con = duckdb.connect(str(self._path), read_only=True, config=_OPTIONS)
+            # It would spill beside the database; what is raw may lie in the private folder only.
+            spill = f"{request.target}.spill" if request.target else ""
+            options = {**_OPTIONS, "temp_directory": spill}
+            self._con = duckdb.connect(str(self._path), read_only=True, config=options)
         except duckdb.Error as error:
             raise self._told(error) from error
         try:

@@ -35,8 +35,9 @@ class FixedWidthReader:
         self._columns = columns
         self.variables = tuple(column.variable for column in columns)
         self._decimals = [column.decimals for column in request.columns] or [None] * len(columns)
-        self.encoding = request.encoding or self._detected()
-        self._file = self._path.open("r", encoding=self.encoding, errors="strict", newline=None)
+        encoding = request.encoding or self._detected()
+        self.encoding = encoding.removesuffix("-sig")
+        self._file = self._path.open("r", encoding=encoding, errors="strict", newline=None)
 
     def _described(self, request: ReadRequest) -> tuple[list[ArgusColumn], str]:
         if request.columns:

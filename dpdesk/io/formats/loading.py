@@ -63,7 +63,7 @@ def load_foreign(
 
 def preview_foreign(path: Path, base: Path, spec: SourceSpec) -> SourcePreview:
     """The first rows; raises what :func:`load_foreign` raises. No value touches the disk."""
-    request = replace(request_for(spec, path, base, Path()), limit=PREVIEW_ROWS)
+    request = replace(request_for(spec, path, base, Path()), target="", limit=PREVIEW_ROWS)
     done = read_in_process(request, path.name, CancelToken(), lambda made: None)
     names = tuple(variable.name for variable in done.variables)
     return SourcePreview(reading_of(spec, path, done), names, done.head)

@@ -55,6 +55,7 @@ class SqliteReader:
         # Bytes that are no UTF-8 are found, and named, when the texts are taken over.
         self._con.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         self._con.execute("PRAGMA query_only = ON")
+        self._con.execute("PRAGMA temp_store = MEMORY")  # never the system's temp folder
         statement, self.rows = self._statement(request)
         self._cursor = self._con.execute(statement)
         names = tuple(item[0] for item in self._cursor.description or ())
