@@ -12,7 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.errors import DpdeskError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.parameters import effective_parameters, parse_parameters
+from dpdesk.core.published import CheckStatus
+from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.consistency.pinned import pinned_variances
 from dpdesk.engine.cubes.exact.knowledge import knowledge
 from dpdesk.engine.cubes.exact.part import ExactPart
@@ -20,6 +24,12 @@ from dpdesk.engine.cubes.exact.recomputed import exact_claim, larger_change, min
 from dpdesk.engine.cubes.exact.recomputed_cells import after_cells
 from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
 from dpdesk.engine.cubes.lattice import information
+from dpdesk.engine.cubes.method import DpCube
+from dpdesk.engine.private_method import PrivateInput
+from dpdesk.io.canonical import canonical_json, parse_canonical
+from tests.helpers.debits import debit_for_tests
+from tests.helpers.known_bits import SeededBits
+from tests.helpers.memory_tables import MemorySource
 
 TOKEN = CancelToken()
 NAMES = "abc"
@@ -107,3 +117,52 @@ def test_variances_beside_exact_cells_are_the_same_by_passes_and_by_matrices(
     matrices = after_cells(claim, by_names, [frozenset(_names(m)) for m in noisy], TOKEN)
     for mask in noisy:
         assert matrices[frozenset(_names(mask))] == pytest.approx(passes[mask], rel=1e-6, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    _asked(),
+    st.sampled_from(["all", "base", "bmax", "optimal"]),
+    st.sampled_from(["l2", "none"]),
+    st.sampled_from([{"epsilon": 0.05}, {"epsilon": 40}, {"rho": 1}]),
+    st.integers(1, 3),
+)
+def test_whatever_is_exact_a_release_passes_its_own_check(
+    asked: tuple[tuple[int, ...], list[Any], bool],
+    planner: str,
+    consistency: str,
+    budget: dict[str, float],
+    rows: int,
+) -> None:
+    shape, items, replace = asked
+    raw: dict[str, Any] = {
+        "dimensions": list(NAMES),
+        "domains": {name: [str(i) for i in range(n)] for name, n in zip(NAMES, shape, strict=True)},
+        "exact": items,
+        "planner": planner,
+        "consistency": consistency,
+        "neighbours": "replace" if replace else "add-remove",
+        "rows_per_person": rows,
+        **budget,
+    }
+    method = DpCube()
+    parameters = parse_parameters(method.parameters, raw, "plan")
+    known = PrivateInput(dict.fromkeys(NAMES, Role.QUASI_IDENTIFIER), {}, parameters)
+    try:
+        design = method.design(known, TOKEN, silent)
+    except DpdeskError as error:
+        if error.code not in ("cube.exact", "cube.exact-too-large"):
+            raise
+        return
+    source = MemorySource.of(tuple(NAMES), [tuple("0" * 3), tuple(str(n - 1) for n in shape)] * 4)
+    debit = debit_for_tests(design.charge.cost, design.charge.draws)
+    noisy = design.measure(source, debit, SeededBits(rows), TOKEN, silent).noisy
+    tables = design.process(noisy, TOKEN, silent)
+    said = {
+        "parameters": effective_parameters(method.parameters, parameters, method.parameters),
+        "guarantee": design.guarantee.as_json(),
+        "result": dict(design.result),
+    }
+    manifest = parse_canonical(canonical_json(said))
+    checks = method.verify(manifest, {table.file: table for table in tables}, TOKEN)
+    assert [check for check in checks if check.status is CheckStatus.FAILED] == []
