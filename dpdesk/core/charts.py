@@ -70,7 +70,8 @@ class Look(Enum):
 class BarSeries:
     """Values of one series, one per category; ``outline`` draws borders only (the state before).
 
-    ``errors``, where they are given, reach as far to both sides of each value.
+    An outline that is a ``bound`` is no state before, but the most that a value may be. ``errors``,
+    where they are given, reach as far to both sides of each value; with ``below`` that far down.
     """
 
     name: str
@@ -78,6 +79,12 @@ class BarSeries:
     look: Look = Look.FIRST
     outline: bool = False
     errors: tuple[float, ...] = ()
+    below: tuple[float, ...] = ()
+    bound: bool = False
+
+    def low_end(self, place: int) -> float:
+        """Where the interval of a value begins; ``errors`` must be given."""
+        return self.values[place] - (self.below or self.errors)[place]
 
 
 @dataclass(frozen=True)

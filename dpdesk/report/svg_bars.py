@@ -176,8 +176,8 @@ def _whisker(
     """A line with caps from one end of the interval to the other, cut where the axis begins."""
     if not series.errors:
         return
-    value, end = _ends(series)[index]
-    first, last = scale(max(value - series.errors[index], 0.0)), scale(max(end, 0.0))
+    _, end = _ends(series)[index]
+    first, last = scale(max(series.low_end(index), 0.0)), scale(max(end, 0.0))
     if upright:
         canvas.line(middle, first, middle, last, TEXT, "", 2)
         for end in (first, last):
@@ -226,7 +226,7 @@ def _value_label(
     label = scale.label(series.values[index])
     value = _ends(series)[index][1]
     begin, width = across
-    before = [other for other in chart.series if other.outline]
+    before = [other for other in chart.series if other.outline and not other.bound]
     if upright and len(before) == 1 and len(chart.series) == len(before) + 1:
         was = before[0].values[index]
         label = f"{scale.label(was).removesuffix(' %')} → {label}"

@@ -23,7 +23,7 @@ def frequency_chart(found: Eligibility) -> BarChart:
         categories=tuple(item.value or "(empty)" for item in shown),
         series=(
             BarSeries("Rows", tuple(float(item.rows) for item in shown)),
-            BarSeries("Allowed", (allowed,) * len(shown), Look.REFERENCE, outline=True),
+            BarSeries("Allowed", (allowed,) * len(shown), Look.REFERENCE, outline=True, bound=True),
         ),
         table=table_from(
             ("Value", "Rows", "Allowed (rows)"),
@@ -40,7 +40,7 @@ def _answer(found: Eligibility) -> str:
     if most is None:
         return "There are no rows."
     name = quoted(most.value)
-    limit = f"{found.allowed:,} may have one value at ℓ′ = {found.l:,}"
+    limit = f"at most {found.allowed:,} may have the same value at ℓ′ = {found.l:,}"
     if most.rows > found.allowed:
-        return f"Yes: {name} has {most.rows:,} rows, and at most {limit}."
+        return f"Yes: {name} has {most.rows:,} rows, and {limit}."
     return f"No: the most frequent, {name}, has {most.rows:,} rows, and {limit}."

@@ -47,7 +47,7 @@ class DivertedExploration:
         judged = described(self.given, settings, first, found, notes)
         sentence = (
             f"Every published value of {name_list(settings.diverted(self.given.roles))} is drawn "
-            f"from {settings.l:,} values; {judged.result['rows_removed']} rows are removed."
+            f"from {settings.l:,} values; {_removed(judged.result['rows_removed'])}."
         )
         return ExplorationView(
             True, sentence, judged.charts, judged.figures, judged.guarantee, notes=notes
@@ -56,6 +56,12 @@ class DivertedExploration:
     def pick(self, point: int) -> Mapping[str, object]:
         """See :meth:`~dpdesk.engine.method.Exploration.pick`: there are no points."""
         raise InputError("exploration.no-point", "There is no point with this number.")
+
+
+def _removed(rows: object) -> str:
+    if rows == 0:
+        return "no row has to be removed for that"
+    return f"{rows:,} {'row is' if rows == 1 else 'rows are'} removed at random for that"
 
 
 def _refused(short: Eligibility, found: Sequence[Eligibility]) -> ExplorationView:

@@ -57,7 +57,7 @@ def reliability_chart(
         id=f"reliability-{attribute}",
         question=f"Which counts of {attribute} will be reliable, and which are protected?",
         answer=_answer(rows, limits, reliable_from, protected_to),
-        x_axis=Axis("Rows with the value", "rows", log=True, whole=True, minimum=1),
+        x_axis=Axis("Rows with the value", log=True, whole=True, minimum=1),
         y_axis=Axis(
             f"Chance of an error of {float(limits.share):.0%} or more",
             percent=True,

@@ -66,7 +66,7 @@ _LEVELS = LevelsParameter(
 )
 _K = IntegerParameter(
     key="k",
-    label="k, the smallest class",
+    label="k, the smallest class (none: drawn values alone)",
     help="Make the quasi-identifiers k-anonymous first, so that fewer people can find a row.",
     unit="rows",
     minimum=2,

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from PySide6.QtCore import QCoreApplication
+
 from dpdesk.core.charts import BarChart, BarSeries, format_figure
 from dpdesk.ui.charts.items import Bar
 from dpdesk.ui.theme import Theme, look_colour
@@ -46,15 +48,24 @@ def layout_bars(chart: BarChart, theme: Theme) -> list[Bar]:
             bar = Bar(low, high, value, colour, outline=one.outline, hatched=failed)
             if before is not None and not one.outline:
                 was = before.values[index]
-                text = f"{_bar_label(was, kind).removesuffix(' %')} → {_bar_label(value, kind)}"
+                text = _pair_label(_bar_label(value, kind), _bar_label(was, kind), before)
                 bar = replace(bar, label=text, clear=max(was, value))
             elif not one.outline:
                 brief = whole_percent(value) if kind == "share" else ""
                 bar = replace(bar, label=_bar_label(value, kind), brief=brief)
             if one.errors:
-                bar = replace(bar, error=one.errors[index], clear=value + one.errors[index])
+                ends = one.low_end(index), value + one.errors[index]
+                bar = replace(bar, begins=ends[0], clear=ends[1])
             bars.append(bar)
     return bars
+
+
+def _pair_label(value: str, other: str, outline: BarSeries) -> str:
+    """A value with the state before it, or with the most that it may be."""
+    if not outline.bound:
+        return f"{other.removesuffix(' %')} → {value}"
+    text = QCoreApplication.translate("Bars", "{value} of {most} {name}")
+    return text.format(value=value.removesuffix(" %"), most=other, name=outline.name.lower())
 
 
 def _bar_label(value: float, kind: str) -> str:

@@ -65,7 +65,7 @@ class Bar:
     """One bar from ``low`` to ``high`` across its axis, ``value`` long; ``label`` at its end.
 
     The label stands beyond ``clear`` where another bar ends there. ``brief`` is a shorter one, for
-    bars that stand close. A whisker reaches ``error`` to both sides of the value.
+    bars that stand close. A whisker reaches from ``begins`` to ``clear``; None: there is none.
     """
 
     low: float
@@ -77,7 +77,7 @@ class Bar:
     hatched: bool = False
     clear: float = 0.0
     brief: str = ""
-    error: float = 0.0
+    begins: float | None = None
 
 
 class BarsItem(PixelItem):
@@ -111,8 +111,8 @@ class BarsItem(PixelItem):
         for bar, rect in sorted(rects, key=lambda pair: pair[0].outline):
             self._draw_bar(painter, bar, rect)
         for bar in self._bars:
-            if bar.error:
-                middle, ends = (bar.low + bar.high) / 2, (bar.value - bar.error, bar.clear)
+            if bar.begins is not None and bar.begins < bar.clear:
+                middle, ends = (bar.low + bar.high) / 2, (bar.begins, bar.clear)
                 colours = self._text, self._ground
                 draw_whisker(painter, colours, middle, ends, transform, lying=self._lying)
         painter.setPen(self._text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -249,7 +250,8 @@ class PlotSurface(PlotFrame):
         side = "left" if chart.horizontal else "bottom"
         metrics = QFontMetrics(self._theme.font("note"))
         if chart.horizontal:
-            room, slot = max(80, self.width() // 3), 0.0
+            room = max(80, self.width() // 3)
+            slot = self.plotItem.vb.height() / max(1.0, len(chart.categories) + 0.2)
         else:
             wide = self.plotItem.vb.width() if self.plotItem.vb.width() > 1 else self.width() - 90
             slot = wide / max(1.0, len(chart.categories) + 0.2)
@@ -264,6 +266,9 @@ class PlotSurface(PlotFrame):
                 metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
                 for name in chart.categories
             ]
+        if chart.horizontal and self.plotItem.vb.height() > 1:
+            step = max(1, math.ceil(metrics.height() / max(slot, 1.0)))
+            names = [name if place % step == 0 else "" for place, name in enumerate(names)]
         self._axes[side].name_categories(chart.category_axis, names)
 
     # -- the marked point

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 SvgRenderer = Callable[[Chart], str]
 _FORMATS = ("png", "svg", "csv")
-LEAST_ROWS = 5
+LEAST_ROWS, MOST_LINES = 5, 16
 
 
 def load_plots() -> None:
@@ -110,6 +110,7 @@ class ChartView(QWidget):
             self._show_page()
             return
         surface = self._surface or self._made_surface()
+        self._give_room(self._theme.theme)
         self.setAccessibleName(chart.question)
         self.setAccessibleDescription(chart.answer)
         surface.setAccessibleName(chart.question)
@@ -352,9 +353,17 @@ class ChartView(QWidget):
         self._export.setIcon(icon("save", theme.tokens, size=theme.icon))
         self._export.setIconSize(QSize(theme.icon, theme.icon))
         self._head.restyle(theme)
-        self._pages.setMinimumHeight(theme.row * LEAST_ROWS)
+        self._give_room(theme)
         if self._surface is not None:
             self._surface.restyle(theme)
+
+    def _give_room(self, theme: Theme) -> None:
+        """Bars that lie want a line each, so that their names stand apart."""
+        chart, line = self._chart, QFontMetrics(theme.font("note")).height() + 2
+        lines = 0
+        if isinstance(chart, BarChart) and chart.horizontal:
+            lines = min(len(chart.categories), MOST_LINES) + 3
+        self._pages.setMinimumHeight(max(theme.row * LEAST_ROWS, lines * line))
 
     @Slot(int)
     def _on_selected(self, number: int) -> None:

@@ -114,14 +114,18 @@ class NumberField(Field):
 
 
 class IntegerField(NumberField):
-    """A whole number."""
+    """A whole number; one step below the least is none, where nothing has to be given."""
 
     def __init__(self, parameter: IntegerParameter, *, live: bool) -> None:
         box = NarrowSpin()
         super().__init__(parameter, box, live=live)
         self._spin = box
         highest = parameter.maximum if parameter.maximum is not None else LARGEST
-        box.setRange(max(parameter.minimum, -LARGEST), min(highest, LARGEST))
+        least = max(parameter.minimum, -LARGEST)
+        self._absent = least - 1 if not parameter.required and start_of(parameter) is None else None
+        box.setRange(least if self._absent is None else self._absent, min(highest, LARGEST))
+        if self._absent is not None:
+            box.setSpecialValueText(self.tr("none"))
         if parameter.unit:
             box.setSuffix(f" {parameter.unit}")
         if self._slider is not None:
@@ -132,7 +136,8 @@ class IntegerField(NumberField):
 
     def plain(self) -> object:
         """See :meth:`Field.plain`."""
-        return self._spin.value()
+        value = self._spin.value()
+        return None if value == self._absent else value
 
     def set_plain(self, value: object) -> None:
         """See :meth:`Field.set_plain`; None shows the default or the suggested value."""

@@ -242,3 +242,16 @@ def test_nothing_keeps_a_closed_form_alive(qtbot: QtBot, theme: ThemeManager) ->
     form.deleteLater()
     del form
     qtbot.waitUntil(lambda: bool(gc.collect() or True) and reference() is None)
+
+
+def test_a_whole_number_that_need_not_be_given_is_none_until_it_is(qtbot: QtBot) -> None:
+    form = ParameterForm([IntegerParameter("k", "k", "Rows per group.", "rows", minimum=2)])
+    qtbot.addWidget(form)
+    (box,) = form.findChildren(QSpinBox)
+    assert (form.values(), box.text()) == ({}, "none")
+    box.stepUp()
+    assert (form.values(), box.text()) == ({"k": 2}, "2 rows")
+    box.stepDown()
+    assert form.values() == {}
+    form.set_values({"k": 7})
+    assert form.values() == {"k": 7}
