@@ -85,7 +85,7 @@ def write_dta(
     Raises RefusedError ``export.too-large`` for a text that is too long.
     """  # fmt: skip
     columns = survey(table, book, True, token)
-    names = accepted_names([column.variable.name for column in columns], 32)
+    names = accepted_names([column.variable.name for column in columns], 32, first="_")
     variables = [
         _Variable(column, name, _storage(column))
         for column, name in zip(columns, names, strict=True)

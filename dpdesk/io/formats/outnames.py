@@ -13,15 +13,18 @@ _RESERVED = frozenset(
 )
 
 
-def accepted_names(names: Sequence[str], most: int, ascii_only: bool = False) -> list[str]:
+def accepted_names(
+    names: Sequence[str], most: int, ascii_only: bool = False, first: str = "", other: str = ""
+) -> list[str]:
     """Names of at most ``most`` bytes of letters, digits and ``_``, each different but for case.
 
-    A name that is accepted as it is stays; others are changed as little as possible.
+    ``first`` and ``other`` are further characters that may begin a name, or stand within it. A name
+    that is accepted as it is stays; others are changed as little as possible.
     """
     found: list[str] = []
     taken: set[str] = set()
     for name in names:
-        plain = _plain(name, ascii_only)
+        plain = _plain(name, re.ASCII if ascii_only else re.NOFLAG, first, other)
         made, number = _cut(plain, most), 1
         while made.upper() in taken:
             number += 1
@@ -32,10 +35,11 @@ def accepted_names(names: Sequence[str], most: int, ascii_only: bool = False) ->
     return found
 
 
-def _plain(name: str, ascii_only: bool) -> str:
-    flags = re.ASCII if ascii_only else 0
-    text = re.sub(r"\W", "_", name, flags=flags).rstrip("_") or "v"
-    if not text[0].isalpha() or text.upper() in _RESERVED:
+def _plain(name: str, flags: re.RegexFlag, first: str, other: str) -> str:
+    text = re.sub(rf"[^\w{re.escape(first + other)}]", "_", name, flags=flags)
+    if text != name or text.endswith("."):
+        text = text.rstrip("_.") or "v"
+    if not (text[0].isalpha() or text[0] in first) or text.upper() in _RESERVED:
         text = f"v_{text}"
     return text
 

@@ -71,7 +71,8 @@ def write_sav(
     Raises RefusedError ``export.too-large`` for a text that is too long.
     """  # fmt: skip
     columns = survey(table, book, False, token)
-    names = accepted_names([column.variable.name for column in columns], 64)
+    given = [column.variable.name for column in columns]
+    names = accepted_names(given, 64, first="@", other="#$.")
     variables = _layout(columns, names)
     with path.open("xb") as out:
         _head(out, variables, table.rows, title, created)

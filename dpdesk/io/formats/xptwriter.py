@@ -65,7 +65,7 @@ def write_xpt(
     """  # fmt: skip
     columns = survey(table, book, True, token)
     given = [column.variable.name for column in columns]
-    old, new = accepted_names(given, 8, True), accepted_names(given, 32, True)
+    old, new = (accepted_names(given, most, True, first="_") for most in (8, 32))
     is_new = old != new or any(_needs_new(column) for column in columns)
     names = new if is_new else old
     variables: list[_Variable] = []

@@ -116,6 +116,9 @@ def test_names_that_a_program_refuses_are_changed_and_kept_as_labels(tmp_path: P
     names = ["marital-status", "2nd", "marital status", "with"]
     assert accepted_names(names, 32) == ["marital_status", "v_2nd", "marital_status_2", "v_with"]
     assert accepted_names(["Verheiratet seit", "VERHEIRA"], 8, True) == ["Verheira", "VERHEI_2"]
+    kept = ["Dauer_", "@x.1", "ότι", "v$"]
+    assert accepted_names(kept, 64, first="@", other="#$.") == kept
+    assert accepted_names(["_id", "a.", "€"], 32, first="_") == ["_id", "a", "v"]
     found = head(written(tmp_path, "sav", names, [["1", "2", "3", "4"]]))
     assert [variable.label for variable in found.variables] == names
 
