@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ DATA = "data"
 MOST_VALUES = 200_000
 MOST_CODED_COLUMNS = 1_000
 _FEW_VALUES = 1_000
+_SOME_ROWS = 200_000
 _PIECE = 10_000
 
 
@@ -71,13 +73,31 @@ def code_columns(
 def _to_code(
     con: DuckDBPyConnection, width: int, rows: int, place: Path, token: CancelToken
 ) -> set[int]:
+    """The columns with few enough values, as far as estimates tell.
+
+    Estimating over all rows costs as much as listing the values, so it is done only for columns
+    that show many among rows spread evenly over the table.
+    """
     if width > MOST_CODED_COLUMNS:
         return set()
-    counts = ", ".join(f"approx_count_distinct(c{j})" for j in range(width))
-    with query(con, token, place) as cursor:
-        found = cursor.execute(f"SELECT {counts} FROM {RAW}").fetchone() or ()
+    spread = f"{RAW} WHERE rowid % {max(1, rows // _SOME_ROWS)} = 0"
+    shown = _distinct(con, range(width), spread, place, token)
+    many = [j for j in range(width) if shown[j] > _FEW_VALUES]
+    found = _distinct(con, many, RAW, place, token) if rows >= 2 * _SOME_ROWS else shown
     limit = min(MOST_VALUES, max(_FEW_VALUES, rows // 3))
-    return {j for j, distinct in enumerate(found) if distinct <= limit}
+    return {j for j in range(width) if found.get(j, shown[j]) <= limit}
+
+
+def _distinct(
+    con: DuckDBPyConnection, columns: Sequence[int], table: str, place: Path, token: CancelToken
+) -> dict[int, int]:
+    """Estimates of how many values some columns have, by column."""
+    if not columns:
+        return {}
+    counts = ", ".join(f"approx_count_distinct(c{j})" for j in columns)
+    with query(con, token, place) as cursor:
+        found = cursor.execute(f"SELECT {counts} FROM {table}").fetchone() or ()
+    return dict(zip(columns, found, strict=True))
 
 
 def _make_type(con: DuckDBPyConnection, j: int, place: Path, token: CancelToken) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
 
-_KEY_BITS = 63
+_KEY_BITS, _SHORT_BITS = 63, 32
 
 
 def count_tuples(
@@ -67,8 +68,9 @@ def _by_key(
     factors = [1] * len(columns)
     for j in range(len(columns) - 2, -1, -1):
         factors[j] = factors[j + 1] * sizes[j + 1]
+    kind = "UINTEGER" if prod(sizes) < 1 << _SHORT_BITS else "UBIGINT"
     key = " + ".join(
-        f"enum_code({column.sql})::UBIGINT * {factor}"
+        f"enum_code({column.sql})::{kind} * {factor}::{kind}"
         for column, factor in zip(columns, factors, strict=True)
     )
     with query(con, token, place) as cursor:

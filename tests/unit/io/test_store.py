@@ -38,12 +38,13 @@ PEOPLE = [(f"p{i}", str(20 + i * 7 % 50), "fm?"[i % 3], ["", "NA", "x"][i % 3]) 
 TEXT = "id,age,sex,note\n" + "".join(",".join(row) + "\n" for row in PEOPLE)
 
 
-@pytest.mark.parametrize("way", ["packed", "texts", "wide"])
+@pytest.mark.parametrize("way", ["packed", "short", "texts", "wide"])
 def test_a_frequency_table_counts_what_counter_counts(
     tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     monkeypatch.setattr(coding, "MOST_CODED_COLUMNS", 0 if way == "texts" else 1_000)
     monkeypatch.setattr(counting, "_KEY_BITS", 1 if way == "wide" else 63)
+    monkeypatch.setattr(counting, "_SHORT_BITS", 32 if way == "short" else 1)
     store = opened(tmp_path, TEXT, workspace, missing=("", "?"))
     table = store.frequency_table(["sex", "age", "note"], CancelToken())
     found = {
@@ -55,6 +56,16 @@ def test_a_frequency_table_counts_what_counter_counts(
     missing = [{table.domains[j][c] for c in codes} for j, codes in enumerate(table.missing)]
     assert missing == [{"?"}, set(), {""}]
     store.close()
+
+
+def test_a_column_that_is_nearly_unique_in_its_second_half_stays_text(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coding, "_SOME_ROWS", 100)
+    monkeypatch.setattr(coding, "_FEW_VALUES", 10)
+    rows = "".join(f"{'same' if i < 500 else i},{i % 5}\n" for i in range(1_000))
+    store = opened(tmp_path, "late,few\n" + rows, workspace)
+    assert [column.domain is None for column in store._columns.values()] == [True, False]
 
 
 def test_rows_come_in_source_order_from_many_threads(tmp_path: Path, workspace: Workspace) -> None:
