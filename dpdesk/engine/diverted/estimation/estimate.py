@@ -29,6 +29,7 @@ NORMAL = 1.959963984540054
 """The normal quantile of 95 % intervals."""
 _MOST_STATES = 4096
 _MOST_SOLVED = 3000
+_SLACK = 4.0
 
 
 class Estimator(Enum):
@@ -135,8 +136,38 @@ def full_estimate(tables: Tables, transitions: Sequence[FullTransition], found: 
         others = clipped(tables.everything - tables.matching, transitions)
         variance_at = _row_variance_at(tables, transitions, found, others)
     error = sqrt(variance_at(value))
-    low, high = interval(linear, variance_at, NORMAL, tables.hits)
+    low, high = _interval(linear, error, variance_at, tables)
     return Estimate(value, error, min(low, value), max(high, value), condition)
+
+
+def _interval(
+    linear: float, error: float, variance_at: Callable[[float], float], tables: Tables
+) -> tuple[float, float]:
+    """The 95 % interval; for all rows with the one variance that their counts allow."""
+    possible = possible_counts(tables)
+    if tables.hits == float(tables.everything.sum()) and len(tables.chosen) == 1:
+        return interval(linear, lambda _: error**2, NORMAL, possible)
+    return interval(linear, variance_at, NORMAL, possible)
+
+
+def possible_counts(tables: Tables) -> tuple[float, float]:
+    """The counts that are possible at all: at most P, at most all rows with the chosen values.
+
+    And, for one attribute, at least what of P the rows with other values can not fill. The number
+    of rows with the chosen values is known within the error of published counts, of which four
+    standard deviations are allowed: the variance is at most that number, and at most that of
+    the others.
+    """
+    rows, least, most = float(tables.everything.sum()), 0.0, tables.hits
+    size = len(tables.chosen)
+    for axis, mask in enumerate(tables.chosen):
+        others = tuple(other for other in range(size) if other != axis)
+        with_values = float(tables.everything.sum(axis=others)[mask].sum())
+        slack = _SLACK * sqrt(min(with_values, rows - with_values) + _SLACK**2)
+        most = min(most, with_values + slack)
+        if size == 1:
+            least = min(most, max(0.0, tables.hits - (rows - with_values) - slack))
+    return least, most
 
 
 def nonnegative(published: Floats, transitions: Sequence[Transition]) -> Floats:
@@ -247,7 +278,7 @@ def _summed(parts: Sequence[Estimate], hits: float, turned: bool) -> Estimate:
     if any(part.standard_error is None for part in parts):
         return Estimate(value, condition=condition)
     error = sqrt(sum((part.standard_error or 0.0) ** 2 for part in parts))
-    low, high = interval(value, lambda _: error**2, NORMAL, hits)
+    low, high = interval(value, lambda _: error**2, NORMAL, (0.0, hits))
     return Estimate(value, error, low, high, condition)
 
 
@@ -282,7 +313,7 @@ def _one_combination(
     found, others = clipped(matching, states), clipped(everything - matching, states)
     variance_at = _row_variance_at(small, states, found, others)
     error = sqrt(variance_at(float(found[(1,) * size])))
-    low, high = interval(linear, variance_at, NORMAL, small.hits)
+    low, high = _interval(linear, error, variance_at, small)
     return Estimate(value, error, low, high, condition)
 
 

@@ -129,37 +129,43 @@ def _outer(vectors: Sequence[Floats]) -> Floats:
 
 
 def interval(
-    estimate: float, variance_at: Callable[[float], float], normal: float, most: float
+    estimate: float,
+    variance_at: Callable[[float], float],
+    normal: float,
+    possible: tuple[float, float],
 ) -> tuple[float, float]:
-    """The counts from 0 to ``most`` that the estimate does not contradict.
+    """The ``possible`` counts, from one to another, that the estimate does not contradict.
 
     All t with |estimate − t| ≤ normal·√Var(t), and what lies between them: the variance is that of
     the count in question, so intervals near 0 stay wide enough. It is computed at five counts and
-    interpolated. An estimate outside 0 to ``most`` is taken at the nearer end, which is nearer to
-    any truth. ``normal`` is the normal quantile, 1.96 for 95 %.
+    interpolated. An estimate outside the possible counts is taken at the nearer end, which is
+    nearer to any truth. ``normal`` is the normal quantile, 1.96 for 95 %.
     """
-    middle = min(max(estimate, 0.0), most)
-    deviation = _deviation(middle, variance_at, most)
-    grid = np.linspace(0.0, most, _GRID)
+    least, most = possible
+    middle = min(max(estimate, least), most)
+    deviation = _deviation(middle, variance_at, least, most)
+    grid = np.linspace(least, most, _GRID)
     inside = grid[np.abs(grid - middle) <= normal * deviation(grid)]
     ends = [float(inside.min(initial=middle)), float(inside.max(initial=middle))]
     for place, sign in enumerate((-1.0, 1.0)):
         end = ends[place]
         for _ in range(_ROUNDS):
             reach = normal * float(deviation(np.array([end]))[0])
-            end = min(max(middle + sign * reach, 0.0), most)
+            end = min(max(middle + sign * reach, least), most)
         ends[place] = min(ends[place], end) if sign < 0 else max(ends[place], end)
     return ends[0], ends[1]
 
 
 def _deviation(
-    middle: float, variance_at: Callable[[float], float], most: float
+    middle: float, variance_at: Callable[[float], float], least: float, most: float
 ) -> Callable[[Floats], Floats]:
     """The standard deviation by count, from the variance at five counts."""
     from scipy.interpolate import PchipInterpolator
 
-    nodes = np.array([0.0, middle / 2, middle, (middle + most) / 2, most])
-    nodes = nodes[np.append(True, np.diff(nodes) > 1e-9 * most)]
+    nodes = np.array([least, (least + middle) / 2, middle, (middle + most) / 2, most])
+    nodes = nodes[np.append(True, np.diff(nodes) > 1e-9 * max(most, 1.0))]
+    if len(nodes) == 1:
+        nodes = np.array([least, least + 1.0])
     known = PchipInterpolator(nodes, [variance_at(float(node)) for node in nodes])
 
     def deviation(counts: Floats) -> Floats:

@@ -14,6 +14,7 @@ from dpdesk.engine.diverted.estimation.estimate import (
     Tables,
     estimate,
     iterative_bayes,
+    possible_counts,
 )
 from dpdesk.engine.diverted.estimation.groups import group_model
 from dpdesk.engine.diverted.estimation.solving import bayes_step, fixed_point, nonnegative_counts
@@ -248,7 +249,7 @@ def test_mixed_groups_and_all_values_at_once_halve_the_error_of_the_papers_way()
 
 def test_an_interval_reaches_down_from_an_estimate_above_all_rows() -> None:
     # The variance is widest in the middle: a search that starts at the end would stay there.
-    found = interval(250.0, lambda count: count * (100 - count), 1.96, 100.0)
+    found = interval(250.0, lambda count: count * (100 - count), 1.96, (0.0, 100.0))
     grid = np.linspace(0, 100, 100_001)
     held = grid[(100 - grid) <= 1.96 * np.sqrt(grid * (100 - grid))]
     assert found[0] == pytest.approx(held.min(), abs=0.5)
@@ -258,6 +259,22 @@ def test_an_interval_reaches_down_from_an_estimate_above_all_rows() -> None:
 @given(st.floats(-50, 150), st.floats(0, 400))
 def test_an_interval_of_a_constant_variance_is_the_plain_one(value: float, variance: float) -> None:
     middle = min(max(value, 0.0), 100.0)
-    low, high = interval(value, lambda _: variance, 2.0, 100.0)
+    low, high = interval(value, lambda _: variance, 2.0, (0.0, 100.0))
     assert low == pytest.approx(max(0.0, middle - 2 * np.sqrt(variance)))
     assert high == pytest.approx(min(100.0, middle + 2 * np.sqrt(variance)))
+
+
+def test_no_count_is_larger_than_that_of_all_rows_with_the_value() -> None:
+    counts = np.array([990.0, 700, 660, 400, 220, 30])
+    model = [transition(counts.astype(np.int64))]
+    rare = Tables(counts / 2, counts, (one(6, 5),))
+    assert possible_counts(rare) == (0, pytest.approx(30 + 4 * np.sqrt(30 + 16)))
+    found = estimate(Tables(counts, counts, (one(6, 0),)), model, Estimator.MATRIX)
+    assert found.low is not None
+    assert found.high is not None
+    deviation = np.sqrt(990 * (1 - 1 / 3))
+    # All rows: the published count itself, though the value is in nearly all groups.
+    assert found.low == pytest.approx(990 - 1.96 * deviation, abs=5)
+    assert found.high == pytest.approx(990 + 1.96 * deviation, abs=5)
+    least, _ = possible_counts(Tables(counts, counts, (one(6, 0),)))
+    assert 990 - 5 * deviation < least < 990
