@@ -90,3 +90,28 @@ def test_a_table_among_several_is_named_in_the_form(qtbot: QtBot, tmp_path: Path
     assert not form.delimiter.isEnabled()
     form.set_source(SourceSpec("a.csv"))
     assert not form.table.isVisibleTo(form)
+
+
+def test_a_database_of_several_tables_asks_which_one(
+    qtbot: QtBot, workbench: Workbench, theme: ThemeManager, tmp_path: Path
+) -> None:
+    con = sqlite3.connect(tmp_path / "a.sqlite")
+    con.executescript("CREATE TABLE a (x); CREATE TABLE b (y); INSERT INTO b VALUES (1), (2);")
+    con.close()
+    panel = DataPanel(workbench, theme)
+    qtbot.addWidget(panel)
+    panel.resize(1040, 700)
+    panel.show()
+    workbench.open_path(tmp_path / "a.sqlite")
+    form = panel.reading.form
+    qtbot.waitUntil(form.table.isVisible, timeout=TIMEOUT)
+    assert findings(panel) == []
+    form.table.setText("b")
+    form.table.editingFinished.emit()
+    qtbot.waitUntil(panel.reading.apply_button.isEnabled, timeout=TIMEOUT)
+    panel.reading.apply_button.click()
+    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
+    assert workbench.profile is not None
+    assert [column.name for column in workbench.profile.columns] == ["y"]
+    assert workbench.work.source is not None
+    assert workbench.work.source.table == "b"

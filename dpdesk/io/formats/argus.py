@@ -134,14 +134,14 @@ def read_code_list(path: Path) -> dict[str, str]:
                 f"{path.name}, line {number}: found `{line[:60]}`, expected a code, a comma and a "
                 "label.",
                 hint="Repair the line of the code list.",
-                details={"line": number},
+                details={"metadata_line": number},
             )
         if labels.setdefault(code, label.strip().strip('"')) != label.strip().strip('"'):
             raise InputError(
                 "argus.codelist",
                 f"{path.name}, line {number}: the code `{code}` has two labels.",
                 hint="Repair the code list.",
-                details={"line": number},
+                details={"metadata_line": number},
             )
     return labels
 
@@ -151,7 +151,7 @@ def _fault(path: Path, number: int, found: str, expected: str) -> InputError:
         "argus.syntax",
         f"{path.name}, line {number}: {found}, expected {expected}.",
         hint="Repair the metadata, or describe the columns in the plan (`columns`).",
-        details={"line": number},
+        details={"metadata_line": number},
     )
 
 

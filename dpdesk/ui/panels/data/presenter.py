@@ -21,7 +21,7 @@ from dpdesk.ui.words.labels import label_facts, with_label
 ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-15", "cp1250", "iso8859-2", "utf-16")
 DELIMITERS = (",", ";", "\t", "|", " ")
 _MOST_LABELLED = 12
-_ABOUT_READING = ("csv.", "encoding.", "source.option", "read.")
+_ABOUT_READING = ("csv.", "encoding.", "source.option", "source.table", "read.")
 _LONGEST_LABEL = 28
 RANGE = " – "
 translate = QCoreApplication.translate
