@@ -51,6 +51,6 @@ def _column(name: str, number: int, variable: Variable | None) -> dict[str, obje
     if variable.value_labels:
         column["dc:subject"] = [
             {"@type": "skos:Concept", "skos:notation": code, "skos:prefLabel": label}
-            for code, label in variable.value_labels.items()
+            for code, label in sorted(variable.value_labels.items())
         ]
     return column
