@@ -6,6 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from dpdesk.app.asking import reads_rows
+from dpdesk.ui.asking import AskWindow
 from dpdesk.ui.audit import AuditWindow
 from dpdesk.ui.browsing import BrowseWindow
 from dpdesk.ui.files import FileAsker
@@ -20,7 +22,7 @@ from dpdesk.ui.workbench import Workbench
 
 class SideWindows(QObject):
     """People and keys, the audit log, all states of the work, the plan and another file, the
-    tables of a released cube.
+    tables of a released cube, questions to released rows.
 
     ``keysChanged()`` when keys or trusted keys are others than before; ``jumpAsked(str, str)``
     names a step of the main window and a column to look at there.
@@ -39,6 +41,7 @@ class SideWindows(QObject):
         self.fit: FitWindow | None = None
         self.history: HistoryWindow | None = None
         self.browser: BrowseWindow | None = None
+        self.asker: AskWindow | None = None
         self._add_actions()
 
     def _add_actions(self) -> None:
@@ -51,8 +54,8 @@ class SideWindows(QObject):
         text = self.tr("Audit &log…")
         tip = self.tr("What was done on this computer, and whether the log of it is intact")
         add(ActionSpec("view.audit", text, "view", "Ctrl+Shift+L", tip, "records"), self.show_audit)
-        text = self.tr("&Browse a released cube…")
-        tip = self.tr("Look through the tables of a release: roll up, drill down, slice, pivot")
+        text = self.tr("&Browse or ask a release…")
+        tip = self.tr("Look through the tables of a cube, or ask released rows for counts")
         spec = ActionSpec("view.browse", text, "view", "Ctrl+Shift+B", tip, "go")
         add(spec, self.ask_browser)
         text, tip = self.tr("All &states…"), self.tr("All states that the work has had, with times")
@@ -91,8 +94,11 @@ class SideWindows(QObject):
 
     @Slot(object)
     def show_browser(self, folder: object) -> None:
-        """Show the released cube in a folder."""
+        """Show the released cube in a folder, or ask the rows that were released there."""
         if not isinstance(folder, Path):
+            return
+        if reads_rows(folder):
+            self.show_asker(folder)
             return
         if self.browser is None:
             bench = self._bench
@@ -101,11 +107,24 @@ class SideWindows(QObject):
             )
         self.browser.open(folder)
 
+    def show_asker(self, folder: Path) -> None:
+        """Ask a release of rows for counts."""
+        if self.asker is None:
+            bench = self._bench
+            self.asker = AskWindow(
+                bench.context, bench.hub, self._theme, self._data_path, self._window
+            )
+        self.asker.open(folder)
+
+    def _data_path(self) -> Path | None:
+        """The data file that is open."""
+        return None if self._bench.data is None else self._bench.data.path
+
     @Slot()
     def ask_browser(self) -> None:
         """Ask for the folder of a released cube, and show it."""
         folder = "" if self._bench.release_path is None else str(self._bench.release_path)
-        self.show_browser(self._asker.open_folder(self.tr("Browse the cube of a release"), folder))
+        self.show_browser(self._asker.open_folder(self.tr("Browse or ask a release"), folder))
 
     @Slot()
     def show_fit(self) -> None:

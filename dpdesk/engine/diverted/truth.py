@@ -6,6 +6,9 @@ error of a release, and with it more than the release does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from dpdesk.core.jobs import CancelToken
@@ -16,19 +19,25 @@ from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.diverted.values import labels_of
 from dpdesk.engine.method import MethodInput
 
+Texts = Mapping[str, Mapping[str, str]]
+_NONE: Texts = MappingProxyType({})
 
-def true_answer(query: Query, given: MethodInput, token: CancelToken) -> Answer:
+
+def true_answer(
+    query: Query, given: MethodInput, token: CancelToken, recoded: Texts = _NONE
+) -> Answer:
     """Exact counts of the source for the groups and conditions of a query; no estimator is used.
 
     ``given`` is the input of the plan that the release was made from; drawn columns are counted at
-    the level at which they are released. Rows that a release leaves out (fewer than ℓ′) are
-    counted. Raises InputError ``query.value``, ``source.unknown-column``, Cancelled.
+    the level at which they are released, and ``recoded`` ones (of a combined release) by the
+    released text of every raw one. Rows that a release leaves out are counted. Raises InputError
+    ``query.value``, ``source.unknown-column``, Cancelled.
     """
-    counted = _counted(query, given, token)
+    counted = _counted(query, given, token, recoded)
     certain = np.ones(len(counted.rows), bool)
     possible = certain.copy()
     for place, name in enumerate(counted.columns):
-        found = matches_of(query, name, counted.texts[place], frozenset())
+        found = matches_of(query, name, counted.texts[place], frozenset(recoded))
         codes = counted.codes[:, place]
         certain &= np.array([match is Match.YES for match in found])[codes]
         possible &= np.array([match is not Match.NO for match in found])[codes]
@@ -49,7 +58,7 @@ def true_answer(query: Query, given: MethodInput, token: CancelToken) -> Answer:
     )
 
 
-def _counted(query: Query, given: MethodInput, token: CancelToken) -> CountedRows:
+def _counted(query: Query, given: MethodInput, token: CancelToken, recoded: Texts) -> CountedRows:
     """The rows of the source by the released texts of the columns of a query."""
     settings = Settings.from_parameters(given.parameters)
     names = query.columns() or settings.diverted(given.roles)[:1]
@@ -58,9 +67,11 @@ def _counted(query: Query, given: MethodInput, token: CancelToken) -> CountedRow
     codes = table.codes.astype(np.int32)
     for place, name in enumerate(names):
         domain = table.domains[place]
-        if settings.levels.get(name, 0):
+        labels = recoded.get(name)
+        if labels is None and settings.levels.get(name, 0):
             alone = given.source.frequency_table((name,), token)
             labels = labels_of(alone, given.hierarchies, settings.levels[name], given.where)
+        if labels is not None:
             known = tuple(sorted(set(labels.values())))
             at = np.array([known.index(labels[value]) for value in domain], np.int32)
             codes[:, place] = at[codes[:, place]]

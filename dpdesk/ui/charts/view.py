@@ -143,6 +143,12 @@ class ChartView(QWidget):
         self._keeps_answer = True
         self._head.set_low(low=False)
 
+    def forbid_saving(self, reason: str) -> None:
+        """Keep internal numbers from being written to files, and say why; empty: allow it."""
+        self._export.setEnabled(not reason)
+        words = self.tr("Save this chart as picture, drawing or table")
+        self._export.setToolTip(reason or words)
+
     def set_placeholder(self, text: str) -> None:
         """What stands here while there is no chart: the next thing to do."""
         self._placeholder.setText(text)

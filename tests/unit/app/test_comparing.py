@@ -96,3 +96,14 @@ def test_the_work_of_a_window_is_compared_and_asked_in_the_same_way(
         found = true_answer_of_work(context, prepared.data, work, query, token, silent)
     (row,) = found.rows
     assert row.value == sum(person[4] == "baker" for person in clinic.people())
+
+
+def test_recoded_columns_are_counted_by_their_released_texts(
+    context: AppContext, plan: Path
+) -> None:
+    towns = {f"town {number}": "north" if number < 2 else "south" for number in range(4)}
+    query, token = Query(by=(Grouping("town"),)), CancelToken()
+    with prepare_plan(context, plan, token, silent) as prepared:
+        found = true_answer(query, prepared.given, token, {"town": towns})
+    counts = {row.labels[0]: row.value for row in found.rows}
+    assert counts == Counter(towns[person[2]] for person in clinic.people())

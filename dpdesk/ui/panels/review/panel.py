@@ -11,6 +11,7 @@ from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from dpdesk.app.asking import DIVERTED
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobOutcome
 from dpdesk.ui.panels.review import checks, presenter
@@ -305,7 +306,8 @@ class ReviewPanel(Panel):
         self.release.show_checks(rows)
         self.release.show_guarantee(presenter.guarantee_of(facts))
         tables = self.tables.show_release(facts)
-        self.release.show_picture(presenter.risk_picture(facts), tables=tables)
+        picture, drawn = presenter.risk_picture(facts), facts.method == DIVERTED
+        self.release.show_picture(picture, tables=tables, drawn=drawn)
         title, work = self.tr("Listing files"), ListFiles(bench.release_path, facts)
         bench.hub.latest(_FILES).query(title, work, done=self._on_files, quiet=True)
 
@@ -399,7 +401,7 @@ class ReviewPanel(Panel):
         facts, folder = self._bench.release, self._bench.release_path
         if facts is None or folder is None:
             return
-        if what == "browse":
+        if what in ("browse", "ask"):
             self.cubeAsked.emit(folder)
             return
         places = {"folder": folder, "about": facts.public / "about.html"}

@@ -83,8 +83,13 @@ class ReleasePage(Page):
         if guarantee is not None:
             self._guarantee.set_guarantee(guarantee)
 
-    def show_picture(self, chart: Chart | None, *, tables: bool = False) -> None:
-        """The risk before and after, where the internal part tells it; or ``tables`` with noise."""
+    def show_picture(
+        self, chart: Chart | None, *, tables: bool = False, drawn: bool = False
+    ) -> None:
+        """The risk before and after, where the internal part tells it; or ``tables`` with noise.
+
+        Rows with ``drawn`` values can be asked for counts.
+        """
         choices = [(PROMISE, self.tr("What is promised")), (FILES, self.tr("Which files"))]
         if chart is not None:
             choices.append((PICTURE, self.tr("How risky")))
@@ -92,6 +97,7 @@ class ReleasePage(Page):
             choices.append((TABLES, self.tr("Which numbers")))
         self.strip.set_choices(choices)
         self._opens["browse"].setVisible(tables)
+        self._opens["ask"].setVisible(drawn)
         self._chart.set_chart(chart)
         self._on_chosen(self.strip.current)
 
@@ -217,6 +223,11 @@ class ReleasePage(Page):
                 self.tr("&Browse…"),
                 self.tr("Browse the tables"),
                 self.tr("Look through the tables: roll up, drill down, slice, pivot, with errors"),
+            ),
+            "ask": (
+                self.tr("As&k…"),
+                self.tr("Ask for counts"),
+                self.tr("Put conditions together by clicking; estimates with their errors"),
             ),
             "folder": (
                 self.tr("F&older"),

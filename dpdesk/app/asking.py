@@ -1,0 +1,141 @@
+"""Ask a release by clicking: what its columns hold, and the truth for whoever has the source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app.querying import OpenRelease, told
+from dpdesk.core.errors import InputError, RefusedError, StorageError
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.query import Answer, Query
+from dpdesk.core.spans import span_of
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.core.release import ReleaseFacts
+    from dpdesk.engine.method import MethodInput
+    from dpdesk.io.store import DataStore
+
+DIVERTED = "l-diverted"
+TRUTH_BADGE = "internal, confidential: from the source"
+
+
+@dataclass(frozen=True)
+class ReleasedColumn:
+    """The published values of a column, numbers first and in their order; whether it is numeric."""
+
+    name: str
+    values: tuple[str, ...]
+    numeric: bool
+
+
+def reads_rows(folder: Path) -> bool:
+    """Whether a release holds rows, by its files alone; nothing is read or checked."""
+    public = folder / "public" if (folder / "public").is_dir() else folder
+    return (public / "microdata.csv").is_file()
+
+
+def released_column(
+    release: OpenRelease, name: str, token: CancelToken, report: Report
+) -> ReleasedColumn:
+    """What a column of a released table holds; InputError ``release.unreadable``, Cancelled."""
+    from dpdesk.engine.anonymity.querying import label_order
+    from dpdesk.engine.diverted.querying import MICRODATA
+
+    report(StepStarted("Read the values", 1, 1))
+    with told(release.about.folder):
+        counted = release.content.counted(MICRODATA, (name,), token)
+        texts = counted.texts[0]
+        order = sorted(range(len(texts)), key=label_order(counted, 0))
+    numbers = sum(span_of(text) is not None for text in texts)
+    return ReleasedColumn(name, tuple(texts[code] for code in order), 2 * numbers > len(texts))
+
+
+def drawn_columns(release: OpenRelease) -> tuple[str, ...]:
+    """The columns whose published values were drawn."""
+    guarantee = release.content.manifest.get("guarantee")
+    parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    named = parameters.get("diverted") if isinstance(parameters, Mapping) else None
+    return tuple(map(str, named)) if isinstance(named, list) else ()
+
+
+def holds_evidence(release: OpenRelease) -> bool:
+    """Whether the truth can be had with the source: the internal part is at hand too."""
+    return release.about.method == DIVERTED and (release.about.folder / "internal").is_dir()
+
+
+def true_answer(
+    context: AppContext,
+    release: OpenRelease,
+    source: Path,
+    query: Query,
+    token: CancelToken,
+    report: Report,
+) -> Answer:
+    """The exact counts in the source: confidential, nothing of it may leave the agency.
+
+    Raises RefusedError ``ask.no-evidence`` without the internal part, ``ask.other-source`` for a
+    file that the release was not made of; InputError, StorageError, Cancelled.
+    """
+    from dpdesk.engine.diverted.source_verification import claimed_recoding
+    from dpdesk.engine.diverted.truth import true_answer as counted_truth
+    from dpdesk.io.release_check import read_release
+
+    report(StepStarted("Check the source", 1, 2))
+    facts = read_release(release.about.folder)
+    if facts.internal is None:
+        raise RefusedError("ask.no-evidence", "The release has no internal part at hand.")
+    _check_source(source, facts, token)
+    report(StepStarted("Count in the source", 2, 2))
+    with told(release.about.folder):
+        given, data = _given(context, facts, source, token, report)
+        try:
+            recoding = claimed_recoding(facts.manifest, given, token)
+            recoded = {} if recoding is None else dict(recoding.mapping)
+            return counted_truth(query, given, token, recoded)
+        finally:
+            data.close()
+
+
+def _check_source(source: Path, facts: ReleaseFacts, token: CancelToken) -> None:
+    from dpdesk.io.safewrite import hash_file
+
+    try:
+        actual, _ = hash_file(source.resolve(), token)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise StorageError("storage.failed", f"{source}: cannot be read ({reason}).") from error
+    if actual != facts.internal_section("source").get("sha256"):
+        raise RefusedError(
+            "ask.other-source",
+            f"{source.name} is not the file that this release was made of: its SHA-256 is another.",
+            hint="Open the file that the release was made of.",
+        )
+
+
+def _given(
+    context: AppContext, facts: ReleaseFacts, source: Path, token: CancelToken, report: Report
+) -> tuple[MethodInput, DataStore]:
+    """The method's input once more, from the plan and the hierarchies in the evidence."""
+    from dpdesk.app.restating import recorded_hierarchies
+    from dpdesk.core.parameters import parse_parameters
+    from dpdesk.core.plan import Plan
+    from dpdesk.engine.method import MethodInput
+    from dpdesk.io.store import DataStore
+
+    where = "the plan in the evidence"
+    plan = Plan.from_plain(facts.internal_section("plan"), where)
+    method = context.registry.get(plan.protection.method, where)
+    parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
+    hierarchies = recorded_hierarchies(facts.internal_section("hierarchies"))
+    spec = replace(plan.source, path=str(source.resolve()))
+    data = DataStore.open(spec, source.parent, context.workspace, token, report)
+    try:
+        roles = method.effective_roles(plan.column_roles(data.columns), parameters)
+    except InputError:
+        data.close()
+        raise
+    return MethodInput(data, roles, hierarchies, parameters), data
