@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,15 @@ def test_a_privacy_loss_that_hides_nothing_gives_the_counts_and_verifies(
     inside = [row for row in rows if row[1] in "fm" and row[3] not in ("", "unknown")]
     expected = [sum(row[1] == sex for row in inside) for sex in "fm"]
     assert values(out / "public/cuboids/1-sex.csv") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("epsilon", [7, 40, 1e6])
+def test_no_suspicion_rises_above_certainty(
+    context: AppContext, tmp_path: Path, epsilon: float
+) -> None:
+    out = made(context, tmp_path, people(20), epsilon=epsilon, planner="base")
+    claim = json.loads((out / "public/manifest.json").read_text("utf-8"))["guarantee"]["claim"]
+    assert claim.endswith("A suspicion of 10 % can rise to at most 100 %.")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from dpdesk.engine.cubes.settings import CubeSettings
 
 _PRIOR = 0.1
 _SLACK = 1e-12
+_NEARLY_SURE = 99
 CHOOSING = (
     "A choice among several releases, or of settings, that was made after looking at the data or "
     "at results: then more was spent than is said here."
@@ -107,8 +108,9 @@ def _claim(settings: CubeSettings, epsilon: float) -> str:
 
 
 def suspicion_after(epsilon: float) -> str:
-    """What a suspicion of 10 % can rise to, in percent, rounded up."""
-    return rounded_up(100 * posterior(_PRIOR, epsilon), 2)
+    """What a suspicion of 10 % can rise to, in percent, rounded up: 100 at most."""
+    percent = 100 * posterior(_PRIOR, epsilon)
+    return rounded_up(percent, 2) if percent < _NEARLY_SURE else "100"
 
 
 def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:

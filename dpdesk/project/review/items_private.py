@@ -9,14 +9,13 @@ from math import exp, sqrt
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
-from dpdesk.engine.cubes.guarantee import converted, posterior, rounded_up
+from dpdesk.engine.cubes.guarantee import converted, rounded_up, suspicion_after
 from dpdesk.project.review.item_words import counted, listed
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _LARGEST_LOSS = 700.0
-_PRIOR = 0.1
 
 
 def spent_epsilon(case: Case) -> Fraction | None:
@@ -38,7 +37,7 @@ def _loss(case: Case) -> Answer:
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
     known = float(epsilon)
     times = f"×{rounded_up(exp(known))}" if known < _LARGEST_LOSS else "more than ×10^300"
-    after = rounded_up(100 * posterior(_PRIOR, known), 2)
+    after = suspicion_after(known)
     rho = exact_number(_parameters(case).get("rho"))
     given = f"ρ = {number_text(rho)}, that is " if rho is not None else ""
     size = _parameters(case).get("minimal_change")
