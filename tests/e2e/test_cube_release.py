@@ -189,6 +189,21 @@ def test_everything_public_but_the_values_is_the_same_whatever_the_data_hold(
     assert seen[0] == seen[1] == seen[2]
 
 
+def test_commitments_to_the_same_data_differ_and_the_guarantee_says_what_they_cost(
+    context: AppContext, register: Path, genuine: Path, tmp_path: Path
+) -> None:
+    again = release(context, write_plan(register, "genuine.toml"), tmp_path / "again").out
+    keys = {
+        json.loads((folder / "internal/evidence.json").read_text("utf-8"))["commitment_key"]
+        for folder in (genuine, again)
+    }
+    first, second = manifest(genuine), manifest(again)
+    assert len(keys) == len({first["commitment"], second["commitment"]}) == 2
+    assert first["guarantee"] == second["guarantee"]
+    computational = "against an adversary who breaks these nothing is promised"
+    assert any(computational in sentence for sentence in first["guarantee"]["assumes"])
+
+
 def test_no_value_from_outside_the_domain_reaches_the_public_part(
     genuine: Path, register: Path
 ) -> None:

@@ -20,6 +20,7 @@ from dpdesk.engine.cubes.optimal.curves import noise_quantiles
 
 DOTS = 50
 _COLUMNS = 14
+_HEADROOM = 1.3
 
 
 def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
@@ -45,7 +46,7 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
             f"{_share(width, size)}). The size is your example; nothing was counted."
         ),
         x_axis=Axis("Released value", unit),
-        y_axis=Axis("One dot: one case in 50", minimum=0.0, bare=True),
+        y_axis=Axis("One dot: one case in 50", minimum=0.0, maximum=_top(along), bare=True),
         series=(PointSeries("One case in 50", across, along, look=Look.FIRST),),
         table=table_from(
             ["Case", f"Released value ({unit})", "Chance of less (%)"],
@@ -81,6 +82,11 @@ def _stacked(values: Floats) -> tuple[Floats, Floats]:
     columns = np.minimum(((values - low) / width).astype(np.int64), _COLUMNS - 1)
     heights = np.array([np.count_nonzero(columns[:at] == columns[at]) for at in range(len(values))])
     return low + (columns + 0.5) * width, heights + 0.5
+
+
+def _top(heights: Floats) -> float:
+    """The end of the axis, with room above all dots for what stands beside the line."""
+    return float(heights.max()) * _HEADROOM
 
 
 def _share(width: float, size: float) -> str:

@@ -126,9 +126,8 @@ class LatticeView(ChartView):
         super().resizeEvent(event)
         self._fit_side()
 
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        super()._on_theme(theme)
+    def _restyle(self, theme: Theme) -> None:
+        super()._restyle(theme)
         self._fit_side()
 
     def _fit_side(self) -> None:

@@ -87,7 +87,7 @@ class ChartView(QWidget):
         self._movable = False
         self._build()
         theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        self._restyle(theme.theme)
         self.set_placeholder(self.tr("Nothing to show yet."))
 
     # -- what is shown
@@ -356,6 +356,10 @@ class ChartView(QWidget):
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
+        # Not to be overridden: Qt would go on to call the slot of a subclass after its view is gone.
+        self._restyle(theme)
+
+    def _restyle(self, theme: Theme) -> None:
         self._export.setIcon(icon("save", theme.tokens, size=theme.icon))
         self._export.setIconSize(QSize(theme.icon, theme.icon))
         self._head.restyle(theme)

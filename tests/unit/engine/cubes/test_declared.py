@@ -63,6 +63,15 @@ def test_a_list_can_choose_and_order_the_categories_of_a_hierarchy() -> None:
         made(["south", "nord", "ost"], REGIONS, level=1)
 
 
+def test_a_list_of_all_categories_of_a_hierarchy_settles_their_order() -> None:
+    declared = made(hierarchy=REGIONS, level=1)
+    turned = list(reversed(declared.categories))
+    found = made(turned, REGIONS, level=1)
+    assert list(found.categories) == turned != list(declared.categories)
+    last = len(turned) - 1
+    assert found.codes(["a", "d"]).tolist() == [last - i for i in declared.codes(["a", "d"])]
+
+
 def test_a_list_may_add_one_category_for_the_rest() -> None:
     found = made(["north", "south", "abroad"], REGIONS, level=1, outside="abroad")
     assert found.codes(["a", "c", "d", "q"]).tolist() == [0, 1, 2, 2]

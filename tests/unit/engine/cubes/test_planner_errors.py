@@ -200,6 +200,12 @@ def test_an_example_cell_has_fifty_cases_that_are_those_of_its_noise() -> None:
     assert values[::-1] == pytest.approx(200 - values)
 
 
+def test_no_dot_of_an_example_cell_reaches_what_stands_beside_its_line() -> None:
+    found = exploration().example(parameters(epsilon="0.1"), 7, 100.0, CancelToken())
+    assert found.y_axis.maximum is not None
+    assert max(found.series[0].y) < 0.8 * found.y_axis.maximum
+
+
 def test_the_example_of_an_average_is_the_count_behind_it() -> None:
     average = {"average": "pay", "lower": 0, "upper": 500}
     given = parameters(epsilon=1, planner="base", measure=average)
