@@ -356,7 +356,7 @@ class ChartView(QWidget):
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
-        # Not to be overridden: Qt would go on to call the slot of a subclass after its view is gone.
+        # Not to be overridden: Qt would go on to call the slot of a subclass whose view is gone.
         self._restyle(theme)
 
     def _restyle(self, theme: Theme) -> None:
