@@ -127,6 +127,7 @@ class Desk(QObject):
         self.beside.keysChanged.connect(self.review.looker.look)
         self.beside.jumpAsked.connect(self._on_jump)
         self.review.cubeAsked.connect(self.beside.show_browser)
+        self.compare.waysAsked.connect(self.beside.show_ways)
         self.review.standing.peopleAsked.connect(self.beside.show_people)
         self.projects.openAsked.connect(self._on_project_chosen)
         self.projects.keeper.opened.connect(self._on_project_opened)

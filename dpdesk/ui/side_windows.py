@@ -17,12 +17,13 @@ from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.people import PeopleWindow
 from dpdesk.ui.shell import ActionSpec
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.ways import WaysWindow
 from dpdesk.ui.workbench import Workbench
 
 
 class SideWindows(QObject):
     """People and keys, the audit log, all states of the work, the plan and another file, the
-    tables of a released cube, questions to released rows.
+    tables of a released cube, questions to released rows, ways to release compared.
 
     ``keysChanged()`` when keys or trusted keys are others than before; ``jumpAsked(str, str)``
     names a step of the main window and a column to look at there.
@@ -42,6 +43,7 @@ class SideWindows(QObject):
         self.history: HistoryWindow | None = None
         self.browser: BrowseWindow | None = None
         self.asker: AskWindow | None = None
+        self.ways: WaysWindow | None = None
         self._add_actions()
 
     def _add_actions(self) -> None:
@@ -125,6 +127,13 @@ class SideWindows(QObject):
         """Ask for the folder of a released cube, and show it."""
         folder = "" if self._bench.release_path is None else str(self._bench.release_path)
         self.show_browser(self._asker.open_folder(self.tr("Browse or ask a release"), folder))
+
+    @Slot()
+    def show_ways(self) -> None:
+        """Show the window that compares ways to release sensitive columns."""
+        if self.ways is None:
+            self.ways = WaysWindow(self._bench, self._theme, self._window)
+        self.ways.present()
 
     @Slot()
     def show_fit(self) -> None:

@@ -89,6 +89,8 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         """Texts of ticks."""
         if self._categories is not None:
             return list(super().tickStrings(values, scale, spacing))
+        if self._axis.log and self._axis.percent:
+            return [f"{text} %" for text in _told_apart([10.0 ** (2 + v) for v in values])]
         if self._axis.log:
             return _told_apart([10.0**value for value in values])
         if self._axis.percent:

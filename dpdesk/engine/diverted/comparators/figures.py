@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -49,6 +50,14 @@ def lines_chart(
     )
 
 
+def without_lines(chart: ScatterChart, names: Sequence[str]) -> ScatterChart:
+    """A picture without some of its lines, so that the others differ; the table has all."""
+    kept = [one for one in chart.series if one.name not in names]
+    looks = tuple(replace(one, look=_LOOKS[n % len(_LOOKS)]) for n, one in enumerate(kept))
+    more = f" {len(chart.series) - len(kept):,} more are in the table alone."
+    return replace(chart, series=looks, answer=chart.answer + (more if names else ""))
+
+
 def _at(line: Line, place: float) -> float | None:
     found = np.flatnonzero(line[0] == place)
     return round(float(line[1][found[0]]), 4) if len(found) else None
@@ -57,11 +66,11 @@ def _at(line: Line, place: float) -> float | None:
 def _answer(lines: Mapping[str, Line]) -> str:
     if not lines:
         return "No query of the pool is of this kind."
-    said = [
-        f"{label} {format_figure(float(y[0]), 'share')} to {format_figure(float(y[-1]), 'share')}"
-        for label, (_, y) in lines.items()
-    ]
-    return "From left to right: " + "; ".join(said) + "."
+    ends = sorted((float(y[-1]), label) for label, (_, y) in lines.items())
+    said = [f"{label} with {format_figure(error, 'share')}" for error, label in ends]
+    if len(said) == 1:
+        return f"At the right end: {said[0]}."
+    return f"At the right end the smallest error: {said[0]}; the largest: {said[-1]}."
 
 
 def selectivity_lines(measured: Sequence[Measured], labels: Sequence[str]) -> dict[str, Line]:

@@ -23,6 +23,7 @@ from dpdesk.engine.diverted.comparators.figures import (
     size_lines,
     small_lines,
     way_label,
+    without_lines,
 )
 from dpdesk.engine.diverted.comparators.pool import Sample, random_pool
 from dpdesk.engine.diverted.comparators.ways import Setting, Way
@@ -41,6 +42,7 @@ _PREDICATES = 120
 _CONDITIONS = 3
 _SIZES = (2, 3, 5, 7, 10)
 _EPSILONS = (Fraction(1, 20), Fraction(1))
+_TABLE_ALONE = (Way.CORRECTED, Way.LARGEST)
 _ASKED = (Role.QUASI_IDENTIFIER, Role.INSENSITIVE, Role.SENSITIVE)
 
 
@@ -164,13 +166,11 @@ def _charts(
 ) -> tuple[Chart, ...]:
     lines = selectivity_lines(ways, [way_label(each) for each in ways])
     groups = {Way.MIXED.value: mixed, Way.PAPER.value: paper}
+    question = f"Which way tells most of {name} at ℓ′ = {size}?"
+    left_out = [way_label(each) for each in ways if each.trial.way in _TABLE_ALONE]
     return (
-        lines_chart(
-            f"ways-{name}",
-            f"Which way tells most of {name} at ℓ′ = {size}?",
-            SELECTIVITY,
-            lines,
-            log=True,
+        without_lines(
+            lines_chart(f"ways-{name}", question, SELECTIVITY, lines, log=True), left_out
         ),
         lines_chart(
             f"sizes-{name}",

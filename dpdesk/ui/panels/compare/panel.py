@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QStackedWidget, QWidget
 
+from dpdesk.app.asking import DIVERTED
 from dpdesk.app.types import COMPARE_AT_MOST, OpenWork
 from dpdesk.core.charts import Figure
 from dpdesk.ui.charts import ChartView
@@ -15,6 +16,7 @@ from dpdesk.ui.panels.compare.grid import CompareGrid, CompareModel
 from dpdesk.ui.panels.compare.presenter import Entry, Pins
 from dpdesk.ui.panels.compare.side_by_side import SideBySide
 from dpdesk.ui.panels.compare.table import compare_table
+from dpdesk.ui.people import parts
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import (
@@ -37,9 +39,12 @@ _SHOWN = {Aspect.CANDIDATES, Aspect.METHOD, Aspect.DATA}
 
 
 class ComparePanel(Panel):
-    """``wantsPanel(str)`` names the panel that the user asked for."""
+    """``wantsPanel(str)`` names the panel that the user asked for; ``waysAsked()``: other ways to
+    release sensitive columns are to be compared on the data.
+    """
 
     wantsPanel = Signal(str)
+    waysAsked = Signal()
 
     def __init__(
         self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
@@ -158,11 +163,20 @@ class ComparePanel(Panel):
             share=LEFT_SHARE,
         )
         self._header.add(self._content.strip)
+        self._header.add(self._build_ways())
         for pin in ("B", "A"):
             self._header.add(self._make[pin])
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self._content)
         layout.addWidget(self._pages, 1)
+
+    def _build_ways(self) -> QPushButton:
+        self._ways = parts.button(
+            self.tr("Compare on &queries…"),
+            self.tr("Errors of drawn values, Anatomy, noise and randomised response on these data"),
+        )
+        self._ways.clicked.connect(self.waysAsked)
+        return self._ways
 
     def _build_right(self) -> QScrollArea:
         right = QWidget()
@@ -240,6 +254,8 @@ class ComparePanel(Panel):
         self._entries = presenter.entries(candidates, self._pins)
         self._pages.setCurrentWidget(self._content if candidates else self._empty)
         self._offer_release()
+        drawn = self._bench.work.method == DIVERTED and self._bench.data is not None
+        self._ways.setVisible(drawn)
         line = self.tr("{n} of at most {most} candidates. Nothing of them is written yet.")
         self._header.set_line(line.format(n=len(candidates), most=COMPARE_AT_MOST))
         if candidates:

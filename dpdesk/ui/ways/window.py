@@ -1,0 +1,200 @@
+"""Ways to release sensitive columns, compared on random queries on the data that are open.
+
+It uses the true counts: all of it is internal, and no picture of it can be saved.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
+
+from dpdesk.core.charts import Chart
+from dpdesk.ui.charts import ChartView
+from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed
+from dpdesk.ui.panels.review.job_line import JobLine
+from dpdesk.ui.people.parts import button, note
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
+from dpdesk.ui.ways import tasks
+from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.workbench import Workbench
+
+if TYPE_CHECKING:
+    from dpdesk.app.comparing import Comparison
+
+
+class WaysWindow(QWidget):
+    """:meth:`present` shows it; the comparison begins when its button is pressed."""
+
+    def __init__(
+        self, bench: Workbench, theme: ThemeManager, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self._bench = bench
+        self._compared: tasks.Compared | None = None
+        self._charts: dict[str, tuple[Chart, Comparison]] = {}
+        set_look(self, "panel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setWindowTitle(self.tr("Compare ways to release – DPDesk"))
+        self.setAccessibleName(self.tr("Compare ways to release"))
+        self._build(theme)
+        bench.changed.connect(self._on_work)
+        theme.changed.connect(self._on_theme)
+        self._on_theme(theme.theme)
+        self._show()
+
+    def _build(self, theme: ThemeManager) -> None:
+        outer = column(self, margin=SPACE.l, gap=SPACE.s)
+        body = QWidget()
+        layout = column(body, gap=SPACE.s)
+        self.title = QLabel(self.tr("Which way of release tells most?"))
+        self.title.setWordWrap(True)
+        set_look(self.title, "headline")
+        self.badge = note(self.tr("⚠ Internal, confidential: uses the true counts"), "caution")
+        self.about = note(
+            self.tr(
+                "Random queries on the data that are open, answered from drawn values, Anatomy, "
+                "randomised response and Laplace noise. Nothing is released or kept; it takes "
+                "seconds to a minute. The ways promise different things: only errors are compared."
+            )
+        )
+        self.band, self.progress = MessageBand(theme), JobLine(self._bench.hub)
+        for widget in (self.title, self.badge, self.about, self.band, self.progress):
+            layout.addWidget(widget)
+        line = FlowBox(gap=SPACE.s)
+        tip = self.tr("Measure the errors of each way on the data that are open")
+        self.start = button(self.tr("&Compare"), tip, "primary")
+        self.start.clicked.connect(self.compare)
+        self.strip = ChoiceStrip(self.tr("Which comparison to look at"))
+        self.strip.chosen.connect(self._on_chosen)
+        line.add(self.start)
+        line.add(self.strip)
+        layout.addWidget(line)
+        self.chart = ChartView(theme)
+        self.chart.set_placeholder(self.tr("Press Compare: the errors will stand here."))
+        self.chart.forbid_saving(self.tr("Internal: it is measured with the true counts"))
+        self.sentence = note()
+        layout.addWidget(self.chart, 1)
+        layout.addWidget(self.sentence)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(body)
+        outer.addWidget(area, 1)
+
+    # -- what is shown
+
+    @property
+    def compared(self) -> tasks.Compared | None:
+        """The last comparison."""
+        return self._compared
+
+    def present(self) -> None:
+        """Show the window."""
+        self._on_work()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.start.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape closes; Ctrl+T chart or table."""
+        control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        elif control and event.key() == Qt.Key.Key_T:
+            self.chart.toggle_table()
+        else:
+            super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Stop what nobody waits for any more."""
+        self._bench.hub.latest(tasks.COMPARE).cancel()
+        super().closeEvent(event)
+
+    @Slot()
+    def compare(self) -> None:
+        """Measure, in the background."""
+        data = self._bench.data
+        if data is None:
+            return
+        self.band.clear()
+        self.start.setEnabled(False)
+        title = self.tr("Comparing ways to release")
+        job = self._bench.hub.latest(tasks.COMPARE).query(
+            title,
+            tasks.CompareWays(self._bench.context, data, self._bench.work),
+            done=self._on_done,
+            failed=self._on_failed,
+            cancelled=self._on_cancelled,
+        )
+        self.progress.follow(job, title)
+
+    # -- what comes back
+
+    def _on_done(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, tasks.Compared):
+            self._compared = outcome.value
+            self._show()
+        self._on_work()
+
+    def _on_failed(self, outcome: JobFailed) -> None:
+        self.band.show_error(outcome)
+        self._on_work()
+
+    def _on_cancelled(self, outcome: JobCancelled) -> None:
+        self._on_work()
+
+    @Slot()
+    def _on_work(self) -> None:
+        """The work may be another one than was compared."""
+        busy = self._bench.hub.latest(tasks.COMPARE).busy
+        self.start.setEnabled(self._bench.data is not None and not busy)
+        old = self._compared is not None and self._compared.work != self._bench.work
+        self.chart.set_stale(old, self.tr("of other settings: compare again") if old else "")
+
+    def _show(self) -> None:
+        found = () if self._compared is None else self._compared.found
+        self._charts = {
+            f"{place}-{chart.id}": (chart, each)
+            for place, each in enumerate(found)
+            for chart in each.charts
+        }
+        words = (self.tr("Ways"), self.tr("By ℓ′"), self.tr("Small counts"))
+        choices = [
+            (f"{place}-{chart.id}", f"{each.column}: {word}" if len(found) > 1 else word)
+            for place, each in enumerate(found)
+            for chart, word in zip(each.charts, words, strict=False)
+        ]
+        full = {key: chart.question for key, (chart, _) in self._charts.items()}
+        self.strip.set_choices(choices, full)
+        self.strip.setVisible(bool(choices))
+        self._on_chosen(self.strip.current)
+
+    @Slot(str)
+    def _on_chosen(self, identifier: str) -> None:
+        chart, comparison = self._charts.get(identifier, (None, None))
+        self.chart.set_chart(chart)
+        if comparison is None:
+            self.sentence.setText("")
+            return
+        text = self.tr("{queries:,} queries on {rows:,} rows, ℓ′ = {size}. {sentence}")
+        self.sentence.setText(
+            text.format(
+                queries=comparison.queries,
+                rows=comparison.rows,
+                size=comparison.size,
+                sentence=comparison.sentence,
+            )
+        )
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self.setMinimumSize(theme.ems(36), theme.row * 14)
+        screen = self.screen().availableSize()
+        wide, high = theme.ems(110), theme.row * 26
+        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))

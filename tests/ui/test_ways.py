@@ -1,0 +1,79 @@
+"""The window that compares ways to release a sensitive column, on a small clinic register."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.types import SetParameters
+from dpdesk.core.charts import ScatterChart
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.panels.compare import ComparePanel
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.ways import WaysWindow
+from dpdesk.ui.workbench import Workbench
+from tests.helpers import clinic
+from tests.helpers.a11y import findings
+
+TIMEOUT = 60_000
+
+
+@pytest.fixture
+def bench(qtbot: QtBot, tmp_path: Path, hub: JobHub) -> Iterator[Workbench]:
+    clinic.write_source(tmp_path, 1202)
+    plan = clinic.write_plan(tmp_path, 'l = 3\nsensitive = ["job"]')
+    with AppContext.open(tmp_path / "home") as context:
+        made = Workbench(context, hub)
+        made.open_path(plan)
+        qtbot.waitUntil(lambda: made.data is not None and not hub.busy, timeout=TIMEOUT)
+        yield made
+        qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+        made.close()
+
+
+def test_errors_of_each_way_are_shown_and_stay_inside(
+    qtbot: QtBot, bench: Workbench, theme: ThemeManager
+) -> None:
+    window = WaysWindow(bench, theme)
+    qtbot.addWidget(window)
+    window.present()
+    window.start.click()
+    assert not window.start.isEnabled()
+    qtbot.waitUntil(lambda: window.compared is not None, timeout=TIMEOUT)
+    chart = window.chart.chart
+    assert isinstance(chart, ScatterChart)
+    drawn = {one.name.split(",")[0] for one in chart.series}
+    assert {"Anatomy", "Global randomised response", "Laplace noise on each query"} <= drawn
+    assert len({one.look for one in chart.series}) == len(chart.series)
+    assert len(chart.table.columns) == 9
+    assert not window.chart._export.isEnabled()
+    assert "⚠ Internal, confidential" in window.badge.text()
+    assert findings(window) == []
+    bench.apply(SetParameters({"l": 2}))
+    qtbot.waitUntil(window.chart._veil.isVisible, timeout=TIMEOUT)
+
+
+def test_a_comparison_can_be_stopped(qtbot: QtBot, bench: Workbench, theme: ThemeManager) -> None:
+    window = WaysWindow(bench, theme)
+    qtbot.addWidget(window)
+    window.present()
+    window.start.click()
+    window.progress._cancel.click()
+    qtbot.waitUntil(window.start.isEnabled, timeout=TIMEOUT)
+    assert window.compared is None
+
+
+def test_compare_offers_it_for_drawn_values_alone(
+    qtbot: QtBot, bench: Workbench, theme: ThemeManager
+) -> None:
+    panel = ComparePanel(bench, theme)
+    qtbot.addWidget(panel)
+    panel.show()
+    with qtbot.waitSignal(panel.waysAsked, timeout=TIMEOUT):
+        panel._ways.click()
+    bench.choose_method(next(method for method in bench.methods if method.id == "k-anonymity"))
+    qtbot.waitUntil(lambda: not panel._ways.isVisible(), timeout=TIMEOUT)
