@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -198,8 +198,9 @@ class LatticeChart:
     empty while nothing is planned. ``shares`` are those of the tables with noise; ``exact`` are the
     cuboids that are published without any. ``listed`` are the cuboids that are worth listing, in
     order: all of them in a small lattice. ``supposed`` says that the budget of ``budget_words`` is
-    no choice yet. ``weighted`` says whether the planner looks at weights. ``short`` and ``opens``
-    as in a :class:`ScatterChart`.
+    no choice yet. ``minimal_change`` is the number of rows in a minimal change beside the exact
+    cuboids, for which all noise is made; 0 where that is not known. ``weighted`` says whether the
+    planner looks at weights. ``short`` and ``opens`` as in a :class:`ScatterChart`.
     """
 
     id: str
@@ -216,8 +217,31 @@ class LatticeChart:
     supposed: bool = False
     weighted: bool = False
     exact: frozenset[int] = frozenset()
+    minimal_change: int = 0
     short: str = ""
     opens: str = ""
+
+    def with_choice(self, choice: CuboidChoice) -> LatticeChart:
+        """What was chosen since; errors stay as they were but those of what was exact."""
+        if choice.exact == self.choice.exact:
+            return replace(self, choice=choice)
+        exact = frozenset(one for one in self.listed if choice.exact_above(one) is not None)
+        unknown = list(self.exact - exact)
+        widths, deviations = self.widths.copy(), self.deviations.copy()
+        if len(widths):
+            widths[unknown] = deviations[unknown] = math.nan
+        return replace(
+            self,
+            choice=choice,
+            exact=exact,
+            widths=widths,
+            deviations=deviations,
+            minimal_change=0,
+        )
+
+    def is_exact(self, cuboid: int) -> bool:
+        """Whether a cuboid is released without noise, or follows from one that is."""
+        return cuboid in self.exact or self.choice.exact_above(cuboid) is not None
 
     @property
     def dimensions(self) -> int:
@@ -253,7 +277,7 @@ class LatticeChart:
             None if math.isnan(width) else width,
             None if math.isnan(deviation) else deviation,
             self.shares.get(cuboid, 0.0),
-            cuboid in self.exact,
+            self.is_exact(cuboid),
         )
 
     def cells(self, cuboid: int) -> int:
@@ -272,7 +296,7 @@ class LatticeChart:
 
     def sources(self, cuboid: int) -> tuple[int, ...]:
         """The cuboids with noise that hold all its dimensions, itself included, smallest first."""
-        if cuboid in self.exact:
+        if self.is_exact(cuboid):
             return ()
         holding = [source for source in self.shares if not cuboid & ~source]
         return tuple(sorted(holding, key=lambda source: (self.cells(source), source)))

@@ -1,6 +1,7 @@
-"""What a plan says of single cuboids, and how that changes: published, forbidden, weighted.
+"""What a plan says of single cuboids, and how that changes: published, forbidden, weighted, exact.
 
-The keys are those of a plan's ``[protection]``: ``publish``, ``forbid``, ``weights``, ``targets``.
+The keys are those of a plan's ``[protection]``: ``publish``, ``forbid``, ``weights``, ``targets``,
+``exact``.
 A front end that lets people pick cuboids changes these keys and nothing else, so that a plan file
 says the same.
 """
@@ -15,11 +16,11 @@ from functools import cached_property
 from itertools import combinations
 from math import comb
 
-from dpdesk.core.cube_parameters import ALL, CUBOID, MAX_DIMENSIONS
+from dpdesk.core.cube_parameters import ALL, CELLS, CUBOID, MAX_DIMENSIONS
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import exact_number, plain_number
 
-KEYS = ("publish", "forbid", "weights", "targets")
+KEYS = ("publish", "forbid", "weights", "targets", "exact")
 MOST_LISTED = 5_000
 """A plan names at most this many tables one by one."""
 
@@ -41,7 +42,8 @@ class CuboidChoice:
     """The cuboids of a plan, as bit masks over ``dimensions`` (bit i: dimension i).
 
     All with at most ``most`` dimensions are published but the ``forbidden`` ones; where ``most`` is
-    None, those that are ``listed``. The ``exact`` ones, which get no noise, are published too.
+    None, those that are ``listed``. The ``exact`` ones, which get no noise, are published too, and
+    so are those of which ``cells`` names single exact cells, each by its categories.
     ``weights`` and ``targets`` hold what the plan says, no defaults.
     """
 
@@ -52,6 +54,7 @@ class CuboidChoice:
     weights: Mapping[int, Fraction] = field(default_factory=dict)
     targets: Mapping[int, Fraction] = field(default_factory=dict)
     exact: tuple[int, ...] = ()
+    cells: Mapping[int, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
     @classmethod
     def from_plain(cls, parameters: Mapping[str, object]) -> CuboidChoice:
@@ -74,14 +77,14 @@ class CuboidChoice:
             _masks(parameters.get("forbid") or (), dimensions),
             _numbers(parameters.get("weights"), "weight", dimensions),
             _numbers(parameters.get("targets"), "variance", dimensions),
-            _masks([_exact_names(one) for one in _list(parameters.get("exact"))], dimensions),
+            *_exact(_list(parameters.get("exact")), dimensions),
         )
 
     def standing(self, cuboid: int) -> Standing:
         """What the plan wants of a cuboid."""
         if cuboid in self.forbidden:
             return Standing.FORBIDDEN
-        if cuboid in self.exact:
+        if cuboid in self.exact or cuboid in self.cells:
             return Standing.PUBLISHED
         return Standing.PUBLISHED if self._asked(cuboid) else Standing.FREE
 
@@ -92,7 +95,7 @@ class CuboidChoice:
     @property
     def count(self) -> int:
         """How many cuboids are published."""
-        more = sum(not self._asked(one) for one in self.exact)
+        more = sum(not self._asked(one) for one in {*self.exact, *self.cells})
         if self.most is None:
             return len(self.listed) + more
         every = sum(comb(len(self.dimensions), size) for size in range(self.most + 1))
@@ -105,6 +108,12 @@ class CuboidChoice:
     def names(self, cuboid: int) -> list[str]:
         """The dimensions of a cuboid, in the order of the plan."""
         return [name for i, name in enumerate(self.dimensions) if cuboid >> i & 1]
+
+    def exact_above(self, cuboid: int) -> int | None:
+        """An exact cuboid that holds all of this one's dimensions, itself first; None: none."""
+        if cuboid in self.exact:
+            return cuboid
+        return next((one for one in self.exact if not cuboid & ~one), None)
 
     # -- changes
 
@@ -121,6 +130,7 @@ class CuboidChoice:
         Raises InputError for the last one, and for one that is released exactly.
         """
         self._check_exact(cuboid)
+        self._check_cells(cuboid)
         allowed = replace(self, forbidden=tuple(one for one in self.forbidden if one != cuboid))
         if allowed.standing(cuboid) is not Standing.PUBLISHED:
             return allowed
@@ -134,11 +144,14 @@ class CuboidChoice:
     def avoided(self, cuboid: int) -> CuboidChoice:
         """The cuboid is forbidden, or no longer.
 
-        Raises InputError for the last published one, and for one that is released exactly.
+        Raises InputError for the last published one, for one with exact cells, and for one that is
+        released exactly or follows from such a one.
         """
-        self._check_exact(cuboid)
         if cuboid in self.forbidden:
             return replace(self, forbidden=tuple(one for one in self.forbidden if one != cuboid))
+        self._check_exact(cuboid)
+        self._check_cells(cuboid)
+        self._check_following(cuboid)
         listed = tuple(one for one in self.listed if one != cuboid)
         made = replace(self, listed=listed, forbidden=(*self.forbidden, cuboid))
         return made._without_numbers()._checked()
@@ -151,10 +164,37 @@ class CuboidChoice:
                 f"A weight is for a published table, and {self.name(cuboid)} is none.",
                 hint="Publish it first.",
             )
+        if self.exact_above(cuboid) is not None:
+            raise InputError(
+                "cube.exact",
+                f"A weight is for a table with errors, and {self.name(cuboid)} is exact.",
+                hint="Take its exactness back first.",
+            )
         weights = {one: number for one, number in self.weights.items() if one != cuboid}
         if weight != _ONE:
             weights[cuboid] = weight
         return replace(self, weights=weights)
+
+    def exactly(self, cuboid: int) -> CuboidChoice:
+        """The cuboid is released exactly, or no longer; single exact cells of it go.
+
+        Raises InputError for one that follows from another exact one, and where a forbidden one
+        would be exact.
+        """
+        if cuboid in self.exact:
+            kept = tuple(one for one in self.exact if one != cuboid)
+            return replace(self, exact=kept)._without_numbers()._checked()
+        self._check_following(cuboid)
+        barred = next((one for one in self.forbidden if not one & ~cuboid), None)
+        if barred is not None:
+            why = "is forbidden" if barred == cuboid else "would follow from it and is forbidden"
+            raise InputError(
+                "cube.exact",
+                f"{self.name(cuboid)} cannot be exact: {self.name(barred)} {why}.",
+                hint="Allow that table again first.",
+            )
+        cells = {one: found for one, found in self.cells.items() if one != cuboid}
+        return replace(self, exact=(*self.exact, cuboid), cells=cells)
 
     def changes(self, before: CuboidChoice) -> dict[str, object]:
         """Keys of a plan that differ from ``before``, with plain values; None: the default."""
@@ -163,7 +203,7 @@ class CuboidChoice:
 
     def plain(self) -> dict[str, object]:
         """The keys as a plan writes them."""
-        publish: object = [self.names(one) for one in self.listed or self.exact]
+        publish: object = [self.names(one) for one in self.listed or (*self.exact, *self.cells)]
         if self.most is not None:
             whole = self.most == len(self.dimensions)
             publish = ALL if whole else {MAX_DIMENSIONS: self.most}
@@ -172,6 +212,7 @@ class CuboidChoice:
             "forbid": [self.names(one) for one in self.forbidden] or None,
             "weights": self._plain_numbers(self.weights, "weight"),
             "targets": self._plain_numbers(self.targets, "variance"),
+            "exact": self._plain_exact() or None,
         }
 
     # -- inside
@@ -185,7 +226,25 @@ class CuboidChoice:
             raise InputError(
                 "cube.exact",
                 f"{self.name(cuboid)} is released exactly, so it is published.",
-                hint="Take it out of the exact tables first.",
+                hint="Take its exactness back first.",
+            )
+
+    def _check_cells(self, cuboid: int) -> None:
+        if cuboid in self.cells:
+            raise InputError(
+                "cube.exact",
+                f"Cells of {self.name(cuboid)} are released exactly, so it is published.",
+                hint="Take them out of the exact tables first.",
+            )
+
+    def _check_following(self, cuboid: int) -> None:
+        above = self.exact_above(cuboid)
+        if above is not None and above != cuboid:
+            raise InputError(
+                "cube.exact",
+                f"{self.name(cuboid)} follows from {self.name(above)}, which is released exactly, "
+                "so it is exact as well.",
+                hint=f"Take back the exactness of {self.name(above)} first.",
             )
 
     @cached_property
@@ -239,6 +298,13 @@ class CuboidChoice:
             )
         return self
 
+    def _plain_exact(self) -> list[object]:
+        single = [
+            {CUBOID: self.names(one), CELLS: [list(cell) for cell in cells]}
+            for one, cells in self.cells.items()
+        ]
+        return [*(self.names(one) for one in self.exact), *single]
+
     def _plain_numbers(self, numbers: Mapping[int, Fraction], key: str) -> object:
         found = [
             {"dimensions": self.names(one), key: plain_number(number)}
@@ -289,9 +355,20 @@ def _list(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def _exact_names(item: object) -> object:
-    """The dimensions of an exact cuboid, which may be named with single cells."""
-    return item.get(CUBOID) if isinstance(item, Mapping) else item
+def _exact(
+    items: list[object], dimensions: tuple[str, ...]
+) -> tuple[tuple[int, ...], dict[int, tuple[tuple[str, ...], ...]]]:
+    """Whole cuboids, and single cells by cuboid, in the order of the dimensions."""
+    cells: dict[int, tuple[tuple[str, ...], ...]] = {}
+    for item in items:
+        if isinstance(item, Mapping):
+            names = _texts(item[CUBOID])
+            order = sorted(names, key=dimensions.index)
+            named = [dict(zip(names, _texts(cell), strict=True)) for cell in item[CELLS]]
+            cells[_mask(names, dimensions)] = tuple(
+                tuple(cell[name] for name in order) for cell in named
+            )
+    return _masks([one for one in items if not isinstance(one, Mapping)], dimensions), cells
 
 
 def _numbers(value: object, key: str, dimensions: tuple[str, ...]) -> dict[int, Fraction]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QLabel, QMenu
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import LatticeChart
@@ -230,6 +230,74 @@ def form_text(panel: ProtectPanel, key: str) -> str:
     return str(text)
 
 
+def test_e_makes_a_table_exact_which_changes_errors_and_guarantee_and_one_undo_takes_it_back(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
+) -> None:
+    cells = [{"cuboid": ["region"], "cells": [["north"]]}]
+    board = opened(exact=cells)
+    inspector = lattice(panel).inspector
+    before = settled(panel, qtbot)
+    click(board, SEX | AGE, qtbot)
+    assert "no ε protection" in inspector.caution.text()
+    qtbot.keyClick(board, Qt.Key.Key_E)
+    at_once = lattice(panel).chart
+    assert isinstance(at_once, LatticeChart)
+    assert at_once.node(SEX).exact
+    assert bench.history.undo_label == "Published exactly: sex × age"
+    assert form_text(panel, "exact") == "sex × age\nregion: north"
+    chart = settled(panel, qtbot)
+    assert chart.minimal_change > before.minimal_change
+    assert f"minimal change of size {chart.minimal_change}" in chart.answer
+    assert chart.node(REGION).width > before.node(REGION).width  # type: ignore[operator]
+    assert f"(size {chart.minimal_change})" in inspector.caution.text()
+    said = [label.text() for label in panel.result.findChildren(QLabel)]
+    assert any(
+        "sex × age and 1 cell of region (north) are published without" in one for one in said
+    )
+    bench.undo()
+    assert form_text(panel, "exact") == "region: north"
+    assert settled(panel, qtbot).minimal_change == before.minimal_change
+
+
+def test_the_button_makes_a_table_exact_and_what_follows_can_neither_be_forbidden_nor_weighed(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
+) -> None:
+    board = opened(planner="pmost", theta=50)
+    inspector = lattice(panel).inspector
+    click(board, SEX | AGE, qtbot)
+    qtbot.mouseClick(inspector.exactly, Qt.MouseButton.LeftButton)
+    assert bench.work.parameters["exact"] == (("sex", "age"),)
+    settled(panel, qtbot)
+    assert inspector.exactly.text() == "No longer exact"
+    qtbot.keyClick(board, Qt.Key.Key_Delete)
+    assert "released exactly, so it is published" in inspector.message.text()
+    click(board, AGE, qtbot)
+    assert "without noise" in inspector.state.text()
+    assert not inspector.exactly.isEnabled()
+    assert not inspector.heavier.isEnabled()
+    qtbot.keyClick(board, Qt.Key.Key_Delete)
+    assert "follows from sex × age" in inspector.message.text()
+    assert findings(panel) == []
+    click(board, SEX | AGE, qtbot)
+    qtbot.mouseClick(inspector.exactly, Qt.MouseButton.LeftButton)
+    assert bench.work.parameters.get("exact") is None
+    assert not settled(panel, qtbot).exact
+
+
+def test_exact_tables_that_do_not_go_with_the_settings_are_mended_in_the_lattice(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
+) -> None:
+    board = opened(planner="base", nonnegative=True)
+    click(board, SEX, qtbot)
+    qtbot.keyClick(board, Qt.Key.Key_E)
+    qtbot.waitUntil(lambda: panel.result.band.kind == "fail", timeout=TIMEOUT)
+    assert "is not offered beside exact tables" in panel.result.band.text
+    assert settled(panel, qtbot).node(SEX).exact
+    assert board.isVisible()
+    qtbot.keyClick(board, Qt.Key.Key_E)
+    qtbot.waitUntil(lambda: "8 tables" in panel.result.sentence, timeout=TIMEOUT)
+
+
 def test_the_last_table_stays_and_the_reason_stands_beside_the_picture(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
 ) -> None:
@@ -251,7 +319,13 @@ def test_a_double_click_publishes_and_the_menu_offers_the_same(
     board.menuAsked.emit(QPoint(0, 0))
     (menu,) = [one for one in lattice(panel).findChildren(QMenu) if one.isVisible()]
     words = [action.text().partition("\t")[0] for action in menu.actions()]
-    assert words == ["Do not publish it", "Forbid this table", "More weight", "Less weight"]
+    assert words == [
+        "Do not publish it",
+        "Forbid this table",
+        "Publish exactly",
+        "More weight",
+        "Less weight",
+    ]
     menu.actions()[1].trigger()
     menu.close()
     assert bench.work.parameters["forbid"] == (("age",),)

@@ -53,7 +53,7 @@ def design_figures(
 ) -> tuple[Figure, ...]:
     """Headline numbers of a design."""
     step, unit = float(channel.unit), unit_of(channel)
-    pure = settings.noise is Noise.LAPLACE
+    pure, sources = settings.noise is Noise.LAPLACE, len(channel.plan.sources)
     return (
         Figure(
             "epsilon" if pure else "rho",
@@ -85,8 +85,25 @@ def design_figures(
         ),
         *_measure_figures(measures),
         Figure("tables", "Tables", len(settings.published), "count"),
+        *_change_figure(settings),
+        Figure("noise_sources", "Tables with noise of their own", sources, "count"),
+    )
+
+
+def _change_figure(settings: CubeSettings) -> tuple[Figure, ...]:
+    """The size of a minimal change beside exact tables; nothing without those."""
+    if settings.part is None:
+        return ()
+    return (
         Figure(
-            "noise_sources", "Tables with noise of their own", len(channel.plan.sources), "count"
+            "minimal_change",
+            "Size of a minimal change",
+            settings.part.generic.l1,
+            "count",
+            unit="rows",
+            help="Rows that must come or go together so that nothing exact changes; noise is made "
+            "for so many.",
+            headline=True,
         ),
     )
 

@@ -12,9 +12,10 @@ from fractions import Fraction
 import numpy as np
 
 from dpdesk.core.charts import MOST_DRAWN, LatticeChart, format_figure
+from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid_choice import CuboidChoice
 from dpdesk.core.errors import InputError
-from dpdesk.core.parameters import ParameterValue
+from dpdesk.core.parameters import Nested, ParameterValue
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign, declare_all
@@ -34,6 +35,12 @@ NO_BUDGET = (
     "then, errors are drawn for a budget of 1, and nothing is spent."
 )
 _OPENS = "its error and its sources"
+_BESIDE_EXACT: Mapping[str, ParameterValue] = {
+    "measure": Nested(COUNT),
+    "consistency": "l2",
+    "nonnegative": False,
+    "integral": False,
+}
 
 
 def supposed_budget(parameters: Mapping[str, ParameterValue]) -> dict[str, ParameterValue] | None:
@@ -69,6 +76,7 @@ def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeC
         supposed=supposed,
         weighted=_weighted(settings),
         exact=_exact(settings, listed),
+        minimal_change=settings.part.generic.l1 if settings.part else 0,
         short=SHORT,
         opens=_OPENS,
     )
@@ -79,16 +87,16 @@ def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeC
 def lattice_without_errors(given: PrivateInput) -> LatticeChart | None:
     """The lattice of settings of which no design can be made; None where they cannot be read."""
     try:
-        settings = CubeSettings.from_parameters(given.parameters, given.where)
+        settings = _settings(given)
         shape = declare_all(settings, given).domain.shape
     except InputError:
         return None
-    listed = _listed(settings, [])
+    listed, choice = _listed(settings, []), _choice(settings)
     return LatticeChart(
         id=LATTICE,
         question=QUESTION,
         answer=f"{_tables(len(settings.published))} chosen; their errors cannot be planned so.",
-        choice=_choice(settings),
+        choice=choice,
         shape=shape,
         widths=np.empty(0),
         deviations=np.empty(0),
@@ -96,9 +104,20 @@ def lattice_without_errors(given: PrivateInput) -> LatticeChart | None:
         listed=listed,
         unit="people",
         weighted=_weighted(settings),
+        exact=frozenset(one for one in listed if choice.exact_above(one) is not None),
         short=SHORT,
         opens=_OPENS,
     )
+
+
+def _settings(given: PrivateInput) -> CubeSettings:
+    """The settings; those that exact tables do not go with are left out. Raises InputError."""
+    try:
+        return CubeSettings.from_parameters(given.parameters, given.where)
+    except InputError as error:
+        if error.code != "cube.exact":
+            raise
+        return CubeSettings.from_parameters({**given.parameters, **_BESIDE_EXACT}, given.where)
 
 
 def _listed(settings: CubeSettings, sources: Sequence[int]) -> tuple[int, ...]:
@@ -106,7 +125,8 @@ def _listed(settings: CubeSettings, sources: Sequence[int]) -> tuple[int, ...]:
     count = len(settings.dimensions)
     found: Iterable[int] = range(1 << count)
     if 1 << count > MOST_DRAWN:
-        named = [*sources, *settings.forbidden, *settings.weights, *settings.targets]
+        named = [*sources, *settings.exact, *settings.exact_cells]
+        named += [*settings.forbidden, *settings.weights, *settings.targets]
         rest = sorted(settings.published, key=_by_size)[: max(0, MOST_IN_LIST - len(named))]
         found = {*named, *rest}
     return tuple(sorted(found, key=_by_size))
@@ -157,7 +177,8 @@ def _choice(settings: CubeSettings) -> CuboidChoice:
         tuple(sorted(settings.forbidden)),
         settings.weights,
         settings.targets,
-        tuple(sorted({*settings.exact, *settings.exact_cells})),
+        settings.exact,
+        settings.exact_cells,
     )
 
 
@@ -175,7 +196,10 @@ def _answer(design: CubeDesign, *, supposed: bool) -> str:
     noisy = {mask: variance for mask, variance in pairs if mask not in exact}
     count, every = len(settings.published), 1 << len(settings.dimensions)
     which = f"All {_tables(every)}" if count == every else f"{_tables(count)} of {every:,}"
-    which += " published" + (f" ({len(exact):,} exactly)" if exact else "")
+    which += " published"
+    if settings.part is not None:
+        which += f" ({len(exact):,} exactly" if exact else " (some cells exactly"
+        which += f", noise for a minimal change of size {settings.part.generic.l1:,})"
     if not noisy:
         return f"{which}; no noise is in any of them."
     worst = max(noisy, key=lambda mask: noisy[mask])

@@ -45,10 +45,12 @@ from dpdesk.ui.theme import SPACE, Theme
 
 translate = QCoreApplication.translate
 PUBLISH, AVOID, HEAVIER, LIGHTER = "publish", "avoid", "heavier", "lighter"
+EXACTLY = "exactly"
 _ACTS = {
     Qt.Key.Key_Space: PUBLISH,
     Qt.Key.Key_Delete: AVOID,
     Qt.Key.Key_Backspace: AVOID,
+    Qt.Key.Key_E: EXACTLY,
     Qt.Key.Key_Plus: HEAVIER,
     Qt.Key.Key_Equal: HEAVIER,
     Qt.Key.Key_Minus: LIGHTER,
@@ -73,8 +75,8 @@ class LatticeBoard(QWidget):
 
     ``selected(int)`` the marked cuboid moved; ``pinned(int)`` Enter was pressed on it;
     ``hovered(int)`` the pointer is over one (-1: none); ``acted(str)`` one of :data:`PUBLISH`,
-    :data:`AVOID`, :data:`HEAVIER`, :data:`LIGHTER` was asked for the marked one, by key or a double
-    click; ``menuAsked(QPoint)`` its menu was.
+    :data:`AVOID`, :data:`EXACTLY`, :data:`HEAVIER`, :data:`LIGHTER` was asked for the marked one,
+    by key or a double click; ``menuAsked(QPoint)`` its menu was.
     """
 
     pinned = Signal(int)
@@ -262,7 +264,7 @@ class LatticeBoard(QWidget):
     # -- pointer and keys
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk, Space publishes, Delete forbids, + and - weigh, Enter looks behind."""
+        """Arrows walk, Space publishes, Delete forbids, E: exact, + - weigh, Enter looks behind."""
         key, plain = Qt.Key(event.key()), Qt.KeyboardModifier
         held = event.modifiers() & ~(plain.KeypadModifier | plain.ShiftModifier)
         if held or self._chosen is None:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from dpdesk.core.charts import CuboidNode, LatticeChart, format_figure
 from dpdesk.core.cuboid_choice import Standing
 from dpdesk.core.parameters import exact_number, plain_number
-from dpdesk.ui.charts.lattice_board import AVOID, HEAVIER, LIGHTER, PUBLISH
+from dpdesk.ui.charts.lattice_board import AVOID, EXACTLY, HEAVIER, LIGHTER, PUBLISH
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column, row
 
@@ -60,11 +60,13 @@ class LatticeInspector(QFrame):
         lines = column(gap=SPACE.s)
         self.publish = self._button(PUBLISH)
         self.avoid = self._button(AVOID)
-        self.sources = QLabel()
-        self.sources.setWordWrap(True)
-        set_look(self.sources, "note")
-        for button in (self.publish, self.avoid):
-            lines.addWidget(button)
+        self.exactly = self._button(EXACTLY)
+        self.caution, self.sources = QLabel(), QLabel()
+        for label in (self.caution, self.sources):
+            label.setWordWrap(True)
+            set_look(label, "note")
+        for widget in (self.publish, self.avoid, self.exactly, self.caution):
+            lines.addWidget(widget)
         lines.addLayout(self._build_weight())
         lines.addWidget(self.sources)
         lines.addStretch(1)
@@ -82,7 +84,12 @@ class LatticeInspector(QFrame):
         """Show a cuboid; the controls are for the marked one alone, not for one hovered over."""
         self._node, self._weighted = node, chart.weighted
         self.name.setText(node.name)
-        self.state.setText(self._state_words(node))
+        state = self._state_words(node)
+        cells = len(chart.choice.cells.get(node.cuboid, ()))
+        if cells and not node.exact:
+            text = self.tr("1 exact cell") if cells == 1 else self.tr("{n} exact cells")
+            state += " · " + text.format(n=f"{cells:,}")
+        self.state.setText(state)
         values = {
             "cells": f"{node.cells:,}",
             "width": self._error_text(node, node.width, chart.unit),
@@ -93,7 +100,7 @@ class LatticeInspector(QFrame):
             self._values[key].setText(text)
         self.sources.setText(self._source_words(chart, node))
         if acts:
-            self._show_controls(node)
+            self._show_controls(chart, node)
 
     def say(self, text: str) -> None:
         """Say why something cannot be done; empty: nothing."""
@@ -199,7 +206,38 @@ class LatticeInspector(QFrame):
             listed = self.tr("{tables}; and {n} more").format(tables=listed, n=f"{more:,}")
         return text.format(tables=listed)
 
-    def _show_controls(self, node: CuboidNode) -> None:
+    def _caution_words(self, chart: LatticeChart, node: CuboidNode) -> str:
+        """What exactness costs, before it is chosen and after."""
+        above = chart.choice.exact_above(node.cuboid)
+        if above is None:
+            return self.tr(
+                "An exact table has no noise and no ε protection, and all others get more noise."
+            )
+        text = self.tr("{name} is published without noise and has no ε protection.")
+        if above != node.cuboid:
+            text = self.tr("Follows from {name}, which is published exactly: no ε protection.")
+        text = text.format(name=chart.choice.name(above))
+        if chart.minimal_change:
+            text += " " + self.tr(
+                "Among data sets that agree with all that is exact, ε holds for one minimal change "
+                "(size {size})."
+            ).format(size=f"{chart.minimal_change:,}")
+        return text
+
+    def _show_exactly(self, chart: LatticeChart, node: CuboidNode) -> None:
+        above = chart.choice.exact_above(node.cuboid)
+        exact = above == node.cuboid
+        text = self.tr("No longer exact") if exact else self.tr("Publish exactly")
+        tip = self.tr("The release holds the true numbers of this table, or does not (E)")
+        follows = above is not None and not exact
+        if follows:
+            tip = self.tr("This table is exact already, since a finer one is")
+        self._name(self.exactly, text, tip)
+        self.exactly.setEnabled(not follows)
+        self.caution.setText(self._caution_words(chart, node))
+
+    def _show_controls(self, chart: LatticeChart, node: CuboidNode) -> None:
+        self._show_exactly(chart, node)
         published = node.standing is Standing.PUBLISHED
         forbidden = node.standing is Standing.FORBIDDEN
         tip = self.tr("The release holds this table, or does not (Space)")
@@ -208,12 +246,14 @@ class LatticeInspector(QFrame):
         tip = self.tr("A forbidden table is neither published nor given noise (Delete)")
         text = self.tr("Allow it again") if forbidden else self.tr("Forbid this table")
         self._name(self.avoid, text, tip)
-        usable = published and self._weighted
+        usable = published and self._weighted and not node.exact
         reason = ""
         if not self._weighted:
             reason = self.tr("The planner looks at no weights; PMost and Optimal do")
         elif not published:
             reason = self.tr("A weight is for a published table")
+        elif node.exact:
+            reason = self.tr("An exact table has no error to weigh")
         for button, words in self._tips.items():
             button.setEnabled(usable)
             button.setToolTip(reason or words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
@@ -11,7 +11,14 @@ from PySide6.QtWidgets import QBoxLayout, QMenu, QScrollArea, QWidget
 
 from dpdesk.core.charts import Chart, LatticeChart
 from dpdesk.core.cuboid_choice import CuboidChoice, heavier, lighter
-from dpdesk.ui.charts.lattice_board import AVOID, HEAVIER, LIGHTER, PUBLISH, LatticeBoard
+from dpdesk.ui.charts.lattice_board import (
+    AVOID,
+    EXACTLY,
+    HEAVIER,
+    LIGHTER,
+    PUBLISH,
+    LatticeBoard,
+)
 from dpdesk.ui.charts.lattice_finder import LatticeFinder
 from dpdesk.ui.charts.lattice_inspector import LatticeInspector
 from dpdesk.ui.charts.lattice_marks import error_words
@@ -38,12 +45,14 @@ class LatticeChange:
             return choice.toggled(self.cuboid)
         if self.act == AVOID:
             return choice.avoided(self.cuboid)
+        if self.act == EXACTLY:
+            return choice.exactly(self.cuboid)
         step = heavier if self.act == HEAVIER else lighter
         return choice.weighed(self.cuboid, step(choice.weight(self.cuboid)))
 
 
 class LatticeView(ChartView):
-    """``changeAsked(LatticeChange)``: a table shall be published, forbidden or weighed."""
+    """``changeAsked(LatticeChange)``: a table shall be published, forbidden, weighed or exact."""
 
     changeAsked = Signal(object)
 
@@ -70,10 +79,11 @@ class LatticeView(ChartView):
         chart = self.chart
         if not isinstance(chart, LatticeChart) or choice.dimensions != chart.choice.dimensions:
             return
-        if any(choice.standing(one) is not chart.choice.standing(one) for one in chart.listed) or (
-            choice.weights != chart.choice.weights
+        old = chart.choice
+        if any(choice.standing(one) is not old.standing(one) for one in chart.listed) or (
+            (choice.weights, choice.exact, choice.cells) != (old.weights, old.exact, old.cells)
         ):
-            self.set_chart(replace(chart, choice=choice))
+            self.set_chart(chart.with_choice(choice))
 
     def say(self, text: str) -> None:
         """Say beside the picture why something cannot be done."""
@@ -150,12 +160,14 @@ class LatticeView(ChartView):
 
     def _keys(self, chart: Chart) -> str:
         return self.tr(
-            "Arrow keys walk along the lattice, Space publishes or not, Delete forbids, + and − "
-            "change the weight, Enter looks behind"
+            "Arrow keys walk along the lattice, Space publishes or not, Delete forbids, E makes "
+            "exact, + and − change the weight, Enter looks behind"
         )
 
     def _hint_of(self, chart: Chart | None) -> str:
-        return self.tr("Space or a double click: publish or not · Delete: forbid · + −: weight")
+        return self.tr(
+            "Space or a double click: publish or not · Delete: forbid · E: exact · + −: weight"
+        )
 
     def _read_out(self, number: int | None) -> None:
         """Show the cuboid that is pointed at, else the marked one."""
@@ -215,6 +227,7 @@ class LatticeView(ChartView):
         for button, act, keys in (
             (inspector.publish, PUBLISH, "Space"),
             (inspector.avoid, AVOID, "Del"),
+            (inspector.exactly, EXACTLY, "E"),
             (inspector.heavier, HEAVIER, "+"),
             (inspector.lighter, LIGHTER, "−"),
         ):

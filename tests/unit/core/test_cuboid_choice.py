@@ -24,8 +24,6 @@ def choice(**keys: object) -> CuboidChoice:
 
 def settings_of(made: CuboidChoice) -> CubeSettings:
     keys = {key: value for key, value in made.plain().items() if value is not None}
-    if made.exact:
-        keys["exact"] = [made.names(mask) for mask in made.exact]
     given = {"dimensions": NAMES, "epsilon": 1, **keys}
     return CubeSettings.from_parameters(parse_parameters(PARAMETERS, given, "plan"), "plan")
 
@@ -110,6 +108,7 @@ def test_forbidding_a_table_takes_it_and_its_weight_out() -> None:
         "forbid": [["sex"]],
         "weights": None,
         "targets": None,
+        "exact": None,
     }
     assert made.avoided(0b001).plain()["forbid"] is None
 
@@ -153,3 +152,57 @@ def test_weights_go_up_and_down_in_round_steps() -> None:
 def test_what_cannot_be_read_is_said(publish: object) -> None:
     with pytest.raises((ValueError, TypeError)):
         choice(publish=publish)
+
+
+CELLS = {"cuboid": ["region", "sex"], "cells": [["north", "f"], ["south", "m"]]}
+KEPT = {"cuboid": ["sex", "region"], "cells": [["f", "north"], ["m", "south"]]}
+
+
+def test_exactness_comes_and_goes_as_one_key_of_the_plan_and_single_cells_stay() -> None:
+    before = choice(publish=[["sex"]], exact=[CELLS])
+    made = before.exactly(0b011)
+    assert made.changes(before) == {"exact": [["sex", "age"], KEPT]}
+    assert published(made) == {0b001, 0b011, 0b101}
+    assert settings_of(made).exact_cells == {0b101: (("f", "north"), ("m", "south"))}
+    assert made.exactly(0b011).changes(before) == {}
+    assert choice().exactly(0).exactly(0).plain()["exact"] is None
+
+
+def test_a_whole_exact_table_takes_the_place_of_its_single_cells() -> None:
+    made = choice(exact=[CELLS]).exactly(0b101)
+    assert made.plain()["exact"] == [["sex", "region"]]
+
+
+def test_what_follows_from_an_exact_table_is_exact_and_cannot_be_kept_back_or_weighed() -> None:
+    made = choice().exactly(0b011)
+    assert [made.exact_above(mask) for mask in (0, 0b001, 0b011, 0b111)] == [0b011] * 3 + [None]
+    for change in (made.exactly, made.avoided):
+        with pytest.raises(InputError, match="sex follows from sex × age, which is released exact"):
+            change(0b001)
+    with pytest.raises(InputError, match="sex × age is released exactly"):
+        made.avoided(0b011)
+    for mask in (0b001, 0b011):
+        with pytest.raises(InputError, match="is exact"):
+            made.weighed(mask, Fraction(2))
+
+
+def test_no_forbidden_table_becomes_exact() -> None:
+    made = choice(forbid=[["sex"]])
+    with pytest.raises(InputError, match="cannot be exact: sex is forbidden"):
+        made.exactly(0b001)
+    with pytest.raises(InputError, match="sex would follow from it and is forbidden"):
+        made.exactly(0b011)
+    assert made.exactly(0b010).exact == (0b010,)
+
+
+def test_a_table_that_was_published_as_exact_alone_loses_its_weight_with_its_exactness() -> None:
+    weights = [{"dimensions": ["age"], "weight": 2}]
+    made = choice(publish=[["sex"]], exact=[["age"]], weights=weights).exactly(0b010)
+    assert made.standing(0b010) is Standing.FREE
+    assert made.weights == {}
+
+
+@pytest.mark.parametrize("cells", [["f"], [["f"]], [["f", "north", "x"]]])
+def test_cells_that_do_not_fit_their_table_are_no_choice(cells: object) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        choice(exact=[{"cuboid": ["sex", "region"], "cells": cells}])

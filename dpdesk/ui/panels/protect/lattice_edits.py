@@ -8,7 +8,7 @@ from dpdesk.app.types import SetParameters
 from dpdesk.core.cuboid_choice import CuboidChoice, Standing
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import plain_number
-from dpdesk.ui.charts.lattice_board import AVOID, PUBLISH
+from dpdesk.ui.charts.lattice_board import AVOID, EXACTLY, PUBLISH
 from dpdesk.ui.charts.lattice_view import LatticeChange
 from dpdesk.ui.panels.protect.deck import ChartDeck
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
@@ -49,6 +49,11 @@ class LatticeEdits(QObject):
     def _words(self, change: LatticeChange, after: CuboidChoice) -> str:
         """The edit for the trail: a plan may have to name all other tables, people need not."""
         name, standing = after.name(change.cuboid), after.standing(change.cuboid)
+        if change.act == EXACTLY:
+            exact = change.cuboid in after.exact
+            text = self.tr("Published exactly: {name}")
+            text = text if exact else self.tr("No longer exact: {name}")
+            return text.format(name=name)
         if change.act not in (PUBLISH, AVOID):
             text = self.tr("Weight of {name}: {weight}")
             return text.format(name=name, weight=plain_number(after.weight(change.cuboid)))

@@ -116,6 +116,31 @@ def test_settings_that_cannot_be_planned_still_show_what_is_chosen() -> None:
     assert chart.node(0b001).width is None
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"nonnegative": True},
+        {"consistency": "l1"},
+        {"measure": {"sum": "pay", "lower": 0, "upper": 9}},
+        {"publish": [["sex"]]},
+    ],
+)
+def test_exact_tables_that_are_refused_still_show_what_is_chosen(keys: dict[str, object]) -> None:
+    chart = viewed(planner="base", exact=[["sex", "age"]], **keys)
+    assert chart.choice.exact == (0b011,)
+    assert [mask for mask in chart.listed if chart.node(mask).exact] == [0, 0b001, 0b010, 0b011]
+    assert chart.minimal_change == 0
+
+
+def test_what_is_chosen_since_is_exact_at_once_and_what_was_exact_has_no_error_yet() -> None:
+    chart = lattice(planner="base", exact=[["sex", "age"]])
+    changed = chart.with_choice(chart.choice.exactly(0b011).exactly(0b100))
+    assert [mask for mask in chart.listed if changed.node(mask).exact] == [0, 0b100]
+    assert changed.node(0b011).width is None
+    assert changed.node(0b111).width == chart.node(0b111).width
+    assert (chart.minimal_change, changed.minimal_change) == (2, 0)
+
+
 def test_exact_tables_and_what_follows_from_them_have_no_error_and_no_source() -> None:
     chart = lattice(planner="base", exact=[["sex", "age"]], publish=[["region"]])
     exact = [mask for mask in chart.listed if chart.node(mask).exact]
@@ -123,7 +148,9 @@ def test_exact_tables_and_what_follows_from_them_have_no_error_and_no_source() -
     assert chart.node(0b011).standing is Standing.PUBLISHED
     assert chart.node(0b011).width == 0
     assert chart.sources(0b011) == ()
-    assert "2 tables of 8 published (1 exactly)" in chart.answer
+    assert (
+        "2 tables of 8 published (1 exactly, noise for a minimal change of size 2)" in chart.answer
+    )
     assert dict(zip(chart.table.columns, chart.table.rows[1], strict=True))["Noise"] == "none"
 
 
