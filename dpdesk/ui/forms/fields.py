@@ -160,6 +160,8 @@ class IntegerField(NumberField):
 class ShareField(NumberField):
     """A share, shown in percent; what was given stays exact until the user changes it.
 
+    Nothing is none where a share need not be given.
+
     The slider gives small shares more room: its position is the square root of the share.
     """
 
@@ -181,7 +183,8 @@ class ShareField(NumberField):
 
     def plain(self) -> object:
         """See :meth:`Field.plain`: a number from 0 to 1."""
-        return plain_number(self._exact)
+        optional = not self.parameter.required and start_of(self.parameter) is None
+        return None if optional and not self._exact else plain_number(self._exact)
 
     def set_plain(self, value: object) -> None:
         """See :meth:`Field.set_plain`; None shows the default or the suggested value."""

@@ -255,3 +255,11 @@ def test_a_whole_number_that_need_not_be_given_is_none_until_it_is(qtbot: QtBot)
     assert form.values() == {}
     form.set_values({"k": 7})
     assert form.values() == {"k": 7}
+
+
+def test_a_share_that_need_not_be_given_is_left_out_while_it_is_nothing(qtbot: QtBot) -> None:
+    form = ParameterForm([ShareParameter("max", "Suppressed", "Share of rows.", default=None)])
+    qtbot.addWidget(form)
+    assert form.values() == {}
+    form.set_values({"max": 0.25})
+    assert form.values() == {"max": 0.25}
