@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.release import ReleaseSummary
     from dpdesk.engine.olap.combined import CombinedReleases
+    from dpdesk.engine.olap.cube import ReleasedCube
     from dpdesk.engine.olap.purchase import Accuracy, Comparison
 
 CUBE = "dp-cube"
@@ -157,9 +158,22 @@ def _known(
         if content.manifest["method"] != CUBE:
             raise InputError("buy.no-cube", f"{folder}: the release is no cube of tables.")
         with told(folder):
-            found.append((ReleasedCube.from_manifest(content.manifest), content))
+            cube = ReleasedCube.from_manifest(content.manifest)
+        _check_noisy(cube, folder)
+        found.append((cube, content))
     check_apart(releases, hashes)
     return (combine(found) if found else None), tuple(hashes)
+
+
+def _check_noisy(cube: ReleasedCube, folder: Path) -> None:
+    """Refuse a table beside exact ones, whose own noise would be averaged away with them."""
+    if cube.exact or cube.pins:
+        raise InputError(
+            "buy.exact",
+            f"{folder}: some numbers of the release are exact, and noise that was not made beside "
+            "them protects too little, so no single table is sold beside it.",
+            hint="Release all tables of such a cube together.",
+        )
 
 
 def check_apart(releases: Sequence[Path], hashes: Sequence[str]) -> None:

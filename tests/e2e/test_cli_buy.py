@@ -124,3 +124,21 @@ def test_one_measurement_is_not_counted_twice_and_strangers_are_warned_of(
     run("run", plan, "--out", second)
     _, both, _ = run("query", first, "--with", second)
     assert "do not name each other" in both["warnings"][-1]
+
+
+def test_nothing_is_sold_beside_a_release_with_exact_numbers_whatever_the_plan_says(
+    run: Run, plan: Path, tmp_path: Path
+) -> None:
+    cells = [{"cuboid": ["sex"], "cells": [["f"]]}]
+    for name, exact in (("tables", [["sex"], ["region"]]), ("cells", cells)):
+        first, second = tmp_path / f"{name}-first", tmp_path / f"{name}-second"
+        beside = write_plan(plan.parent / "register.csv", f"{name}.toml", exact=exact)
+        assert run("run", beside, "--out", first)[0] == 0
+        wanted = ("buy", plan, "--by", "sex,region", "--epsilon", "0.5", "--with", first)
+        spent = run("ledger", "show")[1]
+        for more in ((), ("--out", second)):
+            code, _, err = run(*wanted, *more)
+            assert code == 2
+            assert "some numbers of the release are exact" in err.splitlines()[-1]
+        assert not second.exists()
+        assert run("ledger", "show")[1] == spent

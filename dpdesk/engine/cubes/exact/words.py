@@ -77,6 +77,10 @@ def exact_notes(settings: CubeSettings) -> tuple[str, ...]:
     )
 
 
+def _many(settings: CubeSettings) -> bool:
+    return len(settings.exact) + sum(map(len, settings.exact_cells.values())) > 1
+
+
 def _name(settings: CubeSettings, mask: int) -> str:
     return " × ".join(settings.dimensions[i] for i in members(mask)) or "the grand total"
 
@@ -86,7 +90,7 @@ def _claim(settings: CubeSettings, names: str, epsilon: float, change: int) -> s
     rows = settings.rows_per_person
     size = "at most 1 row comes or goes" if change == 1 else f"at most {change} rows come or go"
     unit = "one minimal change" if rows == 1 else f"{rows:,} minimal changes"
-    many = len(settings.exact) + sum(map(len, settings.exact_cells.values())) > 1
+    many = _many(settings)
     return (
         f"{names} {'are' if many else 'is'} published without noise and "
         f"{'have' if many else 'has'} no ε protection. Among data sets that agree with "
@@ -101,8 +105,10 @@ def _not_covered(settings: CubeSettings, names: str) -> tuple[str, ...]:
     rows = settings.rows_per_person
     unit = "a minimal change" if rows == 1 else f"{rows:,} minimal changes"
     sentences = [
-        f"What {names} shows by itself: these numbers are the true ones, and whoever is alone in "
-        "one of their cells is known to be there.",
+        f"What {names} {'show by themselves' if _many(settings) else 'shows by itself'}: these "
+        "are the true numbers of the rows that are counted here (rows outside the declared "
+        "categories or beyond the rows per person are not), and whoever is alone in one of their "
+        "cells is known to be there.",
         f"Larger differences between data sets: k times {unit} cost k times as much.",
         "Facts about a whole group, which hold whether or not one person is in the data: who is "
         "known to belong to the group may be judged by them.",
