@@ -12,10 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from dpdesk.core.charts import MOST_DRAWN, LatticeChart, format_figure
-from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid_choice import CuboidChoice
 from dpdesk.core.errors import InputError
-from dpdesk.core.parameters import Nested, ParameterValue
+from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign, declare_all
@@ -35,12 +34,6 @@ NO_BUDGET = (
     "then, errors are drawn for a budget of 1, and nothing is spent."
 )
 _OPENS = "its error and its sources"
-_BESIDE_EXACT: Mapping[str, ParameterValue] = {
-    "measure": Nested(COUNT),
-    "consistency": "l2",
-    "nonnegative": False,
-    "integral": False,
-}
 
 
 def supposed_budget(parameters: Mapping[str, ParameterValue]) -> dict[str, ParameterValue] | None:
@@ -87,7 +80,7 @@ def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeC
 def lattice_without_errors(given: PrivateInput) -> LatticeChart | None:
     """The lattice of settings of which no design can be made; None where they cannot be read."""
     try:
-        settings = _settings(given)
+        settings = CubeSettings.from_parameters(given.parameters, given.where)
         shape = declare_all(settings, given).domain.shape
     except InputError:
         return None
@@ -108,16 +101,6 @@ def lattice_without_errors(given: PrivateInput) -> LatticeChart | None:
         short=SHORT,
         opens=_OPENS,
     )
-
-
-def _settings(given: PrivateInput) -> CubeSettings:
-    """The settings; those that exact tables do not go with are left out. Raises InputError."""
-    try:
-        return CubeSettings.from_parameters(given.parameters, given.where)
-    except InputError as error:
-        if error.code != "cube.exact":
-            raise
-        return CubeSettings.from_parameters({**given.parameters, **_BESIDE_EXACT}, given.where)
 
 
 def _listed(settings: CubeSettings, sources: Sequence[int]) -> tuple[int, ...]:
