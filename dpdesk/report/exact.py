@@ -10,7 +10,7 @@ from dpdesk.core.charts import format_figure
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.cubes.exact.attack import Attack, averaging_attack
 from dpdesk.engine.cubes.exact.recomputed import ExactClaim, exact_claim
-from dpdesk.engine.cubes.guarantee import converted
+from dpdesk.engine.cubes.guarantee_words import converted
 from dpdesk.engine.cubes.mechanism import RowEffect
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings

@@ -75,7 +75,7 @@ def odds(parameters: Mapping[str, object]) -> dict[str, object]:
     """
     from math import exp
 
-    from dpdesk.engine.cubes.guarantee import converted, posterior
+    from dpdesk.engine.cubes.guarantee_words import converted, posterior
 
     epsilon, rho = parameters.get("epsilon"), parameters.get("rho")
     if isinstance(rho, int | float):

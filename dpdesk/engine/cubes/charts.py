@@ -25,7 +25,7 @@ from dpdesk.core.charts import (
 )
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.errors import Errors, MeasureErrors, half_width
-from dpdesk.engine.cubes.guarantee import converted, posterior
+from dpdesk.engine.cubes.guarantee_words import converted, posterior
 from dpdesk.engine.cubes.lattice import Floats, cells, members
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
-from math import exp, log, sqrt
+from math import exp
 
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.core.plain import number_text
+from dpdesk.engine.cubes.exact.words import exact_guarantee
+from dpdesk.engine.cubes.guarantee_words import (
+    CHOOSING,
+    assumptions,
+    converted,
+    lead_words,
+    rounded_up,
+    suspicion_after,
+)
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
-
-_PRIOR = 0.1
-_SLACK = 1e-12
-_NEARLY_SURE = 99
-CHOOSING = (
-    "A choice among several releases, or of settings, that was made after looking at the data or "
-    "at results: then more was spent than is said here."
-)
-OTHERS = "Every other release about the same persons costs as well: losses add up."
-INDEPENDENT = "What somebody knows of different persons is independent."
 
 
 def cube_guarantee(
@@ -43,8 +40,6 @@ def cube_guarantee(
     epsilon = budget if pure else converted(budget, float(settings.delta))
     model = "epsilon-differential privacy" if pure else "zero-concentrated differential privacy"
     if change is not None:
-        from dpdesk.engine.cubes.exact.words import exact_guarantee
-
         return exact_guarantee(
             settings, f"{model} beside exact tables", parameters, epsilon, change, cluster
         )
@@ -57,40 +52,9 @@ def cube_guarantee(
     )
 
 
-def converted(rho: float, delta: float) -> float:
-    """Epsilon that holds except with chance delta: rho + 2 sqrt(rho ln 1/delta).
-
-    Source: Bun and Steinke 2016, Proposition 1.3.
-    """
-    return rho + 2 * sqrt(rho * log(1 / delta))
-
-
 def plain(value: Fraction) -> int | float:
     """A number for JSON."""
     return int(value) if value.denominator == 1 else float(value)
-
-
-def rounded_up(value: float, digits: int = 3) -> str:
-    """A number that is not too small: so many significant digits, rounded up, no exponent."""
-    exact = Decimal(value * (1 + _SLACK))
-    place = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    shown = exact.quantize(place, rounding=ROUND_CEILING)
-    return f"{shown.normalize():f}" if abs(exact.adjusted()) < 15 else f"{shown:.2E}"
-
-
-def posterior(prior: float, epsilon: float) -> float:
-    """The largest chance after a release: p e^eps / (1 - p + p e^eps)."""
-    return 1.0 if epsilon > 700 else prior * exp(epsilon) / (1 - prior + prior * exp(epsilon))
-
-
-def lead_words(settings: CubeSettings, epsilon: float) -> tuple[str, str, str]:
-    """How a claim begins, its budget, and by what odds change at most."""
-    times = rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
-    if settings.noise is Noise.LAPLACE:
-        return "Whatever is published", f"ε = {number_text(settings.budget)}", times
-    chance = f"{float(settings.delta):.3g}"
-    lead = f"Except with a chance of {chance}, whatever is published"
-    return lead, f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}", times
 
 
 def _claim(settings: CubeSettings, epsilon: float) -> str:
@@ -105,36 +69,6 @@ def _claim(settings: CubeSettings, epsilon: float) -> str:
         f"{lead}, the odds that a given person is in the data change by at most ×{times} "
         f"({given}). A suspicion of 10 % can rise to at most {suspicion} %."
     )
-
-
-def suspicion_after(epsilon: float) -> str:
-    """What a suspicion of 10 % can rise to, in percent, rounded up: 100 at most."""
-    percent = 100 * posterior(_PRIOR, epsilon)
-    return rounded_up(percent, 2) if percent < _NEARLY_SURE else "100"
-
-
-def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
-    """What every guarantee of a cube takes for granted."""
-    rows = settings.rows_per_person
-    held = "one row" if rows == 1 else f"at most {rows:,} rows"
-    if cluster:
-        unit = (
-            f"A person (or household) is all rows with the same `{cluster}`; of each, {held} "
-            f"{'was' if rows == 1 else 'were'} used, and rows without it were left out."
-        )
-    else:
-        unit = f"Every person has {held} in the data; nothing in the data enforced it."
-    sentences = [
-        unit,
-        "The categories, their order and all settings were fixed without looking at the data.",
-        INDEPENDENT,
-        OTHERS,
-        "The random numbers come from a cryptographic generator, and the manifest holds a "
-        "commitment to the source: against an adversary who breaks these nothing is promised.",
-    ]
-    if any(measure.column for measure in settings.measures):
-        sentences.insert(1, "The bounds of every sum were fixed without looking at the data.")
-    return tuple(sentences)
 
 
 def _not_covered(settings: CubeSettings, epsilon: float) -> tuple[str, ...]:

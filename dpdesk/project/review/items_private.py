@@ -9,7 +9,7 @@ from math import exp, sqrt
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
-from dpdesk.engine.cubes.guarantee import converted, rounded_up, suspicion_after
+from dpdesk.engine.cubes.guarantee_words import converted, rounded_up, suspicion_after
 from dpdesk.project.review.item_words import counted, listed
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import Answer, Basis, Case, Question

@@ -13,7 +13,7 @@ from math import exp, sqrt
 
 import numpy as np
 
-from dpdesk.engine.cubes.guarantee import posterior
+from dpdesk.engine.cubes.guarantee_words import posterior
 from dpdesk.engine.cubes.lattice import (
     Floats,
     cell_variances,

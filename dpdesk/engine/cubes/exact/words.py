@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.engine.cubes.guarantee import (
+from dpdesk.engine.cubes.guarantee_words import (
     CHOOSING,
     INDEPENDENT,
     OTHERS,
