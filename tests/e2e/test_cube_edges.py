@@ -47,6 +47,32 @@ def test_a_privacy_loss_that_hides_nothing_gives_the_counts_and_verifies(
     assert values(out / "public/cuboids/1-sex.csv") == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("lower", "upper", "step"), [(0, 251, 1), (-3, 250, 1), (0, 250.5, 1), (0, 260, 40)]
+)
+def test_no_average_is_off_because_its_middle_lies_between_two_steps(
+    context: AppContext, tmp_path: Path, lower: float, upper: float, step: float
+) -> None:
+    rows = people(200)
+    measure = {"average": "pay", "lower": lower, "upper": upper, "step": step}
+    out = made(context, tmp_path, rows, epsilon=1e6, measure=measure, planner="all")
+    found = verify_release(out, context.registry, CancelToken(), silent)
+    assert found.ok, found.failures
+    middle = (lower + upper) / 2
+    paid = {
+        row: middle if row[4] == "n/a" else min(max(float(row[4]), lower), upper)
+        for row in rows
+        if row[1] in "fm" and row[3] not in ("", "unknown")
+    }
+    kept = [row for row in rows if row in paid]
+    expected = [
+        sum(paid[row] for row in kept if row[1] == sex) / sum(row[1] == sex for row in kept)
+        for sex in "fm"
+    ]
+    [path] = (out / "public/cuboids").glob("1-sex.average*.csv")
+    assert values(path) == pytest.approx(expected, abs=step / 2 if step > 1 else 0.01)
+
+
 @pytest.mark.parametrize("epsilon", [7, 40, 1e6])
 def test_no_suspicion_rises_above_certainty(
     context: AppContext, tmp_path: Path, epsilon: float

@@ -66,7 +66,7 @@ def memory_release(
             )
             for mask in (() if part is None else part.whole)
         },
-        tuple(100 for _ in (() if part is None else part.single)),
+        tuple(100 for _ in (() if part is None else (*part.single, *part.asked))),
     )
     tables = made.process(NoisyTables(tuple(noisy), exact), CancelToken(), silent)
     manifest = {

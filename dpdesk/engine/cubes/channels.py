@@ -143,9 +143,14 @@ def make_channels(settings: CubeSettings, plan: CubePlan) -> tuple[Channel, ...]
 
 
 def centred(measure: Measure) -> Measure:
-    """The sum whose ratio with the count is an average's distance from the middle of its bounds."""
-    half = (measure.upper - measure.lower) / 2
-    return Measure(f"{_CENTRED} {SUM}", measure.column, -half, half, measure.step, middle(measure))
+    """The sum whose ratio with the count is an average's distance from the middle of its bounds.
+
+    Its grid is finer where the middle lies between two steps (17 and 90: 53.5): rounded to whole
+    steps from there, all values would err by the same half step, and so would their average.
+    """
+    half, centre = (measure.upper - measure.lower) / 2, middle(measure)
+    step = measure.step / (centre / measure.step).denominator
+    return Measure(f"{_CENTRED} {SUM}", measure.column, -half, half, step, centre)
 
 
 def middle(measure: Measure) -> Fraction:

@@ -112,6 +112,7 @@ def _steps(claimed: Claimed, number: int) -> tuple[float, Fraction, Fraction]:
         step = Fraction(str(plain.get("step", 1)))
         low, high = Fraction(str(plain["lower"])), Fraction(str(plain["upper"]))
         if kind == "average":
+            step /= ((low + high) / (2 * step)).denominator
             low, high = -(high - low) / 2, (high - low) / 2
         lowest, highest = -((-low) // step), high // step
         return float(step), Fraction(lowest), Fraction(max(lowest, highest))
