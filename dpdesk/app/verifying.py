@@ -263,6 +263,7 @@ class _Checker:
                     return checks
                 self._compare_recorded(manifest, checks)
                 if not isinstance(method, MicrodataMethod):
+                    self._compare_evidence(method, manifest, given)
                     return checks
                 recoding = method.claimed_recoding(manifest, given, self._token)
                 if recoding is None:
@@ -290,6 +291,17 @@ class _Checker:
                 self._found.root / INTERNAL / EVIDENCE,
                 "`checks` are not those that checking with the source gives",
             )
+
+    def _compare_evidence(
+        self, method: RandomisedMethod, manifest: Mapping[str, object], given: MethodInput
+    ) -> None:
+        """What else the evidence says of the source."""
+        evidence = self._found.evidence
+        if evidence is None:
+            return
+        fault = method.evidence_source_fault(manifest, evidence, given, self._token)
+        if fault is not None:
+            self._found.fail(self._found.root / INTERNAL / EVIDENCE, fault)
 
     def _made_again(self, recoding: Recoding, data: DataStore, folder: Path) -> ClaimCheck:
         """The table once more from the source, in the private folder, against the published one."""

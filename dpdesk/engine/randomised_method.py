@@ -129,3 +129,16 @@ class RandomisedMethod(Method):
         Called when the manifest's claims were checked and none failed.
         """
         return None
+
+    def evidence_source_fault(
+        self,
+        manifest: Mapping[str, object],
+        evidence: Mapping[str, object],
+        given: MethodInput,
+        token: CancelToken,
+    ) -> str | None:
+        """Why the evidence cannot be of this source, or None when it can.
+
+        Called when the claims were checked with the source and none failed.
+        """
+        return None

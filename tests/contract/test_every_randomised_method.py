@@ -197,8 +197,11 @@ def test_verify_confirms_an_honest_release(case: Case) -> None:
     evidence = {
         "result": {**judged.result, **judged.internal},
         "source": {"rows": people().rows},
+        "risk": dict(judged.risk),
+        "figures": [{"key": figure.key, "value": figure.value} for figure in judged.figures],
     }
     assert case[0].evidence_fault(manifest, evidence, table, TOKEN) is None
+    assert case[0].evidence_source_fault(manifest, evidence, given_for(case), TOKEN) is None
 
 
 @pytest.mark.parametrize("break_it", ["change a value", "drop a row", "repeat a row", "swap rows"])

@@ -232,6 +232,59 @@ def test_forged_manifests_are_found_out(
     assert not verified(context, copy).ok
 
 
+def moved_counts(evidence: dict[str, object]) -> None:
+    """Two values of a job exchange their rows, which leaves all other figures as they are."""
+    counts = evidence["result"]["value_counts"]["job"]
+    one, other = "baker", "smith"
+    assert counts[one] != counts[other]
+    counts[one], counts[other] = counts[other], counts[one]
+
+
+def smaller_belief(evidence: dict[str, object]) -> None:
+    evidence["risk"]["beliefs"]["job"]["belief_after"] = 0.01
+
+
+def larger_share(evidence: dict[str, object]) -> None:
+    evidence["risk"]["beliefs"]["illness"]["belief_before_rarest"] = 0.3
+
+
+def other_figure(evidence: dict[str, object]) -> None:
+    evidence["figures"][0]["value"] = 0.01
+
+
+def no_beliefs(evidence: dict[str, object]) -> None:
+    evidence["risk"] = {}
+
+
+@pytest.mark.parametrize(
+    ("change", "shows"),
+    [
+        (smaller_belief, True),
+        (larger_share, True),
+        (other_figure, True),
+        (no_beliefs, True),
+        (moved_counts, False),
+    ],
+)
+def test_forged_figures_for_the_reviewer_are_found_out(
+    context: AppContext,
+    folder: Path,
+    made: Path,
+    tmp_path: Path,
+    change: Callable[[dict[str, object]], None],
+    shows: bool,
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(made, copy)
+    path = copy / "internal" / "evidence.json"
+    evidence = json.loads(path.read_text("utf-8"))
+    change(evidence)
+    path.write_text(json.dumps(evidence), encoding="utf-8")
+    seal_again(copy, manifest_of(copy))
+    assert verified(context, copy).ok is not shows
+    assert not verified(context, copy, folder / clinic.SOURCE).ok
+
+
 def test_a_value_that_is_too_frequent_is_refused_with_its_remedies(
     context: AppContext, folder: Path, tmp_path: Path
 ) -> None:

@@ -65,7 +65,9 @@ def permutation(
         token.check()
         last = max(0, top - PIECE)
         bounds = np.arange(top + 1, last + 1, -1, dtype=np.int64).astype(np.uint64)
-        swap_down(order, top, below(bounds, source))
+        draws = below(bounds, source)
+        swap_down(order, top, draws)
+        draws.fill(0)
         top = last
     return order
 

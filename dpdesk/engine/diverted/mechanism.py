@@ -60,8 +60,10 @@ def draw_rows(
     (ValueError otherwise). ``dropped`` and ``mapping`` are passed on. Raises Cancelled.
     """
     kept = choose(source)
-    order = kept[permutation(len(kept), source, token)]
+    places = permutation(len(kept), source, token)
+    order = kept[places]
     kept.fill(0)
+    places.fill(0)
     drawn: dict[str, NewValues] = {}
     rows = RewrittenRows(order, drawn, dropped, mapping)
     try:

@@ -158,3 +158,15 @@ class LDiverted(RandomisedMethod):
         from dpdesk.engine.diverted.verification import evidence_fault
 
         return evidence_fault(manifest, evidence, published, token)
+
+    def evidence_source_fault(
+        self,
+        manifest: Mapping[str, object],
+        evidence: Mapping[str, object],
+        given: MethodInput,
+        token: CancelToken,
+    ) -> str | None:
+        """See :meth:`RandomisedMethod.evidence_source_fault`."""
+        from dpdesk.engine.diverted.source_verification import evidence_source_fault
+
+        return evidence_source_fault(manifest, evidence, given, token)

@@ -64,7 +64,11 @@ def value_groups(
         _largest_first(left, size, found, token)
     else:
         raise ValueError(f"there is no rule {rule!r}")
-    return present.astype(np.int32)[found] if len(present) < len(counts) else found
+    if len(present) == len(counts):
+        return found
+    places = present.astype(np.int32)[found]
+    found.fill(0)
+    return places
 
 
 def batch_size(values: int, groups: int, size: int, most_draws: int = MOST_DRAWS) -> int:
@@ -95,6 +99,7 @@ def _mixed(
         draws = below(bounds.reshape(-1), source).reshape(bounds.shape)
         done = groups - remaining
         remaining = mixed_groups(left, size, remaining, batch, draws, found, done)
+        draws.fill(0)
 
 
 def _largest_first(

@@ -9,6 +9,7 @@ from dpdesk.core.published import ROWS_COMPARED, CheckStatus, ClaimCheck, Publis
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity import remaking as anonymity
+from dpdesk.engine.diverted.recorded import source_counts_fault
 from dpdesk.engine.diverted.verification import (
     MANIFEST,
     TABLE,
@@ -59,6 +60,29 @@ def verify_against_source(
         status = _CONFIRMED if fault is None else _FAILED
         settled.append(ClaimCheck(f"values of {name}", status, text, TABLE))
     return tuple((checks | {check.claim: check for check in settled}).values())
+
+
+def evidence_source_fault(
+    manifest: Mapping[str, object],
+    evidence: Mapping[str, object],
+    given: MethodInput,
+    token: CancelToken,
+) -> str | None:
+    """Why the value counts in the evidence cannot be those of the source, or None.
+
+    Where classes were suppressed for k, only that none is larger.
+    """
+    result = evidence.get("result")
+    recorded = result.get("value_counts") if isinstance(result, Mapping) else None
+    if not isinstance(recorded, Mapping):
+        return "gives no `value_counts`"
+    for name, counts in recorded.items():
+        token.check()
+        source = _source_counts(manifest, name, given, token)
+        fault = source_counts_fault(name, counts, source, given.parameters.get("k") is None)
+        if fault is not None:
+            return fault
+    return None
 
 
 def claimed_recoding(

@@ -16,6 +16,7 @@ from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.verification import compare, shown, whole_number
 from dpdesk.engine.diverted.guarantee import MODEL, diverted_guarantee
+from dpdesk.engine.diverted.recorded import figures_fault
 
 TABLE = "microdata.csv"
 MANIFEST = "manifest.json"
@@ -272,6 +273,7 @@ def evidence_fault(
     recorded = _mapping(result.get("value_counts"))
     if set(recorded) != set(claimed.diverted):
         return "`value_counts` are not of the columns that were drawn"
+    whole: dict[str, dict[str, int]] = {}
     for name in claimed.diverted:
         counts = _mapping(recorded[name])
         fault = counts_fault(name, counts, rows, claimed.size) or value_fault(
@@ -279,7 +281,8 @@ def evidence_fault(
         )
         if fault is not None:
             return f"`value_counts` do not fit the table: {fault}"
-    return None
+        whole[name] = {value: whole_number(count) or 0 for value, count in counts.items()}
+    return figures_fault(evidence, whole, claimed.size, _mapping(manifest["result"]))
 
 
 def counts_fault(name: str, counts: Mapping[str, object], rows: int, size: int) -> str | None:
