@@ -321,6 +321,10 @@ def columns_fingerprint(columns: Iterable[str]) -> str:
     return hashlib.sha256(b"dpdesk-columns-v1\n" + text.encode("ascii")).hexdigest()
 
 
+UNPROTECTED = "without protection: "
+"""Before the names of what a release publishes without noise, in the purpose of its debit."""
+
+
 @dataclass(frozen=True)
 class DebitRequest:
     """What a release will cost, asked of the ledger before any noise exists.
@@ -345,6 +349,11 @@ class DebitRequest:
         if not self.draws:
             object.__setattr__(self, "draws", draws_of(self.cost))
         _check_covered(self.cost, self.draws)
+
+    @property
+    def unprotected(self) -> str:
+        """What the release publishes without noise, by its purpose; empty when nothing."""
+        return self.purpose.partition(UNPROTECTED)[2]
 
     @cached_property
     def rho(self) -> Fraction | None:

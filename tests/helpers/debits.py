@@ -37,13 +37,14 @@ def ask(
     rows: int = 1,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
     draws: Iterable[Draws] = (),
+    purpose: str = "cube of 3 dimensions",
 ) -> DebitRequest:
     """A request; its cost is pure ε when given as text."""
     return DebitRequest(
         cost=pure(cost) if isinstance(cost, str) else cost,
         source=source,
         columns=columns,
-        purpose="cube of 3 dimensions",
+        purpose=purpose,
         neighbours=neighbours,
         unit=ProtectedUnit(rows),
         draws=tuple(draws),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpdesk.core.budget import (
+    UNPROTECTED,
     Approximate,
     Budget,
     DebitRequest,
@@ -279,12 +280,30 @@ def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
             )
     if uncounted:
         yield Note("ledger.same-columns", _same_columns(request, uncounted))
+    yield from _exact_before(request, before)
     units = {one.unit.rows for one in (*before, request)}
     if len(units) > 1 or len({one.neighbours for one in (*before, request)}) > 1:
         yield Note(
             "ledger.mixed-units",
             "The debits of this account protect different units; all are counted for "
             f"{unit_words(own.after)}.",
+        )
+
+
+def _exact_before(request: DebitRequest, before: list[DebitRequest]) -> Iterable[Note]:
+    """Exact numbers of an earlier release that the noise asked for does not reckon with.
+
+    Noise protects beside exact numbers only when it is made for them, and the ledger cannot tell
+    by how much less it protects otherwise.
+    """
+    others = dict.fromkeys(one.unprotected for one in before if one.unprotected)
+    others.pop(request.unprotected, None)
+    if others:
+        yield Note(
+            "ledger.exact-before",
+            f"An earlier release about the same people has numbers {UNPROTECTED}"
+            f"{'; '.join(others)}. Noise that is not made for them too protects less than its "
+            "cost says: name all of them under `exact`.",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dpdesk.core.budget import UNPROTECTED
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.engine.cubes.guarantee_words import (
     CHOOSING,
@@ -62,7 +63,7 @@ def outside_words(settings: CubeSettings) -> str:
     """What a ledger says of the part that its cost does not cover; empty when there is none."""
     if not settings.exact and not settings.exact_cells:
         return ""
-    return f"without protection: {exact_names(settings)}, published exactly"
+    return f"{UNPROTECTED}{exact_names(settings)}, published exactly"
 
 
 def exact_notes(settings: CubeSettings) -> tuple[str, ...]:

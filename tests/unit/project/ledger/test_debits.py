@@ -166,6 +166,21 @@ def test_another_name_for_the_same_people_is_warned_of(tmp_path: Path) -> None:
         assert "use the same name" in note.sentence
 
 
+def test_noise_that_is_not_made_for_earlier_exact_numbers_is_warned_of(tmp_path: Path) -> None:
+    exact = "tables; without protection: age and sex, published exactly"
+    with open_here(tmp_path / "l.sqlite") as ledger:
+        assert ledger.preview(ask("1", purpose=exact)).notes == ()
+        ledger.debit(ask("1", purpose=exact))
+        assert ledger.preview(ask("1", purpose=exact)).notes == ()
+        (note,) = ledger.preview(ask("1")).notes
+        assert note.code == "ledger.exact-before"
+        assert "without protection: age and sex, published exactly" in note.sentence
+        (note,) = ledger.preview(ask("1", purpose=exact.replace("age and sex", "age"))).notes
+        assert note.code == "ledger.exact-before"
+        (note,) = ledger.preview(ask("1", population="other")).notes
+        assert note.code == "ledger.two-names"
+
+
 def test_gaussian_and_laplace_noise_add_up_as_rho(tmp_path: Path) -> None:
     with open_here(tmp_path / "l.sqlite") as ledger:
         ledger.debit(ask("1"))
