@@ -404,8 +404,7 @@ def _target_notes(settings: CubeSettings, errors: Errors) -> list[Note]:
 def _notes(
     plan: CubePlan, cluster: str | None, settings: CubeSettings, errors: Errors
 ) -> tuple[Note, ...]:
-    notes = [Note("cube.plan", plan.note)] if plan.note else []
-    notes += [Note("cube.exact", sentence) for sentence in exact_notes(settings)]
+    notes = [Note("cube.exact", sentence) for sentence in exact_notes(settings)]
     if settings.consistency in LINEAR:
         sentence = (
             f"The errors stated are those of least squares, the smallest possible; those of "
@@ -429,4 +428,6 @@ def _notes(
                 "role cluster says whose rows belong together.",
             )
         )
+    if plan.note:
+        notes.append(Note("cube.plan", plan.note))
     return tuple(notes)

@@ -36,6 +36,7 @@ _HUGE_LATTICE = 1 << 14
 _SKIPPED = 1.05
 _FIRST_PASS = 12
 _SLACK = 8
+_FOUND = "The tables with noise of their own were found step by step; there may be better ones."
 
 
 def plan_bmax(
@@ -51,7 +52,7 @@ def plan_bmax(
     """
     problem = cover_problem(shape, published, noise, forbidden)
     best = best_cover(problem, token or CancelToken(), report)
-    return problem.plan(best, "Greedy covers for every largest variance, in several orders.")
+    return problem.plan(best, _FOUND)
 
 
 def best_cover(problem: CoverProblem, token: CancelToken, report: Report = silent) -> Ints:
