@@ -59,7 +59,7 @@ def test_what_was_released_is_told_as_final_with_its_reviewers() -> None:
     play = released()
     assert standing(play).kind == "ok"
     assert standing(play).sentence.startswith("Released: this is final.")
-    assert signed_words(picture(play)) == "Signed off and released: reviewed by Clara, Ben."
+    assert signed_words(picture(play)) == "Signed off and released: reviewed by Ben, Clara."
 
 
 def test_a_fault_makes_the_review_unfit_to_be_relied_on_and_every_fault_is_a_sentence() -> None:

@@ -165,7 +165,7 @@ def _standing(picture: ReviewPicture) -> str:
         return "The review of this release is not to be relied on."
     if state.current is None:
         return "Nobody has submitted this release for review."
-    names = ", ".join(one.person for one in state.current.ballots if not one.late)
+    names = ", ".join(sorted(one.person for one in state.current.ballots if not one.late))
     words = {
         Status.RELEASED: f"It was reviewed by {names} and released.",
         Status.SUPERSEDED: f"It was reviewed by {names} and released, and superseded since.",

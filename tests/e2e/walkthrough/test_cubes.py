@@ -60,7 +60,9 @@ def test_tables_of_adults_are_planned_then_released_once(
     check(person, "sex", "race", "workclass")
     person.settled()
     person.shoot("before-epsilon")
-    assert person.desk.protect.result.deck.charts == ()
+    person.settled(lambda: person.desk.protect.result.deck.charts != ())
+    assert "epsilon" not in person.desk.workbench.work.parameters
+    person.reads("ε = 1")
     person.type("ε, the privacy loss", "0.5")
     person.settled(lambda: person.desk.protect.result.sentence != "")
     person.reads("8 tables; the largest planned error is")

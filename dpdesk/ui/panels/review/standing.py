@@ -109,7 +109,7 @@ def signed_words(picture: ReviewPicture | None) -> str:
         Status.APPROVED: translate("Review", "Approved by {names}, not released yet."),
         Status.WITHDRAWN: translate("Review", "Its author withdrew it: it is not signed off."),
     }
-    names = ", ".join(one.person for one in state.current.ballots if not one.late)
+    names = ", ".join(sorted(one.person for one in state.current.ballots if not one.late))
     other = translate("Review", "Not signed off: its review is {status}.")
     return words.get(state.status, other).format(names=names, status=status_words(state.status))
 
