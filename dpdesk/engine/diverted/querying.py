@@ -281,6 +281,12 @@ def _warnings(drawn: Sequence[str], mechanism: Mechanism, estimator: Estimator) 
             "This estimator assumes that the conditions do not depend on which other sensitive "
             "value a row has; where they do, it is biased, and the interval does not know it."
         )
+    if estimator is Estimator.MATRIX and len(drawn) > 1:
+        yield (
+            "With several drawn columns the estimate keeps counts from being negative, which draws "
+            "it away from the truth where few rows match; the interval is that of the unbiased "
+            "solution, so go by the interval."
+        )
     if estimator is Estimator.PAPER:
         yield (
             "This estimator is the one printed in the paper, for comparison only: its chance of "

@@ -84,3 +84,12 @@ def test_too_many_combinations_of_sensitive_values_are_refused() -> None:
     with pytest.raises(RefusedError) as failure:
         ask(Query(by=(Grouping("job"), Grouping("illness"))), rows)
     assert failure.value.code == "query.refused"
+
+
+@pytest.mark.parametrize("columns", [("job",), ("job", "illness")])
+def test_estimates_for_several_drawn_columns_say_to_go_by_the_interval(
+    columns: tuple[str, ...],
+) -> None:
+    answer = ask(Query(by=tuple(Grouping(name) for name in columns)), FREQUENT)
+    said = any("go by the interval" in warning for warning in answer.warnings)
+    assert said is (len(columns) > 1)
