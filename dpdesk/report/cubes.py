@@ -8,6 +8,7 @@ from math import sqrt
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.errors import half_width
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.method import Method
@@ -56,27 +57,27 @@ def render_report(content: CubeReport) -> bytes:
     evidence, checks = content.evidence, content.checks
     values = _common(content.manifest, content.method) | {
         "source": evidence["source"],
-        "reading": plain_lines(_table(_table(evidence["source"])["reading"])),
+        "reading": plain_lines(as_table(as_table(evidence["source"])["reading"])),
         "plan_name": evidence["plan_name"],
         "notes": evidence["notes"],
-        "budget": plain_lines(_table(evidence["budget"])),
-        "counting": plain_lines(_table(_table(evidence["result"]).get("counting", {}))),
-        "attack": played_attack(content.manifest, _table(evidence["result"])),
-        "roles": list(_table(evidence["roles"]).items()),
+        "budget": plain_lines(as_table(evidence["budget"])),
+        "counting": plain_lines(as_table(as_table(evidence["result"]).get("counting", {}))),
+        "attack": played_attack(content.manifest, as_table(evidence["result"])),
+        "roles": list(as_table(evidence["roles"]).items()),
         "charts": content.design.charts,
         "checks": tuple(check_line(check) for check in checks),
         "confirmed": sum(check.status is CheckStatus.CONFIRMED for check in checks),
         "failed": sum(check.status is CheckStatus.FAILED for check in checks),
         "files": content.manifest["files"],
-        "environment": plain_lines(_table(evidence["environment"])),
-        "timings": plain_lines(_table(evidence["timings"])),
+        "environment": plain_lines(as_table(evidence["environment"])),
+        "timings": plain_lines(as_table(evidence["timings"])),
     }
     return render("report_cube.html", values)
 
 
 def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]:
-    result, parameters = _table(manifest["result"]), _table(manifest["parameters"])
-    lines = tuple(_cuboid_line(_table(item), parameters) for item in _list(result["cuboids"]))
+    result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
+    lines = tuple(_cuboid_line(as_table(item), parameters) for item in as_list(result["cuboids"]))
     return {
         "title": manifest["title"] or "Protected tables",
         "manifest": manifest,
@@ -86,27 +87,27 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
         "figures": _figures(result, parameters),
         "cuboids": lines[:_MOST_LISTED],
         "more": max(0, len(lines) - _MOST_LISTED),
-        "domains": _list(result["domains"]),
+        "domains": as_list(result["domains"]),
         "sources": [
-            " × ".join(str(name) for name in _list(names)) or "grand total"
-            for names in _list(result["noise_sources"])
+            " × ".join(str(name) for name in as_list(names)) or "grand total"
+            for names in as_list(result["noise_sources"])
         ],
         "exact": exact_words(manifest),
         "attack": (),
         "biased": parameters.get("nonnegative") is True,
         "integral": parameters.get("integral") is True,
         "linear": parameters.get("consistency") in ("l1", "linf"),
-        "outside": list(_table(result["outside"]).items()),
+        "outside": list(as_table(result["outside"]).items()),
         "adds_up": parameters.get("consistency") != "none",
         "averages": any(
-            str(_table(item).get("measure")).startswith(_AVERAGE)
-            for item in _list(result["cuboids"])
+            str(as_table(item).get("measure")).startswith(_AVERAGE)
+            for item in as_list(result["cuboids"])
         ),
     }
 
 
 def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> tuple[Line, ...]:
-    cuboids = [_table(item) for item in _list(result["cuboids"])]
+    cuboids = [as_table(item) for item in as_list(result["cuboids"])]
     largest: dict[str, float] = {}
     for item in cuboids:
         measure = str(item.get("measure", ""))
@@ -114,11 +115,11 @@ def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> 
             width = table_width(item, parameters)
             largest[measure] = max(width, largest.get(measure, 0.0))
     rho = "rho" in parameters
-    budget = _float(parameters["rho" if rho else "epsilon"])
+    budget = as_float(parameters["rho" if rho else "epsilon"])
     return (
         Line("Privacy loss", f"{'ρ' if rho else 'ε'} = {budget:g}", "The smaller, the safer."),
         Line("Tables", f"{len(cuboids):,}", "One file each."),
-        Line("Cells", f"{sum(int(_float(c['cells'])) for c in cuboids):,}", "In all tables."),
+        Line("Cells", f"{sum(int(as_float(c['cells'])) for c in cuboids):,}", "In all tables."),
         *(
             Line(
                 f"Largest error, {measure}" if measure else "Largest error",
@@ -136,7 +137,7 @@ def table_width(item: Mapping[str, object], parameters: Mapping[str, object]) ->
     """± in 95 % of the cells of a table, from its line in a manifest and the parameters there."""
     noise = Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE
     step = _step(str(item.get("measure", "")), parameters.get("measure"))
-    return half_width(noise, _float(item["variance"]), step)
+    return half_width(noise, as_float(item["variance"]), step)
 
 
 def unit_words(measure: str, plain: object) -> str:
@@ -156,47 +157,32 @@ def _step(measure: str, plain: object) -> float:
     for each in plain if isinstance(plain, list | tuple) else [plain]:
         if not isinstance(each, Mapping):
             continue
-        step = _float(each.get("step", 1))
+        step = as_float(each.get("step", 1))
         if measure in ("", f"sum of {each.get('sum')}", f"centred sum of {each.get('average')}"):
             return step
         if measure == f"{_AVERAGE} of {each.get('average')}":
-            return step + (_float(each["upper"]) - _float(each["lower"])) / 2
+            return step + (as_float(each["upper"]) - as_float(each["lower"])) / 2
     return 1.0
 
 
 def _cuboid_line(item: Mapping[str, object], parameters: Mapping[str, object]) -> CuboidLine:
-    names = " × ".join(str(name) for name in _list(item["dimensions"])) or "grand total"
+    names = " × ".join(str(name) for name in as_list(item["dimensions"])) or "grand total"
     measure = str(item.get("measure", ""))
-    deviation, width = _shown(sqrt(_float(item["variance"]))), _shown(table_width(item, parameters))
+    deviation, width = (
+        _shown(sqrt(as_float(item["variance"]))),
+        _shown(table_width(item, parameters)),
+    )
     unit = unit_words(measure, parameters.get("measure"))
     return CuboidLine(
         f"{names} ({measure})" if measure else names,
-        int(_float(item["cells"])),
+        int(as_float(item["cells"])),
         f"{deviation} {unit}",
         f"{width} {unit}",
         str(item["file"]),
         item.get("exact") is True,
-        len(_list(item.get("exact_cells", []))),
+        len(as_list(item.get("exact_cells", []))),
     )
 
 
 def _shown(value: float) -> str:
     return format_figure(value, "number")
-
-
-def _table(value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise TypeError("expected a table")
-    return value
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list | tuple):
-        raise TypeError("expected a list")
-    return list(value)
-
-
-def _float(value: object) -> float:
-    if not isinstance(value, int | float):
-        raise TypeError("expected a number")
-    return float(value)

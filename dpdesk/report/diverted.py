@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from dpdesk.core.charts import format_figure
+from dpdesk.core.shapes import as_table
 from dpdesk.report.about import AboutContent, settings
 from dpdesk.report.pages import render
 from dpdesk.report.words import Line, result_lines
@@ -16,9 +15,9 @@ def render_about(content: AboutContent) -> bytes:
     """The page for users; it depends on the manifest and the published table alone."""
     manifest = content.manifest
     result, parameters, guarantee = (
-        _table(manifest[key]) for key in ("result", "parameters", "guarantee")
+        as_table(manifest[key]) for key in ("result", "parameters", "guarantee")
     )
-    given = _table(guarantee["parameters"])
+    given = as_table(guarantee["parameters"])
     size, drawn = int(str(given["l"])), given["diverted"]
     if not isinstance(drawn, list | tuple):
         raise TypeError("`diverted` is no list")
@@ -50,9 +49,3 @@ def _errors(size: int) -> tuple[Line, ...]:
         )
         for count in _EXAMPLE_COUNTS
     )
-
-
-def _table(value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise TypeError("expected a table")
-    return value

@@ -8,6 +8,7 @@ from math import sqrt
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack, averaging_attack
 from dpdesk.engine.cubes.exact.recomputed import ExactClaim, exact_claim
 from dpdesk.engine.cubes.guarantee_words import converted
@@ -55,16 +56,16 @@ class ExactWords:
 
 def exact_words(manifest: Mapping[str, object]) -> ExactWords | None:
     """The words for a manifest of a cube; None when nothing of it is exact."""
-    result, parameters = _table(manifest["result"]), _table(manifest["parameters"])
+    result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
     if "exact" not in result:
         return None
-    listed = [_table(item) for item in _list(result["domains"])]
-    categories = {str(d["dimension"]): tuple(map(str, _list(d["categories"]))) for d in listed}
+    listed = [as_table(item) for item in as_list(result["domains"])]
+    categories = {str(d["dimension"]): tuple(map(str, as_list(d["categories"]))) for d in listed}
     replace = parameters["neighbours"] == "replace"
     claim = exact_claim(parameters.get("exact"), categories, replace=replace)
     if claim is None:
         return None
-    change = int(_float(_table(result["exact"])["minimal_change"]))
+    change = int(as_float(as_table(result["exact"])["minimal_change"]))
     names = _exact_names(result)
     if len(categories) > _MOST_DIMENSIONS or change <= (2 if replace else 1):
         return ExactWords(names, change, (), ())
@@ -76,13 +77,13 @@ def exact_words(manifest: Mapping[str, object]) -> ExactWords | None:
 def _exact_names(result: Mapping[str, object]) -> tuple[str, ...]:
     """Exact tables, and tables with exact cells, as people read them."""
     found = []
-    for item in map(_table, _list(result["cuboids"])):
-        name = " × ".join(map(str, _list(item["dimensions"]))) or "grand total"
-        cells = _list(item.get("exact_cells", []))
+    for item in map(as_table, as_list(result["cuboids"])):
+        name = " × ".join(map(str, as_list(item["dimensions"]))) or "grand total"
+        cells = as_list(item.get("exact_cells", []))
         if item.get("exact") is True:
             found.append(name)
         elif cells:
-            shown = ", ".join("/".join(map(str, _list(cell))) for cell in cells[:_MOST_NAMED])
+            shown = ", ".join("/".join(map(str, as_list(cell))) for cell in cells[:_MOST_NAMED])
             more = f" and {len(cells) - _MOST_NAMED:,} more" if len(cells) > _MOST_NAMED else ""
             count = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
             found.append(f"{count} of {name} ({shown}{more})")
@@ -107,23 +108,23 @@ def played_attack(
     if not isinstance(found, Mapping) or not found:
         return None
     domains = {
-        str(_table(item)["dimension"]): _list(_table(item)["categories"])
-        for item in _list(_table(manifest["result"])["domains"])
+        str(as_table(item)["dimension"]): as_list(as_table(item)["categories"])
+        for item in as_list(as_table(manifest["result"])["domains"])
     }
-    names = [str(name) for name in _list(found["table"])]
-    places = [int(_float(place)) for place in _list(found["cell"])]
+    names = [str(name) for name in as_list(found["table"])]
+    places = [int(as_float(place)) for place in as_list(found["cell"])]
     texts = [str(domains[name][place]) for name, place in zip(names, places, strict=True)]
     cell = f"{'/'.join(texts)} in {' × '.join(names)}" if names else "the grand total"
     labels = (("One noisy number, off by", "one"), ("After averaging, off by", "averaged"))
     lines = tuple(
         AttackLine(
             label,
-            _number(_float(found[f"plain_{key}"])),
-            _number(_float(found[f"here_{key}"])),
+            _number(as_float(found[f"plain_{key}"])),
+            _number(as_float(found[f"here_{key}"])),
         )
         for label, key in labels
     )
-    return PlayedAttack(cell, int(_float(found["true"])), int(_float(found["attacks"])), lines)
+    return PlayedAttack(cell, int(as_float(found["true"])), int(as_float(found["attacks"])), lines)
 
 
 def _attack(
@@ -152,9 +153,9 @@ def _attack(
     return averaging_attack(
         [len(texts) for texts in categories.values()],
         [_mask(names, order) for names in claim.everything],
-        [_mask(_list(names), order) for names in _list(result["noise_sources"])],
-        [factor * _float(scale) for scale in _list(result["scales"])],
-        [_mask(_list(_table(c)["dimensions"]), order) for c in _list(result["cuboids"])],
+        [_mask(as_list(names), order) for names in as_list(result["noise_sources"])],
+        [factor * as_float(scale) for scale in as_list(result["scales"])],
+        [_mask(as_list(as_table(c)["dimensions"]), order) for c in as_list(result["cuboids"])],
         readings=change,
         plain=plain,
         loss=loss,
@@ -206,21 +207,3 @@ def _mask(names: object, order: list[str]) -> int:
 
 def _names(names: object) -> list[str]:
     return [str(name) for name in names] if isinstance(names, list | tuple | frozenset) else []
-
-
-def _table(value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise TypeError("expected a table")
-    return value
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list | tuple):
-        raise TypeError("expected a list")
-    return list(value)
-
-
-def _float(value: object) -> float:
-    if not isinstance(value, int | float):
-        raise TypeError("expected a number")
-    return float(value)

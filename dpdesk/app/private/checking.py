@@ -21,6 +21,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.shapes import as_table
 from dpdesk.engine.private_method import PrivateInput, PrivateMethod
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file
@@ -63,25 +64,19 @@ def _given(evidence: Mapping[str, object] | None, method: PrivateMethod) -> Priv
     if evidence is None:
         return None
     where = "the plan in the evidence"
-    plan = Plan.from_plain(_table(evidence["plan"]), where)
+    plan = Plan.from_plain(as_table(evidence["plan"]), where)
     parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
     hierarchies: dict[str, Hierarchy | HierarchyBuilder] = dict(builders(plan))
-    hierarchies |= recorded_hierarchies(_table(evidence["hierarchies"]))
+    hierarchies |= recorded_hierarchies(as_table(evidence["hierarchies"]))
     roles = plan.column_roles(_columns(evidence))
     return PrivateInput(roles, hierarchies, parameters, where)
 
 
 def _columns(evidence: Mapping[str, object]) -> list[str]:
-    columns = _table(evidence["source"])["columns"]
+    columns = as_table(evidence["source"])["columns"]
     if not isinstance(columns, list):
         raise TypeError("expected a list")
     return [str(name) for name in columns]
-
-
-def _table(raw: object) -> Mapping[str, object]:
-    if not isinstance(raw, Mapping):
-        raise TypeError("expected a table")
-    return raw
 
 
 def _tables(

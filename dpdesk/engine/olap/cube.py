@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.cuboid import Domain
+from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.cubes.channels import centred, measured
 from dpdesk.engine.cubes.errors import half_widths
 from dpdesk.engine.cubes.lattice import information, mask_of, members
@@ -61,11 +62,11 @@ class ReleasedCube:
     def from_manifest(cls, manifest: Mapping[str, object]) -> ReleasedCube:
         """Read a manifest; a malformed one raises ValueError, TypeError, KeyError and such."""
         settings = settings_of(manifest)
-        result = _table(manifest["result"])
+        result = as_table(manifest["result"])
         domain = Domain.from_json(result["domains"])
         if domain.dimensions != settings.dimensions:
             raise ValueError("the domains are not those of the dimensions")
-        sources = tuple(_mask(names, domain) for names in _list(result["noise_sources"]))
+        sources = tuple(_mask(names, domain) for names in as_list(result["noise_sources"]))
         rollups = result.get("rollups")
         given = rollups if isinstance(rollups, Mapping) else {}
         levels = tuple(
@@ -142,7 +143,7 @@ def _vectors(
     settings: CubeSettings, domain: Domain, result: Mapping[str, object], sources: tuple[int, ...]
 ) -> dict[str, Vector]:
     wanted = measured(settings)
-    stated = [_table(item) for item in _list(result.get("measures", [result]))]
+    stated = [as_table(item) for item in as_list(result.get("measures", [result]))]
     found: dict[str, Vector] = {}
     for measure, item in zip(wanted, stated, strict=True):
         name = measure.name
@@ -162,8 +163,8 @@ def _files(
 ) -> tuple[dict[int, str], dict[int, float]]:
     files: dict[int, str] = {}
     cells: dict[int, float] = {}
-    for raw in _list(result["cuboids"]):
-        item = _table(raw)
+    for raw in as_list(result["cuboids"]):
+        item = as_table(raw)
         if item.get("measure") == name:
             mask = _mask(item["dimensions"], domain)
             files[mask], cells[mask] = str(item["file"]), float(str(item["variance"]))
@@ -191,23 +192,11 @@ def centred_name(measure: Measure) -> str:
 
 
 def _mask(names: object, domain: Domain) -> int:
-    return mask_of(domain.dimensions.index(str(name)) for name in _list(names))
-
-
-def _table(raw: object) -> Mapping[str, object]:
-    if not isinstance(raw, Mapping):
-        raise TypeError("expected a table")
-    return raw
-
-
-def _list(raw: object) -> Sequence[object]:
-    if not isinstance(raw, list | tuple):
-        raise TypeError("expected a list")
-    return raw
+    return mask_of(domain.dimensions.index(str(name)) for name in as_list(names))
 
 
 def _numbers(raw: object) -> list[float]:
-    found = _list(raw)
+    found = as_list(raw)
     if any(isinstance(each, bool) or not isinstance(each, int | float) for each in found):
         raise TypeError("expected numbers")
     return [float(str(each)) for each in found]
