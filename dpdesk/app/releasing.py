@@ -58,7 +58,7 @@ _FEW_ROWS, _UNIQUE = 20, 0.9
 _Outcome = MethodOutcome | Judged
 _PACKAGES = (
     *("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter", "reportlab"),
-    *("pyreadstat", "psycopg", "openpyxl"),
+    *("pyreadstat", "psycopg"),
 )
 
 

@@ -1,0 +1,226 @@
+"""The cells of an Excel sheet as texts, row by row, taken from its XML as it comes."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterator
+
+from dpdesk.core.errors import InputError
+from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.formats.table import Notes
+from dpdesk.io.formats.workbook_dates import duration_text, moment_text
+from dpdesk.io.formats.workbook_parts import (
+    CHUNK,
+    Parts,
+    Sheet,
+    new_parser,
+    open_part,
+    short_names,
+    unescaped,
+)
+
+_NAMES = short_names("row", "c", "v", "f", "is", "t", "rPh", "mergeCell", "dimension")
+_DIGITS = "0123456789"
+_LONGEST_SHOWN = 40
+Row = tuple[int, list[str | None]]
+
+
+class SheetCells:
+    """Reads the cells of one sheet; :meth:`rows` can be taken once.
+
+    A cell without a value is None. Numbers get their shortest text, dates theirs; a number that is
+    shown as a date and is none stays the number, errors such as ``#N/A`` stay what they are: both
+    are noted. ``expected`` is the number of the last row as the sheet states it; it may be wrong.
+    """
+
+    def __init__(
+        self, archive: zipfile.ZipFile, sheet: Sheet, parts: Parts, name: str, notes: Notes
+    ) -> None:
+        self._archive, self._sheet, self._parts = archive, sheet, parts
+        self._name, self._notes = name, notes
+        self._number, self._column = 0, -1
+        self._row: list[str | None] = []
+        self._done: list[Row] = []
+        self._kind = self._style = ""
+        self._pieces: list[str] = []
+        self._has_value = self._has_formula = self._aloud = False
+        self._merged: list[str] = []
+        self._columns: dict[str, int] = {}
+        self.expected: int | None = None
+        self._parser = new_parser()
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+
+    def rows(self) -> Iterator[Row]:
+        """Rows with some value and their numbers in the sheet.
+
+        Raises InputError that names row and column, and what expat and the archive raise.
+        """
+        with open_part(self._archive, self._sheet.part) as file:
+            while chunk := file.read(CHUNK):
+                self._parser.Parse(chunk, False)
+                yield from self._done
+                self._done.clear()
+            self._parser.Parse(b"", True)
+        yield from self._done
+        for place in self._merged:
+            self._notes.add(
+                "merged",
+                f"{self._name}: the cells {place} are merged; only the first of them has a value, "
+                "the others are read as empty.",
+            )
+
+    # ---- what expat tells
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        short = _NAMES.get(name)
+        if short == "c":
+            self._kind = attributes.get("t", "n")
+            self._style = attributes.get("s", "")
+            place = attributes.get("r")
+            self._column = self._column + 1 if place is None else self._column_of(place)
+            self._has_value = self._has_formula = False
+            self._pieces.clear()
+        elif short == "v" or (short == "t" and not self._aloud):
+            self._has_value = True
+            self._parser.CharacterDataHandler = self._pieces.append
+        elif short == "is":
+            self._has_value = True
+        elif short == "row":
+            place = attributes.get("r")
+            self._number = self._number + 1 if place is None else int(float(place))
+            self._column = -1
+        elif short == "f":
+            self._has_formula = True
+        elif short == "rPh":
+            self._aloud = True
+        elif short == "mergeCell":
+            self._merged.append(attributes.get("ref", ""))
+        elif short == "dimension":
+            last = attributes.get("ref", "").rpartition(":")[2].lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+            self.expected = int(last) if last.isdecimal() else None
+
+    def _end(self, name: str) -> None:
+        short = _NAMES.get(name)
+        if short == "c":
+            self._keep()
+        elif short in ("v", "t"):
+            self._parser.CharacterDataHandler = None
+        elif short == "row":
+            if any(value is not None for value in self._row):
+                self._done.append((self._number, self._row))
+            self._row = []
+        elif short == "rPh":
+            self._aloud = False
+
+    def _column_of(self, place: str) -> int:
+        letters = place.rstrip(_DIGITS)
+        found = self._columns.get(letters)
+        if found is None:
+            found = 0
+            for letter in letters:
+                found = found * 26 + ord(letter) - ord("A") + 1
+            self._columns[letters] = found
+        return found - 1
+
+    # ---- values
+
+    def _keep(self) -> None:
+        value = self._value("".join(self._pieces)) if self._has_value else None
+        if value is None and self._has_formula:
+            raise self._fault(
+                "workbook.formula",
+                "found a formula whose value was never computed",
+                "Open the workbook in its program and save it, which computes the values.",
+            )
+        row, column = self._row, self._column
+        if column < len(row):
+            raise self._fault("read.damaged", "found a cell twice", _AGAIN)
+        while len(row) < column:
+            row.append(None)
+        row.append(value)
+
+    def _value(self, raw: str) -> str | None:
+        kind = self._kind
+        try:
+            if kind == "n":
+                return self._number_value(raw) if raw else None
+            if kind == "s":
+                return self._parts.strings[int(raw)] if raw else None
+            if kind == "b":
+                return ("true" if int(raw) else "false") if raw else None
+        except (ValueError, IndexError):
+            what = f"found `{raw[:_LONGEST_SHOWN]}`, expected {_EXPECTED[kind]}"
+            raise self._fault("read.damaged", what, _AGAIN) from None
+        if kind == "d":
+            return _iso(raw) or None
+        if kind == "e" and raw:
+            self._note("error", f"the cell holds the error {raw}; it is kept as a text.")
+            return raw
+        if kind == "str" and not raw and not self._has_formula:
+            return None
+        return unescaped(raw)
+
+    def _number_value(self, raw: str) -> str:
+        if self._style and int(self._style) in self._parts.dates:
+            return self._moment(float(raw))
+        if raw.isdecimal() and (raw[0] != "0" or raw == "0"):
+            return raw
+        if raw.lstrip("+-").isdecimal():
+            return str(int(raw))
+        number = float(raw)
+        if not math.isfinite(number):
+            raise ValueError(raw)
+        return number_text(number)
+
+    def _moment(self, number: float) -> str:
+        if int(self._style) in self._parts.durations:
+            text = duration_text(number)
+        else:
+            text = moment_text(number, self._parts.since_1904)
+        if text is not None:
+            return text
+        if not math.isfinite(number):
+            raise ValueError(number)
+        kept = number_text(number)
+        self._note("strange", f"the number {kept} is no date; it is kept as a number.")
+        return kept
+
+    def _place(self) -> str:
+        return f"row {self._number:,}, column {column_letters(self._column)}"
+
+    def _note(self, kind: str, what: str) -> None:
+        place = self._place()
+        self._notes.add(f"{kind} {self._column}", f"{place[:1].upper()}{place[1:]}: {what}")
+
+    def _fault(self, code: str, what: str, hint: str) -> InputError:
+        return InputError(
+            code,
+            f"{self._name}, {self._place()}: {what}.",
+            hint=hint,
+            details={"row": self._number},
+        )
+
+
+_AGAIN = "The file may be damaged; save it again with its program."
+_EXPECTED = {"n": "a number", "s": "the number of a shared text", "b": "0 or 1"}
+
+
+def _iso(raw: str) -> str:
+    """A date of ISO 8601 in our form: a day at midnight is a day."""
+    text = raw.strip().removesuffix("Z").replace("T", " ").strip()
+    day, _, clock = text.partition(" ")
+    if "." in clock:
+        clock = clock.rstrip("0").rstrip(".")
+    return day if not clock or clock == "00:00:00" else f"{day} {clock}"
+
+
+def column_letters(place: int) -> str:
+    """The letters of a column of a sheet, counted from 0: A to Z, then AA and so on."""
+    found = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        found = chr(ord("A") + rest) + found
+    return found

@@ -1,0 +1,234 @@
+"""The parts of an Excel workbook beside its cells: sheets, shared texts, which styles show dates.
+
+A workbook is a ZIP archive of XML parts (ECMA-376). Its parts are read by expat, which gives the
+texts as they stand and never follows an address; a part that declares entities is refused.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import IO
+from xml.parsers import expat
+
+CHUNK = 1 << 18
+_SPACES = (
+    "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+    "http://purl.oclc.org/ooxml/spreadsheetml/main",
+)
+_LINKS = (
+    "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+    "http://purl.oclc.org/ooxml/officeDocument/relationships",
+)
+_DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
+_DURATION = 46
+_NO_CODE = re.compile(r'"[^"]*"|\[(?!(?:h+|m+|s+)\])[^\]]*\]|[_\\*].', re.IGNORECASE)
+_DATE_CODE = re.compile("[dmhys]", re.IGNORECASE)
+_DURATION_CODE = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+_ESCAPED = re.compile("_x([0-9a-fA-F]{4})_")
+
+Start = Callable[[str, dict[str, str]], None]
+
+
+class BrokenPartError(ValueError):
+    """A part of the archive is missing or is no XML of its kind."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of cells: its name, its part of the archive, whether the program shows it."""
+
+    name: str
+    part: str
+    visible: bool
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the cells of a workbook refer to; styles are told by their number."""
+
+    sheets: tuple[Sheet, ...]
+    strings: list[str] = field(repr=False)
+    dates: frozenset[int]
+    durations: frozenset[int]
+    since_1904: bool
+
+
+def short_names(*names: str) -> dict[str, str]:
+    """The names of elements by what expat calls them."""
+    return {f"{space}}}{name}": name for space in _SPACES for name in names}
+
+
+def new_parser() -> expat.XMLParserType:
+    """A parser that knows name spaces and refuses a document type."""
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.buffer_text = True
+
+    def refuse(*_: object) -> None:
+        raise BrokenPartError("it declares a document type")
+
+    parser.StartDoctypeDeclHandler = refuse
+    return parser
+
+
+def read_parts(archive: zipfile.ZipFile) -> Parts:
+    """Read what the cells refer to.
+
+    Raises BrokenPartError, expat.ExpatError, zipfile.BadZipFile.
+    """
+    book = _workbook_part(archive)
+    links = _links(archive, book)
+    sheets: list[Sheet] = []
+    since_1904 = False
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal since_1904
+        if name == "workbookPr":
+            since_1904 = attributes.get("date1904", "") in ("1", "true")
+        elif name == "sheet":
+            link = next((attributes[f"{u}}}id"] for u in _LINKS if f"{u}}}id" in attributes), "")
+            kind, part = links.get(link, ("", ""))
+            if kind == "worksheet":
+                visible = attributes.get("state", "visible") == "visible"
+                sheets.append(Sheet(attributes.get("name", ""), part, visible))
+
+    _parse(archive, book, short_names("workbookPr", "sheet"), start)
+    by_kind = dict(links.values())
+    names = set(archive.namelist())
+    dates, durations = _styles(archive, by_kind.get("styles", ""), names)
+    strings_part = by_kind.get("sharedStrings", "")
+    strings = read_strings(archive, strings_part) if strings_part in names else []
+    return Parts(tuple(sheets), strings, dates, durations, since_1904)
+
+
+def _workbook_part(archive: zipfile.ZipFile) -> str:
+    found = [part for kind, part in _links(archive, "").values() if kind == "officeDocument"]
+    if not found:
+        raise BrokenPartError("it names no workbook")
+    return found[0]
+
+
+def _links(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """Kind and part of what a part refers to, by the id of the reference."""
+    folder, name = posixpath.split(part)
+    found: dict[str, tuple[str, str]] = {}
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        if name.endswith("}Relationship") and attributes.get("TargetMode") != "External":
+            target = attributes.get("Target", "")
+            place = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            kind = attributes.get("Type", "").rpartition("/")[2]
+            found[attributes.get("Id", "")] = (kind, place)
+
+    _parse(archive, posixpath.join(folder, "_rels", f"{name}.rels"), None, start)
+    return found
+
+
+def _parse(archive: zipfile.ZipFile, part: str, names: dict[str, str] | None, start: Start) -> None:
+    def opened(name: str, attributes: dict[str, str]) -> None:
+        short = name if names is None else names.get(name)
+        if short is not None:
+            start(short, attributes)
+
+    parser = new_parser()
+    parser.StartElementHandler = opened
+    with open_part(archive, part) as file:
+        while chunk := file.read(CHUNK):
+            parser.Parse(chunk, False)
+        parser.Parse(b"", True)
+
+
+def open_part(archive: zipfile.ZipFile, part: str) -> IO[bytes]:
+    """A part of the archive; BrokenPartError when there is none, or one with a password."""
+    try:
+        return archive.open(part)
+    except (KeyError, RuntimeError) as error:
+        raise BrokenPartError(f"its part {part} cannot be opened") from error
+
+
+def _styles(
+    archive: zipfile.ZipFile, part: str, parts: set[str]
+) -> tuple[frozenset[int], frozenset[int]]:
+    """The numbers of the styles that show dates, and among them those that show durations."""
+    codes: dict[int, str] = {}
+    formats: list[int] = []
+    inside = False
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal inside
+        if name == "numFmt":
+            codes[int(attributes.get("numFmtId", "0"))] = attributes.get("formatCode", "")
+        elif name == "xf" and inside:
+            formats.append(int(attributes.get("numFmtId", "0")))
+        elif name in ("cellXfs", "cellStyles", "cellStyleXfs"):
+            inside = name == "cellXfs"
+
+    if part in parts:
+        names = short_names("numFmt", "xf", "cellXfs", "cellStyles", "cellStyleXfs")
+        _parse(archive, part, names, start)
+    dates = frozenset(j for j, number in enumerate(formats) if _is_date(number, codes))
+    durations = frozenset(j for j in dates if _is_duration(formats[j], codes))
+    return dates, durations
+
+
+def _first(code: str) -> str:
+    """The section of a number format for positive numbers, without what is shown as it stands."""
+    return _NO_CODE.sub("", code.partition(";")[0])
+
+
+def _is_date(number: int, codes: dict[int, str]) -> bool:
+    if number not in codes:
+        return number in _DATES
+    return _DATE_CODE.search(_first(codes[number])) is not None
+
+
+def _is_duration(number: int, codes: dict[int, str]) -> bool:
+    if number not in codes:
+        return number == _DURATION
+    return _DURATION_CODE.search(_first(codes[number])) is not None
+
+
+def unescaped(text: str) -> str:
+    """A text of a part, with the characters for which XML has no place (``_x000D_``)."""
+    if "_x" not in text:
+        return text
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def read_strings(archive: zipfile.ZipFile, part: str) -> list[str]:
+    """The texts that cells share, without how they are read aloud."""
+    names = short_names("si", "t", "rPh")
+    strings: list[str] = []
+    pieces: list[str] = []
+    parser = new_parser()
+    aloud = False
+
+    def start(name: str, _: dict[str, str]) -> None:
+        nonlocal aloud
+        short = names.get(name)
+        if short == "si":
+            pieces.clear()
+        elif short == "rPh":
+            aloud = True
+        elif short == "t" and not aloud:
+            parser.CharacterDataHandler = pieces.append
+
+    def end(name: str) -> None:
+        nonlocal aloud
+        short = names.get(name)
+        if short == "t":
+            parser.CharacterDataHandler = None
+        elif short == "rPh":
+            aloud = False
+        elif short == "si":
+            strings.append(unescaped("".join(pieces)))
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    with open_part(archive, part) as file:
+        while chunk := file.read(CHUNK):
+            parser.Parse(chunk, False)
+        parser.Parse(b"", True)
+    return strings

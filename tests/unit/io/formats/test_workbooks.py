@@ -1,0 +1,205 @@
+"""Workbooks of Excel, held against a second reader (openpyxl) and against what was written."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import re
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+import xlsxwriter
+
+from dpdesk.core.errors import InputError
+from dpdesk.io.formats.workbook_dates import duration_text, moment_text
+from tests.helpers.stat_files import head
+
+TEXTS = (
+    "Ärzte",
+    "東京 😀",
+    " blanks ",
+    "",
+    "00123",
+    "a & b < c",
+    "two\nlines",
+    "1.50",
+    "#N/A",
+    "_x0041_",
+)
+FORMATS = ("yyyy-mm-dd", "dd.mm.yy hh:mm", "hh:mm:ss", '0.00"d"', "0%", "00000", "[h]:mm", "[Red]0")
+
+
+def _spelled(value: Any) -> str:
+    """What a value of the second reader must be in our words."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0").replace("-0", "0") if value == 0 else _plain(value)
+    if isinstance(value, dt.timedelta):
+        return duration_text(value / dt.timedelta(days=1)) or ""
+    if isinstance(value, dt.datetime | dt.time):
+        text = value.isoformat(" ") if isinstance(value, dt.datetime) else value.isoformat()
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+        return text.removesuffix(" 00:00:00")
+    return str(value).replace("_x005F_", "_")  # openpyxl undoes it in shared texts alone
+
+
+def _plain(value: float) -> str:
+    return repr(value).removesuffix(".0")
+
+
+def _write_random(path: Path, seed: int, since_1904: bool) -> None:
+    chance = random.Random(seed)
+    options = {"constant_memory": seed % 2 == 0, "date_1904": since_1904}
+    with xlsxwriter.Workbook(path, options) as book:
+        styles = [book.add_format({"num_format": text}) for text in FORMATS]
+        bold = book.add_format({"bold": True})
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, [f"c{j}" for j in range(8)])
+        for i in range(1, 60):
+            for j in range(8):
+                _cell(sheet, i, j, chance, styles, bold)
+
+
+def _cell(sheet: Any, i: int, j: int, chance: random.Random, styles: list[Any], bold: Any) -> None:
+    kind = chance.randrange(9)
+    if kind == 0:
+        sheet.write_string(i, j, chance.choice(TEXTS))
+    elif kind == 1:
+        sheet.write_number(i, j, chance.choice([0, -1, 7, 10**17, 1e300, 1e-7, 0.1, -2.5]))
+    elif kind == 2:
+        sheet.write_number(i, j, chance.uniform(61, 100_000), chance.choice(styles))
+    elif kind == 3:
+        sheet.write_boolean(i, j, chance.random() < 0.5)
+    elif kind == 4:
+        sheet.write_formula(i, j, "=1+1", None, chance.choice([2, 2.5, "text", True]))
+    elif kind == 5:
+        sheet.write_blank(i, j, None, bold)
+    elif kind == 6:
+        sheet.write_number(i, j, chance.randrange(61, 60_000), styles[0])
+    elif kind == 7:
+        sheet.write_rich_string(i, j, "a ", bold, "thick", " text")
+
+
+def _by_openpyxl(path: Path) -> list[tuple[str, ...]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        book = openpyxl.load_workbook(path, data_only=True)
+    rows = [[_spelled(cell.value) for cell in row] for row in book.worksheets[0].iter_rows()]
+    return [tuple(row) for row in rows[1:]]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_workbooks_are_read_as_a_second_reader_does(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    _write_random(path, seed, since_1904=seed % 3 == 0)
+    wanted = [row for row in _by_openpyxl(path) if any(row)]
+    assert [row for row in head(path).head if any(row)] == wanted
+
+
+def _sheet(path: Path, *cells: str, styles: str = "", more: str = "") -> Path:
+    """A workbook whose one row of values has these cells, written as XML."""
+    rel = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    links = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+    def link(number: int, kind: str, target: str) -> str:
+        return f'<Relationship Id="r{number}" Type="{rel}/{kind}" Target="{target}"/>'
+
+    names = "".join(f'<c t="str"><v>c{j}</v></c>' for j in range(len(cells)))
+    parts = {
+        "_rels/.rels": f'<R xmlns="{links}">{link(1, "officeDocument", "xl/workbook.xml")}</R>',
+        "xl/_rels/workbook.xml.rels": f'<R xmlns="{links}">{link(1, "worksheet", "s.xml")}'
+        f"{link(2, 'styles', '/xl/styles.xml')}</R>",
+        "xl/workbook.xml": f'<x:w xmlns:x="{main}" xmlns:r="{rel}"><x:sheets>'
+        '<x:sheet name="Sheet" r:id="r1"/></x:sheets></x:w>',
+        "xl/styles.xml": f'<s xmlns="{main}">{styles}</s>',
+        "xl/s.xml": f'<w xmlns="{main}"><sheetData><row>{names}</row><row>{"".join(cells)}</row>'
+        f"</sheetData>{more}</w>",
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return path
+
+
+def test_values_come_with_all_digits_escapes_and_errors(tmp_path: Path) -> None:
+    path = _sheet(
+        tmp_path / "a.xlsx",
+        "<c><v>12345678901234567890</v></c>",
+        '<c t="e"><v>#N/A</v></c>',
+        '<c t="inlineStr"><is><r><t>ri</t></r><r><t>ch</t></r><rPh><t>aloud</t></rPh></is></c>',
+        '<c t="str"><f>A1</f><v></v></c>',
+        '<c t="str"><v>a_x000D_b_x005F_x0041_</v></c>',
+        '<c t="d"><v>2024-05-06T10:11:12.500Z</v></c>',
+        "<c><v>-0.0</v></c>",
+        more='<mergeCells><mergeCell ref="A2:A3"/></mergeCells>',
+    )
+    done = head(path)
+    wanted = "12345678901234567890", "#N/A", "rich", "", "a\rb_x0041_", "2024-05-06 10:11:12.5", "0"
+    assert done.head == (wanted,)
+    assert [note for note in done.notes if "Row 2, column B: the cell holds the error #N/A" in note]
+    assert [note for note in done.notes if "A2:A3 are merged" in note]
+
+
+def test_numbers_that_are_no_dates_are_kept_and_noted(tmp_path: Path) -> None:
+    styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
+    values = ("60", "-1", "2958466", "59", "61", "0.5")
+    cells = [f'<c s="1"><v>{value}</v></c>' for value in values]
+    done = head(_sheet(tmp_path / "a.xlsx", *cells, styles=styles))
+    assert done.head == (("60", "-1", "2958466", "1900-02-28", "1900-03-01", "12:00:00"),)
+    assert "Row 2, column A: the number 60 is no date; it is kept as a number." in done.notes
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("<c><v>abc</v></c>", "row 2, column A: found `abc`, expected a number"),
+        ('<c t="s"><v>7</v></c>', "row 2, column A: found `7`, expected the number of a shared"),
+        ("<c><v>1e999</v></c>", "row 2, column A: found `1e999`, expected a number"),
+        ("<c><f>A1</f></c>", "row 2, column A: found a formula"),
+        ('<c r="A2"/><c r="A2"><v>1</v></c>', "row 2, column A: found a cell twice"),
+    ],
+)
+def test_cells_that_do_not_fit_are_named(cell: str, found: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=re.escape(found)):
+        head(_sheet(tmp_path / "a.xlsx", cell))
+
+
+def test_a_hidden_sheet_is_read_only_when_it_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        for name in ("codes", "people"):
+            book.add_worksheet(name).write_column(0, 0, [name, 1])
+        book.worksheets()[1].activate()
+        book.worksheets()[0].hide()
+    assert [item.name for item in head(path).variables] == ["people"]
+    assert [item.name for item in head(path, table="codes").variables] == ["codes"]
+
+
+def test_what_is_no_workbook_or_breaks_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(b"\xd0\xcf\x11\xe0" + bytes(600))
+    with pytest.raises(InputError, match="the workbook has a password, or the form of Excel 97"):
+        head(path)
+    with pytest.raises(InputError, match="the sheet breaks off or is damaged"):
+        head(_sheet(path, "<c><v>1</v></c>", more="<unfinished>"))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_rels/.rels", '<!DOCTYPE a [<!ENTITY b "c">]><R/>')
+    with pytest.raises(InputError, match="no Excel workbook"):
+        head(path)
+
+
+@pytest.mark.parametrize("since_1904", [False, True])
+def test_days_are_those_of_the_calendar(since_1904: bool) -> None:
+    first = dt.date(1904, 1, 1) if since_1904 else dt.date(1899, 12, 30)
+    for days in (61, 1_000, 45_000, 2_900_000):
+        assert moment_text(days, since_1904) == (first + dt.timedelta(days)).isoformat()
+    assert moment_text(45_000.999999999, since_1904) == moment_text(45_001, since_1904)
+    assert duration_text(1 + 2 / 24) == "26:00:00"
