@@ -15,13 +15,13 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.review.looking import verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.export_formats import DOCUMENTS, FORMATS, fits
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.parameters import nearest
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
-from dpdesk.io.csvw import csvw_metadata
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import INTERNAL, MICRODATA, PUBLIC, PUBLIC_FOLDERS, VARIABLES
 from dpdesk.io.safewrite import replacing
@@ -31,7 +31,6 @@ from dpdesk.io.variablesfile import read_variables
 if TYPE_CHECKING:
     from dpdesk.io.workspace import Workspace
 
-FORMATS = ("csv", "parquet", "xlsx", "sav", "dta", "xpt", "csvw")
 _STEP = "Write the file"
 
 
@@ -42,6 +41,7 @@ def export_release(
     workspace: Workspace,
     token: CancelToken,
     report: Report,
+    agency: str = "",
 ) -> Path:
     """Write the table of a release (or of its ``public/`` alone) to the file ``out``.
 
@@ -50,14 +50,17 @@ def export_release(
     Every value stays text. Parquet carries the manifest in its metadata (key ``dpdesk.manifest``)
     and its guarantee (``dpdesk.guarantee``); Excel files have a second sheet ``About``; SPSS, Stata
     and SAS transport files have numbers where all texts of a column are numbers, and the labels of
-    the release, which a Note tells what of them the format cannot hold; ``csvw`` is the metadata
-    document of the CSV alone. Nothing internal is read. An existing file is replaced, as a whole
-    or not at all.
+    the release, which a Note tells what of them the format cannot hold. ``csvw``, ``ddi`` and
+    ``sdmx-structure`` are documents about the data, ``sdmx-csv`` holds the tables of a cube as
+    observations; ``agency`` is the identifier of the agency that maintains their structure. Nothing
+    internal is read. An existing file is replaced, as a whole or not at all.
 
     Raises
     ------
     InputError
-        Unknown format, ``release`` is no folder, ``out`` is a folder or lies inside the release.
+        Unknown format or one that does not fit the release (``export.format``), ``agency`` is no
+        identifier (``export.agency``), ``release`` is no folder, ``out`` is a folder or lies inside
+        the release.
     RefusedError
         The release is not verified (``export.not-verified``), or the table does not fit into the
         format (``export.too-large``).
@@ -77,13 +80,14 @@ def export_release(
     report(StepStarted("Check the release", 1, 2))
     _check_release(release, workspace, token)
     facts = read_release(release)
-    if file_format == "csvw" and facts.method in PUBLIC_FOLDERS:
-        raise InputError(
-            "export.format",
-            f"{release}: `csvw` describes microdata, and this release holds tables.",
-            hint="Export to another format.",
-        )
+    _check_fit(file_format, facts)
     report(StepStarted(_STEP, 2, 2))
+    if file_format in DOCUMENTS:
+        from dpdesk.app.export_documents import write_document
+
+        with replacing(out, workspace) as fresh:
+            write_document(facts, file_format, agency, fresh, token, report, _STEP)
+        return target
     with _one_table(facts, workspace, token) as path:
         table = PublishedCsv(path, token)
         if file_format == "xlsx":
@@ -134,6 +138,18 @@ def _check_format(file_format: str) -> None:
             + ".",
             hint=f"Did you mean `{near}`?" if near else "",
         )
+
+
+def _check_fit(file_format: str, facts: ReleaseFacts) -> None:
+    tables = facts.method in PUBLIC_FOLDERS
+    if fits(file_format, tables=tables):
+        return
+    what = "microdata, and this release holds tables" if tables else "tables, not microdata"
+    raise InputError(
+        "export.format",
+        f"{facts.public}: `{file_format}` describes {what}.",
+        hint="Export to `ddi` or to another format.",
+    )
 
 
 def _whole(release: Path) -> Path:
@@ -187,9 +203,6 @@ def _write(
         sheet = "Tables" if facts.method in PUBLIC_FOLDERS else "Microdata"
         about = [*about_lines(manifest), *label_lines(book)]
         write_xlsx(table, path, about, created, path.parent, token, done, sheet)
-    elif file_format == "csvw":
-        document = csvw_metadata(MICRODATA, table.columns, book, manifest)
-        path.write_bytes(canonical_json(document))
     else:
         title, day = str(manifest["title"]), date.fromisoformat(str(manifest["created"]))
         writer = _statistical_writer(file_format)

@@ -17,6 +17,7 @@ from dpdesk.cli.parser import Parser
 from dpdesk.cli.query.grammar import add_query
 from dpdesk.cli.review.grammar import add_review
 from dpdesk.core.errors import InputError
+from dpdesk.core.export_formats import FORMATS
 from dpdesk.core.parameters import nearest
 
 COMMANDS = (
@@ -33,7 +34,6 @@ COMMANDS = (
     "review",
     "ledger",
 )
-FORMATS = ("csv", "parquet", "xlsx", "sav", "dta", "xpt", "csvw")
 DEMO_FOLDER = "demo-release"
 
 _EXIT_CODES = """\
@@ -171,6 +171,9 @@ def _add_verify_and_export(commands: _Commands) -> None:
         "--format", metavar="F", choices=FORMATS, required=True, help=", ".join(FORMATS)
     )
     export.add_argument("--out", metavar="PATH", type=Path, required=True, help="the file to write")
+    export.add_argument(
+        "--agency", metavar="ID", default="", help="who maintains the structure, for SDMX"
+    )
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

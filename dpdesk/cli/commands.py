@@ -205,7 +205,15 @@ def _compare(
 def _export(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     from dpdesk.app.exporting import export_release
 
-    export_release(options.release, options.format, options.out, context.workspace, token, report)
+    export_release(
+        options.release,
+        options.format,
+        options.out,
+        context.workspace,
+        token,
+        report,
+        options.agency,
+    )
     return Outcome(f"Written: {options.out}\n", kept=True)
 
 

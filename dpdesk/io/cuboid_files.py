@@ -67,30 +67,33 @@ def _lines(
     for start in range(0, len(values), _PIECE):
         token.check()
         piece = values[start : start + _PIECE]
-        codes = dict(zip(domain.dimensions, _codes(domain.shape, start, len(piece)), strict=True))
+        codes = dict(
+            zip(domain.dimensions, cell_codes(domain.shape, start, len(piece)), strict=True)
+        )
         columns = [pa.scalar(name)] if name else []
         columns += [
             fields[each].take(pa.array(codes[each])) if each in fields else pa.scalar("")
             for each in dimensions
         ]
-        lines = pc.binary_join_element_wise(*columns, _number_texts(piece), ",")
-        yield _text_bytes(pc.binary_join_element_wise(lines, pa.scalar(""), "\n"))
+        lines = pc.binary_join_element_wise(*columns, number_texts(piece), ",")
+        yield text_bytes(pc.binary_join_element_wise(lines, pa.scalar(""), "\n"))
 
 
-def _number_texts(values: NDArray[Any]) -> Any:
+def number_texts(values: NDArray[Any]) -> Any:
+    """An Arrow array of the shortest texts that read back as the same numbers."""
     import pyarrow as pa
 
     return pa.array(values + 0 if values.dtype.kind == "f" else values).cast(pa.string())
 
 
-def _text_bytes(texts: Any) -> memoryview:
+def text_bytes(texts: Any) -> memoryview:
     """The texts of an Arrow array, one after the other, without a copy."""
     offsets, data = texts.buffers()[1:]
     ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
     return memoryview(data)[int(ends[0]) : int(ends[-1])]
 
 
-def _codes(shape: Sequence[int], start: int, count: int) -> list[NDArray[np.int32]]:
+def cell_codes(shape: Sequence[int], start: int, count: int) -> list[NDArray[np.int32]]:
     """Places along each dimension of ``count`` cells from ``start`` on, in domain order."""
     cells = np.arange(start, start + count, dtype=np.int64)
     codes: list[NDArray[np.int32]] = []
@@ -124,7 +127,7 @@ def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> Cu
     for batch in _batches(path, names):
         token.check()
         count = batch.num_rows
-        codes = _codes(domain.shape, start, count)
+        codes = cell_codes(domain.shape, start, count)
         for i, categories in enumerate(domain.categories):
             _check_places(batch.column(i), categories, codes[i], start, names[i])
         values[start : start + count] = _numbers(batch.column(len(names) - 1), start)
@@ -193,7 +196,7 @@ def _numbers(texts: Any, start: int) -> NDArray[np.float64]:
     except pa.ArrowInvalid:
         raise UnreadableTableError(_bad_number(texts, start)) from None
     found: NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False)
-    again = _number_texts(found)
+    again = number_texts(found)
     same = pc.equal(texts, again).to_numpy(zero_copy_only=False) & np.isfinite(found)
     if not same.all():
         same |= _whole_texts(texts)

@@ -14,13 +14,17 @@ import pytest
 from pyarrow import parquet
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.exporting import FORMATS, export_release
+from dpdesk.app.exporting import export_release
 from dpdesk.core.errors import Cancelled, InputError, RefusedError
+from dpdesk.core.export_formats import FORMATS, fits
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.io import tablewriters
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.sheetrows import rows_xml
 from tests.helpers import releases as town
+from tests.helpers.ddi_structure import faults
+
+OF_MICRODATA = [name for name in FORMATS if fits(name, tables=False)]
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +165,7 @@ def test_a_value_too_long_for_excel_is_refused(tmp_path: Path) -> None:
         write_xlsx(PublishedCsv(path, CancelToken()), tmp_path / "a.xlsx", tmp_path)
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.parametrize("file_format", OF_MICRODATA)
 def test_a_cancel_leaves_the_old_file(
     made: Path, context: AppContext, tmp_path: Path, file_format: str
 ) -> None:
@@ -197,6 +201,26 @@ def test_an_existing_file_is_replaced_as_a_whole(
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
 
 
+def test_the_codebook_of_a_release_is_one_of_the_standard(
+    made: Path, context: AppContext, tmp_path: Path, rows: list[list[str]]
+) -> None:
+    document = export(made / "public", "ddi", tmp_path / "a.xml", context).read_bytes()
+    assert faults(document) == []
+    text = document.decode("utf-8")
+    assert [f'name="{name}"' in text for name in rows[0]] == [True] * len(rows[0])
+    manifest = json.loads((made / "public/manifest.json").read_text("utf-8"))
+    assert manifest["files"]["microdata.csv"]["sha256"] in text
+    assert f"<caseQnty>{len(rows) - 1}</caseQnty>" in text
+
+
+def test_microdata_are_no_observations_of_tables(
+    made: Path, context: AppContext, tmp_path: Path
+) -> None:
+    for form in ("sdmx-csv", "sdmx-structure"):
+        with pytest.raises(InputError, match=f"`{form}` describes tables, not microdata"):
+            export(made, form, tmp_path / "a", context)
+
+
 def test_bad_usage_is_named(made: Path, context: AppContext, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Unknown format `cvs`") as caught:
         export(made, "cvs", tmp_path / "a", context)
@@ -209,7 +233,7 @@ def test_bad_usage_is_named(made: Path, context: AppContext, tmp_path: Path) -> 
         export(tmp_path / "nowhere", "csv", tmp_path / "a", context)
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.parametrize("file_format", OF_MICRODATA)
 def test_nothing_internal_is_exported(
     made: Path, context: AppContext, tmp_path: Path, file_format: str
 ) -> None:

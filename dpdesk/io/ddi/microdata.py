@@ -1,0 +1,96 @@
+"""The codebook of published microdata: every variable with labels, missing codes and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from dpdesk.core.labels import Kind, UserMissing
+from dpdesk.io.ddi.columns import Category, ColumnContent
+from dpdesk.io.ddi.document import (
+    FileContent,
+    codebook_bytes,
+    new_codebook,
+    put,
+    put_about,
+    put_file,
+)
+
+_FILE = "F1"
+_NATURES = {"nominal": "nominal", "ordinal": "ordinal", "scale": "interval"}
+_DATES = {Kind.DATE: "date", Kind.DATETIME: "date", Kind.TIME: "time"}
+
+
+def microdata_codebook(
+    manifest: Mapping[str, Any], method: str, file: FileContent, columns: Sequence[ColumnContent]
+) -> bytes:
+    """The document; ``method`` is the method's name for people."""
+    root = new_codebook(manifest, method, "Microdata, protected against disclosure")
+    put_file(root, _FILE, file)
+    described = put(root, "dataDscr")
+    for number, column in enumerate(columns, 1):
+        _variable(described, number, column, _treatment(column.variable.name, manifest))
+    put_about(root)
+    return codebook_bytes(root)
+
+
+def _treatment(name: str, manifest: Mapping[str, Any]) -> str:
+    """What was done to a column, in one sentence; empty for one that is released as it is."""
+    stated = manifest["guarantee"]["parameters"]
+    if name in stated.get("diverted", ()):
+        return f"Values were drawn at random, each true with a chance of 1 in {stated['l']}."
+    if name not in stated.get("quasi_identifiers", ()):
+        return ""
+    levels = manifest["result"].get("node")
+    if not isinstance(levels, Mapping) or name not in levels:
+        return "Values are generalised or left out where the protection needed it."
+    if levels[name] == 0:
+        return "Values are not generalised."
+    return f"Values are generalised: each is that of level {levels[name]} of the hierarchy."
+
+
+def _variable(
+    parent: Xml.Element, number: int, column: ColumnContent, treatment: str
+) -> None:  # fmt: skip
+    variable = column.variable
+    continuous = column.numeric and not variable.value_labels and variable.measure in ("", "scale")
+    attributes = {"intrvl": "contin" if continuous else "discrete"}
+    if variable.measure in _NATURES:
+        attributes["nature"] = _NATURES[variable.measure]
+    found = put(parent, "var", ID=f"V{number}", name=variable.name, files=_FILE, **attributes)
+    put(found, "location", StartPos=str(number), fileid=_FILE)
+    if variable.label:
+        put(found, "labl", variable.label)
+    _invalid(found, variable.missing)
+    put(found, "sumStat", str(column.valid), type="vald")
+    put(found, "sumStat", str(column.invalid), type="invd")
+    if column.user_missing:
+        text = f"Of the invalid cases {column.user_missing} have a code declared missing."
+        put(found, "txt", text)
+    if treatment:
+        put(found, "txt", treatment)
+    for category in column.categories:
+        _category(found, category)
+    kind = {"category": _DATES[variable.kind]} if variable.kind in _DATES else {}
+    put(found, "varFormat", type="numeric" if column.numeric else "character", **kind)
+
+
+def _invalid(parent: Xml.Element, missing: UserMissing) -> None:
+    if not missing.declared:
+        return
+    found = put(parent, "invalrng")
+    for value in missing.values:
+        put(found, "item", VALUE=value)
+    if missing.low is not None and missing.high is not None:
+        ends = {"min": missing.low, "max": missing.high}
+        put(found, "range", **{k: f"{v:.15g}" for k, v in ends.items() if abs(v) != float("inf")})
+
+
+def _category(parent: Xml.Element, category: Category) -> None:
+    found = put(parent, "catgry", **({"missing": "Y"} if category.missing else {}))
+    put(found, "catValu", category.value)
+    if category.label:
+        put(found, "labl", category.label)
+    if category.rows is not None:
+        put(found, "catStat", str(category.rows), type="freq")

@@ -1,0 +1,142 @@
+"""The structure message (SDMX-ML 3.0) that belongs to the SDMX-CSV of a cube.
+
+One document with code lists, concepts, the data structure definition and the data flow that
+``STRUCTURE_ID`` names. Nothing in it depends on data: categories are those of the plan's domain.
+
+Source: SDMX-ML 3.0 schemas (``SDMXMessage.xsd``, ``SDMXStructure*.xsd``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree as Xml
+
+from dpdesk.io.sdmx.cubes import MEASURE, VERSION, SdmxCube, identifiers
+from dpdesk.io.sdmx.data import ESTIMATED, NORMAL
+from dpdesk.io.sdmx.identifiers import TOTAL, code_id
+from dpdesk.io.xmltext import document_bytes, visible
+
+_BASE = "http://www.sdmx.org/resources/sdmxml/schemas/v3_0/"
+_MES, _STR, _COM = (f"{{{_BASE}{part}}}" for part in ("message", "structure", "common"))
+_PREFIXES = {"mes": f"{_BASE}message", "str": f"{_BASE}structure", "com": f"{_BASE}common"}
+_CONCEPTS = "CONCEPTS"
+
+Codes = Sequence[tuple[str, str]]
+
+_STATUS: Codes = ((NORMAL, "Normal value: no noise was added"), (ESTIMATED, "Noise was added"))
+_CONFIDENTIALITY: Codes = (("F", "Free (free for publication)"),)
+
+
+def structure_message(cube: SdmxCube) -> bytes:
+    """The document, in UTF-8."""
+    root = Xml.Element(f"{_MES}Structure")
+    header = _put(root, f"{_MES}Header")
+    _put(header, f"{_MES}ID", cube.id)
+    _put(header, f"{_MES}Test", "false")
+    _put(header, f"{_MES}Prepared", f"{cube.created}T00:00:00")
+    _put(header, f"{_MES}Sender", id=cube.agency)
+    structures = _put(root, f"{_MES}Structures")
+    lists = _put(structures, f"{_STR}Codelists")
+    for name, title, codes in _code_lists(cube):
+        _code_list(lists, cube, name, title, codes)
+    _concepts(_put(structures, f"{_STR}ConceptSchemes"), cube)
+    _flow(_put(structures, f"{_STR}Dataflows"), cube)
+    _definition(_put(structures, f"{_STR}DataStructures"), cube)
+    return document_bytes(root, _PREFIXES)
+
+
+def _put(parent: Xml.Element, tag: str, text: str = "", **attributes: str) -> Xml.Element:
+    found = Xml.SubElement(parent, tag, attributes)
+    if text:
+        found.text = visible(text)
+    return found
+
+
+def _named(parent: Xml.Element, tag: str, cube: SdmxCube, name: str, title: str) -> Xml.Element:
+    found = _put(parent, tag, id=name, agencyID=cube.agency, version=VERSION)
+    _put(found, f"{_COM}Name", title)
+    return found
+
+
+def _code_lists(cube: SdmxCube) -> Iterator[tuple[str, str, Codes]]:
+    """Identifier, name and codes of every list."""
+    for place, (name, identifier) in enumerate(identifiers(cube).items()):
+        variable = cube.book.get(name)
+        shown = {} if variable is None else variable.value_labels
+        codes = [(code_id(c), shown.get(c, c) or "empty") for c in cube.domain.categories[place]]
+        yield f"CL_{identifier}", f"Categories of {name}", [(TOTAL, "Total"), *codes]
+    if cube.several:
+        measures = [(code_id(measure), measure) for measure in cube.measures]
+        yield f"CL_{MEASURE}", "What was measured", measures
+    yield "CL_OBS_STATUS", "Whether noise was added", _STATUS
+    yield "CL_CONF_STATUS", "Confidentiality status", _CONFIDENTIALITY
+
+
+def _code_list(
+    parent: Xml.Element, cube: SdmxCube, name: str, title: str, codes: Codes
+) -> None:  # fmt: skip
+    found = _named(parent, f"{_STR}Codelist", cube, name, title)
+    for identifier, text in codes:
+        code = _put(found, f"{_STR}Code", id=identifier)
+        _put(code, f"{_COM}Name", text)
+
+
+def _component_names(cube: SdmxCube) -> Iterator[tuple[str, str]]:
+    """Identifier and name of each concept."""
+    for name, identifier in identifiers(cube).items():
+        variable = cube.book.get(name)
+        yield identifier, (variable.label if variable is not None else "") or name
+    if cube.several:
+        yield MEASURE, "What was measured"
+    yield "OBS_VALUE", "Value" if cube.several else cube.measures[0]
+    yield "OBS_STATUS", "Whether noise was added"
+    yield "CONF_STATUS", "Confidentiality status"
+    before = ", before it was pulled to what is possible" if cube.biased else ""
+    yield "STD_ERROR", f"Standard error of the noise in the value{before}"
+
+
+def _concepts(parent: Xml.Element, cube: SdmxCube) -> None:
+    scheme = _named(parent, f"{_STR}ConceptScheme", cube, _CONCEPTS, "Concepts of the tables")
+    for identifier, name in _component_names(cube):
+        concept = _put(scheme, f"{_STR}Concept", id=identifier)
+        _put(concept, f"{_COM}Name", name)
+
+
+def _definition(parent: Xml.Element, cube: SdmxCube) -> None:
+    found = _named(parent, f"{_STR}DataStructure", cube, cube.id, cube.title)
+    components = _put(found, f"{_STR}DataStructureComponents")
+    dimensions = _put(components, f"{_STR}DimensionList", id="DimensionDescriptor")
+    names = [*identifiers(cube).values(), *([MEASURE] if cube.several else [])]
+    for position, identifier in enumerate(names, 1):
+        one = _put(dimensions, f"{_STR}Dimension", id=identifier, position=str(position))
+        _represented(one, cube, identifier, coded=True)
+    attributes = _put(components, f"{_STR}AttributeList", id="AttributeDescriptor")
+    for identifier in ("OBS_STATUS", "CONF_STATUS", "STD_ERROR"):
+        one = _put(attributes, f"{_STR}Attribute", id=identifier, usage="optional")
+        _represented(one, cube, identifier, coded=identifier != "STD_ERROR")
+        _put(_put(one, f"{_STR}AttributeRelationship"), f"{_STR}Observation")
+    measures = _put(components, f"{_STR}MeasureList", id="MeasureDescriptor")
+    _represented(
+        _put(measures, f"{_STR}Measure", id="OBS_VALUE"), cube, "OBS_VALUE", coded=False
+    )  # fmt: skip
+
+
+def _represented(one: Xml.Element, cube: SdmxCube, identifier: str, *, coded: bool) -> None:
+    """The concept of a component and what its values are: codes of its list, or a number."""
+    scheme = f"{cube.agency}:{_CONCEPTS}({VERSION}).{identifier}"
+    package = "urn:sdmx:org.sdmx.infomodel.conceptscheme.Concept"
+    _put(one, f"{_STR}ConceptIdentity", f"{package}={scheme}")
+    local = _put(one, f"{_STR}LocalRepresentation")
+    if coded:
+        listed = f"{cube.agency}:CL_{identifier}({VERSION})"
+        urn = f"urn:sdmx:org.sdmx.infomodel.codelist.Codelist={listed}"
+        _put(local, f"{_STR}Enumeration", urn)
+    else:
+        _put(local, f"{_STR}TextFormat", textType="Double")
+
+
+def _flow(parent: Xml.Element, cube: SdmxCube) -> None:
+    found = _named(parent, f"{_STR}Dataflow", cube, cube.id, cube.title)
+    _put(found, f"{_COM}Description", cube.claim)
+    package = "urn:sdmx:org.sdmx.infomodel.datastructure.DataStructure"
+    _put(found, f"{_STR}Structure", f"{package}={cube.reference}")

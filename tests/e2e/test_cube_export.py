@@ -1,0 +1,46 @@
+"""A cube as observations with their structure, and as a codebook: from the plan to the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.exporting import export_release
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
+from tests.helpers.cubes import people, release, write_plan, write_register
+from tests.helpers.ddi_structure import faults
+from tests.helpers.sdmx_reader import read_observations
+
+
+def test_the_tables_are_exported_as_observations_with_their_structure(
+    tmp_path: Path,
+) -> None:
+    token = CancelToken()
+    register = write_register(tmp_path / "data", people())
+    with AppContext.open(tmp_path / "home") as context:
+        genuine = release(context, write_plan(register, "plan.toml"), tmp_path / "release").out
+        _check(genuine, context, tmp_path, token)
+
+
+def _check(genuine: Path, context: AppContext, tmp_path: Path, token: CancelToken) -> None:
+    for form in ("sdmx-csv", "sdmx-structure", "ddi"):
+        export_release(genuine, form, tmp_path / form, context.workspace, token, silent, "ABC.D")
+    found = read_observations(
+        (tmp_path / "sdmx-csv").read_bytes(), (tmp_path / "sdmx-structure").read_bytes()
+    )
+    listed = json.loads((genuine / "public/manifest.json").read_text("utf-8"))["result"]["cuboids"]
+    assert len(found) == sum(item["cells"] for item in listed)
+    total = next(one for one in found if not one.key)
+    apex = next(item["file"] for item in listed if not item["dimensions"])
+    assert total.value == float((genuine / "public" / apex).read_text("utf-8").split()[1])
+    assert b",ABC.D:CUBE_" not in (tmp_path / "ddi").read_bytes()
+    assert (tmp_path / "sdmx-csv").read_text("utf-8").count("ABC.D:CUBE_") == len(found)
+    assert faults((tmp_path / "ddi").read_bytes()) == []
+    with pytest.raises(InputError, match="`A B` is no identifier of an agency"):
+        export_release(genuine, "sdmx-csv", tmp_path / "a", context.workspace, token, silent, "A B")
+    with pytest.raises(InputError, match="`csvw` describes microdata"):
+        export_release(genuine, "csvw", tmp_path / "a", context.workspace, token, silent)
