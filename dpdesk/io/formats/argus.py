@@ -11,6 +11,13 @@ from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.textfile import decode, read_bytes
 
 _FALLBACK = "cp1252"
+_ROLES = {
+    "WEIGHT": "is the sampling weight: give it the role `weight`",
+    "HOUSE_ID": "names the household: rows of one household share the role `cluster`",
+    "HOLDING": "names the holding: rows of one holding share the role `cluster`",
+    "REQUEST": "tells who asked for protection; rules of tables by request are not read",
+}
+"""What is said of columns of which the metadata state a use."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,13 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
             f"Column `{variable.name}` has the hierarchy {value.strip(chr(34))}: name it as its "
             "`hierarchy`."
         )
+    elif word == "HIERLEVELS":
+        meta.notes.append(
+            f"The codes of column `{variable.name}` are hierarchical by their digits ({value}): a "
+            "hierarchy of the kind `mask` says so."
+        )
+    elif word in _ROLES:
+        meta.notes.append(f"Column `{variable.name}` {_ROLES[word]}.")
     meta.columns[-1] = replace(last, variable=variable)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dpdesk.io.database import identifier
 
 if TYPE_CHECKING:
+    import pyarrow
     from duckdb import DuckDBPyConnection
 
 NUMBER_TYPES = ("DOUBLE", "FLOAT")
@@ -18,12 +19,23 @@ def number_text(number: float) -> str:
     return "0" if text == "-0" else text
 
 
+def decimals(texts: pyarrow.Array) -> pyarrow.Array:
+    """Texts of exact decimals without the zeros at the end that only their type gives them."""
+    import pyarrow.compute as pc
+
+    cut = pc.replace_substring_regex(texts, r"^(-?\d+\.\d*?)0+$", r"\1")
+    return pc.replace_substring_regex(cut, r"^(-?\d+)\.$", r"\1")
+
+
 def text_sql(name: str, kind: str) -> str:
     """SQL for the text of a column of the type ``kind``; NULL stays NULL.
 
-    Floating-point numbers get the text of :func:`number_text`, other values that of the database.
+    Floating-point numbers get the text of :func:`number_text`, decimals lose the zeros at the end
+    that only their type gives them, other values get the text of the database.
     """
     text = f"CAST({identifier(name)} AS VARCHAR)"
+    if kind.upper().startswith("DECIMAL") and not kind.endswith(",0)"):
+        return f"rtrim(rtrim({text}, '0'), '.')"
     if kind.upper() not in NUMBER_TYPES:
         return text
     return rf"CASE {identifier(name)} WHEN 0 THEN '0' ELSE regexp_replace({text}, '\.0$', '') END"

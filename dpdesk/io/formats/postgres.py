@@ -17,11 +17,12 @@ from urllib.parse import urlsplit
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.labels import Variable
 from dpdesk.io.formats.columns import NullWatch, check_names, no_text
+from dpdesk.io.formats.numbers import decimals
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.table import Notes, Values
 
 _BLOCK = 8 << 20
-_BYTEA, _FLOAT4, _FLOAT8 = 17, 700, 701
+_BYTEA, _FLOAT4, _FLOAT8, _NUMERIC = 17, 700, 701, 1700
 _SETTINGS = (
     "SET default_transaction_read_only = on",
     "SET client_encoding = 'UTF8'",
@@ -120,7 +121,12 @@ class PostgresReader:
         with _Pump(self._con, copy, _prefix(names)) as pump:
             try:
                 for batch in _batches(pump.stream, fields, options):
-                    yield tuple(watch.values(j, array) for j, array in enumerate(batch.columns))
+                    yield tuple(
+                        watch.values(j, decimals(array) if kind == _NUMERIC else array)
+                        for j, (array, (_, kind)) in enumerate(
+                            zip(batch.columns, self._kinds, strict=True)
+                        )
+                    )
             except pa.ArrowInvalid:
                 # Of an empty stream; but a reader that fails otherwise, or closes the pipe on the
                 # server's words, must not pass for the end of the table.

@@ -55,8 +55,19 @@ def test_argus_metadata_give_labels_and_missing_codes() -> None:
     assert region.value_labels["36"] == "Asten"
     assert region.missing.values == ("9999", "9998")
     assert (age.measure, found.variables[-1].measure) == ("nominal", "scale")
-    tau = head(real("tauargus", "tau_testW.asc"), limit=1)
-    assert "`Region` has the hierarchy region2.hrc" in tau.notes[0]
+
+
+@pytest.mark.data
+def test_what_metadata_say_of_the_use_of_columns_is_told() -> None:
+    told = head(real("tauargus", "tau_testW.asc")).notes
+    for column, said in (
+        ("Region", "has the hierarchy region2.hrc"),
+        ("IndustryCode", "are hierarchical by their digits (3 1 1 0 0)"),
+        ("Wgt", "is the sampling weight"),
+        ("Request", "tells who asked for protection"),
+    ):
+        assert [note for note in told if f"`{column}`" in note and said in note], column
+    assert "`hhnum` names the household" in head(real("muargus", "Samhh.asc")).notes[0]
 
 
 @pytest.mark.data
