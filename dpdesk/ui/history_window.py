@@ -15,6 +15,7 @@ from dpdesk.ui.shell.history import HistoryStep
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 from dpdesk.ui.workbench.states import history_steps
 
@@ -150,14 +151,14 @@ def answer_words(every: int, shown: int, steps: Sequence[HistoryStep]) -> str:
     """One sentence about the states."""
     if shown < every:
         text = translate("History", "{shown} of {every} states are found.")
-        return text.format(shown=f"{shown:,}", every=f"{every:,}")
+        return text.format(shown=grouped(shown), every=grouped(every))
     aside = sum(step.depth > 0 for step in steps)
     text = translate(
         "History", "{every} states, of which {aside} were undone and left aside; all are kept."
     )
     if not aside:
         text = translate("History", "{every} states; whatever is undone stays here, too.")
-    return text.format(every=f"{every:,}", aside=f"{aside:,}")
+    return text.format(every=grouped(every), aside=grouped(aside))
 
 
 def _time(when: datetime | None) -> str:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.core.asking import AnswerChartWords, AskState, drawn_rows, label_words
 from dpdesk.core.query import Answer, AnswerRow, Chosen, Condition
 from dpdesk.ui.asking.tasks import Answered
+from dpdesk.ui.words.numbers import figure_words, grouped, marked
 
 _FEW = 3
 
@@ -22,7 +23,7 @@ def condition_words(condition: Condition | None) -> str:
     if isinstance(condition, Chosen):
         shown = ", ".join(value or _tr("(empty)") for value in condition.values[:_FEW])
         more = len(condition.values) - _FEW
-        return shown + (f" +{more:,}" if more > 0 else "")
+        return shown + (f" +{grouped(more)}" if more > 0 else "")
     return condition.words().replace(condition.column, "").strip()
 
 
@@ -59,12 +60,12 @@ def answer_words(found: Answered) -> str:
     said = _tr("Most rows: ") + _number_words(most, label_words(most.labels))
     drawn, missing = len(drawn_rows(found.answer)), len(rows) - len(known)
     if drawn < len(known):
-        text = _tr(" The picture has {drawn:,} of {all:,} numbers, the table has all.")
-        said += text.format(drawn=drawn, all=len(known))
+        text = _tr(" The picture has {drawn} of {all} numbers, the table has all.")
+        said += text.format(drawn=grouped(drawn), all=grouped(len(known)))
     if missing:
-        text = _tr(" {count:,} of {all:,} numbers are not estimable: {reason}")
+        text = _tr(" {count} of {all} numbers are not estimable: {reason}")
         unknown = next(row for row in rows if row.value is None)
-        said += text.format(count=missing, all=len(rows), reason=_reason(unknown))
+        said += text.format(count=grouped(missing), all=grouped(len(rows)), reason=_reason(unknown))
     return said
 
 
@@ -74,14 +75,19 @@ def _reason(row: AnswerRow) -> str:
 
 def _number_words(row: AnswerRow, name: str) -> str:
     head = f"{name}, " if name else ""
-    value = row.value or 0.0
+    value = figure_words(row.value or 0.0, "count")
     if row.standard_error is None and row.low is None:
-        text = _tr("{head}about {value:,.0f}; this way of estimating gives no error.")
+        text = _tr("{head}about {value}; this way of estimating gives no error.")
         return text.format(head=head, value=value)
     if row.low == row.high or row.low is None or row.high is None:
-        return _tr("{head}{value:,.0f} rows, exactly.").format(head=head, value=value)
-    text = _tr("{head}about {value:,.0f}, between {low:,.0f} and {high:,.0f} in 95 of 100 cases.")
-    return text.format(head=head, value=value, low=row.low, high=row.high)
+        return _tr("{head}{value} rows, exactly.").format(head=head, value=value)
+    text = _tr("{head}about {value}, between {low} and {high} in 95 of 100 cases.")
+    return text.format(
+        head=head,
+        value=value,
+        low=figure_words(row.low, "count"),
+        high=figure_words(row.high, "count"),
+    )
 
 
 def truth_words(found: Answered) -> str:
@@ -93,8 +99,11 @@ def truth_words(found: Answered) -> str:
     known = [row for row in found.answer.rows if row.value is not None]
     if len(known) == 1:
         true = exact.get(known[0].labels, 0.0)
-        text = _tr("The source has {true:,.0f} rows; the error is {error:+,.0f}.")
-        return text.format(true=true, error=(known[0].value or 0.0) - true)
+        text = _tr("The source has {true} rows; the error is {error}.")
+        return text.format(
+            true=figure_words(true, "count"),
+            error=marked(f"{(known[0].value or 0.0) - true:+,.0f}"),
+        )
     pairs = [(row, exact.get(row.labels, 0.0)) for row in known]
     inside = sum(
         row.low - 0.5 <= true <= row.high + 0.5
@@ -103,10 +112,12 @@ def truth_words(found: Answered) -> str:
     )
     mean = sum(abs((row.value or 0.0) - true) for row, true in pairs) / max(1, len(pairs))
     text = _tr(
-        "Errors of {mean:,.0f} rows on average; {inside:,} of {all:,} intervals hold the number of "
+        "Errors of {mean} rows on average; {inside} of {all} intervals hold the number of "
         "the source. All rows of the source count, also those that were not released."
     )
-    return text.format(mean=mean, inside=inside, all=len(pairs))
+    return text.format(
+        mean=figure_words(mean, "count"), inside=grouped(inside), all=grouped(len(pairs))
+    )
 
 
 def true_values(truth: Answer) -> dict[tuple[str | None, ...], float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.auditing import AuditCheck, AuditEntry, AuditView
+from dpdesk.ui.words.numbers import grouped
 
 translate = QCoreApplication.translate
 
@@ -77,7 +78,7 @@ def entry_words(entry: AuditEntry) -> str:
     text = translate("Audit", "Entry {n}, {time} UTC: {who} {deed} {subject}")
     lines = [
         text.format(
-            n=f"{entry.n:,}",
+            n=grouped(entry.n),
             time=time_words(entry.time),
             who=entry.who,
             deed=deed(entry),
@@ -98,7 +99,7 @@ def _value(value: object) -> str:
     if isinstance(value, bool):
         return translate("Audit", "yes") if value else translate("Audit", "no")
     if isinstance(value, int):
-        return f"{value:,}"
+        return grouped(value)
     return str(value)
 
 
@@ -114,7 +115,7 @@ def answer_words(view: AuditView) -> str:
     )
     if view.total == 1:
         return translate("Audit", "1 entry, {last}").format(last=last)
-    return translate("Audit", "{n} entries, {last}").format(n=f"{view.total:,}", last=last)
+    return translate("Audit", "{n} entries, {last}").format(n=grouped(view.total), last=last)
 
 
 def found_words(view: AuditView) -> str:
@@ -124,25 +125,27 @@ def found_words(view: AuditView) -> str:
     if view.count == 0:
         return translate("Audit", "No entry is found: search for fewer words.")
     text = translate("Audit", "{n} of {total} entries are found.")
-    return text.format(n=f"{view.count:,}", total=f"{view.total:,}")
+    return text.format(n=grouped(view.count), total=grouped(view.total))
 
 
 def check_words(check: AuditCheck, advice: str) -> tuple[str, str]:
     """What the check has shown: a look (``ok``, ``caution``, ``fail``) and a plain answer."""
     if check.fault is not None:
         text = translate("Audit", "✕ Broken at entry {n}: {reason}. {advice}")
-        return "fail", text.format(n=f"{check.fault.n:,}", reason=check.fault.reason, advice=advice)
+        return "fail", text.format(
+            n=grouped(check.fault.n), reason=check.fault.reason, advice=advice
+        )
     if check.entries == 0:
         return "ok", translate("Audit", "✓ Intact: there is nothing in it yet.")
     text = translate("Audit", "✓ Intact: the only entry is as it was written.")
     if check.entries > 1:
         text = translate(
             "Audit", "✓ Intact: all {n} entries are as they were written, each after the other."
-        ).format(n=f"{check.entries:,}")
+        ).format(n=grouped(check.entries))
     if not check.notes:
         return "ok", text
     odd = translate("Audit", "△ {note}").format(note=check.notes[0])
     if len(check.notes) > 1:
-        more = translate("Audit", "{n} times in all.").format(n=f"{len(check.notes):,}")
+        more = translate("Audit", "{n} times in all.").format(n=grouped(len(check.notes)))
         odd = f"{odd} {more}"
     return "caution", f"{text} {odd}"

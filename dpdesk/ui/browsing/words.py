@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.pivot import MOST_BARS, Pivot, drawn, label_text
+from dpdesk.ui.words.numbers import grouped, marked
 
 _FINE, _COARSE = 10.0, 100.0
 
@@ -22,7 +23,7 @@ def value_text(value: float, half: float) -> str:
     if half == 0 and float(value).is_integer():
         digits = 0
     text = f"{value:,.{digits}f}"
-    return text.replace("-0", "0") if float(text.replace(",", "")) == 0 else text
+    return marked(text.replace("-0", "0") if float(text.replace(",", "")) == 0 else text)
 
 
 def half_text(half: float) -> str:
@@ -32,7 +33,7 @@ def half_text(half: float) -> str:
     if half == 0:
         return _tr("exact")
     digits = 0 if half >= _COARSE else 1 if half >= 1 else 2
-    return f"± {half:,.{digits}f}"
+    return marked(f"± {half:,.{digits}f}")
 
 
 def share_text(half: float, value: float) -> str:
@@ -40,7 +41,7 @@ def share_text(half: float, value: float) -> str:
     if np.isnan(half) or abs(value) < 1 or half == 0:
         return ""
     share = half / abs(value) * 100
-    return f"{share:,.1f} %" if share < _FINE else f"{share:,.0f} %"
+    return marked(f"{share:,.1f} %" if share < _FINE else f"{share:,.0f} %")
 
 
 def question_words(pivot: Pivot) -> str:
@@ -60,10 +61,16 @@ def answer_words(pivot: Pivot, share: float) -> str:
     said = _tr("In all {total} {half}.").format(total=value_text(total, half), half=half_text(half))
     if doubtful == 0:
         return (
-            said + " " + _tr("No ± is above {share:.0f} % of its value.").format(share=share * 100)
+            said
+            + " "
+            + _tr("No ± is above {share} % of its value.").format(share=f"{share * 100:.0f}")
         )
-    text = _tr("△ In {count:,} of {cells:,} cells the ± is above {share:.0f} % of the value.")
-    return said + " " + text.format(count=doubtful, cells=cells, share=share * 100)
+    text = _tr("△ In {count} of {cells} cells the ± is above {share} % of the value.")
+    return (
+        said
+        + " "
+        + text.format(count=grouped(doubtful), cells=grouped(cells), share=f"{share * 100:.0f}")
+    )
 
 
 def assumption_words(pivot: Pivot) -> str:
@@ -111,7 +118,7 @@ def chart_answer(pivot: Pivot) -> str:
         axes = " × ".join(pivot.column_axes)
         said += " " + _tr("Drawn are the sums over {axes}.").format(axes=axes)
     if len(rows) > MOST_BARS:
-        said += " " + _tr("Of {count:,} rows the first {shown} are drawn.").format(
-            count=len(rows), shown=MOST_BARS
+        said += " " + _tr("Of {count} rows the first {shown} are drawn.").format(
+            count=grouped(len(rows)), shown=MOST_BARS
         )
     return said

@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from dpdesk.core.charts import Axis
+from dpdesk.ui.words.numbers import marked
 
 MAX_LINES = 8
 FEW_DECADES = 2.2
@@ -115,7 +116,7 @@ def _told_apart(values: Sequence[float]) -> list[str]:
     for places in range(1, 4):
         if len(set(texts)) == len(texts):
             break
-        texts = [f"{value:,.{places}f}" for value in values]
+        texts = [marked(f"{value:,.{places}f}") for value in values]
     return texts
 
 
@@ -155,4 +156,4 @@ def plain_text(value: float, spacing: float = 0.0) -> str:
     decimals = max(0, -math.floor(math.log10(base) + 1e-9))
     if abs(round(base, decimals) - base) > base * 1e-6 and spacing > 0:
         decimals += 1
-    return f"{value:,.{min(decimals, 9)}f}"
+    return marked(f"{value:,.{min(decimals, 9)}f}")

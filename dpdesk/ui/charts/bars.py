@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.core.charts import BarChart, BarSeries, format_figure
+from dpdesk.core.charts import BarChart, BarSeries
 from dpdesk.ui.charts.items import Bar
 from dpdesk.ui.theme import Theme, look_colour
+from dpdesk.ui.words.numbers import figure_words, marked
 
 
 def bars_top(chart: BarChart) -> float:
@@ -72,16 +73,16 @@ def _bar_label(value: float, kind: str) -> str:
     if kind == "share":
         return short_percent(value)
     whole = kind == "number" and float(value).is_integer()
-    return format_figure(value, "count" if whole else kind)
+    return figure_words(value, "count" if whole else kind)
 
 
 def short_percent(share: float) -> str:
     """A share in three digits at most; the read-out and the table hold the whole of it."""
     text = f"{share * 100:.1f}"
-    exact = format_figure(share, "share")
+    exact = figure_words(share, "share")
     if 0 < share < 0.01 or (text == "100.0" and share < 1):
         return exact
-    return f"{text} %".replace(".0 %", " %")
+    return marked(f"{text} %".replace(".0 %", " %"))
 
 
 def whole_percent(share: float) -> str:

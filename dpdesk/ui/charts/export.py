@@ -6,12 +6,22 @@ import csv
 import io
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QPoint, QSaveFile
+from PySide6.QtCore import (
+    QBuffer,
+    QByteArray,
+    QCoreApplication,
+    QEvent,
+    QIODevice,
+    QPoint,
+    QSaveFile,
+)
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from dpdesk.core.charts import ChartTable
 from dpdesk.core.errors import StorageError
+
+translate = QCoreApplication.translate
 
 PICTURE_RATIO = 2.0
 
@@ -60,6 +70,8 @@ def write_bytes(path: Path, content: bytes) -> None:
             return
     raise StorageError(
         "chart.not-written",
-        f"The chart could not be written to {path}: {file.errorString()}.",
-        hint="Choose another folder.",
+        translate("ChartView", "The chart could not be written to {path}: {reason}.").format(
+            path=path, reason=file.errorString()
+        ),
+        hint=translate("ChartView", "Choose another folder."),
     )

@@ -10,6 +10,7 @@ from dpdesk.core.cuboid_choice import Standing
 from dpdesk.ui.charts.lattice_marks import error_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
+from dpdesk.ui.words.numbers import grouped
 
 MOST_ROWS = 400
 
@@ -75,10 +76,10 @@ class LatticeFinder(QFrame):
                 item = QListWidgetItem(words)
                 item.setData(Qt.ItemDataRole.UserRole, cuboid)
                 self.list.addItem(item)
-        text = self.tr("{n} tables").format(n=f"{len(found):,}")
+        text = self.tr("{n} tables").format(n=grouped(len(found)))
         if len(found) > MOST_ROWS:
             text = self.tr("{n} tables, the first {m} are listed").format(
-                n=f"{len(found):,}", m=MOST_ROWS
+                n=grouped(len(found)), m=MOST_ROWS
             )
         self.note.setText(text)
 

@@ -16,12 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.core.charts import CuboidNode, LatticeChart, format_figure
+from dpdesk.core.charts import CuboidNode, LatticeChart
 from dpdesk.core.cuboid_choice import Standing
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.charts.lattice_board import AVOID, EXACTLY, HEAVIER, LIGHTER, PUBLISH
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column, row
+from dpdesk.ui.words.numbers import figure_words, grouped
 
 MOST_SOURCES = 4
 
@@ -88,13 +89,13 @@ class LatticeInspector(QFrame):
         cells = len(chart.choice.cells.get(node.cuboid, ()))
         if cells and not node.exact:
             text = self.tr("1 exact cell") if cells == 1 else self.tr("{n} exact cells")
-            state += " · " + text.format(n=f"{cells:,}")
+            state += " · " + text.format(n=grouped(cells))
         self.state.setText(state)
         values = {
-            "cells": f"{node.cells:,}",
+            "cells": grouped(node.cells),
             "width": self._error_text(node, node.width, chart.unit),
             "deviation": self._error_text(node, node.deviation, chart.unit),
-            "share": format_figure(node.share, "share") if node.noisy else "–",
+            "share": figure_words(node.share, "share") if node.noisy else "–",
         }
         for key, text in values.items():
             self._values[key].setText(text)
@@ -186,7 +187,7 @@ class LatticeInspector(QFrame):
             return self.tr("none")
         if value is None or not math.isfinite(value):
             return "–"
-        return f"{format_figure(float(f'{value:.3g}'), 'number')} {unit}"
+        return f"{figure_words(float(f'{value:.3g}'), 'number')} {unit}"
 
     def _source_words(self, chart: LatticeChart, node: CuboidNode) -> str:
         sources = [one for one in chart.sources(node.cuboid) if one != node.cuboid]
@@ -194,7 +195,7 @@ class LatticeInspector(QFrame):
             return ""
         listed = "; ".join(
             self.tr("{name} ({n} cells to one)").format(
-                name=chart.choice.name(one), n=f"{chart.cells(one) // max(1, node.cells):,}"
+                name=chart.choice.name(one), n=grouped(chart.cells(one) // max(1, node.cells))
             )
             for one in sources[:MOST_SOURCES]
         )
@@ -203,7 +204,7 @@ class LatticeInspector(QFrame):
         if not node.noisy:
             text = self.tr("Computed from: {tables}.")
         if more > 0:
-            listed = self.tr("{tables}; and {n} more").format(tables=listed, n=f"{more:,}")
+            listed = self.tr("{tables}; and {n} more").format(tables=listed, n=grouped(more))
         return text.format(tables=listed)
 
     def _caution_words(self, chart: LatticeChart, node: CuboidNode) -> str:
@@ -221,7 +222,7 @@ class LatticeInspector(QFrame):
             text += " " + self.tr(
                 "Among data sets that agree with all that is exact, ε holds for one minimal change "
                 "(size {size})."
-            ).format(size=f"{chart.minimal_change:,}")
+            ).format(size=grouped(chart.minimal_change))
         return text
 
     def _show_exactly(self, chart: LatticeChart, node: CuboidNode) -> None:

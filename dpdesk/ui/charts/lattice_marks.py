@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
-from dpdesk.core.charts import CuboidNode, LatticeChart, format_figure
+from dpdesk.core.charts import CuboidNode, LatticeChart
 from dpdesk.core.cuboid_choice import Standing
 from dpdesk.core.parameters import plain_number
 from dpdesk.ui.theme import Theme
+from dpdesk.ui.words.numbers import figure_words
 
 translate = QCoreApplication.translate
 PUBLISHED, OTHER = 0.4, 0.26
@@ -131,8 +132,8 @@ def error_words(node: CuboidNode) -> str:
 def short_number(value: float) -> str:
     """Two digits that matter, grouped."""
     if value < 1_000:
-        return format_figure(float(f"{value:.2g}"), "number")
-    return format_figure(float(f"{value:.3g}"), "count")
+        return figure_words(float(f"{value:.2g}"), "number")
+    return figure_words(float(f"{value:.3g}"), "count")
 
 
 def key_height(theme: Theme, chart: LatticeChart, width: float) -> int:

@@ -7,8 +7,9 @@ import re
 
 import numpy as np
 
-from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, ScatterChart, format_figure
+from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, ScatterChart
 from dpdesk.ui.charts.scaling import scaled
+from dpdesk.ui.words.numbers import figure_words, marked
 
 GRAB_PIXELS = 7.0
 SHARE_STEP = 0.005
@@ -87,8 +88,8 @@ class LimitHandle:
     def words(self, value: float) -> str:
         """The value beside the line while it is being moved."""
         if isinstance(self._chart, BarChart):
-            return f"{self._chart.threshold_key} = {value:,.0f}"
-        return _NUMBER.sub(format_figure(float(f"{value:.2g}"), "number"), self.label, count=1)
+            return f"{self._chart.threshold_key} = {marked(f'{value:,.0f}')}"
+        return _NUMBER.sub(figure_words(float(f"{value:.2g}"), "number"), self.label, count=1)
 
 
 def handles_of(chart: Chart | None) -> tuple[LimitHandle, ...]:

@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.drawing import chart_svg
-from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, ScatterChart, format_figure
+from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, ScatterChart
 from dpdesk.core.errors import DpdeskError
 from dpdesk.ui.charts.export import ChartSaved, picture, table_csv, write_bytes
 from dpdesk.ui.charts.head import ChartHead
@@ -45,6 +45,7 @@ from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.numbers import figure_words
 
 if TYPE_CHECKING:
     from dpdesk.ui.charts.lattice_board import LatticeBoard
@@ -469,14 +470,18 @@ class _Veil(QWidget):
 
 
 def _written(value: float, axis: Axis, kind: str = "number") -> str:
-    text = format_figure(value, "share" if axis.percent else kind)
+    text = figure_words(value, "share" if axis.percent else kind)
     return text if axis.percent or not axis.unit else f"{text} {axis.unit}"
 
 
 def _upright_axis(chart: Chart) -> Axis:
     if isinstance(chart, BarChart):
         return chart.category_axis if chart.horizontal else chart.value_axis
-    return chart.y_axis if isinstance(chart, ScatterChart) else Axis("Dimensions of the table")
+    return (
+        chart.y_axis
+        if isinstance(chart, ScatterChart)
+        else Axis(QCoreApplication.translate("ChartView", "Dimensions of the table"))
+    )
 
 
 def _category_words(chart: BarChart, number: int) -> str:

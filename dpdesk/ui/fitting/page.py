@@ -16,6 +16,8 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.counts import quoted
+from dpdesk.ui.words.numbers import grouped
 
 _VALUES = 12
 
@@ -52,9 +54,11 @@ class ItemCard(QFrame):
         self.sentence.setText(in_window(item.sentence))
         self.advice.setText(words.advice_words(item))
         self.advice.setVisible(bool(self.advice.text()))
-        values = [f"“{each.value}” ({each.rows:,})" for each in item.values if each.rows]
+        values = [
+            f"{quoted(each.value)} ({grouped(each.rows)})" for each in item.values if each.rows
+        ]
         more = len(values) - _VALUES
-        shown = ", ".join(values[:_VALUES]) + (f" … +{more:,}" if more > 0 else "")
+        shown = ", ".join(values[:_VALUES]) + (f" … +{grouped(more)}" if more > 0 else "")
         self.values.setText(self.tr("Values and their rows: {values}").format(values=shown))
         self.values.setVisible(bool(values))
         self._offer(item)

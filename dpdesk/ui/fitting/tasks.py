@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from PySide6.QtCore import QCoreApplication
+
 from dpdesk.app import examining, recording
 from dpdesk.app.types import AppContext, FitReport, Mend, Recipe, mended
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
+
+translate = QCoreApplication.translate
 
 HOLD = "fitting.hold"
 
@@ -49,6 +53,9 @@ def mended_recipe(recipe: Recipe, mends: tuple[Mend, ...]) -> Recipe:
     except ValueError as error:  # the plan has changed since these were decided
         raise InputError(
             "recipe.decisions",
-            f"What was decided for this file does not go with the plan any more: {error}.",
-            hint="Take the last decision back.",
+            translate(
+                "Fitting",
+                "What was decided for this file does not go with the plan any more: {reason}.",
+            ).format(reason=error),
+            hint=translate("Fitting", "Take the last decision back."),
         ) from error

@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import FitItem, FitReport, Mend, MendKind, Weight
 from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.numbers import grouped
 
 translate = QCoreApplication.translate
 Row = tuple[str, str, int | None, str]
@@ -47,7 +48,7 @@ def question(name: str) -> str:
 def answer_words(report: FitReport) -> tuple[str, str]:
     """A look and one sentence."""
     blocking, looking = len(report.of(Weight.BLOCKS)), len(report.of(Weight.LOOK))
-    rows = f"{report.profile.rows:,}"
+    rows = grouped(report.profile.rows)
     if blocking:
         text = translate(
             "Fitting", "✕ Not yet, with its {rows} rows: {n} of the lines below stand in the way."
@@ -75,7 +76,7 @@ def trial_words(report: FitReport) -> str:
     suppressed, node = result.get("rows_suppressed"), result.get("node")
     if isinstance(suppressed, int):
         text = translate("Fitting", "Rows suppressed: {n} of {rows}.")
-        parts.append(text.format(n=f"{suppressed:,}", rows=f"{report.profile.rows:,}"))
+        parts.append(text.format(n=grouped(suppressed), rows=grouped(report.profile.rows)))
     if isinstance(node, Mapping):
         levels = ", ".join(f"{name} {level}" for name, level in node.items())
         parts.append(translate("Fitting", "Levels: {levels}.").format(levels=levels))

@@ -9,6 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from PySide6.QtCore import QCoreApplication
+
+translate = QCoreApplication.translate
+
 STEP = "  "
 PART = "---"
 _Line = tuple[int, str]
@@ -29,13 +33,18 @@ def from_outline(text: str) -> object:
         plain = line.expandtabs(len(STEP)).rstrip()
         if plain:
             if not plain.lstrip().rstrip(":"):
-                raise ValueError(f"Line {number}: the group has no name.")
+                raise ValueError(
+                    translate("Outline", "Line {number}: the group has no name.").format(
+                        number=number
+                    )
+                )
             lines.append((len(plain) - len(plain.lstrip()), plain.lstrip()))
     if not lines:
         return None
     value, rest = _block(lines, 0)
     if rest < len(lines):
-        raise ValueError(f"`{lines[rest][1]}` is indented less than the first line.")
+        text = translate("Outline", "`{line}` is indented less than the first line.")
+        raise ValueError(text.format(line=lines[rest][1]))
     return value
 
 

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from PySide6.QtCore import QCoreApplication
+
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
+
+translate = QCoreApplication.translate
 
 
 @dataclass(frozen=True)
@@ -86,16 +90,20 @@ def failure(job: int, title: str, error: BaseException) -> JobFailed:
             title,
             "storage",
             "memory.full",
-            "The memory of this computer is not enough for this step.",
-            "Close other programs, or use fewer columns or rows.",
+            translate("Jobs", "The memory of this computer is not enough for this step."),
+            translate("Jobs", "Close other programs, or use fewer columns or rows."),
         )
     return JobFailed(
         job,
         title,
         "internal",
         f"internal.{type(error).__name__}",
-        "A step stopped because of a fault in DPDesk; the last result still stands.",
-        "The details name only places in the program, no data. Please report them.",
+        translate(
+            "Jobs", "A step stopped because of a fault in DPDesk; the last result still stands."
+        ),
+        translate(
+            "Jobs", "The details name only places in the program, no data. Please report them."
+        ),
         trace=places(error),
     )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 
-from dpdesk.core.charts import Cell, format_figure
+from dpdesk.core.charts import Cell
 from dpdesk.core.plain import ExactFloat
+from dpdesk.ui.words.numbers import figure_words, grouped, marked
 
 NOTHING = "–"
+translate = QCoreApplication.translate
 
 
 def format_cell(value: object) -> str:
@@ -15,13 +17,14 @@ def format_cell(value: object) -> str:
     if value is None:
         return NOTHING
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        yes, no = translate("Cells", "yes"), translate("Cells", "no")
+        return yes if value else no
     if isinstance(value, int):
-        return f"{value:,}"
+        return grouped(value)
     if isinstance(value, ExactFloat):
-        return f"{float(value):,}"
+        return marked(f"{float(value):,}")
     if isinstance(value, float):
-        return format_figure(value, "number")
+        return figure_words(value, "number")
     return str(value)
 
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from dpdesk.core.charts import Cell, ChartTable
 from dpdesk.ui.models.formatting import alignment, format_cell
 from dpdesk.ui.models.guard import guarded
+from dpdesk.ui.words.numbers import grouped
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -75,7 +76,7 @@ class ListModel(QAbstractTableModel):
     ) -> object:
         """Headings; rows are numbered from 1."""
         if orientation is Qt.Orientation.Vertical:
-            return f"{section + 1:,}" if role == Qt.ItemDataRole.DisplayRole else None
+            return grouped(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
         if not 0 <= section < len(self._columns):
             return None
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):

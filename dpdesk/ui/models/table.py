@@ -27,6 +27,7 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
 from dpdesk.ui.models.formatting import alignment, format_cell
 from dpdesk.ui.models.guard import guarded
+from dpdesk.ui.words.numbers import grouped
 
 PLACEHOLDER = "…"
 PAGE_ROWS = 256
@@ -167,7 +168,7 @@ class TableModel(QAbstractTableModel):
     ) -> object:
         """Headings, and row numbers from 1."""
         if orientation is Qt.Orientation.Vertical:
-            return f"{section + 1:,}" if role == Qt.ItemDataRole.DisplayRole else None
+            return grouped(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return self._columns[section] if 0 <= section < len(self._columns) else None
         if role == Qt.ItemDataRole.TextAlignmentRole:

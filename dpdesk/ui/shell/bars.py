@@ -22,6 +22,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.layouts import column, row
 from dpdesk.ui.words.counts import rows_words
+from dpdesk.ui.words.numbers import grouped
 
 SHOWN_STEPS = 5
 HELP_SHARE = 0.25
@@ -116,7 +117,7 @@ class StatusStrip(QStatusBar):
         old = "↻ " if facts.stale else ""
         rows = self.tr("no rows") if facts.rows_in is None else rows_words(facts.rows_in)
         if facts.rows_in is not None and facts.rows_out is not None:
-            numbers = f"{facts.rows_in:,} → {facts.rows_out:,}"
+            numbers = f"{grouped(facts.rows_in)} → {grouped(facts.rows_out)}"
             rows = self.tr("{numbers} rows").format(numbers=numbers)
         if facts.rows_in is None and facts.released is not None:
             rows = self.tr("{rows} released").format(rows=rows_words(facts.released))
@@ -132,9 +133,9 @@ class StatusStrip(QStatusBar):
             words = self.tr("What protects the release: the privacy loss, or the size of groups")
             self._show("k", old + facts.protection, words)
             return
-        smallest = "–" if facts.k_before is None else f"{facts.k_before:,}"
+        smallest = "–" if facts.k_before is None else grouped(facts.k_before)
         if facts.k_after is not None:
-            smallest = f"{smallest} → {facts.k_after:,}"
+            smallest = f"{smallest} → {grouped(facts.k_after)}"
         self._show(
             "k",
             old + self.tr("smallest group {numbers}").format(numbers=smallest),

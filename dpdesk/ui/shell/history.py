@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from dpdesk.ui.theme import set_look
+from dpdesk.ui.words.numbers import grouped
 
 SHOWN_AT_MOST = 60
 _ALL = -1
@@ -87,7 +88,7 @@ class HistoryButton(QToolButton):
             self._menu.addAction(action)
             present = action if step.current else present
         self._menu.addSeparator()
-        text = self.tr("&All {n} states, with times…").format(n=f"{len(self._steps):,}")
+        text = self.tr("&All {n} states, with times…").format(n=grouped(len(self._steps)))
         self._menu.addAction(text).setData(_ALL)
         size = self._menu.sizeHint()
         self._menu.popup(self.mapToGlobal(QPoint(0, -size.height())), present)

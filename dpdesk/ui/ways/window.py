@@ -21,6 +21,7 @@ from dpdesk.ui.ways import tasks
 from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -182,11 +183,11 @@ class WaysWindow(QWidget):
         if comparison is None:
             self.sentence.setText("")
             return
-        text = self.tr("{queries:,} queries on {rows:,} rows, ℓ′ = {size}. {sentence}")
+        text = self.tr("{queries} queries on {rows} rows, ℓ′ = {size}. {sentence}")
         self.sentence.setText(
             text.format(
-                queries=comparison.queries,
-                rows=comparison.rows,
+                queries=grouped(comparison.queries),
+                rows=grouped(comparison.rows),
                 size=comparison.size,
                 sentence=comparison.sentence,
             )

@@ -11,6 +11,7 @@ from dpdesk.ui.jobs import JobHub, JobOutcome, JobState
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.layouts import column, row
+from dpdesk.ui.words.numbers import grouped
 
 SHOW_AFTER_MS = 2_000
 
@@ -47,9 +48,11 @@ def state_text(state: JobState) -> str:
     unit = f" {state.unit}" if state.unit else ""
     if state.total:
         template = QCoreApplication.translate("Activity", "{done} of {total}{unit}")
-        parts.append(template.format(done=f"{state.done:,}", total=f"{state.total:,}", unit=unit))
+        parts.append(
+            template.format(done=grouped(state.done), total=grouped(state.total), unit=unit)
+        )
     elif state.done:
-        parts.append(f"{state.done:,}{unit}")
+        parts.append(f"{grouped(state.done)}{unit}")
     left = time_left_text(state.seconds_left)
     if left:
         parts.append(left)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-MENU_LETTERS = "FEVRH"
+from PySide6.QtCore import QCoreApplication
+
+
+def menu_letters() -> str:
+    """The letters of the menu bar, in the language of the window."""
+    return QCoreApplication.translate("Mnemonics", "FEVRH")
 
 
 class Mnemonics:
     """Hands out letters; those of the menu bar are taken from the start."""
 
-    def __init__(self, reserved: str = MENU_LETTERS) -> None:
-        self._taken = {letter.upper() for letter in reserved}
+    def __init__(self, reserved: str | None = None) -> None:
+        letters = menu_letters() if reserved is None else reserved
+        self._taken = {letter.upper() for letter in letters}
 
     def mark(self, text: str) -> str:
         """``text`` with ``&`` before the first free letter, unmarked when none is free.

@@ -14,12 +14,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.core.charts import Figure, format_figure
+from dpdesk.core.charts import Figure
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
 from dpdesk.ui.widgets.beside import BesideLayout
 from dpdesk.ui.widgets.focusing import ASIDE
 from dpdesk.ui.widgets.layouts import column, row
+from dpdesk.ui.words.numbers import figure_words
 
 
 class StepHeader(QWidget):
@@ -185,13 +186,13 @@ class FigureTile(QFrame):
 
     def set_figure(self, figure: Figure, before: float | None = None) -> None:
         """Show a figure, and (when given) the same number before."""
-        value = format_figure(figure.value, figure.kind)
+        value = figure_words(figure.value, figure.kind)
         unit = f" {figure.unit}" if figure.unit and figure.kind != "share" else ""
         self._label.setText(figure.label)
         self._value.setText(f"{value}{unit}")
         note = ""
         if before is not None:
-            note = self.tr("before: {value}").format(value=format_figure(before, figure.kind))
+            note = self.tr("before: {value}").format(value=figure_words(before, figure.kind))
         self._note.setText(note)
         self._note.setVisible(bool(note))
         self.setToolTip(figure.help or figure.label)

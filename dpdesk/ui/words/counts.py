@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
+from dpdesk.ui.words.numbers import grouped
+
 LONGEST_NAME = 40
 translate = QCoreApplication.translate
 
@@ -12,14 +14,19 @@ def rows_words(count: int) -> str:
     """``1 row`` or ``20,502 rows``."""
     if count == 1:
         return translate("Counts", "1 row")
-    return translate("Counts", "{n} rows").format(n=f"{count:,}")
+    return translate("Counts", "{n} rows").format(n=grouped(count))
 
 
 def columns_words(count: int) -> str:
     """``1 column`` or ``16 columns``."""
     if count == 1:
         return translate("Counts", "1 column")
-    return translate("Counts", "{n} columns").format(n=f"{count:,}")
+    return translate("Counts", "{n} columns").format(n=grouped(count))
+
+
+def quoted(words: str) -> str:
+    """Words in the quotation marks of the window's language."""
+    return translate("Counts", "“{words}”").format(words=words)
 
 
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:

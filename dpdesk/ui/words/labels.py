@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import ColumnProfile
 from dpdesk.core.labels import Variable
+from dpdesk.ui.words.numbers import grouped, marked
 
 translate = QCoreApplication.translate
 _MOST_CODES = 12
@@ -46,7 +47,7 @@ def label_facts(profile: ColumnProfile) -> tuple[tuple[str, str], ...]:
 def codes_words(said: Variable) -> str:
     """The labelled codes, the first dozen of them."""
     codes = [f"{code} = {label}" for code, label in said.value_labels.items()]
-    more = [translate("Labels", "and {n} more").format(n=f"{len(codes) - _MOST_CODES:,}")]
+    more = [translate("Labels", "and {n} more").format(n=grouped(len(codes) - _MOST_CODES))]
     return "; ".join(codes[:_MOST_CODES] + (more if len(codes) > _MOST_CODES else []))
 
 
@@ -56,7 +57,7 @@ def missing_words(said: Variable) -> str:
     if said.missing.low is not None and said.missing.high is not None:
         low, high = (
             translate("Labels", "lowest") if end == float("-inf")
-            else translate("Labels", "highest") if end == float("inf") else f"{end:g}"
+            else translate("Labels", "highest") if end == float("inf") else marked(f"{end:g}")
             for end in (said.missing.low, said.missing.high)
         )  # fmt: skip
         parts.append(f"{low} – {high}")

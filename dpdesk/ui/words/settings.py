@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dpdesk.app.types import Method, WorkState
-from dpdesk.core.charts import format_figure
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import LevelsParameter, Parameter, ShareParameter
+from dpdesk.ui.words.numbers import figure_words, grouped
 
 
 def levels_words(picked: Mapping[str, object]) -> str:
@@ -50,9 +50,9 @@ def value_words(parameter: Parameter, value: object) -> str:
     except InputError:
         return str(value)
     if isinstance(parameter, ShareParameter) and isinstance(exact, int | Fraction):
-        return format_figure(float(exact), "share")
+        return figure_words(float(exact), "share")
     if isinstance(exact, int) and not isinstance(exact, bool):
-        return f"{exact:,} {parameter.unit}".strip()
+        return f"{grouped(exact)} {parameter.unit}".strip()
     return parameter.as_text(exact).replace("\n", ", ")
 
 

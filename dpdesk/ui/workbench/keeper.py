@@ -26,6 +26,7 @@ from dpdesk.app.types import (
 )
 from dpdesk.ui.jobs import JobDone, JobFailed
 from dpdesk.ui.jobs.outcomes import failure
+from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.workbench import project_tasks as tasks
 from dpdesk.ui.workbench.changes import Aspect, Changes
 from dpdesk.ui.workbench.workbench import Workbench
@@ -215,7 +216,7 @@ class ProjectKeeper(QObject):
             name = found.project.path.name
             self.noticed.emit(
                 "caution",
-                text.format(moments=f"{lost.moments:,}", all=f"{lost.moments_of:,}", name=name),
+                text.format(moments=grouped(lost.moments), all=grouped(lost.moments_of), name=name),
             )
 
     def _on_saved(self, outcome: JobDone) -> None:

@@ -17,6 +17,7 @@ from dpdesk.ui.forms.spin import NarrowSpin
 from dpdesk.ui.theme import SPACE
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.words.numbers import grouped
 
 MOST_SHOWN = 9
 MOST_LEVEL = 30
@@ -219,7 +220,7 @@ class LevelsByDimension(PerDimension):
         if choice.categories == 1:
             return self.tr("{n}: 1 category ({shown})").format(n=choice.level, shown=shown)
         words = self.tr("{n}: {many} categories ({shown})")
-        many = f"{choice.categories:,}"
+        many = grouped(choice.categories)
         return words.format(n=choice.level, many=many, shown=shown + more)
 
     def _made_spin(self, name: str) -> QWidget:

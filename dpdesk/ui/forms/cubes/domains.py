@@ -16,6 +16,8 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.words.counts import quoted
+from dpdesk.ui.words.numbers import grouped
 
 FILE, DATA = "file", "data"
 
@@ -192,12 +194,12 @@ class DomainsField(Field):
         return self.tr("{name}: the categories of its hierarchy").format(name=name)
 
     def _offer_words(self, name: str, categories: Sequence[str]) -> str:
-        shown = ", ".join(f"“{one}”" for one in categories[:6])
+        shown = ", ".join(quoted(one) for one in categories[:6])
         more = "" if len(categories) <= 6 else ", …"
         return self.tr(
             "The data hold {n} values of {name}: {values}. A value that only one person has would "
             "show that this person is there. Use them only if you knew them beforehand."
-        ).format(n=f"{len(categories):,}", name=name, values=shown + more)
+        ).format(n=grouped(len(categories)), name=name, values=shown + more)
 
     def _take(self, name: str, categories: Sequence[str]) -> None:
         self._values[name] = tuple(categories)

@@ -11,6 +11,7 @@ from dpdesk.ui.models.table import Index
 from dpdesk.ui.panels.attributes.presenter import Row, note, top_text, translate
 from dpdesk.ui.words.columns import role_words, short_share, type_words
 from dpdesk.ui.words.labels import label_facts, label_of, with_label
+from dpdesk.ui.words.numbers import grouped
 
 NAME, ROLE, NOTE, TYPE, DISTINCT, UNIQUE, MISSING, TOP = range(8)
 ROW_ROLE = Qt.ItemDataRole.UserRole
@@ -95,7 +96,7 @@ class AttributesModel(QAbstractTableModel):
     ) -> object:
         """Headings with an explanation."""
         if orientation is Qt.Orientation.Vertical:
-            return f"{section + 1:,}" if role == Qt.ItemDataRole.DisplayRole else None
+            return grouped(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
         if not 0 <= section < len(self._headings):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -119,7 +120,7 @@ def _text(row: Row, column: int) -> str:
         return "…"
     texts = {
         TYPE: type_words(profile.type),
-        DISTINCT: f"{profile.distinct:,}",
+        DISTINCT: grouped(profile.distinct),
         UNIQUE: short_share(profile.unique_share),
         MISSING: short_share(profile.missing_share),
         TOP: top_text(profile),
@@ -137,7 +138,8 @@ def _tip(row: Row, column: int) -> str:
         return "\n".join([_text(row, column), *(f"{name}: {text}" for name, text in facts)])
     if column == TOP and row.profile is not None:
         return "\n".join(
-            f"{with_label(row.profile, value.value)}: {value.rows:,}" for value in row.profile.top
+            f"{with_label(row.profile, value.value)}: {grouped(value.rows)}"
+            for value in row.profile.top
         )
     return _text(row, column)
 

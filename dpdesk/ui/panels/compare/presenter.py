@@ -19,9 +19,9 @@ from dpdesk.core.charts import (
     Look,
     PointSeries,
     ScatterChart,
-    format_figure,
     table_from,
 )
+from dpdesk.ui.words.numbers import figure_words
 
 AIR = 0.12
 LINE_FIGURES = 4
@@ -164,7 +164,7 @@ def best_of(values: Sequence[float], better: str) -> float | None:
 
 def figure_text(figure: Figure) -> str:
     """A figure with its unit, once."""
-    text = format_figure(figure.value, figure.kind)
+    text = figure_words(figure.value, figure.kind)
     if not figure.unit:
         return text
     unit = figure.unit.removesuffix("s") if figure.value == 1 else figure.unit
@@ -178,9 +178,9 @@ def difference(a: Figure, b: Figure) -> str:
         return "–"
     if apart == 0:
         return translate("Compare", "= same")
-    size = format_figure(abs(apart), a.kind)
+    size = figure_words(abs(apart), a.kind)
     if a.kind == "share":
-        size = f"{format_figure(abs(apart), 'share').removesuffix(' %')} "
+        size = f"{figure_words(abs(apart), 'share').removesuffix(' %')} "
         size += translate("Compare", "pts")
     text = f"{'+' if apart > 0 else '−'}{size}"
     if not a.better:

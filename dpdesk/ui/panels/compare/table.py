@@ -18,6 +18,7 @@ from dpdesk.ui.panels.compare.presenter import (
     pinned,
     value_of,
 )
+from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.settings import value_words
 
 APART = 2
@@ -185,7 +186,7 @@ def _words(choice: HierarchyChoice) -> str:
     if isinstance(choice, HierarchyBuilder):
         options = ", ".join(f"{key} {value}" for key, value in choice.options.items())
         return f"{choice.kind} {options}".strip()
-    counts = " → ".join(f"{len(level):,}" for level in choice.labels)
+    counts = " → ".join(grouped(len(level)) for level in choice.labels)
     return translate("Compare", "by hand: {counts} values").format(counts=counts)
 
 

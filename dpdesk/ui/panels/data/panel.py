@@ -28,6 +28,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.pages import PageStack
 from dpdesk.ui.words.counts import columns_words, rows_words
+from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.workbench import Aspect, Changes, OpenProblem, Workbench
 
 SPREADS = "data.spreads"
@@ -225,7 +226,7 @@ class DataPanel(Panel):
             line = error_line(problem.failure)
             actions = ((_OPEN, self.tr("Open another file…")),)
             if line is not None and about_reading(problem.failure):
-                actions = ((_CHANGE, self.tr("Show line {n}").format(n=f"{line:,}")),)
+                actions = ((_CHANGE, self.tr("Show line {n}").format(n=grouped(line))),)
             elif about_reading(problem.failure):
                 actions = ((_CHANGE, self.tr("Change how it is read")),)
             self.band.show_error(problem.failure, actions)

@@ -12,11 +12,12 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile, DataProfile, Reading
-from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable, format_figure, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable, table_from
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.words.columns import short_share, type_words
 from dpdesk.ui.words.counts import columns_words, rows_words, short_name
 from dpdesk.ui.words.labels import label_facts, with_label
+from dpdesk.ui.words.numbers import figure_words, grouped
 
 ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-15", "cp1250", "iso8859-2", "utf-16")
 DELIMITERS = (",", ";", "\t", "|", " ")
@@ -174,7 +175,7 @@ def answer(name: str, rows: int, columns: int, profile: DataProfile | None) -> s
             "DataPanel", "{name} holds {rows} and {columns}; {lacking} columns lack some values."
         )
     return text.format(
-        name=name, rows=rows_words(rows), columns=columns_words(columns), lacking=f"{lacking:,}"
+        name=name, rows=rows_words(rows), columns=columns_words(columns), lacking=grouped(lacking)
     )
 
 
@@ -195,14 +196,14 @@ def facts(column: ColumnProfile) -> tuple[tuple[str, str], ...]:
     found = [
         *label_facts(column),
         (translate("DataPanel", "Type"), type_words(column.type)),
-        (translate("DataPanel", "Different values"), f"{column.distinct:,}"),
+        (translate("DataPanel", "Different values"), grouped(column.distinct)),
         (
             translate("DataPanel", "Unique rows"),
-            f"{column.unique:,} ({short_share(column.unique_share)})",
+            f"{grouped(column.unique)} ({short_share(column.unique_share)})",
         ),
         (
             translate("DataPanel", "Missing"),
-            f"{column.missing:,} ({short_share(column.missing_share)})",
+            f"{grouped(column.missing)} ({short_share(column.missing_share)})",
         ),
     ]
     if column.minimum is not None and column.maximum is not None:
@@ -271,7 +272,7 @@ def _label(text: str) -> str:
 
 def _spread_answer(spread: Distribution, present: int, distinct: int) -> str:
     most = max(range(len(spread.counts)), key=spread.counts.__getitem__)
-    share = format_figure(spread.counts[most] / present, "share")
+    share = figure_words(spread.counts[most] / present, "share")
     if distinct == present > 1:
         return translate("DataPanel", "Every present value occurs once.")
     text = translate("DataPanel", "Most frequent is {label}, with {share} of the present values.")
@@ -279,7 +280,7 @@ def _spread_answer(spread: Distribution, present: int, distinct: int) -> str:
     if spread.rest:
         others = distinct - len(spread.counts)
         more = translate("DataPanel", "Other values ({others}): {rest} rows.")
-        said += " " + more.format(others=f"{others:,}", rest=f"{spread.rest:,}")
+        said += " " + more.format(others=grouped(others), rest=grouped(spread.rest))
     return said
 
 

@@ -25,6 +25,7 @@ from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.counts import columns_words, rows_words, short_name
+from dpdesk.ui.words.numbers import grouped
 
 PREVIEW, LINES = "data.preview", "data.lines"
 WAIT_MS = 150
@@ -234,10 +235,10 @@ class ReadingPage(QWidget):
         if found is None or not shown:
             self._hub.latest(LINES).cancel()
             return
-        title = self.tr("The file around line {line}").format(line=f"{found.wanted:,}")
+        title = self.tr("The file around line {line}").format(line=grouped(found.wanted))
         self._lines_title.setText(title)
         rows = [
-            (f"→ {number:,}" if number == found.wanted else f"{number:,}", text)
+            (f"→ {grouped(number)}" if number == found.wanted else grouped(number), text)
             for number, text in found.lines
         ]
         self._lines_model.set_table((self.tr("Line"), self.tr("As it stands in the file")), rows)

@@ -13,6 +13,7 @@ from dpdesk.app import hierarchies
 from dpdesk.app.hierarchies import Examined
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.numbers import grouped
 
 translate = QCoreApplication.translate
 
@@ -45,7 +46,7 @@ class Edit:
         count = len(self.values)
         first = shown(self.values[0]) if self.values else ""
         what = (
-            first if count == 1 else translate("Hierarchies", "{n} values").format(n=f"{count:,}")
+            first if count == 1 else translate("Hierarchies", "{n} values").format(n=grouped(count))
         )
         templates = {
             EditKind.GROUP: translate("Hierarchies", "{what} grouped as {label}"),

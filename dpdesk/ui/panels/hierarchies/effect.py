@@ -29,6 +29,7 @@ from dpdesk.ui.panels.hierarchies.presenter import effect_sentence
 from dpdesk.ui.panels.hierarchies.tasks import Look
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
+from dpdesk.ui.words.numbers import grouped
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -82,7 +83,7 @@ class EffectModel(QAbstractTableModel):
     ) -> object:
         """Headings; rows are numbered from 1."""
         if orientation is Qt.Orientation.Vertical:
-            return f"{section + 1:,}" if role == Qt.ItemDataRole.DisplayRole else None
+            return grouped(section + 1) if role == Qt.ItemDataRole.DisplayRole else None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if section % 2 else _LEFT
         if role != Qt.ItemDataRole.DisplayRole:

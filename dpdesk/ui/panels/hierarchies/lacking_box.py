@@ -10,6 +10,7 @@ from dpdesk.ui.panels.hierarchies.presenter import lacking_sentence
 from dpdesk.ui.panels.hierarchies.tasks import Look
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
+from dpdesk.ui.words.numbers import grouped
 
 LISTED_AT_MOST = 200
 LINES = 3
@@ -59,7 +60,7 @@ class LackingBox(QFrame):
         self._sentence.setText("△ " + lacking_sentence(look))
         for count in lacking[:LISTED_AT_MOST]:
             text = self.tr("{value} · {rows} rows").format(
-                value=shown(count.value), rows=f"{count.rows:,}"
+                value=shown(count.value), rows=grouped(count.rows)
             )
             item = QListWidgetItem(text)
             item.setData(Qt.ItemDataRole.UserRole, count.value)

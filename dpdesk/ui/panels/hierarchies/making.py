@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance, Slot
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -29,7 +29,11 @@ from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
 
 NONE = ""
-TAKEN_LETTERS = "FEVRHULGNMOSIXKTDPWABC"
+
+
+def taken_letters() -> str:
+    """Letters of the menu bar and of what stands beside the form, in the window's language."""
+    return QCoreApplication.translate("Mnemonics", "FEVRHULGNMOSIXKTDPWABC")
 
 
 @dataclass(frozen=True)
@@ -257,7 +261,7 @@ class MakingPane(QWidget):
         self._summary.setText("" if form is None else form.summary)
         self._summary.setVisible(form is not None)
         if form is not None:
-            made = ParameterForm(form.parameters, mnemonics=Mnemonics(TAKEN_LETTERS))
+            made = ParameterForm(form.parameters, mnemonics=Mnemonics(taken_letters()))
             made.valuesChanged.connect(self._on_values)
             self._place.addWidget(made)
             self._form = made

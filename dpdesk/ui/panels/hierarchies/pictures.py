@@ -12,6 +12,7 @@ from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable
 from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelSummary
 from dpdesk.ui.panels.hierarchies.edits import shown
 from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.numbers import grouped
 
 FEWEST_BARS, MOST_BARS = 4, 24
 TABLE_AT_MOST = 2_000
@@ -87,12 +88,12 @@ def _answer(preview: HierarchyPreview, level: int, between: int) -> str:
             "{n} more values.",
         )
     return template.format(
-        n=f"{between:,}",
-        small=f"{summary.smallest:,}",
+        n=grouped(between),
+        small=grouped(summary.smallest),
         rarest=short_name(summary.rarest),
-        large=f"{int(rows[most]):,}",
+        large=grouped(int(rows[most])),
         most=short_name(labels[most]),
-        total=f"{int(rows.sum()):,}",
+        total=grouped(int(rows.sum())),
     )
 
 
@@ -127,7 +128,7 @@ def level_sentence(summary: LevelSummary) -> str:
     if summary.values == 1:
         return translate(
             "Hierarchies", "At this level all {rows} rows have the same value, {value}."
-        ).format(rows=f"{summary.smallest:,}", value=short_name(summary.rarest))
+        ).format(rows=grouped(summary.smallest), value=short_name(summary.rarest))
     if summary.smallest == 1:
         sentence = translate(
             "Hierarchies", "At this level: {values} values, smallest group 1 row ({rarest})."
@@ -137,7 +138,7 @@ def level_sentence(summary: LevelSummary) -> str:
             "Hierarchies", "At this level: {values} values, smallest group {rows} rows ({rarest})."
         )
     return sentence.format(
-        values=f"{summary.values:,}",
-        rows=f"{summary.smallest:,}",
+        values=grouped(summary.values),
+        rows=grouped(summary.smallest),
         rarest=short_name(summary.rarest),
     )

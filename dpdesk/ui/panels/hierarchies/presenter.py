@@ -19,7 +19,8 @@ from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies.edits import shown
 from dpdesk.ui.panels.hierarchies.tasks import Answer, Look
 from dpdesk.ui.shell import Mark, PanelStatus
-from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.counts import quoted, short_name
+from dpdesk.ui.words.numbers import grouped
 
 translate = QCoreApplication.translate
 TREE_FORM_AT_MOST = 500
@@ -72,7 +73,7 @@ def entry(
     if lacking:
         words = translate("Hierarchies", "1 value has no place")
         if lacking > 1:
-            words = translate("Hierarchies", "{n} values have no place").format(n=f"{lacking:,}")
+            words = translate("Hierarchies", "{n} values have no place").format(n=grouped(lacking))
         return Entry(attribute, optional, State.LACKING, words)
     note = translate("Hierarchies", "{height} levels · {how}").format(
         height=answer.look.height + 1, how=choice_words(choice)
@@ -163,12 +164,12 @@ def effect_sentence(look: Look, level: int) -> str:
         )
     return template.format(
         level=level,
-        before=f"{effect.distinct_before:,}",
-        after=f"{effect.distinct_after:,}",
-        rows=f"{effect.rows_changed:,}",
-        total=f"{total:,}",
-        small=f"{effect.smallest_before:,}",
-        large=f"{effect.smallest_after:,}",
+        before=grouped(effect.distinct_before),
+        after=grouped(effect.distinct_after),
+        rows=grouped(effect.rows_changed),
+        total=grouped(total),
+        small=grouped(effect.smallest_before),
+        large=grouped(effect.smallest_after),
     )
 
 
@@ -190,7 +191,7 @@ def lacking_sentence(look: Look) -> str:
             "{n} values of the data ({rows} rows) have no place in the tree; expected a place for "
             "each. Click one to go there.",
         )
-    return template.format(n=f"{len(lacking):,}", rows=f"{rows:,}")
+    return template.format(n=grouped(len(lacking)), rows=grouped(rows))
 
 
 def problem_words(problem: JobFailed, parameters: Sequence[Parameter]) -> str:
@@ -202,7 +203,7 @@ def problem_words(problem: JobFailed, parameters: Sequence[Parameter]) -> str:
     sentence = rest if colon and "hierarchy of" in place else problem.sentence
     text = f"{sentence} {problem.hint}".strip()
     for parameter in parameters:
-        text = text.replace(f"`{parameter.key}`", f"“{parameter.label}”")
+        text = text.replace(f"`{parameter.key}`", quoted(parameter.label))
     return text[:1].upper() + text[1:]
 
 

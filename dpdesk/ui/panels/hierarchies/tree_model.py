@@ -20,6 +20,7 @@ from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.panels.hierarchies.edits import Edit, EditKind, shown
 from dpdesk.ui.panels.hierarchies.tasks import Look
 from dpdesk.ui.theme import Theme, ThemeManager
+from dpdesk.ui.words.numbers import grouped
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -273,9 +274,9 @@ class HierarchyModel(QAbstractItemModel):
 
     def _text(self, level: int, code: int, column: int) -> str:
         if column == ROWS:
-            return f"{self._rows(level, code):,}"
+            return grouped(self._rows(level, code))
         if column == BELOW:
-            return f"{self._below(level, code):,}" if level else ""
+            return grouped(self._below(level, code)) if level else ""
         label = self.label(level, code)
         name = shown(label)
         if self._is_missing(level, code):
@@ -312,7 +313,7 @@ class HierarchyModel(QAbstractItemModel):
         else:
             template = self.tr("{name}: {rows} rows, level {level}, {below} values below")
         return template.format(
-            name=name, rows=f"{rows:,}", level=level, below=f"{self._below(level, code):,}"
+            name=name, rows=grouped(rows), level=level, below=grouped(self._below(level, code))
         )
 
     @Slot(object)

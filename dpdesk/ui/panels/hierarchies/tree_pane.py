@@ -16,6 +16,7 @@ from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.numbers import grouped
 
 OFFERS_AT_MOST = 2_000
 
@@ -186,7 +187,7 @@ class TreePane(QWidget):
         question = self.tr("Label of the new group of {n} values:")
         if chosen.count == 1:
             question = self.tr("Label of the new group of {value}:")
-        n, value = f"{chosen.count:,}", short_name(chosen.values[0])
+        n, value = grouped(chosen.count), short_name(chosen.values[0])
         self.prompt.ask(question.format(n=n, value=value), _common_start(chosen.values))
 
     @Slot()
@@ -200,7 +201,7 @@ class TreePane(QWidget):
             question = self.tr("Move {value} to the group (of level {level}):")
         labels = look.examined.preview.hierarchy.labels[chosen.level + 1]
         text = question.format(
-            n=f"{chosen.count:,}", value=short_name(chosen.values[0]), level=chosen.level + 1
+            n=grouped(chosen.count), value=short_name(chosen.values[0]), level=chosen.level + 1
         )
         self.prompt.ask(text, "", labels[:OFFERS_AT_MOST])
 

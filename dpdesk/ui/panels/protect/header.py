@@ -10,6 +10,7 @@ from dpdesk.app.types import DataStore
 from dpdesk.ui.theme import set_look
 from dpdesk.ui.widgets import StepHeader
 from dpdesk.ui.words.lacking import COMPARE, REVIEW
+from dpdesk.ui.words.numbers import grouped
 
 _HERE = "ProtectHeader"
 
@@ -69,7 +70,7 @@ class ProtectHeader(StepHeader):
             self.set_line(self.tr("Choose what to reach, then try the settings."))
         else:
             line = self.tr("{file}, {rows} rows. Nothing is written yet.")
-            self.set_line(line.format(file=data.name, rows=f"{data.rows:,}"))
+            self.set_line(line.format(file=data.name, rows=grouped(data.rows)))
         self._release.setEnabled(data is not None and possible)
 
     def show_keeping(self, *, possible: bool, kept: int) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
 from dpdesk.app.types import ExplorationView
-from dpdesk.core.charts import Cell, Figure, format_figure
+from dpdesk.core.charts import Cell, Figure
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import Note
 from dpdesk.ui.jobs import JobHub
@@ -23,6 +23,7 @@ from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, ro
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.lacking import HIERARCHIES, place_of, place_words
+from dpdesk.ui.words.numbers import figure_words
 
 GUARANTEE, FIGURES, EXAMPLE = "guarantee", "figures", "example"
 
@@ -241,7 +242,7 @@ class ResultPane(QWidget):
 
     def _figure_row(self, figure: Figure) -> tuple[Cell, ...]:
         words = {"lower": self.tr("lower"), "higher": self.tr("higher")}
-        text = format_figure(figure.value, figure.kind)
+        text = figure_words(figure.value, figure.kind)
         unit = f" {figure.unit}" if figure.unit else ""
         return figure.label, text + unit, words.get(figure.better, ""), figure.help
 

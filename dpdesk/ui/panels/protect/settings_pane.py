@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
 from dpdesk.app.private.levels import LevelChoice
@@ -20,7 +20,10 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, row
 from dpdesk.ui.words.settings import levels_words
 
-RESERVED = "FEVRHKLPUSCO"
+
+def reserved_letters() -> str:
+    """Letters of the menu bar and of what stands beside the form."""
+    return QCoreApplication.translate("Mnemonics", "FEVRHKLPUSCO")
 
 
 class SettingsPane(QScrollArea):
@@ -176,7 +179,7 @@ class SettingsPane(QScrollArea):
 
     def _form_of(self, method: Method) -> ParameterForm:
         if method.id not in self._forms:
-            letters = Mnemonics(RESERVED)
+            letters = Mnemonics(reserved_letters())
             form = self._made_form(method, letters)
             form.hide()
             form.valuesChanged.connect(self._on_values)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 from dpdesk.ui.panels.review.files import FileLine, FileLists, size_text
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Badge, column, row
+from dpdesk.ui.words.numbers import grouped
 
 
 class FileCard(QFrame):
@@ -52,7 +53,7 @@ class FileCard(QFrame):
             text.setWordWrap(True)
             text.setContentsMargins(0, 0, 0, SPACE.s)
             if one.size is not None:
-                size.setToolTip(self.tr("{n} bytes").format(n=f"{one.size:,}"))
+                size.setToolTip(self.tr("{n} bytes").format(n=grouped(one.size)))
             self._grid.addWidget(name, 2 * number, 0)
             self._grid.addWidget(size, 2 * number, 1, Qt.AlignmentFlag.AlignRight)
             self._grid.addWidget(text, 2 * number + 1, 0, 1, 2)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import ReleaseFacts
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.ui.words.numbers import grouped, marked
 
 MOST_FILES = 200
 translate = QCoreApplication.translate
@@ -97,5 +98,5 @@ def size_text(size: int | None) -> str:
     for unit in ("kB", "MB", "GB", "TB"):
         value /= 1_000
         if value < 999.5 or unit == "TB":
-            return f"{value:.3g} {unit}" if value < 999.5 else f"{value:,.0f} {unit}"
-    return f"{size:,} B"
+            return marked(f"{value:.3g}" if value < 999.5 else f"{value:,.0f}") + f" {unit}"
+    return f"{grouped(size)} B"

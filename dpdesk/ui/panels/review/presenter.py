@@ -19,11 +19,11 @@ from dpdesk.core.charts import (
     ChartTable,
     Figure,
     Look,
-    format_figure,
     table_from,
 )
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.schema import Role
+from dpdesk.ui.words.numbers import figure_words, grouped
 
 XLSX_ROWS = 1_048_576
 MOST_FIGURES = 6
@@ -108,7 +108,7 @@ def figures_words(figures: Sequence[Figure]) -> str:
 
 
 def _figure_words(figure: Figure) -> str:
-    value = format_figure(figure.value, figure.kind).replace(" ", "\u00a0")
+    value = figure_words(figure.value, figure.kind).replace(" ", "\u00a0")
     unit = f" {figure.unit}" if figure.unit and figure.kind == "number" else ""
     return f"{figure.label} {value}{unit}"
 
@@ -208,7 +208,7 @@ def rows_out(facts: ReleaseFacts) -> int | None:
 
 def excel_note(rows: int | None) -> tuple[bool, str]:
     """Whether an Excel sheet can hold this many rows and a header, and why (not)."""
-    most = f"{XLSX_ROWS:,}"
+    most = grouped(XLSX_ROWS)
     if rows is None:
         return True, translate("Review", "Excel sheets hold at most {most} rows.").format(most=most)
     fits = rows + 1 <= XLSX_ROWS
@@ -217,7 +217,7 @@ def excel_note(rows: int | None) -> tuple[bool, str]:
         text = translate(
             "Review", "This table has {rows} rows, but an Excel sheet holds at most {most}."
         )
-    return fits, text.format(most=most, rows=f"{rows:,}")
+    return fits, text.format(most=most, rows=grouped(rows))
 
 
 def stale_words(made_from: WorkState | None, now: WorkState) -> str:
@@ -273,7 +273,7 @@ def risk_picture(facts: ReleaseFacts) -> BarChart | None:
         categories=tuple(size for size, _ in before),
         series=(
             _series(translate("Review", "Original"), before, total, Look.REFERENCE, outline=True),
-            _series(translate("Review", "Release"), after, total, Look.FIRST, outline=False),
+            _series(translate("Review", "The release"), after, total, Look.FIRST, outline=False),
         ),
         table=_risk_table(before, after),
     )
@@ -300,7 +300,7 @@ def _risk_answer(before: tuple[str, int], after: tuple[str, int]) -> str:
         "Review",
         "{before} rows of the original were in classes of {size}; in the release {after} are.",
     )
-    return text.format(before=f"{before[1]:,}", size=before[0], after=f"{after[1]:,}")
+    return text.format(before=grouped(before[1]), size=before[0], after=grouped(after[1]))
 
 
 def _risk_table(before: Sequence[tuple[str, int]], after: Sequence[tuple[str, int]]) -> ChartTable:

@@ -24,6 +24,7 @@ from dpdesk.app.review.values import (
     Withdraw,
     fingerprint_text,
 )
+from dpdesk.ui.words.counts import quoted
 
 translate = QCoreApplication.translate
 _UNKNOWN = "signer.unknown"
@@ -82,9 +83,11 @@ def _wrong_words(state: ReviewState, faults: tuple[str, ...]) -> str:
         )
         return text.format(fault=faults[0])
     if state.graph.events or state.faults:
-        text = translate("Review", "This review is not to be relied on: nothing can be signed or")
-        whole = translate("Review", "{first} exported. {fault}")
-        return whole.format(first=text, fault=faults[0])
+        text = translate(
+            "Review",
+            "This review is not to be relied on: nothing can be signed or exported. {fault}",
+        )
+        return text.format(fault=faults[0])
     text = translate("Review", "This release failed its check, so it cannot be submitted: {fault}")
     more = translate("Review", "({n} more below.)").format(n=len(faults) - 1)
     words = text.format(fault=faults[0])
@@ -165,7 +168,7 @@ def event_line(event: Event, *, counts: bool = True) -> str:
     )
     said = _said(event)
     if said:
-        text += f" “{said}”"
+        text += " " + quoted(said)
     return text if counts else text + " " + translate("Review", "This does not count.")
 
 
@@ -183,7 +186,7 @@ def _vote_line(ballot: BallotState) -> str:
     else:
         text = f"{ballot.person} {outcome_words(ballot.vote.outcome)}."
         if ballot.vote.comment.strip():
-            text += f" “{ballot.vote.comment.strip()}”"
+            text += " " + quoted(ballot.vote.comment.strip())
     if ballot.late:
         text += " " + translate("Review", "It came too late to count.")
     return text

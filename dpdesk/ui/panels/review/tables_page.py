@@ -8,12 +8,12 @@ from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from dpdesk.app.private.browsing import TableName, TablePreview
-from dpdesk.core.charts import format_figure
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.words.numbers import figure_words, grouped
 
 
 class TablesPage(QWidget):
@@ -71,14 +71,14 @@ class TablesPage(QWidget):
             )
         if shown < cells:
             words += " " + self.tr("The first {shown} are shown.")
-        width = format_figure(preview.width, "number")
+        width = figure_words(preview.width, "number")
         said = words.format(
-            cells=self._counted(cells), width=width, unit=preview.unit, shown=f"{shown:,}"
+            cells=self._counted(cells), width=width, unit=preview.unit, shown=grouped(shown)
         )
         self._words.setText("\n".join((said, *(f"△ {note}" for note in preview.notes))))
 
     def _counted(self, cells: int) -> str:
-        return self.tr("1 cell") if cells == 1 else self.tr("{n} cells").format(n=f"{cells:,}")
+        return self.tr("1 cell") if cells == 1 else self.tr("{n} cells").format(n=grouped(cells))
 
     def show_problem(self, sentence: str) -> None:
         """Say why a table cannot be shown."""
