@@ -5,6 +5,9 @@ from __future__ import annotations
 DOCUMENTS = ("csvw", "ddi", "sdmx-csv", "sdmx-structure")
 """Formats that are no plain table: documents about the data, and tables as observations."""
 
+DESCRIPTIONS = ("csvw", "ddi", "sdmx-structure")
+"""Those of them that hold no data."""
+
 FORMATS = ("csv", "parquet", "xlsx", "sav", "dta", "xpt", *DOCUMENTS)
 
 SUFFIXES = {"csvw": ".json", "ddi": ".xml", "sdmx-csv": ".csv", "sdmx-structure": ".xml"}

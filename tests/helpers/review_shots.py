@@ -18,12 +18,12 @@ from PySide6.QtWidgets import QApplication
 from dpdesk.app.context import AppContext
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review import ReviewPanel
-from dpdesk.ui.panels.review.release_page import FILES, PICTURE
+from dpdesk.ui.panels.review.release_page import EXPORTS, FILES, PICTURE
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.events import settle, wait_until
 
-SIZES = ((1100, 700, "light", 100), (1280, 820, "dark", 100), (1920, 1080, "light", 200))
+SIZES = ((1100, 700, "light", 100), (1280, 820, "dark", 125), (1920, 1080, "light", 200))
 
 
 class NoAsker:
@@ -94,7 +94,7 @@ def shoot(plan: Path, folder: Path, prefix: str) -> None:
         studio.bench.write_release(out)
         studio.ready()
         studio.shoot(f"{prefix}-release")
-        for page in (FILES, PICTURE):
+        for page in (FILES, PICTURE, EXPORTS):
             studio.panel.release.strip.button(page).click()
             studio.shoot(f"{prefix}-{page}")
         studio.panel.prepare.titleEdited.emit("Another title")

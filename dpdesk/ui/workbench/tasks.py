@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dpdesk.app import exploring, exporting, opening, recording, remembering, signing, verifying
-from dpdesk.app.review import drafts, looking, related
+from dpdesk.app.review import drafts, looking, packing, related
 from dpdesk.app.review.values import Card, KeptDraft, ReviewPicture
 from dpdesk.app.types import (
     AppContext,
@@ -316,6 +316,20 @@ class Export:
             self.release, self.form, self.out, self.context.workspace, token, report
         )
         return self.out
+
+
+@dataclass(frozen=True)
+class SavePack:
+    """Write the evidence pack of a release; ``beside`` are more files with some of its review."""
+
+    context: AppContext
+    release: Path
+    out: Path
+    beside: tuple[Path, ...] = ()
+
+    def __call__(self, token: CancelToken, report: Report) -> Path:
+        """The path that was written."""
+        return packing.write_pack(self.context, self.release, self.out, token, report, self.beside)
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,17 @@ class Workbench(WorkbenchState):
             self.tr("Exporting {name}").format(name=out.name),
             tasks.Export(self.context, self._release.path, form, out),
             done=self._on_exported,
-            failed=self._on_failed,
+        )
+
+    def save_pack(self, out: Path) -> int:
+        """Write the evidence pack of the release at hand to a new file; the job's number."""
+        if self._release is None:
+            return 0
+        release = self._release
+        return self.hub.mutate(
+            self.tr("Writing {name}").format(name=out.name),
+            tasks.SavePack(self.context, release.path, out, release.beside),
+            done=self._on_exported,
         )
 
     def note_chart(self, path: Path) -> None:

@@ -16,6 +16,7 @@ from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobOutcome
 from dpdesk.ui.panels.review import checks, presenter
 from dpdesk.ui.panels.review.files import FileLists, ListFiles
+from dpdesk.ui.panels.review.giving import Giving
 from dpdesk.ui.panels.review.looker import Looker
 from dpdesk.ui.panels.review.prepare_page import PreparePage
 from dpdesk.ui.panels.review.preparing import KEEP, SPEND, Preparing
@@ -128,31 +129,8 @@ class ReviewPanel(Panel):
 
     @Slot(str)
     def export(self, form: str) -> None:
-        """Ask for a file and write the public table there."""
-        if not self._can_export() or self._bench.release_path is None:
-            return
-        folder = self._bench.release_path
-        filters = {
-            "csv": self.tr("CSV (*.csv)"),
-            "parquet": self.tr("Parquet (*.parquet)"),
-            "xlsx": self.tr("Excel workbook (*.xlsx)"),
-            "sav": self.tr("SPSS (*.sav)"),
-            "dta": self.tr("Stata (*.dta)"),
-            "xpt": self.tr("SAS transport (*.xpt)"),
-        }
-        suggestion = folder.parent / f"{folder.name}.{form}"
-        title = self.tr("Export the public table")
-        path = self._asker.save_file(title, str(suggestion), filters[form])
-        if path is None:
-            return
-        if path.suffix.lower() != f".{form}":
-            path = path.with_name(f"{path.name}.{form}")
-        job = self._bench.export(form, path)
-        if job:
-            self._jobs[job] = "export"
-            text = self.tr("Exporting {name}").format(name=path.name)
-            self.release.job_line.follow(job, text)
-            self._update_buttons()
+        """Ask for a file and write the public part there."""
+        self.giving.export(form)
 
     @Slot()
     def open_release(self) -> None:
@@ -204,7 +182,11 @@ class ReviewPanel(Panel):
         layout.addWidget(self._stack, 1)
         self.prepare.bandTriggered.connect(self._on_band)
         self.release.bandTriggered.connect(self._on_band)
+        self.giving = Giving(self._bench, self.release, self._asker, self._can_export, self)
+        self.giving.changed.connect(self._update_buttons)
+        self.giving.told.connect(self.messageRaised)
         self.release.exportAsked.connect(self.export)
+        self.release.packAsked.connect(self.giving.save_pack)
         self.tables = Tables(self._bench.hub, self.release.tables, self)
         self.release.openAsked.connect(self._on_open)
         self.standing.lookAsked.connect(self.looker.look)
@@ -228,7 +210,7 @@ class ReviewPanel(Panel):
     def _can_export(self) -> bool:
         report = self._bench.verified
         sound = report is not None and report.ok and not self.looker.busy
-        return sound and "export" not in self._jobs.values()
+        return sound and not self.giving.busy
 
     def _spoiled(self) -> bool:
         """Whether the files hold, but not what was signed about them."""
@@ -281,6 +263,9 @@ class ReviewPanel(Panel):
             note = self.tr("A release that failed its check is not exported.")
         signed = signed_words(self.looker.picture)
         self.release.set_can_export(can, excel, f"{signed} {note}")
+        whole = facts is not None and facts.internal is not None
+        free = not self.giving.busy and not self.looker.busy
+        self.release.set_can_save_pack(free, whole=whole)
         self.statusChanged.emit()
 
     # -- after a release
@@ -371,9 +356,6 @@ class ReviewPanel(Panel):
         kind = self._jobs.pop(outcome.job, "")
         if not kind:
             return
-        if kind == "export" and isinstance(outcome, JobDone):
-            text = self.tr("The public table is in {file}.").format(file=outcome.value)
-            self.messageRaised.emit("ok", text)
         self._update_buttons()
 
     @Slot(str)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -19,6 +19,7 @@ from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review.check_list import CheckList
 from dpdesk.ui.panels.review.checks import CheckRow, Verdict
+from dpdesk.ui.panels.review.exports_page import ExportsPage
 from dpdesk.ui.panels.review.file_cards import FileCards
 from dpdesk.ui.panels.review.files import FileLists
 from dpdesk.ui.panels.review.job_line import JobLine
@@ -30,25 +31,28 @@ from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
 
 PROMISE, FILES, PICTURE, TABLES = "promise", "files", "picture", "tables"
+EXPORTS = "exports"
 VERIFY, SOURCE = "verify", "source"
 LEAST_LINES = (9, 9)
-FORMATS = ("csv", "parquet", "xlsx", "sav", "dta", "xpt")
 
 
 class ReleasePage(Page):
     """Signals are wishes: ``bandTriggered(str)``, ``exportAsked(str)`` with a format,
-    ``openAsked(str)`` with ``"report"``, ``"about"``, ``"browse"`` or ``"folder"``.
+    ``openAsked(str)`` with ``"report"``, ``"about"``, ``"browse"`` or ``"folder"``,
+    ``packAsked()`` for the evidence pack.
     """
 
     bandTriggered = Signal(str)
     exportAsked = Signal(str)
     openAsked = Signal(str)
+    packAsked = Signal()
 
     def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         layout = column(self, gap=SPACE.m)
         self.stale_band, self.band = MessageBand(theme), MessageBand(theme)
         self.stale_band.triggered.connect(self.bandTriggered)
+        self.give_band = MessageBand(theme)
         self.job_line = JobLine(hub)
         layout.addWidget(self.stale_band)
         layout.addWidget(self.band)
@@ -93,6 +97,8 @@ class ReleasePage(Page):
         choices = [(PROMISE, self.tr("What is promised")), (FILES, self.tr("Which files"))]
         if chart is not None:
             choices.append((PICTURE, self.tr("How risky")))
+        choices.append((EXPORTS, self.tr("Which formats")))
+        self.exports.show_fitting(tables=tables)
         if tables:
             choices.append((TABLES, self.tr("Which numbers")))
         self.strip.set_choices(choices)
@@ -107,9 +113,14 @@ class ReleasePage(Page):
 
     def set_can_export(self, can: bool, excel: bool, note: str) -> None:
         """Enable the formats; ``note`` says who signed, and what limits there are."""
-        for form, button in self._exports.items():
-            button.setEnabled(can and (excel or form != "xlsx"))
+        self._csv.setEnabled(can)
+        self.exports.set_enabled(can, excel)
         self._note.setText(note)
+
+    def set_can_save_pack(self, can: bool, *, whole: bool) -> None:
+        """Offer the evidence pack of a ``whole`` release; ``can`` says whether nothing is busy."""
+        self._pack.setVisible(whole)
+        self._pack.setEnabled(can)
 
     def set_can_open(self, *, report: bool, about: bool) -> None:
         """Whether there are pages to open."""
@@ -157,10 +168,13 @@ class ReleasePage(Page):
         self.files = FileCards()
         self._chart = ChartView(theme)
         self.tables = TablesPage(theme)
+        self.exports = ExportsPage()
+        self.exports.exportAsked.connect(self.exportAsked)
         self._by_name = {
             PROMISE: scrolled(promise, self.tr("What is promised")),
             FILES: scrolled(self.files, self.tr("Which files")),
             PICTURE: self._chart,
+            EXPORTS: scrolled(self.exports, self.tr("Which formats")),
             TABLES: self.tables,
         }
         for page in self._by_name.values():
@@ -173,12 +187,12 @@ class ReleasePage(Page):
         set_look(frame, "card")
         layout = column(frame, margin=SPACE.m, gap=SPACE.s)
         line = FlowBox(gap=SPACE.s)
-        self._exports: dict[str, QPushButton] = {}
         self._opens: dict[str, QPushButton] = {}
         self._add_exports(line)
         self._add_opens(line)
         layout.addWidget(line)
         layout.addWidget(self.job_line)
+        layout.addWidget(self.give_band)
         self._note = QLabel()
         self._note.setWordWrap(True)
         set_look(self._note, "note")
@@ -186,26 +200,26 @@ class ReleasePage(Page):
         return frame
 
     def _add_exports(self, line: FlowBox) -> None:
-        texts = {
-            "csv": (self.tr("E&xport as CSV…"), self.tr("Text that every program reads")),
-            "parquet": (self.tr("Par&quet…"), self.tr("Columns, compact, with the manifest")),
-            "xlsx": (self.tr("Exce&l…"), self.tr("A workbook with a sheet About")),
-            "sav": (self.tr("SPSS…"), self.tr("With labels and user-missing values")),
-            "dta": (self.tr("Stata…"), self.tr("With labels; Stata 14 and later")),
-            "xpt": (self.tr("SAS…"), self.tr("A transport file, which SAS imports")),
-        }
-        for form in FORMATS:
-            text, tip = texts[form]
+        texts = (
+            (self.tr("E&xport as CSV…"), self.tr("Export as CSV"),
+             self.tr("Text that every program reads: the published table, byte for byte")),
+            (self.tr("Other for&mats…"), self.tr("Other formats"),
+             self.tr("Statistics programs, Excel, archives, SDMX: what each keeps and loses")),
+            (self.tr("E&vidence pack…"), self.tr("Save evidence pack"),
+             self.tr("Report, checks, decisions, signatures, ledger and software in one PDF or "
+                     "web page; confidential")),
+        )  # fmt: skip
+        slots = (self._on_csv, self._on_formats, self.packAsked)
+        buttons = []
+        for (text, name, tip), slot in zip(texts, slots, strict=True):
             button = QPushButton(text)
-            button.setProperty("format", form)
-            plain = text.replace("&", "").rstrip("…")
-            name = plain if form == "csv" else self.tr("Export as {what}").format(what=plain)
             button.setAccessibleName(name)
             button.setToolTip(tip)
-            set_look(button, "primary" if form == "csv" else "")
-            button.clicked.connect(self._on_export)
+            button.clicked.connect(slot)
             line.add(button)
-            self._exports[form] = button
+            buttons.append(button)
+        self._csv, self._formats, self._pack = buttons
+        set_look(self._csv, "primary")
 
     def _add_opens(self, line: FlowBox) -> None:
         texts = {
@@ -259,10 +273,18 @@ class ReleasePage(Page):
             self._pages.setCurrentWidget(page)
 
     @Slot()
-    def _on_export(self) -> None:
-        sender = self.sender()
-        if sender is not None:
-            self.exportAsked.emit(str(sender.property("format")))
+    def _on_csv(self) -> None:
+        self.exportAsked.emit("csv")
+
+    @Slot()
+    def _on_formats(self) -> None:
+        """Turn to the formats, and put the focus on the first one."""
+        self.strip.choose(EXPORTS)
+        self._on_chosen(EXPORTS)
+        shown = (one for one in self.exports.buttons.values() if one.isVisibleTo(self.exports))
+        first = next(shown, None)
+        if first is not None:
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def _on_open(self) -> None:
