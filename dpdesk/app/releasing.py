@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from dpdesk import __version__
 from dpdesk.app.microdata import changed_columns, described, settled_checks, write_rows
-from dpdesk.app.restating import public_page
+from dpdesk.app.restating import public_page, spoken_names
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.labels import Codebook
+from dpdesk.core.language import speaking
 from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
@@ -184,7 +185,8 @@ def _write_public(
         "result": dict(outcome.result),
         "commitment": commitment(prepared.data.sha256, key),
     }
-    build.write_public(ABOUT, public_page(manifest, prepared.method, published, work.token))
+    page = public_page(manifest, prepared.method, published, work.token, prepared.plan.language)
+    build.write_public(ABOUT, page)
     _write_variables(work, build, outcome, published, manifest)
     manifest["files"] = public_files(build.public, work.token)
     build.write_public(MANIFEST, canonical_json(manifest))
@@ -276,7 +278,9 @@ def _write_internal(
     evidence = _evidence(work, outcome, manifest, key, checks)
     prepared = work.prepared
     content = ReviewContent(manifest, evidence, prepared.method, prepared.given, outcome, checks)
-    write_report(build, render_review(content), printer, work.token, work.report)
+    with speaking(prepared.plan.language, spoken_names(manifest)):
+        page = render_review(content)
+    write_report(build, page, printer, work.token, work.report)
     build.write_internal(EVIDENCE, canonical_json(evidence))
     build.write_internal(SEAL, seal_bytes(build.folder, work.token))
 

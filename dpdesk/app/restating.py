@@ -15,6 +15,7 @@ from dpdesk import __version__
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.language import ENGLISH, speaking
 from dpdesk.core.parameters import (
     Parameter,
     ParameterValue,
@@ -40,9 +41,15 @@ _KEYS = frozenset(("format", *_TEXTS, *_TABLES))
 
 
 def public_page(
-    manifest: Mapping[str, object], method: Method, published: PublishedCsv, token: CancelToken
+    manifest: Mapping[str, object],
+    method: Method,
+    published: PublishedCsv,
+    token: CancelToken,
+    language: str = ENGLISH,
 ) -> bytes:
     """The bytes of ``about.html``: they depend on the manifest, without ``files``, and the table.
+
+    There is one page for each language.
 
     What ``render_about`` raises for a manifest that is not of the right shape is raised here too.
     """
@@ -51,9 +58,21 @@ def public_page(
 
     said = {key: value for key, value in manifest.items() if key in _KEYS - {"files"}}
     said = parse_canonical(canonical_json(said))
-    content = AboutContent(said, method, describe_columns(published, said, token))
-    drawn = isinstance(method, RandomisedMethod)
-    return diverted.render_about(content) if drawn else render_about(content)
+    with speaking(language, spoken_names(said)):
+        content = AboutContent(said, method, describe_columns(published, said, token))
+        drawn = isinstance(method, RandomisedMethod)
+        return diverted.render_about(content) if drawn else render_about(content)
+
+
+def spoken_names(manifest: Mapping[str, object]) -> frozenset[str]:
+    """The names of columns that the sentences of a manifest may hold."""
+    guarantee = manifest.get("guarantee")
+    given = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    found: set[str] = set()
+    for value in given.values() if isinstance(given, Mapping) else ():
+        items = value if isinstance(value, list | tuple) else [value]
+        found.update(item for item in items if isinstance(item, str))
+    return frozenset(found)
 
 
 def about_check(
@@ -68,9 +87,10 @@ def about_check(
     Another version words the page in its own way, so a page of another version that is not the
     same byte for byte may be right: that cannot be told here, and nothing else depends on it.
     """
-    if page.stat().st_size <= LARGEST_PAGE and page.read_bytes() == _expected_page(
-        manifest, method, published, token
-    ):
+    from dpdesk.report.pages import language_of
+
+    content = page.read_bytes() if page.stat().st_size <= LARGEST_PAGE else b""
+    if content == _expected_page(manifest, method, published, token, language_of(content)):
         return ClaimCheck(ABOUT_CLAIM, CheckStatus.CONFIRMED, "written again, the same", ABOUT)
     if manifest["dpdesk"] != __version__:
         found = other_version(manifest)
@@ -90,12 +110,16 @@ def other_version(manifest: Mapping[str, object]) -> str:
 
 
 def _expected_page(
-    manifest: Mapping[str, object], method: Method, published: PublishedCsv, token: CancelToken
+    manifest: Mapping[str, object],
+    method: Method,
+    published: PublishedCsv,
+    token: CancelToken,
+    language: str,
 ) -> bytes | None:
     from jinja2 import TemplateError
 
     try:
-        return public_page(manifest, method, published, token)
+        return public_page(manifest, method, published, token, language)
     except TemplateError:
         return None
 

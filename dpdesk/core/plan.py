@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.language import ENGLISH, languages
 from dpdesk.core.plain import MAX_DIGITS, freeze_table, odd_numbers, show, thaw
 from dpdesk.core.plan_keys import check_known, invalid, missing_key, one_of, text_of, with_nearest
 from dpdesk.core.schema import Role
@@ -22,7 +23,7 @@ from dpdesk.core.source_spec import read_source
 PLAN_VERSION = 1
 BUILDER_KINDS = ("intervals", "mask", "order", "dates", "tree")
 
-_PLAN_KEYS = ("version", "title", "source", "attributes", "protection", "budget")
+_PLAN_KEYS = ("version", "title", "language", "source", "attributes", "protection", "budget")
 _ATTRIBUTE_KEYS = ("role", "hierarchy")
 _BUDGET_KEYS = ("ledger", "population", "limit")
 _EMPTY: Mapping[str, object] = MappingProxyType({})
@@ -70,13 +71,17 @@ class Protection:
 
 @dataclass(frozen=True)
 class Plan:
-    """A whole plan; columns that ``attributes`` does not name are insensitive."""
+    """A whole plan; columns that ``attributes`` does not name are insensitive.
+
+    ``language`` is that of the pages of the release; what is signed is English in every case.
+    """
 
     source: SourceSpec
     attributes: Mapping[str, AttributeSpec]
     protection: Protection
     title: str = ""
     budget: Mapping[str, object] | None = None
+    language: str = ENGLISH
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
@@ -101,6 +106,7 @@ class Plan:
             protection=_protection(_table(raw, "protection", where), where),
             title=text_of(raw, "title", where, ""),
             budget=None if raw.get("budget") is None else _budget(raw, where),
+            language=_language(raw, where),
         )
 
     def column_roles(self, columns: Sequence[str]) -> dict[str, Role]:
@@ -116,6 +122,8 @@ class Plan:
         plain: dict[str, object] = {"version": PLAN_VERSION}
         if self.title:
             plain["title"] = self.title
+        if self.language != ENGLISH:
+            plain["language"] = self.language
         plain["source"] = self.source.as_plain()
         plain["attributes"] = {
             name: _attribute_plain(spec, exact) for name, spec in self.attributes.items()
@@ -153,6 +161,14 @@ def _check_version(raw: Mapping[str, object], where: str) -> None:
             hint="The plan was written for another version of DPDesk.",
             details={"key": "version"},
         )
+
+
+def _language(raw: Mapping[str, object], where: str) -> str:
+    text = text_of(raw, "language", where, ENGLISH)
+    known = languages()
+    if text not in known:
+        raise with_nearest(invalid("language", text, one_of(known), where), text, known)
+    return text
 
 
 def _table(

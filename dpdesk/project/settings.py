@@ -10,11 +10,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from dpdesk.core.errors import StorageError
+from dpdesk.core.language import languages
 from dpdesk.io.workspace import SMALL_PARTIAL
 
 SETTINGS_VERSION = 1
 RECENT_AT_MOST = 10
 THEMES = ("system", "light", "dark")
+SYSTEM_LANGUAGE = "system"
 TEXT_SIZES = (75, 300)
 _FILE = "settings.json"
 
@@ -28,6 +30,8 @@ class Settings:
 
     ``theme`` is one of :data:`THEMES`; ``text_size`` is in percent; ``geometry`` and ``layout`` are
     texts that only the window reads; ``recent`` lists the files opened last, newest first.
+    ``language`` is that of the window: ``system``, or one of
+    :func:`dpdesk.core.language.languages`.
     """
 
     theme: str = "system"
@@ -36,6 +40,7 @@ class Settings:
     layout: str = ""
     recent: tuple[str, ...] = ()
     last_folder: str = ""
+    language: str = SYSTEM_LANGUAGE
 
     def with_recent(self, path: Path) -> Settings:
         """The settings after a file has been opened; its folder becomes the last folder."""
@@ -131,6 +136,7 @@ def _from_plain(raw: Plain) -> Settings:
         layout=_text(raw.get("layout")),
         recent=tuple(item for item in items if isinstance(item, str))[:RECENT_AT_MOST],
         last_folder=_text(raw.get("last_folder")),
+        language=_one_of(raw.get("language"), (SYSTEM_LANGUAGE, *languages()), default.language),
     )
 
 

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.language import ENGLISH
 from dpdesk.core.plain import freeze_table
 from dpdesk.core.plan import (
     AttributeSpec,
@@ -49,6 +50,7 @@ class WorkState:
     parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     title: str = ""
     budget: Mapping[str, object] | None = None
+    language: str = ENGLISH
 
     @classmethod
     def from_plan(cls, plan: Plan, base: Path) -> WorkState:
@@ -65,6 +67,7 @@ class WorkState:
             parameters=freeze_table(plan.protection.parameters),
             title=plan.title,
             budget=plan.budget,
+            language=plan.language,
         )
 
     def role(self, column: str) -> Role:
@@ -104,6 +107,7 @@ class WorkState:
             protection=Protection(self.method, self.parameters),
             title=self.title,
             budget=self.budget,
+            language=self.language,
         )
 
     def based_on(self, folder: Path) -> WorkState:

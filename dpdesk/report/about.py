@@ -8,6 +8,7 @@ from typing import Protocol
 
 from dpdesk.core.cube_parameters import ExactParameter
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.language import voice
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
 from dpdesk.engine.method import Method
 from dpdesk.report.pages import plain_value, render
@@ -45,12 +46,16 @@ class CountedTable(Protocol):
 
 @dataclass(frozen=True)
 class ColumnNote:
-    """What became of a column, how many texts it holds, and some of them with their rows."""
+    """What became of a column, how many texts it holds, and some of them with their rows.
+
+    ``generalised`` says that it has a level, be it 0.
+    """
 
     name: str
     treatment: str
     distinct: int
     examples: tuple[tuple[str, int], ...]
+    generalised: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,23 +85,33 @@ def describe_columns(
     levels = node if isinstance(node, Mapping) else {}
     counted = table.top_values(EXAMPLES, token)
     return tuple(
-        ColumnNote(name, _treatment(levels.get(name)), counted[name].distinct, counted[name].top)
+        ColumnNote(
+            name,
+            _treatment(levels.get(name)),
+            counted[name].distinct,
+            counted[name].top,
+            isinstance(levels.get(name), int),
+        )
         for name in table.columns
     )
 
 
 def _treatment(level: object) -> str:
     if not isinstance(level, int):
-        return "as in the source"
+        return voice().text("as in the source")
     if level == 0:
-        return "quasi-identifier, kept in full detail (level 0)"
-    return f"quasi-identifier, generalised to level {level}"
+        return voice().text("quasi-identifier, kept in full detail (level 0)")
+    return voice().text("quasi-identifier, generalised to level {level}", level=level)
 
 
 def settings(parameters: Sequence[Parameter], values: Mapping[str, object]) -> tuple[Setting, ...]:
     """The parameters of a manifest with the words of their specifications."""
     return tuple(
-        Setting(parameter.label, _setting_text(parameter, values[parameter.key]), parameter.help)
+        Setting(
+            voice().say(parameter.label),
+            _setting_text(parameter, values[parameter.key]),
+            voice().say(parameter.help),
+        )
         for parameter in parameters
         if parameter.key in values
     )
@@ -104,13 +119,14 @@ def settings(parameters: Sequence[Parameter], values: Mapping[str, object]) -> t
 
 def _setting_text(parameter: Parameter, value: object) -> str:
     if isinstance(parameter, ShareParameter) and isinstance(value, int | float):
-        return f"{value * 100:g} %"
+        return voice().figure(f"{value * 100:g} %")
     if isinstance(parameter, ChoiceParameter):
-        return next((c.label for c in parameter.choices if c.value == value), plain_value(value))
+        label = next((c.label for c in parameter.choices if c.value == value), None)
+        return plain_value(value) if label is None else voice().say(label)
     if isinstance(parameter, ExactParameter):
-        return parameter.as_text(parameter.parse(value, parameter.key))
+        return voice().say(parameter.as_text(parameter.parse(value, parameter.key)))
     text = plain_value(value)
-    return f"{text} {parameter.unit}" if parameter.unit else text
+    return f"{text} {voice().say(parameter.unit)}" if parameter.unit else text
 
 
 def render_about(content: AboutContent) -> bytes:
@@ -121,7 +137,7 @@ def render_about(content: AboutContent) -> bytes:
     if not isinstance(result, Mapping) or not isinstance(parameters, Mapping):
         raise TypeError("a manifest holds tables for `result` and `parameters`")
     values = {
-        "title": manifest["title"] or "Protected microdata",
+        "title": manifest["title"] or voice().text("Protected microdata"),
         "manifest": manifest,
         "guarantee": manifest["guarantee"],
         "method": content.method,
@@ -130,6 +146,6 @@ def render_about(content: AboutContent) -> bytes:
         "metrics": tuple(metric_lines(result)),
         "suppressed": result.get("rows_suppressed", 0),
         "columns": content.columns,
-        "generalised": any(column.treatment.startswith("quasi") for column in content.columns),
+        "generalised": any(column.generalised for column in content.columns),
     }
     return render("about.html", values)

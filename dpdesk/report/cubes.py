@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from dpdesk.core.charts import format_figure
+from dpdesk.core.language import message as m
+from dpdesk.core.language import voice
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.errors import half_width
@@ -15,7 +16,7 @@ from dpdesk.engine.method import Method
 from dpdesk.engine.private_method import Design
 from dpdesk.report.about import settings
 from dpdesk.report.exact import exact_words, played_attack
-from dpdesk.report.pages import render
+from dpdesk.report.pages import figure, render
 from dpdesk.report.review import check_line
 from dpdesk.report.words import Line, plain_lines
 
@@ -63,7 +64,9 @@ def render_report(content: CubeReport) -> bytes:
         "budget": plain_lines(as_table(evidence["budget"])),
         "counting": plain_lines(as_table(as_table(evidence["result"]).get("counting", {}))),
         "attack": played_attack(content.manifest, as_table(evidence["result"])),
-        "roles": list(as_table(evidence["roles"]).items()),
+        "roles": [
+            (name, voice().say(str(role))) for name, role in as_table(evidence["roles"]).items()
+        ],
         "charts": content.design.charts,
         "checks": tuple(check_line(check) for check in checks),
         "confirmed": sum(check.status is CheckStatus.CONFIRMED for check in checks),
@@ -79,7 +82,7 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
     result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
     lines = tuple(_cuboid_line(as_table(item), parameters) for item in as_list(result["cuboids"]))
     return {
-        "title": manifest["title"] or "Protected tables",
+        "title": manifest["title"] or voice().text("Protected tables"),
         "manifest": manifest,
         "guarantee": manifest["guarantee"],
         "method": method,
@@ -88,10 +91,7 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
         "cuboids": lines[:_MOST_LISTED],
         "more": max(0, len(lines) - _MOST_LISTED),
         "domains": as_list(result["domains"]),
-        "sources": [
-            " × ".join(str(name) for name in as_list(names)) or "grand total"
-            for names in as_list(result["noise_sources"])
-        ],
+        "sources": [table_name(as_list(names)) for names in as_list(result["noise_sources"])],
         "exact": exact_words(manifest),
         "attack": (),
         "biased": parameters.get("nonnegative") is True,
@@ -116,21 +116,35 @@ def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> 
             largest[measure] = max(width, largest.get(measure, 0.0))
     rho = "rho" in parameters
     budget = as_float(parameters["rho" if rho else "epsilon"])
+    say, cells = voice(), sum(int(as_float(item["cells"])) for item in cuboids)
     return (
-        Line("Privacy loss", f"{'ρ' if rho else 'ε'} = {budget:g}", "The smaller, the safer."),
-        Line("Tables", f"{len(cuboids):,}", "One file each."),
-        Line("Cells", f"{sum(int(as_float(c['cells'])) for c in cuboids):,}", "In all tables."),
-        *(
-            Line(
-                f"Largest error, {measure}" if measure else "Largest error",
-                f"± {_shown(width)} {unit_words(measure, parameters.get('measure'))}",
-                "In at least 95 % of the cells of the least exact table."
-                if parameters.get("consistency") not in ("l1", "linf")
-                else "Of least squares; the rule that was used errs more.",
-            )
-            for measure, width in largest.items()
+        Line(
+            say.text("Privacy loss"),
+            f"{'ρ' if rho else 'ε'} = {say.figure(f'{budget:g}')}",
+            say.text("The smaller, the safer."),
         ),
+        Line(say.text("Tables"), say.count(len(cuboids)), say.text("One file each.")),
+        Line(say.text("Cells"), say.count(cells), say.text("In all tables.")),
+        *(_error_line(measure, width, parameters) for measure, width in largest.items()),
     )
+
+
+_ERROR_HELP = (
+    m("In at least 95 % of the cells of the least exact table."),
+    m("Of least squares; the rule that was used errs more."),
+)
+
+
+def _error_line(measure: str, width: float, parameters: Mapping[str, object]) -> Line:
+    say = voice()
+    unit = say.say(unit_words(measure, parameters.get("measure")))
+    label = (
+        say.text("Largest error, {measure}", measure=say.say(measure))
+        if measure
+        else say.text("Largest error")
+    )
+    errs_more = parameters.get("consistency") in ("l1", "linf")
+    return Line(label, f"± {_shown(width)} {unit}", say.text(_ERROR_HELP[errs_more]))
 
 
 def table_width(item: Mapping[str, object], parameters: Mapping[str, object]) -> float:
@@ -152,6 +166,11 @@ def unit_words(measure: str, plain: object) -> str:
     return f"units of {column} / n" if kind == _AVERAGE else f"units of {column}"
 
 
+def table_name(dimensions: Sequence[object]) -> str:
+    """A table as people read it: its dimensions, or that it is the grand total."""
+    return " × ".join(map(str, dimensions)) or voice().text("grand total")
+
+
 def _step(measure: str, plain: object) -> float:
     """The step of the grid that errors lie on; of an average's, times its persons, both parts."""
     for each in plain if isinstance(plain, list | tuple) else [plain]:
@@ -166,15 +185,15 @@ def _step(measure: str, plain: object) -> float:
 
 
 def _cuboid_line(item: Mapping[str, object], parameters: Mapping[str, object]) -> CuboidLine:
-    names = " × ".join(str(name) for name in as_list(item["dimensions"])) or "grand total"
+    names = table_name(as_list(item["dimensions"]))
     measure = str(item.get("measure", ""))
     deviation, width = (
         _shown(sqrt(as_float(item["variance"]))),
         _shown(table_width(item, parameters)),
     )
-    unit = unit_words(measure, parameters.get("measure"))
+    unit = voice().say(unit_words(measure, parameters.get("measure")))
     return CuboidLine(
-        f"{names} ({measure})" if measure else names,
+        f"{names} ({voice().say(measure)})" if measure else names,
         int(as_float(item["cells"])),
         f"{deviation} {unit}",
         f"{width} {unit}",
@@ -185,4 +204,4 @@ def _cuboid_line(item: Mapping[str, object], parameters: Mapping[str, object]) -
 
 
 def _shown(value: float) -> str:
-    return format_figure(value, "number")
+    return figure(value, "number")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dpdesk.core.charts import format_figure
+from dpdesk.core.language import voice
 from dpdesk.core.shapes import as_table
 from dpdesk.report.about import AboutContent, settings
-from dpdesk.report.pages import render
+from dpdesk.report.pages import figure, render
 from dpdesk.report.words import Line, result_lines
 
 _EXAMPLE_COUNTS = (20, 100, 1_000, 10_000)
@@ -22,7 +22,7 @@ def render_about(content: AboutContent) -> bytes:
     if not isinstance(drawn, list | tuple):
         raise TypeError("`diverted` is no list")
     values = {
-        "title": manifest["title"] or "Protected microdata",
+        "title": manifest["title"] or voice().text("Protected microdata"),
         "manifest": manifest,
         "guarantee": guarantee,
         "method": content.method,
@@ -43,9 +43,11 @@ def _errors(size: int) -> tuple[Line, ...]:
     """Standard deviations of counts of one value in the whole table: √(f·(1 − 1/ℓ′))."""
     return tuple(
         Line(
-            f"A count of {count:,}",
-            f"± {format_figure((count * (1 - 1 / size)) ** 0.5, 'number')}",
-            f"{format_figure(((1 - 1 / size) / count) ** 0.5, 'share')} of the count",
+            voice().text("A count of {n}", n=count),
+            f"± {figure((count * (1 - 1 / size)) ** 0.5, 'number')}",
+            voice().text(
+                "{share} of the count", share=figure(((1 - 1 / size) / count) ** 0.5, "share")
+            ),
         )
         for count in _EXAMPLE_COUNTS
     )

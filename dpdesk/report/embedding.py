@@ -17,7 +17,7 @@ _DRAWN = frozenset(
     stroke-dasharray text-anchor font-weight font-size font-family style xmlns role
     """.split()  # noqa: SIM905
 )
-_WRITTEN = frozenset({"class", "scope", "id", "aria-labelledby"})
+_WRITTEN = frozenset({"class", "scope", "id", "aria-labelledby", "lang"})
 _SPELT = {"viewbox": "viewBox", "patternunits": "patternUnits"}
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt
 
-from dpdesk.core.charts import format_figure
+from dpdesk.core.language import message as m
+from dpdesk.core.language import voice
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack, averaging_attack
@@ -15,6 +16,7 @@ from dpdesk.engine.cubes.guarantee_words import converted
 from dpdesk.engine.cubes.mechanism import RowEffect
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.report.pages import figure
 
 _MOST_DIMENSIONS = 12
 _MOST_NAMED = 20
@@ -78,15 +80,23 @@ def _exact_names(result: Mapping[str, object]) -> tuple[str, ...]:
     """Exact tables, and tables with exact cells, as people read them."""
     found = []
     for item in map(as_table, as_list(result["cuboids"])):
-        name = " × ".join(map(str, as_list(item["dimensions"]))) or "grand total"
+        name = " × ".join(map(str, as_list(item["dimensions"]))) or voice().text("grand total")
         cells = as_list(item.get("exact_cells", []))
         if item.get("exact") is True:
             found.append(name)
         elif cells:
             shown = ", ".join("/".join(map(str, as_list(cell))) for cell in cells[:_MOST_NAMED])
-            more = f" and {len(cells) - _MOST_NAMED:,} more" if len(cells) > _MOST_NAMED else ""
-            count = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
-            found.append(f"{count} of {name} ({shown}{more})")
+            if len(cells) > _MOST_NAMED:
+                left = len(cells) - _MOST_NAMED
+                shown = voice().text("{shown} and {n} more", shown=shown, n=left)
+            words = voice().counted(
+                len(cells),
+                "{n} cell of {table} ({cells})",
+                "{n} cells of {table} ({cells})",
+                table=name,
+                cells=shown,
+            )
+            found.append(words)
     return tuple(found)
 
 
@@ -114,11 +124,13 @@ def played_attack(
     names = [str(name) for name in as_list(found["table"])]
     places = [int(as_float(place)) for place in as_list(found["cell"])]
     texts = [str(domains[name][place]) for name, place in zip(names, places, strict=True)]
-    cell = f"{'/'.join(texts)} in {' × '.join(names)}" if names else "the grand total"
-    labels = (("One noisy number, off by", "one"), ("After averaging, off by", "averaged"))
+    cell = voice().text("the grand total")
+    if names:
+        cell = voice().text("{cell} in {table}", cell="/".join(texts), table=" × ".join(names))
+    labels = ((m("One noisy number, off by"), "one"), (m("After averaging, off by"), "averaged"))
     lines = tuple(
         AttackLine(
-            label,
+            voice().text(label),
             _number(as_float(found[f"plain_{key}"])),
             _number(as_float(found[f"here_{key}"])),
         )
@@ -164,16 +176,21 @@ def _attack(
 
 
 def _lines(attack: Attack) -> tuple[AttackLine, ...]:
+    say = voice()
     return (
-        AttackLine("One noisy number, ±", _number(attack.plain_single), _number(attack.single)),
         AttackLine(
-            f"The mean of {attack.readings}, ±", _number(attack.plain_mean), _number(attack.mean)
+            say.text("One noisy number, ±"), _number(attack.plain_single), _number(attack.single)
         ),
-        AttackLine("Odds can change by", _odds(attack.plain_odds), _odds(attack.odds)),
         AttackLine(
-            "A chance of 50 % can become",
-            format_figure(attack.plain_surer, "share"),
-            format_figure(attack.surer, "share"),
+            say.text("The mean of {n}, ±", n=attack.readings),
+            _number(attack.plain_mean),
+            _number(attack.mean),
+        ),
+        AttackLine(say.text("Odds can change by"), _odds(attack.plain_odds), _odds(attack.odds)),
+        AttackLine(
+            say.text("A chance of 50 % can become"),
+            figure(attack.plain_surer, "share"),
+            figure(attack.surer, "share"),
         ),
     )
 
@@ -193,12 +210,12 @@ def _tables(attack: Attack, order: tuple[str, ...]) -> tuple[AveragedLine, ...]:
 
 def _odds(value: float | None) -> str:
     if value is None or value >= 1e6:
-        return "more than ×1,000,000"
-    return f"×{format_figure(value, 'number')}"
+        return voice().text("more than ×{n}", n=1_000_000)
+    return f"×{figure(value, 'number')}"
 
 
 def _number(value: float) -> str:
-    return format_figure(value, "number")
+    return figure(value, "number")
 
 
 def _mask(names: object, order: list[str]) -> int:

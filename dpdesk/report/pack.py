@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpdesk.report.embedding import content_of
-from dpdesk.report.pages import render
+from dpdesk.report.pages import language_of, render
 from dpdesk.report.review import CheckLine
 
 
@@ -78,4 +78,5 @@ def render_pack(content: PackContent) -> bytes:
     from markupsafe import Markup
 
     inner = Markup(content_of(content.report, "report-"))  # checked tag by tag there
-    return render("pack.html", {**vars(content), "pack": content, "inner": inner})
+    values = {"pack": content, "inner": inner, "report_language": language_of(content.report)}
+    return render("pack.html", {**vars(content), **values})

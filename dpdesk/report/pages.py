@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from dpdesk.core.charts import Cell, Chart, format_figure
+from dpdesk.core.language import ENGLISH, Untranslated, languages, voice
+from dpdesk.core.spoken_charts import spoken_chart
+from dpdesk.report.speech import Messages, count, counted, say, text
 from dpdesk.report.svg import render_chart
 
 if TYPE_CHECKING:
@@ -16,13 +20,27 @@ MOST_TABLE_ROWS = 500
 
 
 def render(template: str, values: Mapping[str, object]) -> bytes:
-    """A page as UTF-8 bytes with LF line ends; every value is escaped."""
-    text = _environment().get_template(template).render(values)
-    return (text.replace("\r\n", "\n").rstrip("\n") + "\n").encode("utf-8", "replace")
+    """A page as UTF-8 bytes with LF line ends; every value is escaped.
+
+    It is in the language that :func:`dpdesk.core.language.speaking` has set.
+    """
+    page = template_environment().get_template(template).render(values, language=voice().language)
+    return (page.replace("\r\n", "\n").rstrip("\n") + "\n").encode("utf-8", "replace")
+
+
+_OPENING = re.compile(rb'<!DOCTYPE html>\s*<html lang="([A-Za-z-]{2,20})">')
+
+
+def language_of(page: bytes) -> str:
+    """The language that a page of ours says it is in; English when it says none that there is."""
+    found = _OPENING.match(page)
+    code = found[1].decode("ascii") if found else ENGLISH
+    return code if code in languages() else ENGLISH
 
 
 @cache
-def _environment() -> Environment:
+def template_environment() -> Environment:
+    """Where templates are compiled: escaping on, every name must be there."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -31,12 +49,24 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=[Messages],
+        finalize=_finalized,
     )
     environment.filters.update(
-        visible=visible, plain=plain_value, cell=cell_text, numeric=is_number, figure=format_figure
-    )
-    environment.globals.update(picture=_picture, most_rows=MOST_TABLE_ROWS)
+        visible=visible, plain=plain_value, cell=cell_text, numeric=is_number,
+        say=say, count=count, spoken=spoken_chart,
+    )  # fmt: skip
+    environment.globals.update(picture=_picture, most_rows=MOST_TABLE_ROWS, t=text, tn=counted)
     return environment
+
+
+def _finalized(value: object) -> object:
+    """What a language lacks is marked as English."""
+    if not isinstance(value, Untranslated):
+        return value
+    from markupsafe import Markup
+
+    return Markup('<span lang="en">{}</span>').format(str(value))
 
 
 def _picture(chart: Chart) -> object:
@@ -45,17 +75,26 @@ def _picture(chart: Chart) -> object:
     return Markup(render_chart(chart))  # all texts in it are escaped there
 
 
+def figure(value: float | None, kind: str) -> str:
+    """A number as :func:`~dpdesk.core.charts.format_figure` writes it, with the page's marks."""
+    return voice().figure(format_figure(value, kind))
+
+
+def _none() -> str:
+    return voice().text("none")
+
+
 def visible(value: object) -> str:
     """A data value as readers can see it: an empty one is named, blanks at the ends are shown."""
-    text = str(value)
-    if not text:
-        return "(empty)"
-    stripped = text.strip(" ")
-    lead = len(text) - len(text.lstrip(" "))
+    shown = str(value)
+    if not shown:
+        return voice().text("(empty)")
+    stripped = shown.strip(" ")
+    lead = len(shown) - len(shown.lstrip(" "))
     return (
-        "␣" * lead + stripped + "␣" * (len(text) - lead - len(stripped))
+        "␣" * lead + stripped + "␣" * (len(shown) - lead - len(stripped))
         if stripped
-        else ("␣" * len(text))
+        else ("␣" * len(shown))
     )
 
 
@@ -69,9 +108,9 @@ def cell_text(value: Cell) -> str:
     if value is None:
         return "–"
     if isinstance(value, int):
-        return f"{value:,}"
+        return voice().count(value)
     if isinstance(value, float):
-        return format_figure(value, "number")
+        return figure(value, "number")
     return value
 
 
@@ -80,13 +119,13 @@ def plain_value(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return voice().text("yes") if value else voice().text("no")
     if isinstance(value, int | float):
         return cell_text(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {plain_value(item)}" for key, item in value.items()) or "none"
+        return ", ".join(f"{key}: {plain_value(item)}" for key, item in value.items()) or _none()
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(plain_value(item) for item in value) or "none"
+        return ", ".join(plain_value(item) for item in value) or _none()
     return str(value)
 
 

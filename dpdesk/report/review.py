@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpdesk.core.charts import Figure, format_figure
+from dpdesk.core.charts import Figure
+from dpdesk.core.language import message as m
+from dpdesk.core.language import voice
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Method, MethodInput, MethodOutcome
 from dpdesk.engine.randomised_method import Judged
 from dpdesk.report.about import settings
-from dpdesk.report.pages import render
+from dpdesk.report.pages import figure, render, visible
 from dpdesk.report.words import Line, compared_lines, metric_lines, plain_lines, result_lines
 
 _MOST_VALUES = 200
 _LOOKS = {
-    CheckStatus.CONFIRMED: ("✓", "ok", "confirmed"),
-    CheckStatus.FAILED: ("✕", "fail", "failed"),
-    CheckStatus.NEEDS_SOURCE: ("△", "caution", "not repeated here"),
-    CheckStatus.NOT_CHECKABLE: ("○", "muted", "not checkable"),
+    CheckStatus.CONFIRMED: ("✓", "ok", m("confirmed")),
+    CheckStatus.FAILED: ("✕", "fail", m("failed")),
+    CheckStatus.NEEDS_SOURCE: ("△", "caution", m("not repeated here")),
+    CheckStatus.NOT_CHECKABLE: ("○", "muted", m("not checkable")),
 }
 
 
@@ -75,7 +77,7 @@ def render_review(content: ReviewContent) -> bytes:
     """The page; see :func:`~dpdesk.report.pages.render`."""
     manifest, evidence, outcome = content.manifest, content.evidence, content.outcome
     values = {
-        "title": manifest["title"] or "Protected microdata",
+        "title": manifest["title"] or voice().text("Protected microdata"),
         "manifest": manifest,
         "guarantee": manifest["guarantee"],
         "method": content.method,
@@ -85,7 +87,7 @@ def render_review(content: ReviewContent) -> bytes:
         "plan_name": evidence["plan_name"],
         "counts": tuple(result_lines(outcome.result)),
         "metrics": tuple(metric_lines(outcome.result)),
-        "figures": tuple(_figure_line(figure) for figure in outcome.figures),
+        "figures": tuple(_figure_line(one) for one in outcome.figures),
         "charts": outcome.charts,
         "roles": _roles(content),
         "mappings": _mappings(content),
@@ -110,9 +112,10 @@ def _table(values: Mapping[str, object], key: str) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _figure_line(figure: Figure) -> Line:
-    value = format_figure(figure.value, figure.kind)
-    return Line(figure.label, f"{value} {figure.unit}".rstrip(), figure.help)
+def _figure_line(given: Figure) -> Line:
+    say = voice().say
+    value = f"{figure(given.value, given.kind)} {say(given.unit)}".rstrip()
+    return Line(say(given.label), value, say(given.help))
 
 
 def _single(table: Mapping[str, object]) -> dict[str, object]:
@@ -127,13 +130,13 @@ def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
     lines = []
     for name, role in content.given.roles.items():
         if role is Role.IDENTIFIER:
-            fate = "not released"
+            fate = voice().text("not released")
         elif name in drawn:
-            fate = "drawn within hidden groups"
+            fate = voice().text("drawn within hidden groups")
         elif name in levels:
-            fate = f"released at level {levels[name]}"
+            fate = voice().text("released at level {level}", level=levels[name])
         else:
-            fate = "released as it is"
+            fate = voice().text("released as it is")
         lines.append(RoleLine(name, role.value, fate))
     return tuple(lines)
 
@@ -158,12 +161,14 @@ def _mappings(content: ReviewContent) -> tuple[Mapped, ...]:
 
 
 def _raw_text(values: list[str]) -> tuple[str, int]:
-    from dpdesk.report.pages import visible
-
     shown = ", ".join(visible(value) for value in values[:20])
     return (f"{shown}, …" if len(values) > 20 else shown), len(values)
 
 
 def check_line(check: ClaimCheck) -> CheckLine:
     """A check with the shape and word of its status."""
-    return CheckLine(*_LOOKS[check.status], check.label or check.claim, check.found)
+    icon, style, status = _LOOKS[check.status]
+    say = voice()
+    return CheckLine(
+        icon, style, say.text(status), say.say(check.label or check.claim), say.say(check.found)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpdesk.core.charts import BarChart, BarSeries, Look
+from dpdesk.core.language import voice
 from dpdesk.report.svg_canvas import (
     FAIL,
     GRID,
@@ -53,7 +54,8 @@ def _draw_legend(canvas: Canvas, chart: BarChart) -> float:
         (8, bottom - 6, 14, 12), canvas.pattern(Look.FIRST, failing=True), colour(Look.FIRST)
     )
     lined = chart.threshold_before is not None
-    canvas.text(28, bottom + 4, "hatched: before the line" if lined else "hatched: fails")
+    words = voice().text("hatched: before the line" if lined else "hatched: fails")
+    canvas.text(28, bottom + 4, words)
     return bottom + 20
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from dpdesk.core.charts import Axis, Look
+from dpdesk.core.language import voice
 
 WIDTH = 720
 TEXT, MUTED = "var(--text,#1B1F24)", "var(--muted,#59616D)"
@@ -167,11 +168,15 @@ class Scale:
 
     def tick_label(self, tick: float) -> str:
         """How a tick is written: exactly, since a gridline stands where it says."""
-        return f"{tick * 100:,.6g} %" if self.percent else f"{tick:,.6g}"
+        return voice().figure(f"{tick * 100:,.6g} %" if self.percent else f"{tick:,.6g}")
 
 
 def written(value: float, percent: bool) -> str:
     """A value for people: percent or grouped digits, no exponents."""
+    return voice().figure(_written(value, percent))
+
+
+def _written(value: float, percent: bool) -> str:
     if percent:
         share = value * 100
         text = f"{share:,.1f}" if 0 < abs(share) < 10 else f"{share:,.0f}"

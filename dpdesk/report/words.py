@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from dpdesk.core.charts import format_figure
-from dpdesk.report.pages import flattened, plain_value
+from dpdesk.core.language import message as m
+from dpdesk.core.language import voice
+from dpdesk.report.pages import figure, flattened, plain_value
 
 
 class Meaning(NamedTuple):
@@ -26,50 +27,56 @@ class Line(NamedTuple):
 
 
 _RESULT = {
-    "rows_out": Meaning("Rows in the file", "count", "Records that are published."),
+    "rows_out": Meaning(m("Rows in the file"), "count", m("Records that are published.")),
     "rows_suppressed": Meaning(
-        "Rows left out",
+        m("Rows left out"),
         "count",
-        "Records with rare combinations of values; every total made from the file lacks them.",
+        m("Records with rare combinations of values; every total made from the file lacks them."),
     ),
     "rows_removed": Meaning(
-        "Rows removed at random",
+        m("Rows removed at random"),
         "count",
-        "So that the number of rows is a multiple of ℓ′; which rows, no value decided.",
+        m("So that the number of rows is a multiple of ℓ′; which rows, no value decided."),
     ),
     "classes": Meaning(
-        "Classes", "count", "Different combinations of the generalised columns in the file."
+        m("Classes"), "count", m("Different combinations of the generalised columns in the file.")
     ),
     "smallest_class": Meaning(
-        "Smallest class", "count", "Rows that share the rarest combination in the file."
+        m("Smallest class"), "count", m("Rows that share the rarest combination in the file.")
     ),
 }
 _METRICS = {
     "loss": Meaning(
-        "Detail lost",
+        m("Detail lost"),
         "share",
-        "Mean over cells of the share of the other possible values that a released value also "
-        "stands for; 0 % is the original, 100 % tells nothing. Left-out rows count as 100 %.",
+        m(
+            "Mean over cells of the share of the other possible values that a released value also "
+            "stands for; 0 % is the original, 100 % tells nothing. Left-out rows count as 100 %."
+        ),
     ),
     "precision": Meaning(
-        "Precision",
+        m("Precision"),
         "share",
-        "100 % less the mean level reached, as a share of the height of each hierarchy.",
+        m("100 % less the mean level reached, as a share of the height of each hierarchy."),
     ),
     "discernibility": Meaning(
-        "Discernibility",
+        m("Discernibility"),
         "count",
-        "Sum of the squared class sizes, plus the number of all rows for each row left out; "
-        "lower keeps more apart.",
+        m(
+            "Sum of the squared class sizes, plus the number of all rows for each row left out; "
+            "lower keeps more apart."
+        ),
     ),
     "average_class_size": Meaning(
-        "Average class size", "number", "Rows per class, in multiples of k; 1 is the least."
+        m("Average class size"), "number", m("Rows per class, in multiples of k; 1 is the least.")
     ),
     "entropy": Meaning(
-        "Information lost",
+        m("Information lost"),
         "number",
-        "Bits that are missing to tell the original values from the released ones "
-        "(non-uniform entropy).",
+        m(
+            "Bits that are missing to tell the original values from the released ones "
+            "(non-uniform entropy)."
+        ),
     ),
 }
 
@@ -99,7 +106,8 @@ def plain_lines(table: Mapping[str, object]) -> list[tuple[str, str]]:
             continue
         if isinstance(value, list | tuple) and len(value) > _MOST_ITEMS:
             shown = plain_value(value[:_MOST_ITEMS])
-            lines.append((name, f"{shown}, … ({len(value):,} in all)"))
+            whole = voice().text("{shown}, … ({n} in all)", shown=shown, n=len(value))
+            lines.append((name, whole))
         else:
             lines.append((name, plain_value(value)))
     return lines
@@ -127,9 +135,10 @@ _MOST_ITEMS = 12
 
 
 def _line(key: str, value: object, meanings: Mapping[str, Meaning]) -> Line:
-    meaning = meanings.get(key)
+    meaning, speaker = meanings.get(key), voice()
     if meaning is None:
-        return Line(key.replace("_", " "), plain_value(value), "")
+        return Line(speaker.say(key.replace("_", " ")), plain_value(value), "")
+    label, help_text = speaker.text(meaning.label), speaker.text(meaning.help)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return Line(meaning.label, plain_value(value), meaning.help)
-    return Line(meaning.label, format_figure(value, meaning.kind), meaning.help)
+        return Line(label, plain_value(value), help_text)
+    return Line(label, figure(value, meaning.kind), help_text)

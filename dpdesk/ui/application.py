@@ -25,6 +25,7 @@ from dpdesk.ui.charts import ChartView, load_plots
 from dpdesk.ui.crash import CrashReporter
 from dpdesk.ui.display import require_display
 from dpdesk.ui.jobs import GcKeeper, JobHub, JobOutcome, SpareTime
+from dpdesk.ui.language import install_language
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.theme import ThemeManager
@@ -59,6 +60,7 @@ class Application(QObject):
         existing = QApplication.instance()
         qt = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
         sys.setswitchinterval(SWITCH_SECONDS)
+        install_language(qt, settings.current.language)
         qt.setApplicationName("DPDesk")
         qt.setDesktopFileName("dpdesk")
         return cls(qt, home, settings)

@@ -29,6 +29,8 @@ class WindowSettings(Protocol):
     def recent(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
     def last_folder(self) -> str: ...  # noqa: D102
+    @property
+    def language(self) -> str: ...  # noqa: D102
 
 
 class SettingsStore(Protocol):
@@ -54,6 +56,7 @@ class PlainSettings:
     layout: str = ""
     recent: tuple[str, ...] = ()
     last_folder: str = ""
+    language: str = "system"
 
 
 _Fields = TypeVar("_Fields", bound=Any)

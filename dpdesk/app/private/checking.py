@@ -113,13 +113,14 @@ def _tables(
 def _page(
     found: ReleaseFiles, method: PrivateMethod, manifest: Mapping[str, object]
 ) -> list[ClaimCheck]:
+    from dpdesk.report.pages import language_of
+
     page = found.public / ABOUT
     if page.is_symlink() or not page.is_file():
         return []
     try:
-        same = page.stat().st_size <= LARGEST_PAGE and page.read_bytes() == public_page(
-            manifest, method
-        )
+        content = page.read_bytes() if page.stat().st_size <= LARGEST_PAGE else b""
+        same = content == public_page(manifest, method, language_of(content))
     except OSError as error:
         found.fail(page, f"cannot be read ({error.strerror or type(error).__name__})")
         return []

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from dpdesk.app.restating import spoken_names
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.language import ENGLISH, speaking
 from dpdesk.engine.method import Method
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.cuboid_files import read_cuboid
 
 
-def public_page(manifest: Mapping[str, object], method: Method) -> bytes:
-    """The bytes of ``about.html``: they depend on the manifest, without ``files``, alone."""
+def public_page(manifest: Mapping[str, object], method: Method, language: str = ENGLISH) -> bytes:
+    """The bytes of ``about.html`` in a language: they depend on the manifest, without ``files``."""
     from dpdesk.report.cubes import render_about
 
     said = {key: value for key, value in manifest.items() if key != "files"}
-    return render_about(parse_canonical(canonical_json(said)), method)
+    with speaking(language, spoken_names(said)):
+        return render_about(parse_canonical(canonical_json(said)), method)
 
 
 def read_tables(

@@ -21,7 +21,9 @@ from dpdesk.app.releasing import (
     source_facts,
     write_report,
 )
+from dpdesk.app.restating import spoken_names
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.language import speaking
 from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
@@ -162,7 +164,7 @@ class _Work:
             "result": dict(prepared.design.result),
             "commitment": commitment(prepared.data.sha256, key),
         }
-        self.build.write_public(ABOUT, public_page(manifest, method))
+        self.build.write_public(ABOUT, public_page(manifest, method, prepared.plan.language))
         manifest["files"] = public_files(public, self.token)
         self.build.write_public(MANIFEST, canonical_json(manifest))
         return manifest, key
@@ -194,7 +196,8 @@ class _Work:
         self._step(4)
         evidence = self._evidence(manifest, key, checks, debit, desk)
         content = CubeReport(manifest, evidence, self.prepared.method, self.prepared.design, checks)
-        page = render_report(content)
+        with speaking(self.prepared.plan.language, spoken_names(manifest)):
+            page = render_report(content)
         write_report(self.build, page, self.printer, self.token, self.report)
         self.build.write_internal(EVIDENCE, canonical_json(evidence))
         self.build.write_internal(SEAL, seal_bytes(self.build.folder, self.token))

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.language import ENGLISH
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
 from dpdesk.core.schema import Role
 from dpdesk.project.candidates import Candidate
@@ -27,6 +28,7 @@ from dpdesk.project.work import HierarchyChoice, WorkState
 
 DOCUMENT_FORMAT = 1
 STATE_KEYS = ("source", "base", "roles", "hierarchies", "method", "parameters", "title", "budget")
+STATE_OPTIONAL = ("language",)
 CANDIDATE_KEYS = ("work", "shown")
 _ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
@@ -57,8 +59,10 @@ def to_text(document: Mapping[str, object]) -> str:
     return "".join(_ENCODER.iterencode({"format": DOCUMENT_FORMAT, **document}))
 
 
-def from_text(text: object, keys: tuple[str, ...]) -> dict[str, object]:
-    """The document in a text: exactly these keys. Raises :class:`CodecError`."""
+def from_text(
+    text: object, keys: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> dict[str, object]:
+    """The document in a text: exactly these keys, and perhaps others. Raises CodecError."""
     if not isinstance(text, str):
         raise CodecError("a document is no text")
     try:
@@ -71,7 +75,7 @@ def from_text(text: object, keys: tuple[str, ...]) -> dict[str, object]:
     if version != DOCUMENT_FORMAT:
         raise CodecError(f"a document has the format {version!r}, expected {DOCUMENT_FORMAT}")
     for key in (*keys, *found):
-        if (key in keys) != (key in found):
+        if key not in optional and (key in keys) != (key in found):
             raise CodecError(f"a document {'lacks' if key in keys else 'has'} the key {key[:40]}")
     return found
 
@@ -82,7 +86,7 @@ def _no_constant(text: str) -> object:
 
 def state_document(state: WorkState, folder: Path, parts: PartWriter) -> dict[str, object]:
     """A state as JSON types; ``folder`` is that of the project."""
-    return {
+    document: dict[str, object] = {
         "source": encode(state.source, SourceSpec | None, parts),
         "base": encode(placed(state.base, folder), Placed, parts),
         "roles": encode(state.roles, Mapping[str, Role], parts),
@@ -94,11 +98,14 @@ def state_document(state: WorkState, folder: Path, parts: PartWriter) -> dict[st
         "title": encode(state.title, str, parts),
         "budget": encode(state.budget, object, parts),
     }
+    if state.language != ENGLISH:
+        document["language"] = encode(state.language, str, parts)
+    return document
 
 
 def state_from(document: Mapping[str, object], parts: PartReader) -> tuple[WorkState, Placed]:
     """The state of a document, and where its base lay. Raises CodecError, PartError."""
-    if tuple(sorted(document)) != tuple(sorted(STATE_KEYS)):
+    if not set(STATE_KEYS) <= set(document) <= {*STATE_KEYS, *STATE_OPTIONAL}:
         raise CodecError("a state of the work has other keys than it should")
     where: Placed = decode(document["base"], Placed, parts)
     choices = document["hierarchies"]
@@ -119,6 +126,7 @@ def state_from(document: Mapping[str, object], parts: PartReader) -> tuple[WorkS
         parameters=parameters,
         title=decode(document["title"], str, parts),
         budget=budget,
+        language=decode(document.get("language", ENGLISH), str, parts),
     )
     return state, where
 

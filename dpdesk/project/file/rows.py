@@ -16,6 +16,7 @@ from dpdesk.project.file.codec import decode, encode
 from dpdesk.project.file.documents import (
     CANDIDATE_KEYS,
     STATE_KEYS,
+    STATE_OPTIONAL,
     Placed,
     candidate_document,
     candidate_from,
@@ -52,7 +53,7 @@ def moment_row(moment: Moment, followed: int | None, folder: Path, parts: PartWr
 def moment_from(row: Row, parts: PartReader) -> tuple[Moment, int | None, Placed]:
     """A moment, the moment that redo would go to, and where the base of its state lay."""
     number, parent, label, key, made, text, followed = row
-    state, where = state_from(from_text(text, STATE_KEYS), parts)
+    state, where = state_from(from_text(text, STATE_KEYS, STATE_OPTIONAL), parts)
     moment = Moment(
         decode(number, int, parts),
         decode(parent, int | None, parts),

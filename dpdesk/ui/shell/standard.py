@@ -10,6 +10,8 @@ from PySide6.QtCore import QCoreApplication, QObject, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
+from dpdesk.core.language import languages
+from dpdesk.ui.language import SYSTEM, own_name
 from dpdesk.ui.settings import SettingsStore
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
 from dpdesk.ui.theme import ThemeManager
@@ -149,7 +151,7 @@ class ViewChoice(QObject):
 
 
 class ViewChoices(QObject):
-    """Themes and text sizes: what there is, what is chosen, and commands that choose."""
+    """Themes, text sizes, languages: what there is, what is chosen, and commands that choose."""
 
     def __init__(self, window: MainWindow, theme: ThemeManager, settings: SettingsStore) -> None:
         super().__init__(window)
@@ -170,11 +172,18 @@ class ViewChoices(QObject):
         size = self._theme.text_size
         return [(f"{percent} %", percent, percent == size) for percent in TEXT_SIZES]
 
+    def languages(self) -> list[tuple[str, object, bool]]:
+        """Words, value and whether chosen, of every language; each calls itself by its own name."""
+        chosen = self._settings.current.language
+        found = [(self.tr("As the system"), SYSTEM), *((own_name(c), c) for c in languages())]
+        return [(words, code, code == chosen) for words, code in found]
+
     def declare(self) -> None:
         """Declare a command for each, for the list of commands."""
         kinds = (
             ("theme", self.tr("Colours: {choice}"), self.themes()),
             ("size", self.tr("Text size: {choice}"), self.sizes()),
+            ("language", self.tr("Language: {choice}"), self.languages()),
         )
         for name, template, choices in kinds:
             for words, value, _ in choices:
@@ -184,17 +193,21 @@ class ViewChoices(QObject):
                 self._window.actions_.add(ActionSpec(f"{name}.{value}", text), choice.go)
 
     def choose(self, name: str, value: object) -> None:
-        """Take a theme or a text size, and remember it."""
+        """Take a theme, a text size or a language, and remember it."""
         if name == "theme":
             self._theme.set_mode(str(value))
             self._settings.change(theme=self._theme.mode)
+        elif name == "language":
+            self._settings.change(language=str(value))
+            words = self.tr("The window speaks this language from the next start on.")
+            self._window.show_message("info", words)
         else:
             self._theme.set_text_size(int(str(value)))
             self._settings.change(text_size=self._theme.text_size)
 
 
 class ViewMenus(QObject):
-    """Submenus that are made when their menu opens: theme, text size, recent files."""
+    """Submenus that are made when their menu opens: theme, text size, language, recent files."""
 
     def __init__(self, window: MainWindow, theme: ThemeManager, settings: SettingsStore) -> None:
         super().__init__(window)
@@ -210,6 +223,8 @@ class ViewMenus(QObject):
             menu.addSeparator()
             self._add_choices(menu, self.tr("&Colours"), self._choices.themes(), self._on_mode)
             self._add_choices(menu, self.tr("Text si&ze"), self._choices.sizes(), self._on_size)
+            names = self._choices.languages()
+            self._add_choices(menu, self.tr("&Language"), names, self._on_language)
 
     def _add_choices(
         self, menu: QMenu, title: str, choices: Sequence[tuple[str, object, bool]], slot: Slotted
@@ -247,6 +262,10 @@ class ViewMenus(QObject):
     @Slot(QAction)
     def _on_mode(self, action: QAction) -> None:
         self._choices.choose("theme", action.data())
+
+    @Slot(QAction)
+    def _on_language(self, action: QAction) -> None:
+        self._choices.choose("language", action.data())
 
     @Slot(QAction)
     def _on_size(self, action: QAction) -> None:

@@ -137,9 +137,9 @@ def test_risk_is_shown_before_and_after_side_by_side(pages: dict[str, str]) -> N
 
 
 def test_a_page_is_bytes_that_can_be_written(tmp_path: Path) -> None:
-    from dpdesk.report.pages import _environment
+    from dpdesk.report.pages import template_environment
 
-    _environment().get_template("base.html")
+    template_environment().get_template("base.html")
     data = render("base.html", {"title": "a\ud800b"})
     (tmp_path / "page.html").write_bytes(data)
     assert b"\r" not in data

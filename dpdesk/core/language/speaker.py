@@ -1,0 +1,221 @@
+"""Who speaks: texts, finished sentences and numbers in the language that is set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+
+from dpdesk.core.language.catalogue import ENGLISH, PAGES, TEXTS, Catalogue, read_catalogue
+from dpdesk.core.language.numbers import NumberMarks, is_figure
+from dpdesk.core.language.templates import Template
+
+_SENTENCES = re.compile(r"(?<=[.!?:;]) (?=\S)")
+_MOST_PARTS = 24
+_AND, _MORE = " and ", re.compile(r"(\d[\d,]*) more")
+_HEARD: ContextVar[list[str] | None] = ContextVar("untranslated", default=None)
+_VOICE: ContextVar[Voice]
+
+
+class Untranslated(str):
+    """An English text that the language lacks; pages mark it as English."""
+
+    __slots__ = ()
+
+
+def message(text: str) -> str:
+    """The text itself: marks a constant as a message that catalogues hold."""
+    return text
+
+
+class Voice:
+    """Speaks one language. What it lacks stays English and is noted (see :func:`listening`)."""
+
+    def __init__(self, catalogue: Catalogue | None = None, names: Collection[str] = ()) -> None:
+        self._catalogue = catalogue
+        self._names = frozenset(names)
+        self._said: dict[str, str | None] = {}
+        self.language = catalogue.language if catalogue else ENGLISH
+        self.marks = catalogue.marks if catalogue else NumberMarks()
+
+    def text(self, english: str, **values: object) -> str:
+        """A message with its ``{placeholders}`` filled; see :meth:`filled`."""
+        return self.filled(self.template(english), **values)
+
+    def template(self, english: str) -> str:
+        """A message as it stands in the catalogue, with its placeholders."""
+        if self._catalogue is None:
+            return english
+        found = self._catalogue.plain.get(english)
+        return Untranslated(self._lacks(english)) if found is None else found
+
+    def counted(self, count: int, one: str, many: str, **values: object) -> str:
+        """The message for one or for many; ``{n}`` is the count."""
+        return self.filled(self.counted_template(count, one, many), n=count, **values)
+
+    def counted_template(self, count: int, one: str, many: str) -> str:
+        """The message for one or for many as it stands in the catalogue."""
+        english = one if count == 1 else many
+        if self._catalogue is None:
+            return english
+        forms = self._catalogue.plurals.get(one)
+        if forms is None:
+            return Untranslated(self._lacks(english))
+        return forms[self._catalogue.plural_form(count)]
+
+    def filled(self, template: str, **values: object) -> str:
+        """A message with its placeholders filled.
+
+        Whole numbers get this language's marks, all other values stand as they are. Fields in a
+        text without values stay, and an :class:`Untranslated` text stays one.
+        """
+        if not values:
+            return template
+        whole = template.format(**{name: self._shown(value) for name, value in values.items()})
+        return Untranslated(whole) if isinstance(template, Untranslated) else whole
+
+    def _shown(self, value: object) -> object:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return self.count(int(str(value))) if whole else value
+
+    def say(self, sentence: str) -> str:
+        """A finished English sentence, or several, or a number, in this language."""
+        said = self.known(sentence)
+        return Untranslated(self._lacks(sentence)) if said is None else said
+
+    def known(self, sentence: str) -> str | None:
+        """As :meth:`say`, but None for what this language lacks."""
+        if self._catalogue is None or not sentence.strip() or isinstance(sentence, Untranslated):
+            return sentence
+        if sentence not in self._said:
+            self._said[sentence] = self._translated(sentence)
+        return self._said[sentence]
+
+    def figure(self, number: str) -> str:
+        """A number as the program writes it, with this language's marks; other texts stay."""
+        if self._catalogue is None or not is_figure(number):
+            return number
+        return self.marks.written(number)
+
+    def count(self, number: int) -> str:
+        """A whole number with marks between thousands."""
+        return self.figure(f"{number:,}")
+
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        """The templates of this language, most specific first."""
+        return self._catalogue.templates if self._catalogue else ()
+
+    def matches(self, sentence: str) -> list[Template]:
+        """The templates that the sentence is of, most specific first."""
+        return [one for one in self.templates if one.said(sentence, self._filling) is not None]
+
+    def _lacks(self, english: str) -> str:
+        heard = _HEARD.get()
+        if heard is not None:
+            heard.append(english)
+        return english
+
+    def _translated(self, sentence: str) -> str | None:
+        return self._whole(sentence) or self._in_parts(sentence)
+
+    def _whole(self, sentence: str) -> str | None:
+        assert self._catalogue is not None
+        found = self._catalogue.plain.get(sentence)
+        if found is not None:
+            return found
+        if is_figure(sentence):
+            return self.marks.written(sentence)
+        for template in self._catalogue.templates:
+            said = template.said(sentence, self._filling)
+            if said is not None:
+                return said
+        return None
+
+    def _in_parts(self, text: str) -> str | None:
+        """Several sentences, each as long as one that is known can be."""
+        parts = _SENTENCES.split(text)
+        if not 1 < len(parts) <= _MOST_PARTS:
+            return None
+        said, start = [], 0
+        while start < len(parts):
+            for end in range(len(parts), start, -1):
+                if (start, end) == (0, len(parts)):
+                    continue
+                whole = self._whole(" ".join(parts[start:end]))
+                if whole is not None:
+                    said.append(whole)
+                    start = end
+                    break
+            else:
+                return None
+        return " ".join(said)
+
+    def _filling(self, kind: str, value: str) -> str | None:
+        if kind in ("int", "number"):
+            return self.marks.written(value)
+        if kind == "names":
+            return self._name_list(value)
+        return self.known(value) if kind == "phrase" else value
+
+    def _name_list(self, value: str) -> str:
+        """Names joined by commas and “and”, the last one perhaps “3 more”."""
+        place = -1 if value in self._names else value.rfind(_AND)
+        while place >= 0 and self._names:
+            last = value[place + len(_AND) :]
+            if last in self._names or _MORE.fullmatch(last):
+                break
+            place = value.rfind(_AND, 0, place)
+        if place < 0:
+            return value
+        first, last = value[:place], value[place + len(_AND) :]
+        more = _MORE.fullmatch(last)
+        if more is not None:
+            return self.text("{names} and {more} more", names=first, more=self.figure(more[1]))
+        return self.text("{names} and {last}", names=first, last=last)
+
+
+_ENGLISH_VOICE = Voice()
+_VOICE = ContextVar("voice", default=_ENGLISH_VOICE)
+
+
+@cache
+def voice_of(language: str, *parts: str) -> Voice:
+    """The voice of a language with these parts of its catalogue; pages and texts when none."""
+    if language == ENGLISH:
+        return _ENGLISH_VOICE
+    return Voice(read_catalogue(language, parts or (PAGES, TEXTS)))
+
+
+def voice() -> Voice:
+    """Who speaks here: English, unless :func:`speaking` says otherwise."""
+    return _VOICE.get()
+
+
+@contextmanager
+def speaking(language: str, names: Collection[str] = ()) -> Iterator[Voice]:
+    """Set the language of everything that is said inside.
+
+    ``names`` are the columns that may stand in sentences: a name is never taken apart.
+    """
+    speaker = voice_of(language)
+    if names and language != ENGLISH:
+        speaker = Voice(read_catalogue(language, (PAGES, TEXTS)), names)
+    token = _VOICE.set(speaker)
+    try:
+        yield speaker
+    finally:
+        _VOICE.reset(token)
+
+
+@contextmanager
+def listening() -> Iterator[list[str]]:
+    """Collect all English texts that were asked for inside and are lacking, in order."""
+    heard: list[str] = []
+    token = _HEARD.set(heard)
+    try:
+        yield heard
+    finally:
+        _HEARD.reset(token)

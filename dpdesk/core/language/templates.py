@@ -1,0 +1,105 @@
+"""Templates of sentences: a finished English sentence is matched and said in another language.
+
+``Every group has at least {k:int} rows.`` is a pattern for whole sentences. The kinds of
+placeholders say what may stand there and how it is said again:
+
+``int``, ``number``
+    a number in the program's own form; its marks change, its digits do not
+``name``
+    names, values, code: kept as they are
+``names``
+    ``a, b and c`` or ``a, b and 3 more``: the names are kept, the joining words are translated
+``phrase``
+    words that a catalogue holds itself, or a number
+
+A placeholder that stands twice must hold the same text twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from dpdesk.core.language.numbers import INTEGER, NUMBER
+
+KINDS = ("int", "number", "name", "names", "phrase")
+_PLACEHOLDER = re.compile(r"\{(?P<name>[a-z_][a-z0-9_]*):(?P<kind>[a-z]+)\}")
+_GRAMMARS = {"int": INTEGER, "number": NUMBER}
+_ANYTHING = r"(?s:.+?)"
+
+Sayer = Callable[[str, str], "str | None"]
+"""From the kind of a placeholder and what stands there to what is said; None when it cannot be."""
+
+
+def placeholders(text: str) -> tuple[tuple[str, str], ...]:
+    """Names and kinds of the typed placeholders of a text, in order.
+
+    ValueError for a kind that is none of :data:`KINDS`.
+    """
+    found = tuple((one["name"], one["kind"]) for one in _PLACEHOLDER.finditer(text))
+    for name, kind in found:
+        if kind not in KINDS:
+            raise ValueError(f"{{{name}:{kind}}}: the kind is none of {', '.join(KINDS)}")
+    return found
+
+
+@dataclass(frozen=True)
+class Template:
+    """An English sentence with typed placeholders, and the same in another language."""
+
+    english: str
+    other: str
+
+    @cached_property
+    def literals(self) -> tuple[str, ...]:
+        """The fixed parts of the sentence, in order."""
+        return tuple(part for part in _PLACEHOLDER.sub("\0", self.english).split("\0") if part)
+
+    @property
+    def weight(self) -> tuple[int, int]:
+        """How specific it is: fixed characters, then how few placeholders it has."""
+        return sum(map(len, self.literals)), -len(placeholders(self.english))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """What matches whole sentences of this form."""
+        return re.compile(_pattern_of(self.english))
+
+    def may_match(self, sentence: str) -> bool:
+        """Whether the fixed parts stand in the sentence, in order: cheap, and never wrongly no."""
+        start = 0
+        for part in self.literals:
+            start = sentence.find(part, start)
+            if start < 0:
+                return False
+            start += len(part)
+        return True
+
+    def said(self, sentence: str, say: Sayer) -> str | None:
+        """The sentence in the other language; None when it is not of this form."""
+        if not self.may_match(sentence):
+            return None
+        found = self.pattern.fullmatch(sentence)
+        if found is None:
+            return None
+        values: dict[str, str] = {}
+        for name, kind in placeholders(self.english):
+            said = say(kind, found[name])
+            if said is None:
+                return None
+            values[name] = said
+        return _PLACEHOLDER.sub(lambda one: values[one["name"]], self.other)
+
+
+def _pattern_of(text: str) -> str:
+    pieces, end, seen = [], 0, set()
+    placeholders(text)
+    for one in _PLACEHOLDER.finditer(text):
+        pieces.append(re.escape(text[end : one.start()]))
+        name, end = one["name"], one.end()
+        grammar = _GRAMMARS.get(one["kind"], _ANYTHING)
+        pieces.append(f"(?P={name})" if name in seen else f"(?P<{name}>{grammar})")
+        seen.add(name)
+    return "".join([*pieces, re.escape(text[end:])])

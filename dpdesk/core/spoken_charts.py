@@ -1,0 +1,92 @@
+"""Charts with their words in the language that is set; names of data stay as they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TypeVar
+
+from dpdesk.core.charts import Axis, BarChart, Cell, Chart, ChartTable, ScatterChart
+from dpdesk.core.language import ENGLISH, Voice, voice
+from dpdesk.core.language.numbers import NUMBER
+
+_NAMING = frozenset({"Quasi-identifier", "Original value", "Value", "Column", "Table", "Levels"})
+"""What the axes and the columns of tables are called that hold names of data."""
+_TOTAL = "grand total"
+_NUMBERS = re.compile(NUMBER)
+
+Drawn = TypeVar("Drawn", bound="BarChart | ScatterChart")
+
+
+def spoken_chart(chart: Chart) -> Chart:
+    """The chart in the language of :func:`dpdesk.core.language.voice`."""
+    speaker = voice()
+    if speaker.language == ENGLISH:
+        return chart
+    if isinstance(chart, BarChart):
+        return _bars(_common(chart, speaker), speaker)
+    return _points(_common(chart, speaker), speaker) if isinstance(chart, ScatterChart) else chart
+
+
+def _common(chart: Drawn, speaker: Voice) -> Drawn:
+    return replace(
+        chart,
+        question=speaker.say(chart.question),
+        answer=speaker.say(chart.answer),
+        short=speaker.say(chart.short),
+        opens=speaker.say(chart.opens),
+        table=_table(chart.table, speaker),
+    )
+
+
+def _bars(chart: BarChart, speaker: Voice) -> BarChart:
+    named = chart.category_axis.title in _NAMING
+    return replace(
+        chart,
+        category_axis=_axis(chart.category_axis, speaker),
+        value_axis=_axis(chart.value_axis, speaker),
+        categories=chart.categories
+        if named
+        else tuple(_range(c, speaker) for c in chart.categories),
+        series=tuple(replace(one, name=speaker.say(one.name)) for one in chart.series),
+        threshold_label=speaker.say(chart.threshold_label),
+    )
+
+
+def _points(chart: ScatterChart, speaker: Voice) -> ScatterChart:
+    return replace(
+        chart,
+        x_axis=_axis(chart.x_axis, speaker),
+        y_axis=_axis(chart.y_axis, speaker),
+        series=tuple(replace(one, name=speaker.say(one.name)) for one in chart.series),
+        y_limit_label=speaker.say(chart.y_limit_label),
+        x_limit_label=speaker.say(chart.x_limit_label),
+    )
+
+
+def _axis(axis: Axis, speaker: Voice) -> Axis:
+    return replace(axis, title=speaker.say(axis.title), unit=speaker.say(axis.unit))
+
+
+def _range(text: str, speaker: Voice) -> str:
+    """A category that is words, or a range of numbers such as ``1,000–1,999``."""
+    if any(character.isalpha() for character in text):
+        return speaker.say(text)
+    return _NUMBERS.sub(lambda one: speaker.marks.written(one[0]), text)
+
+
+def _table(table: ChartTable, speaker: Voice) -> ChartTable:
+    named = [column in _NAMING for column in table.columns]
+    return ChartTable(
+        tuple(speaker.say(column) for column in table.columns),
+        tuple(
+            tuple(_cell(cell, name, speaker) for cell, name in zip(row, named, strict=True))
+            for row in table.rows
+        ),
+    )
+
+
+def _cell(cell: Cell, name: bool, speaker: Voice) -> Cell:
+    if not isinstance(cell, str) or (name and cell != _TOTAL):
+        return cell
+    return _range(cell, speaker)

@@ -1,0 +1,42 @@
+"""The window in another language: chosen by a setting, missing words stay English."""
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtWidgets import QApplication
+
+from dpdesk.core.language import Catalogue
+from dpdesk.ui.language import WindowTranslator, language_for, own_name
+
+
+@pytest.fixture
+def german(qapp: QApplication):
+    words = Catalogue("de", {"Open…": "Öffnen…", "{n} rows": "{n} Zeilen"})
+    translator = WindowTranslator(words)
+    qapp.installTranslator(translator)
+    yield translator
+    qapp.removeTranslator(translator)
+
+
+def test_words_of_the_window_come_from_the_catalogue(german: WindowTranslator) -> None:
+    assert QObject().tr("Open…") == "Öffnen…"
+    assert QCoreApplication.translate("Anything", "{n} rows").format(n=3) == "3 Zeilen"
+
+
+def test_words_that_the_catalogue_lacks_stay_english(german: WindowTranslator) -> None:
+    assert QObject().tr("Not in it") == "Not in it"
+
+
+def test_a_setting_names_a_language_or_the_systems_and_english_stands_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from PySide6.QtCore import QLocale
+
+    assert [language_for(code) for code in ("de", "en", "xx")] == ["de", "en", "en"]
+    for name, expected in (("de_AT", "de"), ("fr_FR", "en"), ("C", "en")):
+        locale = QLocale(name)
+        monkeypatch.setattr(QLocale, "system", staticmethod(lambda locale=locale: locale))
+        assert language_for("system") == expected
+
+
+def test_languages_call_themselves_by_their_own_names() -> None:
+    assert [own_name(code) for code in ("en", "de")] == ["English", "Deutsch"]
