@@ -1,76 +1,130 @@
 """Open a released cube for browsing, look at it, and export what is looked at.
 
-The cube is opened from its public files alone; nothing of these functions takes a source.
+A released cube is opened from its public files alone; nothing of these functions reads a source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from dpdesk.app.querying import told
+from dpdesk.app.shops import CUBE, Shop
 from dpdesk.core.browsing import BrowseState
 from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.pivot import Pivot, pivot_of
-from dpdesk.core.query import Askable, Grouping
+from dpdesk.core.query import Askable, AskableColumn, Grouping
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.core.released import ReleasedContent
     from dpdesk.engine.olap.cube import ReleasedCube
+    from dpdesk.engine.olap.grids import SumReader
 
-CUBE = "dp-cube"
 FORMATS = ("csv", "xlsx")
 MOST_SHOWN = 200_000
 _FEW = 12
+Levels: TypeAlias = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class OpenCube:
-    """A released cube whose files were found intact, ready to be looked at."""
+    """A cube ready to be looked at: one release, several read as one, or none as yet.
 
-    folder: Path
+    ``pieces`` are the folders of the releases, whose files were found intact; with a plan alone
+    there are none. ``askable`` and ``levels`` (for each dimension the labels of its categories at
+    each level) may know more dimensions than the releases do. ``cautions`` come with every view.
+    """
+
     title: str
     claim: str
     askable: Askable
-    cube: ReleasedCube
-    content: ReleasedContent
+    levels: Mapping[str, Levels]
+    pieces: tuple[Path, ...]
+    cautions: tuple[str, ...] = ()
+    reader: SumReader | None = None
+
+    @property
+    def name(self) -> str:
+        """How the cube is called: by its title, else by its folder."""
+        return self.title or (self.pieces[0].name if self.pieces else "")
+
+    @property
+    def cube(self) -> ReleasedCube | None:
+        """What the releases say of the cube; None while there is none."""
+        return None if self.reader is None else self.reader.cube
 
     def members(self, column: str, level: int, label: str) -> tuple[str, ...]:
         """The categories of a dimension, as released, that a label of a level stands for."""
-        place = self.cube.domain.dimensions.index(column)
-        base, labels = self.cube.levels[place][0], self.cube.levels[place][level]
+        base, labels = self.levels[column][0], self.levels[column][level]
         return tuple(each for each, one in zip(base, labels, strict=True) if one == label)
 
     def look(self, state: BrowseState, token: CancelToken, report: Report) -> Pivot:
-        """The numbers of one view. InputError ``query.*``, RefusedError ``query.*``, Cancelled."""
-        from dpdesk.engine.olap.answering import cube_grid
+        """The numbers of one view.
+
+        InputError ``query.*``; RefusedError ``query.*``, of which ``query.refused`` says that no
+        table has the dimensions together; Cancelled.
+        """
+        from dpdesk.engine.olap.answering import read_grid
 
         report(StepStarted("Read the table", 1, 1))
-        with told(self.folder):
-            grid: CubeGrid = cube_grid(
-                self.cube, state.query(), self.content, token, most=MOST_SHOWN
-            )
-        return pivot_of(grid, len(state.rows))
+        wanted, cube = state.query().columns(), self.cube
+        if self.reader is None or cube is None:
+            raise _nothing_has(wanted)
+        if not set(wanted) <= set(cube.domain.dimensions):
+            raise _nothing_has(wanted)
+        with told(self.pieces[0]):
+            grid: CubeGrid = read_grid(self.reader, state.query(), token, MOST_SHOWN)
+        warnings = (*grid.warnings, *self.cautions)
+        return pivot_of(replace(grid, warnings=warnings), len(state.rows))
 
 
-def open_cube(context: AppContext, folder: Path, token: CancelToken, report: Report) -> OpenCube:
-    """Check the files of a released cube and open it.
+def _nothing_has(wanted: Sequence[str]) -> RefusedError:
+    names = " × ".join(wanted) or "the total"
+    return RefusedError("query.refused", f"No release has {names} yet, so none can answer.")
 
-    Raises InputError ``release.missing``, ``release.unreadable``; RefusedError
-    ``release.not-intact``, ``browse.no-cube``; Cancelled.
+
+def open_cube(
+    context: AppContext,
+    folder: Path,
+    token: CancelToken,
+    report: Report,
+    beside: Sequence[Path] = (),
+    known: OpenCube | None = None,
+) -> OpenCube:
+    """Check the files of a released cube and open it, read as one with those ``beside`` it.
+
+    ``known`` is what was open: dimensions of it that the releases lack stay askable. Raises
+    InputError ``release.missing``, ``release.unreadable``, ``query.twice``, ``query.combine``;
+    RefusedError ``release.not-intact``, ``browse.no-cube``; Cancelled.
     """
+    from dpdesk.app.combining import related_words
+    from dpdesk.engine.olap.combined import reader_of
     from dpdesk.engine.olap.cube import ReleasedCube
-    from dpdesk.engine.olap.selection import askable_cube
     from dpdesk.io.release_content import ReleaseContent
 
-    report(StepStarted("Check the files", 1, 1))
-    content = ReleaseContent.open(folder, token)
-    manifest = content.manifest
+    folders, found, manifests = (folder, *beside), [], []
+    for number, each in enumerate(folders, start=1):
+        report(StepStarted("Check the files", number, len(folders)))
+        content = ReleaseContent.open(each, token)
+        _check_cube(content.manifest, each)
+        with told(each):
+            found.append((ReleasedCube.from_manifest(content.manifest), content))
+        manifests.append(content.manifest)
+    cautions = related_words(folders, manifests)
+    with told(folder):
+        reader = reader_of(found)
+        guarantee = manifests[0]["guarantee"]
+        claim = str(guarantee["claim"]) if isinstance(guarantee, Mapping) else ""
+        title = str(manifests[0]["title"])
+        asked, levels = _with_known(reader.cube, known)
+        return OpenCube(title, claim, asked, levels, folders, cautions, reader)
+
+
+def _check_cube(manifest: Mapping[str, object], folder: Path) -> None:
     if manifest["method"] != CUBE:
         raise RefusedError(
             "browse.no-cube",
@@ -78,21 +132,56 @@ def open_cube(context: AppContext, folder: Path, token: CancelToken, report: Rep
             "browse.",
             hint=f"Ask it for numbers with `dpdesk query {folder.name}`.",
         )
-    with told(folder):
-        cube = ReleasedCube.from_manifest(manifest)
-        guarantee = manifest["guarantee"]
-        claim = str(guarantee["claim"]) if isinstance(guarantee, Mapping) else ""
-        return OpenCube(folder, str(manifest["title"]), claim, askable_cube(cube), cube, content)
+
+
+def _with_known(cube: ReleasedCube, known: OpenCube | None) -> tuple[Askable, Mapping[str, Levels]]:
+    from dpdesk.engine.olap.selection import askable_cube
+
+    asked = askable_cube(cube)
+    levels = dict(zip(cube.domain.dimensions, cube.levels, strict=True))
+    if known is None:
+        return asked, levels
+    more = [each for each in known.askable.columns if each.name not in levels]
+    levels |= {each.name: known.levels[each.name] for each in more}
+    order = [each.name for each in known.askable.columns]
+    columns = sorted(
+        (*asked.columns, *more),
+        key=lambda each: order.index(each.name) if each.name in order else len(order),
+    )
+    return replace(asked, columns=tuple(columns)), levels
+
+
+def planned_cube(context: AppContext, shop: Shop, token: CancelToken, report: Report) -> OpenCube:
+    """The cube of a plan of which nothing is released yet, to buy its tables one by one.
+
+    Raises InputError for whatever is wrong with the plan, Cancelled.
+    """
+    from dpdesk.app.buying import described
+    from dpdesk.engine.olap.selection import askable_cube
+
+    columns: list[AskableColumn] = []
+    levels: dict[str, Levels] = {}
+    measures: tuple[str, ...] = ("count",)
+    for number, name in enumerate(shop.dimensions, start=1):
+        report(StepStarted("Read the dimensions of the plan", number, len(shop.dimensions)))
+        cube = described(context, shop, name, token)
+        asked = askable_cube(cube)
+        columns += asked.columns
+        levels[name], measures = cube.levels[0], asked.measures
+    return OpenCube(shop.plan.title, "", Askable(tuple(columns), measures), levels, ())
 
 
 def first_view(cube: OpenCube) -> BrowseState:
     """What is shown at first: two dimensions of a published table, the longer one on rows."""
+    known = cube.cube
+    if known is None:
+        return BrowseState()
     names = [column.name for column in cube.askable.columns]
     sizes = {column.name: len(column.categories) for column in cube.askable.columns}
-    pairs = [cube.cube.names(mask) for mask in cube.cube.published if mask.bit_count() == 2]
+    pairs = [known.names(mask) for mask in known.published if mask.bit_count() == 2]
     fitting = [pair for pair in pairs if max(sizes[name] for name in pair) <= _FEW] or pairs
     if not fitting:
-        single = next((cube.cube.names(m) for m in cube.cube.published if m), ())
+        single = next((known.names(m) for m in known.published if m), ())
         return BrowseState(rows=tuple(Grouping(name) for name in single[:1]))
     pair = min(fitting, key=lambda each: [names.index(name) for name in each])
     longer, shorter = sorted(pair, key=lambda name: -sizes[name])
@@ -116,7 +205,8 @@ def export_view(
     kind = out.suffix.lower().lstrip(".")
     if kind not in FORMATS:
         raise InputError("export.format", f"{out}: expected a name that ends in .csv or .xlsx.")
-    if out.absolute().resolve().is_relative_to(cube.folder.resolve()):
+    there = out.absolute().resolve()
+    if any(there.is_relative_to(folder.resolve()) for folder in cube.pieces):
         raise InputError(
             "export.inside",
             f"{out}: lies inside the release, which nothing may be added to.",
@@ -129,7 +219,9 @@ def export_view(
 
 
 def _about(cube: OpenCube, state: BrowseState, pivot: Pivot) -> list[tuple[str, str]]:
-    lines = [("Title", cube.title), ("Release", cube.folder.name), ("Numbers", pivot.grid.sentence)]
+    lines = [("Title", cube.title)]
+    lines += [("Release", folder.name) for folder in cube.pieces]
+    lines += [("Numbers", pivot.grid.sentence)]
     lines += [("Only", condition.words()) for condition in state.query().where]
     lines += [("Note", warning) for warning in pivot.grid.warnings]
     return [*lines, ("Guarantee", cube.claim)]

@@ -7,6 +7,7 @@ the manifests of those before it; readers combine them. It is paid for in the le
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -14,11 +15,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.private.preparing import PreparedDesign, prepare_private
+from dpdesk.app.private.preparing import PreparedDesign
 from dpdesk.app.private.releasing import debit_request, write_private_release
 from dpdesk.app.querying import told
+from dpdesk.app.shops import CUBE, Shop, check_same_source
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.plan import Plan, Protection
 
 if TYPE_CHECKING:
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from dpdesk.engine.olap.combined import CombinedReleases
     from dpdesk.engine.olap.cube import ReleasedCube
     from dpdesk.engine.olap.purchase import Accuracy, Comparison
-
-CUBE = "dp-cube"
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,10 @@ class Wish:
 class Offer:
     """What a purchase would bring and cost; nothing was spent for it.
 
-    ``spent`` and ``after`` are the budget of the population before and after in words; ``refusal``
-    says why the ledger would not pay, empty when it would.
+    ``spent`` and ``after`` are the budget of the population before and after in words, ``limit``
+    and ``left`` its limit and what would be left of it (empty where there is none). ``refusal``
+    says why the ledger would not pay, empty when it would. ``answering`` are the released tables
+    that have the dimensions together, the smallest of each release.
     """
 
     dimensions: tuple[str, ...]
@@ -55,6 +57,16 @@ class Offer:
     after: str
     left: str
     refusal: str
+    limit: str = ""
+    population: str = ""
+    answering: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether the table would tell noticeably more than is known now."""
+        first = self.compared[0]
+        now = first.now
+        return now is None or first.together.half_width <= _HARDLY * now.half_width
 
     def sentence(self) -> str:
         """The decision in one or two sentences."""
@@ -64,7 +76,7 @@ class Offer:
         if first.now is None:
             return f"No release has this table yet; {bought} in each cell."
         known = f"From what is released each cell has ± {first.now.half_width:,.4g}"
-        if first.together.half_width > _HARDLY * first.now.half_width:
+        if not self.worth_it:
             return f"{known}; {bought} alone, {together}: hardly any better, so better not bought."
         return f"{known}; {bought} alone, {together}."
 
@@ -84,11 +96,12 @@ class Offer:
 
 
 _HARDLY = 0.98
+_LONGEST_NAME = 100
 
 
 def make_offer(
     context: AppContext,
-    plan_path: Path,
+    shop: Shop,
     wish: Wish,
     releases: Sequence[Path],
     token: CancelToken,
@@ -97,15 +110,16 @@ def make_offer(
     """What a table would bring and cost; nothing is spent, and no data are looked at.
 
     Raises InputError ``buy.*``, ``query.combine``, and what preparing a plan raises; RefusedError
-    ``release.not-intact``; StorageError when the ledger cannot be used; Cancelled.
+    ``release.not-intact``, ``buy.other-source``; StorageError when the ledger cannot be used;
+    Cancelled.
     """
-    with _prepared(context, plan_path, wish, releases, token, report) as (prepared, known):
+    with _prepared(context, shop, wish, releases, token, report) as (prepared, known):
         return _offer(context, prepared, known)
 
 
 def buy(
     context: AppContext,
-    plan_path: Path,
+    shop: Shop,
     wish: Wish,
     releases: Sequence[Path],
     out: Path,
@@ -120,27 +134,47 @@ def buy(
     from dpdesk.io.release_folder import check_out
 
     check_out(out)
-    with _prepared(context, plan_path, wish, releases, token, report) as (prepared, known):
+    with _prepared(context, shop, wish, releases, token, report) as (prepared, known):
         offer = _offer(context, prepared, known)
         return offer, write_private_release(context, prepared, out, token, report)
+
+
+def described(context: AppContext, shop: Shop, name: str, token: CancelToken) -> ReleasedCube:
+    """The table of one dimension as it would be released: its categories, levels and measures.
+
+    Raises InputError ``buy.*`` and what preparing a plan raises, Cancelled.
+    """
+    wish = Wish((name,), (shop.budget_key, Fraction(1)))
+    plan = _plan_for(shop.plan, wish, (), shop.where)
+    with shop.prepare(context, plan, token, silent) as prepared:
+        return _offered(prepared)
 
 
 @contextmanager
 def _prepared(
     context: AppContext,
-    plan_path: Path,
+    shop: Shop,
     wish: Wish,
     releases: Sequence[Path],
     token: CancelToken,
     report: Report,
 ) -> Iterator[tuple[PreparedDesign, CombinedReleases | None]]:
-    from dpdesk.io.planfile import read_plan
-
     known, hashes = _known(releases, token)
-    plan = _plan_for(read_plan(plan_path), wish, hashes, plan_path.name)
-    base = plan_path.absolute().parent
-    with prepare_private(context, plan, base, plan_path.name, token, report) as prepared:
+    plan = _plan_for(shop.plan, wish, hashes, shop.where)
+    with shop.prepare(context, plan, token, report) as prepared:
+        check_same_source(prepared.data, releases)
         yield prepared, known
+
+
+def place_beside(release: Path, dimensions: Sequence[str]) -> Path:
+    """A free folder beside a release for a table of these dimensions, named after both."""
+    table = "-".join(re.sub(r"[^\w.]+", "_", name) for name in dimensions) or "total"
+    stem, number = f"{release.name}-{table}"[:_LONGEST_NAME], 1
+    place = release.with_name(stem)
+    while place.exists():
+        number += 1
+        place = release.with_name(f"{stem}-{number}")
+    return place
 
 
 def _known(
@@ -220,18 +254,24 @@ def _plan_for(plan: Plan, wish: Wish, follows: Sequence[str], where: str) -> Pla
     return replace(plan, protection=Protection(CUBE, protection), title=title)
 
 
-def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedReleases | None) -> Offer:
-    from dpdesk.app.ledgers import open_ledger
+def _offered(prepared: PreparedDesign) -> ReleasedCube:
+    """The cube that the release of a design would hold."""
     from dpdesk.core.parameters import effective_parameters
     from dpdesk.engine.olap.cube import ReleasedCube
-    from dpdesk.engine.olap.purchase import compare, fits
 
-    design, parameters = prepared.design, prepared.method.parameters
+    parameters = prepared.method.parameters
     manifest = {
         "parameters": effective_parameters(parameters, prepared.given.parameters, parameters),
-        "result": design.result,
+        "result": prepared.design.result,
     }
-    offered = ReleasedCube.from_manifest(manifest)
+    return ReleasedCube.from_manifest(manifest)
+
+
+def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedReleases | None) -> Offer:
+    from dpdesk.app.ledgers import open_ledger
+    from dpdesk.engine.olap.purchase import compare, fits
+
+    design, offered = prepared.design, _offered(prepared)
     if known is not None:
         fits(offered, known)
     desk = open_ledger(context, prepared.base, prepared.plan.budget)
@@ -248,6 +288,9 @@ def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedRelease
         str(seen.after),
         "" if seen.left is None else str(seen.left),
         "" if seen.refusal is None else seen.refusal.sentence,
+        "" if seen.limit is None else str(seen.limit),
+        desk.population,
+        () if known is None else known.answering(offered.domain.dimensions),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.buying import CUBE, check_apart, manifest_hash
+from dpdesk.app.buying import check_apart, manifest_hash
 from dpdesk.app.querying import AskedRelease, told
+from dpdesk.app.shops import CUBE
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.query import Answer, Query
@@ -53,8 +54,7 @@ def open_together(folders: Sequence[Path], token: CancelToken, report: Report) -
     from dpdesk.engine.olap.selection import askable_cube
     from dpdesk.io.release_content import ReleaseContent
 
-    found, hashes = [], []
-    named: set[str] = set()
+    found, manifests = [], []
     for number, folder in enumerate(folders, start=1):
         report(StepStarted(f"Check the files of {folder.name}", number, len(folders)))
         content = ReleaseContent.open(folder, token)
@@ -65,13 +65,28 @@ def open_together(folders: Sequence[Path], token: CancelToken, report: Report) -
             )
         with told(folder):
             found.append((ReleasedCube.from_manifest(manifest), content))
-            named.update(_follows(manifest["parameters"]))
-        hashes.append(manifest_hash(manifest))
-    check_apart(folders, hashes)
+        manifests.append(manifest)
+    warnings = related_words(folders, manifests)
     reader = reader_of(found)
     title = str(found[0][1].manifest["title"])
     about = AskedRelease(folders[0], title, CUBE, askable_cube(reader.cube))
-    return OpenTogether(about, reader, len(named & set(hashes)) >= len(hashes) - 1)
+    return OpenTogether(about, reader, not warnings)
+
+
+def related_words(
+    folders: Sequence[Path], manifests: Sequence[Mapping[str, object]]
+) -> tuple[str, ...]:
+    """What to say beside numbers of several releases: nothing when they name each other.
+
+    Raises InputError ``query.twice`` when one is named twice, ``release.unreadable``.
+    """
+    hashes = [manifest_hash(manifest) for manifest in manifests]
+    check_apart(folders, hashes)
+    named: set[str] = set()
+    for folder, manifest in zip(folders, manifests, strict=True):
+        with told(folder):
+            named.update(_follows(manifest["parameters"]))
+    return () if len(named & set(hashes)) >= len(hashes) - 1 else (_UNRELATED,)
 
 
 def _follows(parameters: object) -> Sequence[str]:

@@ -45,6 +45,14 @@ class Pivot:
         with np.errstate(invalid="ignore"):
             return np.asarray(self.half_widths > share * np.abs(self.values))
 
+    def mostly_doubtful(self, share: float) -> bool:
+        """Whether more than half of the cells are doubtful, margins left out."""
+        inner = np.array([None not in labels for labels in self.row_labels])[:, None] & np.array(
+            [None not in labels for labels in self.column_labels]
+        )
+        marked = self.doubtful(share)[inner]
+        return bool(2 * marked.sum() > marked.size)
+
     def shades(self) -> NDArray[np.int8]:
         """For each cell the step of the error's ramp, 0 (small) to 5; -1 where ± says more."""
         shares = self.shares

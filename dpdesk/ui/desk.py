@@ -128,6 +128,7 @@ class Desk(QObject):
         self.beside.jumpAsked.connect(self._on_jump)
         self.review.cubeAsked.connect(self.beside.show_browser)
         self.compare.waysAsked.connect(self.beside.show_ways)
+        self.compare.browseAsked.connect(self.beside.show_browser)
         self.review.standing.peopleAsked.connect(self.beside.show_people)
         self.projects.openAsked.connect(self._on_project_chosen)
         self.projects.keeper.opened.connect(self._on_project_opened)

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 
 from dpdesk.app.asking import reads_rows
+from dpdesk.app.shops import CUBE, AtHand
 from dpdesk.ui.asking import AskWindow
 from dpdesk.ui.audit import AuditWindow
 from dpdesk.ui.browsing import BrowseWindow
@@ -60,6 +61,12 @@ class SideWindows(QObject):
         tip = self.tr("Look through the tables of a cube, or ask released rows for counts")
         spec = ActionSpec("view.browse", text, "view", "Ctrl+Shift+B", tip, "go")
         add(spec, self.ask_browser)
+        text = self.tr("Buy tables one by &one…")
+        tip = self.tr(
+            "For a planned cube of many dimensions: see what each table costs, and buy it"
+        )
+        spec = ActionSpec("run.buy", text, "run", "Ctrl+Shift+G", tip)
+        add(spec, self.show_shop, self.plans_cube)
         text, tip = self.tr("All &states…"), self.tr("All states that the work has had, with times")
         spec = ActionSpec("edit.states", text, "edit", "Ctrl+Shift+H", tip)
         add(spec, self.show_history, self._window.has_history)
@@ -102,12 +109,30 @@ class SideWindows(QObject):
         if reads_rows(folder):
             self.show_asker(folder)
             return
+        self._browser().open(folder)
+
+    @Slot()
+    def show_shop(self) -> None:
+        """Show the cube of the plan that is open, to buy its tables one by one."""
+        self._browser().open_plan()
+
+    def _browser(self) -> BrowseWindow:
         if self.browser is None:
             bench = self._bench
             self.browser = BrowseWindow(
-                bench.context, bench.hub, self._theme, self._asker, self._window
+                bench.context, bench.hub, self._theme, self._asker, self._at_hand, self._window
             )
-        self.browser.open(folder)
+            self.browser.spent.connect(bench.budget.look)
+        return self.browser
+
+    def _at_hand(self) -> AtHand | None:
+        """The work that is open, with its data."""
+        data = self._bench.data
+        return None if data is None else AtHand(self._bench.work, data)
+
+    def plans_cube(self) -> bool:
+        """Whether the data of a planned cube are open."""
+        return self._bench.data is not None and self._bench.work.method == CUBE
 
     def show_asker(self, folder: Path) -> None:
         """Ask a release of rows for counts."""

@@ -39,13 +39,17 @@ def cube(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "release"
 
 
+def _nothing() -> None:
+    """Nothing is open in the main window."""
+
+
 class Room:
     """The window, and somebody at it."""
 
     def __init__(self, qtbot: QtBot, context: AppContext, hub: JobHub, theme: ThemeManager) -> None:
         self.qtbot, self.hub = qtbot, hub
         self.asker = ScriptedAsker()
-        self.window = BrowseWindow(context, hub, theme, self.asker)
+        self.window = BrowseWindow(context, hub, theme, self.asker, _nothing)
         self.side, self.page = self.window.side, self.window.page
         qtbot.addWidget(self.window)
 
@@ -295,7 +299,7 @@ def test_what_no_table_has_together_offers_the_way_back(
     plan = write_plan(write_register(tmp_path / "data", people(50)), publish={"max_dimensions": 2})
     with AppContext.open(tmp_path / "second") as context:
         folder = release(context, plan, tmp_path / "pairs").out
-    room.open(folder)
+    room.open(folder / "public")
     before = room.window.state
     free = next(name for name in ("sex", "region", "age") if room.side.chip(name).shelf == UNUSED)
     room.key(free, Qt.Key.Key_R)

@@ -65,10 +65,13 @@ def prepare_private(
     report: Report,
     data: DataStore | None = None,
     hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
+    recorded: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
 ) -> PreparedDesign:
     """Make a plan of a private method ready; see :func:`dpdesk.app.planning.prepare`.
 
-    The design depends on nothing of the data but the names of their columns.
+    The design depends on nothing of the data but the names of their columns. ``recorded`` are
+    hierarchies of the plan's files as the evidence of a release keeps them; the files are not read
+    then. Unlike those of ``hierarchies`` they declare categories, as the files did.
     """
     sentences: list[str] = []
 
@@ -80,7 +83,8 @@ def prepare_private(
     if not isinstance(method, PrivateMethod):
         raise TypeError("not a private method")
     note_without_effect(plan, method, parameters, note)
-    ready = dict(hierarchies) | read_files(plan, base, hierarchies, token, note)
+    at_hand = {**hierarchies, **recorded}
+    ready = at_hand | read_files(plan, base, at_hand, token, note)
     store = data or open_data(context, plan, base, token, report)
     try:
         for sentence in store.reading.notes:

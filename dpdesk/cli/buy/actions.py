@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app import buying
 from dpdesk.app.buying import Offer, Wish
+from dpdesk.app.shops import shop_of_file
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, paragraph
 from dpdesk.core.errors import InputError
@@ -21,14 +22,12 @@ if TYPE_CHECKING:
 
 def buy(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Make an offer; with ``--out`` take it."""
-    wish = _wish(options)
+    wish, shop = _wish(options), shop_of_file(options.plan)
     if options.out is None:
-        offer = buying.make_offer(context, options.plan, wish, options.others, token, report)
+        offer = buying.make_offer(context, shop, wish, options.others, token, report)
         plain = {"bought": False, **offer.as_json()}
         return Outcome(_text(offer) + "\nNothing was spent; --out DIR buys it.\n", plain)
-    offer, made = buying.buy(
-        context, options.plan, wish, options.others, options.out, token, report
-    )
+    offer, made = buying.buy(context, shop, wish, options.others, options.out, token, report)
     plain = {"bought": True, **offer.as_json(), **made.as_json()}
     asked = " ".join([str(made.out), *(f"--with {each}" for each in options.others)])
     text = f"{_text(offer)}\nBought, written to {made.out}\nAsk: dpdesk query {asked}\n"

@@ -79,6 +79,19 @@ class CombinedReleases:
             found[each] = 1 / total if total else np.inf
         return found
 
+    def answering(self, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Of each release that has these dimensions together the smallest such table."""
+        found: list[tuple[str, ...]] = []
+        for part in self.parts:
+            domain, shape = part.cube.domain, part.cube.shape
+            if set(names) <= set(domain.dimensions):
+                own = mask_of(domain.dimensions.index(name) for name in names)
+                vector = next(iter(part.cube.vectors.values()))
+                masks = [mask for mask in vector.files if not own & ~mask]
+                best = min(masks, key=lambda each: (cells(each, shape), each), default=None)
+                found += [] if best is None else [part.cube.names(best)]
+        return tuple(found)
+
     def sums(self, name: str, groups: Sequence[AxisGroups], token: CancelToken) -> Sums:
         """See :class:`SumReader`."""
         mask = needed(groups)

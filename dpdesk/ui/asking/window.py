@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
+from PySide6.QtCore import QCoreApplication, Qt, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QWidget
 
 from dpdesk.app.asking import ReleasedColumn, drawn_columns
 from dpdesk.app.querying import OpenRelease
@@ -22,16 +22,19 @@ from dpdesk.core.query import Condition
 from dpdesk.ui.asking import tasks, words
 from dpdesk.ui.asking.side import AskSide
 from dpdesk.ui.charts import ChartView
-from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
-from dpdesk.ui.panels.review.job_line import JobLine
+from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.people.parts import note
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.reading import ReadingWindow, shown_name
+from dpdesk.ui.theme import SPACE, ThemeManager
+from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.turning import TurningSplitter
 
 
-class AskWindow(QWidget):
+class AskWindow(ReadingWindow):
     """Asks one release at a time; ``source()`` names the data file that is open, None for none."""
+
+    channels = (tasks.OPEN, tasks.VALUES, tasks.ASK)
+    room = (130, 28)
 
     def __init__(
         self,
@@ -41,40 +44,25 @@ class AskWindow(QWidget):
         source: Callable[[], Path | None],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
-        self._context, self._hub, self._source = context, hub, source
+        super().__init__(
+            hub, theme, QCoreApplication.translate("AskWindow", "Ask a release"), parent
+        )
+        self._context, self._source = context, source
         self._release: OpenRelease | None = None
         self._state = AskState()
         self._found: tasks.Answered | None = None
         self._known: dict[str, ReleasedColumn] = {}
-        set_look(self, "panel")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setWindowTitle(self.tr("Ask a release – DPDesk"))
-        self.setAccessibleName(self.tr("Ask a release"))
         self._build(theme)
         self._connect()
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        self.follow_theme(theme)
 
     def _build(self, theme: ThemeManager) -> None:
-        outer = column(self, margin=SPACE.l, gap=SPACE.s)
-        body = QWidget()
-        layout = column(body, gap=SPACE.s)
-        self.title = QLabel()
-        self.title.setWordWrap(True)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        set_look(self.title, "headline")
-        self.band, self.progress = MessageBand(theme), JobLine(self._hub)
-        for widget in (self.title, self.band, self.progress):
+        _, layout = self.build_body()
+        for widget in (self.band, self.progress):
             layout.addWidget(widget)
         self.side = AskSide(theme)
         splitter = TurningSplitter("ask", (self.side, self._build_page(theme)), (2, 3))
         layout.addWidget(splitter, 1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(body)
-        outer.addWidget(area, 1)
 
     def _build_page(self, theme: ThemeManager) -> QWidget:
         page = QWidget()
@@ -118,19 +106,10 @@ class AskWindow(QWidget):
         self.title.setText(folder.name)
         self.band.clear()
         self._say(None)
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        self.present()
         title = self.tr("Checking the files of {name}").format(name=folder.name)
-        job = self._hub.latest(tasks.OPEN).query(
-            title,
-            tasks.OpenFolder(self._context, folder),
-            done=self._on_open,
-            failed=self._on_failed,
-            cancelled=self._on_not_wanted,
-            quiet=True,
-        )
-        self.progress.follow(job, title)
+        work = tasks.OpenFolder(self._context, folder)
+        self.read(tasks.OPEN, title, work, self._on_open, self._on_failed)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape closes; Ctrl+T chart or table."""
@@ -142,12 +121,6 @@ class AskWindow(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop what nobody waits for any more."""
-        for channel in (tasks.OPEN, tasks.VALUES, tasks.ASK):
-            self._hub.latest(channel).cancel()
-        super().closeEvent(event)
-
     # -- wishes
 
     @Slot(str)
@@ -156,13 +129,9 @@ class AskWindow(QWidget):
         if known is not None:
             self.side.show_values(known)
         elif self._release is not None:
-            self._hub.latest(tasks.VALUES).query(
-                self.tr("Reading the values of {name}").format(name=name),
-                tasks.Values(self._release, name),
-                done=self._on_values,
-                failed=self._on_failed,
-                quiet=True,
-            )
+            title = self.tr("Reading the values of {name}").format(name=name)
+            work = tasks.Values(self._release, name)
+            self.read(tasks.VALUES, title, work, self._on_values, self._on_failed, told=False)
 
     @Slot(str, object)
     def _on_condition(self, name: str, condition: Condition | None) -> None:
@@ -193,15 +162,8 @@ class AskWindow(QWidget):
         self.chart.set_stale(self._found is not None)
         title = self.tr("Estimating from the release")
         source = self._source() if self.side.truth.isChecked() else None
-        job = self._hub.latest(tasks.ASK).query(
-            title,
-            tasks.Ask(self._context, self._release, state, source),
-            done=self._on_answer,
-            failed=self._on_failed,
-            cancelled=self._on_not_wanted,
-            quiet=True,
-        )
-        self.progress.follow(job, title)
+        work = tasks.Ask(self._context, self._release, state, source)
+        self.read(tasks.ASK, title, work, self._on_answer, self._on_failed)
 
     # -- what comes back
 
@@ -211,8 +173,7 @@ class AskWindow(QWidget):
             return
         self._release = release = opened.release
         about, drawn = release.about, drawn_columns(release)
-        self.title.setText(about.title or about.folder.name)
-        self.setWindowTitle(self.tr("{name} – DPDesk").format(name=self.title.text()))
+        self.name_it(shown_name(about.title, about.folder))
         names = [each.name for each in about.askable.columns]
         first = [name for name in names if name in drawn]
         self.side.setEnabled(True)
@@ -266,14 +227,3 @@ class AskWindow(QWidget):
     def _on_failed(self, outcome: JobFailed) -> None:
         self.chart.set_stale(self._found is not None)
         self.band.show_error(outcome)
-
-    def _on_not_wanted(self, outcome: JobCancelled) -> None:
-        if not outcome.superseded:
-            self.band.show_message("info", self.tr("It was stopped; ask again."))
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumSize(theme.ems(40), theme.row * 14)
-        screen = self.screen().availableSize()
-        wide, high = theme.ems(130), theme.row * 28
-        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))

@@ -1,32 +1,37 @@
 """A released cube in a window beside the main one: roll up, drill down, slice, dice, pivot.
 
-It reads the public files of the release alone, and is given nothing else.
+The numbers come from the public files of releases alone. Whoever has the data and the ledger of a
+cube can buy more of its tables here (:mod:`.purchasing`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
+from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QWidget
 
 from dpdesk.app.browsing import OpenCube, first_view
+from dpdesk.app.shops import AtHand
 from dpdesk.app.types import AppContext
 from dpdesk.core.browsing import BrowseState, Place, Step, Trail
 from dpdesk.ui.browsing import tasks
 from dpdesk.ui.browsing.page import BrowsePage
+from dpdesk.ui.browsing.purchasing import Purchase
 from dpdesk.ui.browsing.shelves import COLUMNS, ROWS
 from dpdesk.ui.browsing.side import BrowseSide, SideScroll
 from dpdesk.ui.browsing.trail import TrailLine
+from dpdesk.ui.browsing.words import pieces_words
 from dpdesk.ui.files import FileAsker
-from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
-from dpdesk.ui.panels.review.job_line import JobLine
+from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.people.parts import button, note
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import MessageBand, column
+from dpdesk.ui.reading import ReadingWindow
+from dpdesk.ui.theme import SPACE, ThemeManager, set_look
+from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.placing import FilePlace
 from dpdesk.ui.widgets.turning import TurningSplitter
@@ -35,8 +40,15 @@ UNDO = "browse.undo"
 _PLACES = {ROWS: Place.ROWS, COLUMNS: Place.COLUMNS}
 
 
-class BrowseWindow(QWidget):
-    """Shows one released cube at a time; :meth:`open` names its folder."""
+class BrowseWindow(ReadingWindow):
+    """Shows one cube at a time: :meth:`open` names the folder of a release, :meth:`open_plan` shows
+    that of the work at hand. ``at_hand()`` is the open work with its data, None without.
+
+    ``spent()`` when a table was bought, or was tried to be: the ledger may say other things.
+    """
+
+    spent = Signal()
+    channels = (tasks.OPEN, tasks.LOOK, tasks.OFFER)
 
     def __init__(
         self,
@@ -44,47 +56,38 @@ class BrowseWindow(QWidget):
         hub: JobHub,
         theme: ThemeManager,
         asker: FileAsker,
+        at_hand: Callable[[], AtHand | None],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
-        self._context, self._hub = context, hub
+        name = QCoreApplication.translate("BrowseWindow", "Browse a released cube")
+        super().__init__(hub, theme, name, parent)
+        self._context, self._asker, self._at_hand = context, asker, at_hand
         self._cube: OpenCube | None = None
         self._trail: Trail | None = None
         self._seen: tasks.Seen | None = None
-        set_look(self, "panel")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setWindowTitle(self.tr("Browse a released cube – DPDesk"))
-        self.setAccessibleName(self.tr("Browse a released cube"))
+        self._planned = False
+        self.purchase = Purchase(context, hub, theme, asker, at_hand, self)
         self._build(theme)
         self._place = FilePlace(asker, self.band, self)
         self._connect()
-        theme.changed.connect(self._on_theme)
-        self._on_theme(theme.theme)
+        self.follow_theme(theme)
         self._show_steps()
 
     def _build(self, theme: ThemeManager) -> None:
-        outer = column(self, margin=SPACE.l, gap=SPACE.s)
-        body = QWidget()
-        layout = column(body, gap=SPACE.s)
-        self.title = QLabel()
-        self.title.setWordWrap(True)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        set_look(self.title, "headline")
-        self.claim = note()
-        self.band = MessageBand(theme)
-        self.progress = JobLine(self._hub)
-        for widget in (self.title, self.claim, self.band, self.progress):
+        outer, layout = self.build_body()
+        self.claim, self.pieces = note(), note()
+        for widget in (self.claim, self.pieces, self.band, self.progress):
             layout.addWidget(widget)
         self.side, self.page = BrowseSide(theme), BrowsePage(theme)
-        parts = (SideScroll(self.side), self.page)
+        right = QWidget()
+        stack = column(right, gap=SPACE.s)
+        stack.addWidget(self.purchase.card)
+        stack.addWidget(self.page, 1)
+        stack.addStretch()
+        parts = (SideScroll(self.side), right)
         splitter = TurningSplitter("browse", parts, (0, 1))
         splitter.turned.connect(parts[0].set_stacked)
         layout.addWidget(splitter, 1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(body)
-        outer.addWidget(area, 1)
         outer.addWidget(self._build_bar())
 
     def _build_bar(self) -> QWidget:
@@ -92,9 +95,14 @@ class BrowseWindow(QWidget):
         self.trail_line = TrailLine()
         self.undo = button(self.tr("&Undo"), self.tr("Take back the last step (Ctrl+Z)"))
         self.redo = button(self.tr("Re&do"), self.tr("Take the step again (Ctrl+Shift+Z)"))
+        tip = self.tr("What a table of these dimensions would bring and cost (Ctrl+G)")
+        self.buy = button(self.tr("O&ffer for this table"), tip)
+        tip = self.tr("Read another release of this cube together with what is open (Ctrl+O)")
+        self.add = button(self.tr("Add a &release…"), tip)
         tip = self.tr("Write this view with its errors as CSV or Excel (Ctrl+E)")
         self.export = button(self.tr("&Export the view…"), tip, "primary")
-        for widget in (self.trail_line, self.undo, self.redo, self.export):
+        widgets = (self.trail_line, self.undo, self.redo, self.buy, self.add, self.export)
+        for widget in widgets:
             line.add(widget)
         return line
 
@@ -111,8 +119,19 @@ class BrowseWindow(QWidget):
         self.undo.clicked.connect(self.go_back)
         self.redo.clicked.connect(self.go_forth)
         self.export.clicked.connect(self.ask_export)
+        self.buy.clicked.connect(self.ask_offer)
+        self.add.clicked.connect(self.ask_piece)
+        self.purchase.bought.connect(self._on_bought)
+        self.purchase.spent.connect(self.spent)
+        self.purchase.turned.connect(self._on_turned)
+        self.purchase.declinedNow.connect(self._on_declined)
         self.band.triggered.connect(self._on_answer)
         self._place.chosen.connect(self._on_place)
+        self._wishes: dict[int, Callable[[], None]] = {
+            Qt.Key.Key_E: self.ask_export,
+            Qt.Key.Key_G: self.ask_offer,
+            Qt.Key.Key_O: self.ask_piece,
+        }
 
     # -- what is shown
 
@@ -134,29 +153,40 @@ class BrowseWindow(QWidget):
 
     def open(self, folder: Path) -> None:
         """Open a release folder, or its public part, and show the window."""
+        self._begin(folder.name, planned=False)
+        self._open((folder,))
+
+    def open_plan(self) -> None:
+        """Open the cube of the plan at hand, to buy its tables one by one."""
+        at_hand = self._at_hand()
+        self._begin(self.tr("A cube that is bought table by table"), planned=True)
+        if at_hand is None:
+            self.band.show_message("info", self.tr("Open the plan of a data cube first."))
+            return
+        work = tasks.OpenPlan(self._context, at_hand)
+        self.read(tasks.OPEN, self.tr("Reading the plan"), work, self._on_open)
+
+    def _begin(self, name: str, *, planned: bool) -> None:
         self._cube, self._trail, self._seen = None, None, None
+        self._planned = planned
+        self.purchase.take(None, planned=planned)
         self.page.show_pivot(None, self.side.marked_share)
         self.side.setEnabled(False)
-        self.title.setText(folder.name)
+        self.title.setText(name)
         self.claim.setText("")
+        self.pieces.hide()
         self.band.clear()
         self._show_steps()
-        self.show()
-        self.raise_()
-        self.activateWindow()
-        title = self.tr("Checking the files of {name}").format(name=folder.name)
-        job = self._hub.latest(tasks.OPEN).query(
-            title,
-            tasks.OpenFolder(self._context, folder),
-            done=self._on_open,
-            failed=self._on_not_open,
-            cancelled=self._on_not_wanted,
-            quiet=True,
-        )
-        self.progress.follow(job, title)
+        self._on_turned()
+        self.present()
+
+    def _open(self, pieces: tuple[Path, ...]) -> None:
+        title = self.tr("Checking the files of {name}").format(name=pieces[-1].name)
+        work = tasks.OpenPieces(self._context, pieces, self._cube)
+        self.read(tasks.OPEN, title, work, self._on_open)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes; undo, redo, Ctrl+T table or bars, Ctrl+E export."""
+        """Escape closes; undo, redo; Ctrl+T bars, Ctrl+E export, Ctrl+G offer, Ctrl+O add."""
         control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
         redo = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
         if event.key() == Qt.Key.Key_Escape:
@@ -167,18 +197,12 @@ class BrowseWindow(QWidget):
             self.go_back()
         elif control and event.key() == Qt.Key.Key_T:
             self.page.toggle()
-        elif control and event.key() == Qt.Key.Key_E:
-            self.ask_export()
+        elif control and event.key() in self._wishes:
+            self._wishes[event.key()]()
         elif event.key() == Qt.Key.Key_X and not event.modifiers():
             self._on_turn()
         else:
             super().keyPressEvent(event)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop what nobody waits for any more."""
-        for channel in (tasks.OPEN, tasks.LOOK):
-            self._hub.latest(channel).cancel()
-        super().closeEvent(event)
 
     # -- steps
 
@@ -279,14 +303,8 @@ class BrowseWindow(QWidget):
         self.side.show_state(self._trail.state)
         self._order_tabs()
         title = self.tr("Reading the numbers")
-        job = self._hub.latest(tasks.LOOK).query(
-            title,
-            tasks.Look(self._cube, self._trail.state),
-            done=self._on_seen,
-            failed=self._on_unseen,
-            quiet=True,
-        )
-        self.progress.follow(job, title)
+        work = tasks.Look(self._cube, self._trail.state)
+        self.read(tasks.LOOK, title, work, self._on_seen, self._on_unseen)
 
     def _show_steps(self) -> None:
         trail = self._trail
@@ -294,11 +312,15 @@ class BrowseWindow(QWidget):
         self.undo.setEnabled(trail is not None and trail.at > 0)
         self.redo.setEnabled(trail is not None and trail.at < len(trail.steps) - 1)
         self.export.setEnabled(self.seen is not None)
+        self.buy.setEnabled(trail is not None and self.purchase.possible)
+        self.add.setEnabled(trail is not None)
 
     def _order_tabs(self) -> None:
         """Tab goes from the chips to the fields, the table, and the bar: as they stand."""
-        ends = [*self.trail_line.buttons, self.undo, self.redo, self.export]
-        for one, other in pairwise([*self.side.tab_stops(), *self.page.tab_stops(), *ends]):
+        bar = (self.undo, self.redo, self.buy, self.add, self.export)
+        ends = [*self.trail_line.buttons, *bar]
+        middle = [*self.purchase.card.tab_stops(), *self.page.tab_stops()]
+        for one, other in pairwise([*self.side.tab_stops(), *middle, *ends]):
             QWidget.setTabOrder(one, other)
 
     # -- export
@@ -309,7 +331,7 @@ class BrowseWindow(QWidget):
         if self.seen is None or self._cube is None:
             return
         filters = self.tr("Table (*.csv);;Excel (*.xlsx)")
-        name = f"{self._cube.folder.name}-view.csv"
+        name = f"{self._cube.name}-view.csv"
         self._place.ask("", self.tr("Export the view"), name, filters)
 
     @Slot(str, object, bool)
@@ -320,8 +342,70 @@ class BrowseWindow(QWidget):
             self.tr("Exporting the view"),
             tasks.Export(self._context, self._cube, self.state, path),
             done=self._on_written,
-            failed=self._on_failed,
+            failed=self.tell_failure,
         )
+
+    # -- more tables
+
+    @Slot()
+    def ask_offer(self) -> None:
+        """Show what a table of the present view would bring and cost."""
+        if self.state is not None and self.purchase.possible:
+            self.purchase.want(self._wanted())
+            self.purchase.card.amount.setFocus()
+
+    def _wanted(self) -> tuple[str, ...]:
+        """The dimensions of the table that the view needs, in the cube's order."""
+        state, cube = self.state, self._cube
+        if state is None or cube is None:
+            return ()
+        named = state.query().columns()
+        return tuple(each.name for each in cube.askable.columns if each.name in named)
+
+    @Slot()
+    def ask_piece(self) -> None:
+        """Ask for the folder of another release, and read it together with what is open."""
+        if self._cube is None:
+            return
+        pieces = self._cube.pieces
+        near = str(pieces[0].parent) if pieces else ""
+        folder = self._asker.open_folder(self.tr("Add a release of this cube"), near)
+        if folder is not None:
+            self._open((*pieces, folder))
+
+    @Slot(object)
+    def _on_bought(self, piece: Path) -> None:
+        if self._cube is not None:
+            self._open((*self._cube.pieces, piece))
+
+    @Slot()
+    def _on_turned(self) -> None:
+        """One button is the main one: that of the offer while it is open."""
+        offered = not self.purchase.card.isHidden()
+        set_look(self.export, "" if offered else "primary")
+        if offered:
+            self.bring_in_sight(self.purchase.card)
+        self.page.setVisible(self._seen is not None or not (offered or self._planned))
+
+    @Slot()
+    def _on_declined(self) -> None:
+        """What nothing answers and nobody buys is no view: back to the one before."""
+        if self._seen is None:
+            self.go_back()
+        else:
+            self.page.grid.setFocus()
+
+    def _offer_if_needed(self, *, unanswered: bool) -> None:
+        """Open the offer by itself where nothing can answer, or most cells are doubtful."""
+        if not self.purchase.possible:
+            return
+        share, seen = self.side.marked_share, self.seen
+        poor = seen is not None and seen.pivot.mostly_doubtful(share)
+        wanted = self._wanted()
+        poor = poor and not self.purchase.declined(wanted)
+        if unanswered or poor or not self.purchase.card.isHidden():
+            self.purchase.want(wanted)
+        self._on_turned()
 
     # -- what comes back
 
@@ -329,13 +413,18 @@ class BrowseWindow(QWidget):
         cube = outcome.value
         if not isinstance(cube, OpenCube):
             return
+        first = self._cube is None
         self._cube = cube
-        self.title.setText(cube.title or cube.folder.name)
+        self.purchase.take(cube, planned=self._planned)
+        self.name_it(cube.name)
         self.claim.setText(cube.claim)
-        self.setWindowTitle(self.tr("{name} – DPDesk").format(name=cube.title or cube.folder.name))
+        self.claim.setVisible(bool(cube.claim))
+        self.pieces.setText(pieces_words(cube.pieces))
+        self.pieces.setVisible(len(cube.pieces) > 1)
         self.side.setEnabled(True)
         self.side.show_cube(cube.askable)
-        self._trail = Trail((Step(self.tr("load"), first_view(cube)),))
+        if first:
+            self._trail = Trail((Step(self.tr("load"), first_view(cube)),))
         self._look()
 
     def _on_seen(self, outcome: JobDone) -> None:
@@ -344,21 +433,29 @@ class BrowseWindow(QWidget):
             self._seen = outcome.value
             self.page.show_pivot(outcome.value.pivot, self.side.marked_share)
             self._show_steps()
+            self._offer_if_needed(unanswered=False)
             if first:
                 self.page.grid.setFocus()
-
-    def _on_not_open(self, outcome: JobFailed) -> None:
-        self.band.show_error(outcome)
-
-    def _on_not_wanted(self, outcome: JobCancelled) -> None:
-        self.band.show_message("info", self.tr("It was stopped; open the release again."))
 
     def _on_unseen(self, outcome: JobFailed) -> None:
         self._seen = None
         self.page.show_pivot(None, self.side.marked_share)
         self._show_steps()
+        unanswered = outcome.code == "query.refused"
+        if unanswered and self._begins():
+            text = self.tr("Put dimensions on rows and columns: then each table has its offer.")
+            self.band.show_message("info", text)
+            self._on_turned()
+            return
+        if unanswered and self.purchase.possible:
+            self._offer_if_needed(unanswered=True)
+            return
         actions = ((UNDO, self.tr("Undo this step")),) if self.undo.isEnabled() else ()
         self.band.show_error(outcome, actions)
+
+    def _begins(self) -> bool:
+        """Whether nothing is released yet, and nothing was asked for."""
+        return self._cube is not None and not self._cube.pieces and not self._wanted()
 
     @Slot(str)
     def _on_answer(self, answer: str) -> None:
@@ -367,13 +464,3 @@ class BrowseWindow(QWidget):
 
     def _on_written(self, outcome: JobDone) -> None:
         self.band.show_message("ok", self.tr("Written: {path}").format(path=outcome.value))
-
-    def _on_failed(self, outcome: JobFailed) -> None:
-        self.band.show_error(outcome)
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self.setMinimumSize(theme.ems(40), theme.row * 14)
-        screen = self.screen().availableSize()
-        wide, high = theme.ems(150), theme.row * 30
-        self.resize(min(wide, screen.width() - 40), min(high, screen.height() - 80))

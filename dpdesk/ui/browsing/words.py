@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
@@ -42,6 +45,15 @@ def share_text(half: float, value: float) -> str:
         return ""
     share = half / abs(value) * 100
     return marked(f"{share:,.1f} %" if share < _FINE else f"{share:,.0f} %")
+
+
+def pieces_words(pieces: Sequence[Path]) -> str:
+    """Which releases are read as one."""
+    names = ", ".join(each.name for each in pieces)
+    return _tr(
+        "Read as one from {count} releases: {names}. What they cost adds up; the claim above is "
+        "that of the first."
+    ).format(count=len(pieces), names=names)
 
 
 def question_words(pivot: Pivot) -> str:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QDoubleSpinBox, QToolButton
 
 from dpdesk.app.demo import sample_folder
 from dpdesk.app.running import run_plan
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.ui.browsing import BrowseWindow
 from dpdesk.ui.browsing.shelves import Chip
 from dpdesk.ui.browsing.table import PivotGrid
 from tests.helpers.person import Person
@@ -55,19 +56,50 @@ def focus_chip(person: Person) -> str:
     return focus.facts.column if isinstance(focus, Chip) else ""
 
 
+def browser(person: Person) -> BrowseWindow:
+    """The window that browses."""
+    found = person.desk.beside.browser
+    assert found is not None
+    return found
+
+
+def press_on(person: Person, dimension: str, key: Qt.Key) -> None:
+    """A key on the chip of a dimension, and wait until its numbers or its offer are there."""
+    chip = browser(person).side.chip(dimension)
+    chip.setFocus(Qt.FocusReason.TabFocusReason)
+    person.qtbot.keyClick(chip, key)
+    person.settled(lambda: not browser(person).purchase.waits)
+
+
+def set_share(person: Person, percent: int) -> None:
+    """Mark cells from another share on, by typing it."""
+    box = person.find("Mark △ where the ± is above", QDoubleSpinBox)
+    box.setFocus(Qt.FocusReason.TabFocusReason)
+    box.selectAll()
+    person.qtbot.keyClicks(box, str(percent))
+    person.qtbot.keyClick(box, Qt.Key.Key_Return)
+
+
 def cells(person: Person) -> list[str]:
     return person.lines("Values with their errors")
+
+
+def adults(person: Person, real_data: Path, tmp_path: Path, more: str = "") -> Path:
+    """A release of the adults, made from a plan in the folder; ``more`` is added to its end."""
+    for path in (real_data / "arx-adult").glob("adult*.csv"):
+        shutil.copy(path, tmp_path / path.name)
+    text = ADULT.replace("epsilon", f"{more}\nepsilon") + "limit = 1.0\n"
+    (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
+    out = tmp_path / "release"
+    run_plan(person.desk.workbench.context, tmp_path / "plan.toml", out, CancelToken(), silent)
+    return out
 
 
 @pytest.mark.data
 def test_a_cube_of_adults_is_opened_sliced_and_exported(
     person: Person, real_data: Path, tmp_path: Path
 ) -> None:
-    for path in (real_data / "arx-adult").glob("adult*.csv"):
-        shutil.copy(path, tmp_path / path.name)
-    (tmp_path / "plan.toml").write_text(ADULT, encoding="utf-8")
-    out = tmp_path / "release"
-    run_plan(person.desk.workbench.context, tmp_path / "plan.toml", out, CancelToken(), silent)
+    out = adults(person, real_data, tmp_path)
     person.desk.open_text(str(out / "public" / "manifest.json"))
     person.settled(lambda: person.desk.workbench.verified is not None)
     person.reads("none failed")
@@ -135,3 +167,91 @@ def test_the_sample_s_cube_is_browsed_with_the_keyboard_alone(
     person.reads("by age × sex, ")
     press(person, Qt.Key.Key_X)
     person.reads("by sex × age")
+
+
+@pytest.mark.data
+def test_a_table_that_a_cube_of_adults_lacks_is_bought_and_read_with_the_rest(
+    person: Person, real_data: Path, tmp_path: Path
+) -> None:
+    out = adults(person, real_data, tmp_path, "publish = { max_dimensions = 2 }")
+    person.desk.open_text(str(tmp_path / "plan.toml"))
+    person.settled(lambda: person.desk.workbench.data is not None)
+    person.desk.open_text(str(out))
+    person.settled(lambda: person.desk.workbench.verified is not None)
+    person.keys(Qt.Key.Key_5, CTRL)
+    person.click("Browse the release…")
+    person.settled()
+    person.reads("by race × sex")
+    drag = person.find("Dimension age", Chip)
+    person.qtbot.keyClick(drag, Qt.Key.Key_R)
+    person.settled(lambda: not browser(person).purchase.waits)
+    person.reads("Where should the table sex × race × age come from?", "no answer, for no table")
+    person.reads("Bought for ε = 1, as an example: ± ")
+    person.shoot("nothing-has-it")
+    person.type("Spend ε", "0.6")
+    person.settled(lambda: not browser(person).purchase.waits)
+    person.reads("more than is left: ε = 0.5 of ε = 1 is spent")
+    person.type("Spend ε", "1/4")
+    person.settled(lambda: not browser(person).purchase.waits)
+    person.reads("Bought for ε = 0.25: ± ", "It leaves ε = 0.25 of ε = 1")
+    person.click("Buy this table…")
+    person.reads("ε = 0.25 is taken from the budget of “adults of the census”", "cannot be undone")
+    person.shoot("second-step")
+    person.click("Debit ε = 0.25 and buy")
+    person.settled(lambda: browser(person).seen is not None)
+    person.reads("Read as one from 2 releases: release, release-sex-race-age")
+    person.reads("by race × age × sex")
+    person.shoot("bought")
+    press_on(person, "age", Qt.Key.Key_Minus)
+    assert any("White | 20-39 | " in line for line in cells(person))
+    press_on(person, "age", Qt.Key.Key_Plus)
+    assert not any("White | 20-39 | " in line for line in cells(person))
+    person.keys(Qt.Key.Key_X)
+    person.settled()
+    person.reads("by sex × race × age")
+    set_share(person, 2)
+    person.reads("the ± is above 2 % of the value")
+    press_on(person, "sex", Qt.Key.Key_F)
+    person.pick("Categories of sex to keep", "Female")
+    press(person, Qt.Key.Key_Space)
+    person.settled(lambda: "▽" in person.texts() or len(cells(person)) == 2)
+    person.asker.answer = tmp_path / "view.xlsx"
+    person.keys(Qt.Key.Key_E, CTRL)
+    person.settled(lambda: (tmp_path / "view.xlsx").exists())
+    piece = out.with_name("release-sex-race-age")
+    person.desk.open_text(str(piece))
+    person.settled(lambda: person.desk.workbench.release_path == piece)
+    verified = person.desk.workbench.verified
+    assert verified is not None
+    assert verified.ok
+    outlook = person.desk.workbench.budget.outlook
+    assert outlook is not None
+    assert outlook.spent == "ε = 0.75"
+
+
+def test_the_sample_s_cube_is_bought_table_by_table_from_its_plan(
+    person: Person, tmp_path: Path
+) -> None:
+    with sample_folder() as sample:
+        shutil.copytree(sample, tmp_path / "sample")
+    person.desk.open_text(str(tmp_path / "sample" / "plans" / "private-tables.toml"))
+    person.settled(lambda: person.desk.workbench.data is not None)
+    person.keys(Qt.Key.Key_G, CTRL | SHIFT)
+    person.settled()
+    person.reads("Put dimensions on rows and columns")
+    person.shoot("only-planned")
+    press_on(person, "age", Qt.Key.Key_R)
+    press_on(person, "sex", Qt.Key.Key_C)
+    person.reads("Where should the table age × sex come from?")
+    person.asker.answer = tmp_path
+    person.click("Write elsewhere…")
+    person.type("Spend ε", "0.5")
+    person.settled(lambda: not browser(person).purchase.waits)
+    press(person, Qt.Key.Key_Return)
+    assert person.front.focusWidget() is browser(person).purchase.card.back
+    press(person, Qt.Key.Key_Backtab)
+    press(person, Qt.Key.Key_Space)
+    person.settled(lambda: browser(person).seen is not None)
+    person.reads("by age × sex", "In all ")
+    person.shoot("first-table")
+    assert any("age-sex" in path.name for path in tmp_path.iterdir())

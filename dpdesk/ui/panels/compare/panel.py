@@ -6,6 +6,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QStackedWidget, QWidget
 
 from dpdesk.app.asking import DIVERTED
+from dpdesk.app.shops import CUBE
 from dpdesk.app.types import COMPARE_AT_MOST, OpenWork
 from dpdesk.core.charts import Figure
 from dpdesk.ui.charts import ChartView
@@ -35,16 +36,19 @@ from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 POINTS, TABLE, GUARANTEE, CHART = "points", "table", "guarantee", "chart:"
 LEAST_EMS, LEFT_SHARE = 36, 0.28
-_SHOWN = {Aspect.CANDIDATES, Aspect.METHOD, Aspect.DATA}
+_SHOWN = {Aspect.CANDIDATES, Aspect.METHOD, Aspect.DATA, Aspect.RELEASE}
+_BROWSED = (CUBE, DIVERTED)
 
 
 class ComparePanel(Panel):
     """``wantsPanel(str)`` names the panel that the user asked for; ``waysAsked()``: other ways to
-    release sensitive columns are to be compared on the data.
+    release sensitive columns are to be compared on the data; ``browseAsked(Path)``: the release
+    that was made is to be looked through.
     """
 
     wantsPanel = Signal(str)
     waysAsked = Signal()
+    browseAsked = Signal(object)
 
     def __init__(
         self, workbench: Workbench, theme: ThemeManager, parent: QWidget | None = None
@@ -164,6 +168,7 @@ class ComparePanel(Panel):
         )
         self._header.add(self._content.strip)
         self._header.add(self._build_ways())
+        self._header.add(self._build_browse())
         for pin in ("B", "A"):
             self._header.add(self._make[pin])
         self._pages.addWidget(self._empty)
@@ -177,6 +182,12 @@ class ComparePanel(Panel):
         )
         self._ways.clicked.connect(self.waysAsked)
         return self._ways
+
+    def _build_browse(self) -> QPushButton:
+        tip = self.tr("Look through the tables of the release at hand, or ask its rows for counts")
+        self._browse = parts.button(self.tr("Bro&wse the release…"), tip)
+        self._browse.clicked.connect(self._on_browse)
+        return self._browse
 
     def _build_right(self) -> QScrollArea:
         right = QWidget()
@@ -256,6 +267,8 @@ class ComparePanel(Panel):
         self._offer_release()
         drawn = self._bench.work.method == DIVERTED and self._bench.data is not None
         self._ways.setVisible(drawn)
+        release = self._bench.release
+        self._browse.setVisible(release is not None and release.method in _BROWSED)
         line = self.tr("{n} of at most {most} candidates. Nothing of them is written yet.")
         self._header.set_line(line.format(n=len(candidates), most=COMPARE_AT_MOST))
         if candidates:
@@ -358,6 +371,11 @@ class ComparePanel(Panel):
         sender = self.sender()
         if sender is not None:
             self.make_release(str(sender.property("pin")))
+
+    @Slot()
+    def _on_browse(self) -> None:
+        if self._bench.release_path is not None:
+            self.browseAsked.emit(self._bench.release_path)
 
     def catch_up(self, changes: Changes) -> None:
         """Show the candidates as they are now."""

@@ -12,9 +12,12 @@ from dpdesk.ui.widgets.activity import state_text
 
 
 class JobLine(QWidget):
-    """Follows one job of the hub until it ends; hidden while there is none."""
+    """Follows one job of the hub until it ends; hidden while there is none.
 
-    def __init__(self, hub: JobHub, parent: QWidget | None = None) -> None:
+    ``tip`` says what stopping means where it is not the usual: that nothing is changed.
+    """
+
+    def __init__(self, hub: JobHub, parent: QWidget | None = None, tip: str = "") -> None:
         super().__init__(parent)
         self._hub = hub
         self._job = 0
@@ -27,7 +30,7 @@ class JobLine(QWidget):
         self._bar.setFixedWidth(120)
         self._cancel = QPushButton(self.tr("Cancel"))
         self._cancel.setAccessibleName(self.tr("Cancel what is being done here"))
-        self._cancel.setToolTip(self.tr("Stop; nothing is changed (Esc)"))
+        self._cancel.setToolTip(tip or self.tr("Stop; nothing is changed (Esc)"))
         self._cancel.clicked.connect(self._on_cancel)
         layout.addWidget(self._text, 1)
         layout.addWidget(self._bar)
