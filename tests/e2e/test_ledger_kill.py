@@ -12,9 +12,9 @@ import pytest
 from dpdesk.project.ledger import AccountKey
 from tests.helpers.debits import open_here
 from tests.helpers.ledger_killing import kill_again_and_again
-from tests.helpers.release_spender import Spender
+from tests.helpers.release_spender import BUY, Spender
 
-KILLS, KILLED_RUNS, PROCESSES = 30, 30, 4
+KILLS, KILLED_RUNS, KILLED_PURCHASES, PROCESSES = 30, 30, 20, 4
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by a Unix signal")
@@ -47,3 +47,17 @@ def test_no_release_is_without_its_debit_whenever_its_run_is_killed(tmp_path: Pa
         spender.close()
     assert 2 <= tally.releases < tally.debits
     assert tally.unknown > 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by a Unix signal")
+def test_no_bought_table_is_without_its_debit_whenever_its_purchase_is_killed(
+    tmp_path: Path,
+) -> None:
+    spender = Spender(tmp_path, BUY)
+    try:
+        tally = spender.kill_again_and_again(KILLED_PURCHASES, seed=11)
+    finally:
+        spender.close()
+    assert 2 <= tally.releases < tally.debits
+    assert tally.unknown > 0
+    assert (spender.target / "0").is_dir()

@@ -1,9 +1,10 @@
 """Runs of a plan that spends a budget, one after the other, to be killed at any moment.
 
-``python -m tests.helpers.release_spender HOME PLAN TARGET`` makes one release, ``TARGET/0``, and
-says how many seconds a second one took. Then it starts a child for each line that it reads; the
+``python -m tests.helpers.release_spender HOME PLAN TARGET WAY`` makes one release, ``TARGET/0``,
+and says how many seconds a second one took. Then it starts a child for each line that it reads; the
 child makes releases ``TARGET/1``, … from the first number that is free. ``pid`` says whom to kill
-once its work begins, ``done`` that it has ended. The libraries are loaded once.
+once its work begins, ``done`` that it has ended. The libraries are loaded once. With the way
+``buy`` all but the first are single tables, bought beside it.
 """
 
 from __future__ import annotations
@@ -17,26 +18,33 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
+from dpdesk.app.buying import Wish, buy
 from dpdesk.app.context import AppContext
+from dpdesk.app.shops import shop_of_file
+from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.ledger import DebitRecord, Outcome
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.debits import open_here
 
+RELEASE, BUY = "release", "buy"
+_WISH = Wish(("sex", "region"), ("epsilon", Fraction(1, 16)))
 
-def main(home: Path, plan: Path, target: Path) -> None:
+
+def main(home: Path, plan: Path, target: Path, way: str) -> None:
     """Serve until nothing is asked any more."""
     with AppContext.open(home) as context:
         release(context, plan, target / "0")
         begun = time.monotonic()
-        release(context, plan, target / "1")
+        _make(context, plan, target / "1", way)
     _say(f"seconds {time.monotonic() - begun}")
     for _ in sys.stdin.buffer:
         child = os.fork()
         if child == 0:
-            _release_for_ever(home, plan, target)
+            _release_for_ever(home, plan, target, way)
         os.waitpid(child, 0)
         _say("done")
 
@@ -45,7 +53,15 @@ def _say(text: str) -> None:
     os.write(1, text.encode("ascii") + b"\n")
 
 
-def _release_for_ever(home: Path, plan: Path, target: Path) -> None:
+def _make(context: AppContext, plan: Path, out: Path, way: str) -> None:
+    if way == BUY:
+        first = out.parent / "0"
+        buy(context, shop_of_file(plan), _WISH, [first], out, CancelToken(), silent)
+    else:
+        release(context, plan, out)
+
+
+def _release_for_ever(home: Path, plan: Path, target: Path, way: str) -> None:
     try:
         with AppContext.open(home) as context:
             number = 0
@@ -53,7 +69,7 @@ def _release_for_ever(home: Path, plan: Path, target: Path) -> None:
             while True:
                 while (target / str(number)).exists():
                     number += 1
-                release(context, plan, target / str(number))
+                _make(context, plan, target / str(number), way)
     except BaseException as error:  # noqa: BLE001 - a child must never come back to the loop
         os.write(2, f"{type(error).__name__}: {error}\n".encode())
         os._exit(3)
@@ -73,6 +89,7 @@ class Spender:
     """Starts the process above, kills its children, and looks what they left."""
 
     folder: Path
+    way: str = RELEASE
     home: Path = field(init=False)
     target: Path = field(init=False)
     process: subprocess.Popen[bytes] = field(init=False)
@@ -81,7 +98,7 @@ class Spender:
         self.home, self.target = self.folder / "home", self.folder / "target"
         self.target.mkdir()
         plan = write_plan(write_register(self.folder / "data", people(60)), planner="all")
-        names = [str(path) for path in (self.home, plan, self.target)]
+        names = [*(str(path) for path in (self.home, plan, self.target)), self.way]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.helpers.release_spender", *names],
             stdin=subprocess.PIPE,
@@ -138,4 +155,4 @@ class Spender:
 
 
 if __name__ == "__main__":
-    main(*(Path(name) for name in sys.argv[1:4]))
+    main(*(Path(name) for name in sys.argv[1:4]), sys.argv[4])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.ledger_killing import kill_again_and_again
-from tests.helpers.release_spender import Spender
+from tests.helpers.release_spender import BUY, Spender
 from tests.helpers.soak import SoakBook, scaled
 
 pytestmark = pytest.mark.soak
@@ -41,6 +41,23 @@ def test_no_release_is_without_its_debit_whenever_its_run_is_killed(
         spender.close()
     book.note(
         "Kill (SIGKILL) runs that release cubes with noise, at a random moment",
+        f"{scaled(KILLS):,} times",
+        f"all of {tally.releases:,} releases whole and debited; {tally.debits:,} debits, of which "
+        f"{tally.unknown:,} show as spent, outcome unknown",
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by a Unix signal")
+def test_no_bought_table_is_without_its_debit_whenever_its_purchase_is_killed(
+    tmp_path: Path, book: SoakBook
+) -> None:
+    spender = Spender(tmp_path, BUY)
+    try:
+        tally = spender.kill_again_and_again(scaled(KILLS), seed=12)
+    finally:
+        spender.close()
+    book.note(
+        "Kill (SIGKILL) purchases of single tables beside a release, at a random moment",
         f"{scaled(KILLS):,} times",
         f"all of {tally.releases:,} releases whole and debited; {tally.debits:,} debits, of which "
         f"{tally.unknown:,} show as spent, outcome unknown",
