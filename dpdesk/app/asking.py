@@ -138,4 +138,5 @@ def _given(
     except InputError:
         data.close()
         raise
-    return MethodInput(data, roles, hierarchies, parameters), data
+    linked = plan.linkages(data.columns)
+    return MethodInput(data, roles, hierarchies, parameters, linkages=linked), data

@@ -130,7 +130,7 @@ class Explored:
         return parse_parameters(self.method.parameters, parameters, _PLACE)
 
     def _roles(self) -> dict[str, Role]:
-        return {name: self.work.role(name) for name in self.columns}
+        return {name: self.work.released_as(name) for name in self.columns}
 
     def pick(self, point: int) -> Mapping[str, object]:
         """The plan keys that select a point of a scatter."""
@@ -145,12 +145,12 @@ class Explored:
     def stands_for(self, work: WorkState) -> bool:
         """Whether only parameters or the title of the work have changed since."""
         mine, other = self.work, work
-        return (mine.source, mine.base, mine.roles, mine.hierarchies, mine.method) == (
-            other.source,
-            other.base,
-            other.roles,
-            other.hierarchies,
-            other.method,
+        return (
+            *(mine.source, mine.base, mine.roles, mine.hierarchies, mine.method),
+            mine.pseudonyms,
+        ) == (
+            *(other.source, other.base, other.roles, other.hierarchies, other.method),
+            other.pseudonyms,
         )
 
 

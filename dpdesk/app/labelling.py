@@ -11,12 +11,15 @@ the rows that are not there:
 - A recoded value keeps its label only while it is still the one code that it was. Codes for
   "no answer" stay with their labels as long as they are released as themselves.
 
+A column of pseudonyms keeps nothing but its variable label: value labels of an identifier may be
+names of persons.
+
 Widths, storage types and number formats are left out: programs choose them by the largest value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,16 +47,21 @@ def released_variables(
     published: PublishedCsv,
     complete: bool,
     token: CancelToken,
+    replaced: Collection[str] = (),
 ) -> tuple[Variable, ...]:
     """What is published of the columns of ``published``, in their order; see the module.
 
     ``complete`` says that every row of the source was released, and every column that is not
-    recoded as it is. Empty when the source says nothing of the columns.
+    recoded as it is; ``replaced`` are columns of pseudonyms. Empty when the source says nothing of
+    the columns.
     """  # fmt: skip
     found: list[Variable] = []
     for name in published.columns:
         known = book.get(name)
         if known is None:
+            continue
+        if name in replaced:
+            found.append(Variable(name, known.label))
             continue
         mapping = {} if recoding is None else recoding.mapping.get(name, {})
         same = all(value == label for value, label in mapping.items())

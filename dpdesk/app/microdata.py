@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Report
@@ -17,6 +18,7 @@ from dpdesk.engine.randomised_method import Judged, RandomisedMethod, RowDiffere
 
 if TYPE_CHECKING:
     from dpdesk.app.planning import PreparedRun
+    from dpdesk.io.pseudonyms import Replacement
     from dpdesk.io.published import PublishedCsv
     from dpdesk.io.store import DataStore
 
@@ -43,8 +45,11 @@ def write_rows(
     lap: Callable[[str], None],
     token: CancelToken,
     report: Report,
+    replaced: Mapping[str, Replacement] = MappingProxyType({}),
 ) -> tuple[int, int]:
     """Write the table; rows written, and rows that there should be. ``lap`` ends a timed step.
+
+    ``replaced`` are the pseudonyms of identifiers that are kept.
 
     Drawn rows are wiped from memory when they are written. Raises RefusedError, StorageError,
     Cancelled.
@@ -52,7 +57,7 @@ def write_rows(
     data, method = prepared.data, prepared.method
     if isinstance(outcome, MethodOutcome):
         recoding = outcome.recoding
-        return data.write_recoded(recoding, path, token, report), recoding.rows_out
+        return data.write_recoded(recoding, path, token, report, replaced), recoding.rows_out
     if not isinstance(method, RandomisedMethod):
         raise TypeError("only a randomised method judges")
     from dpdesk.engine.noise.randomness import SystemRandomness

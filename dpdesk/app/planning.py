@@ -35,7 +35,8 @@ class PreparedRun:
     """A plan whose every name has been found and every key has been read.
 
     ``given`` is what the method gets; ``notes`` are sentences on defaults that were taken.
-    ``owns_data`` says whether closing the run closes the data store.
+    ``owns_data`` says whether closing the run closes the data store; ``home`` is the folder with
+    the keys of pseudonyms.
     """
 
     plan: Plan
@@ -46,6 +47,7 @@ class PreparedRun:
     data: DataStore
     notes: tuple[str, ...] = ()
     owns_data: bool = field(default=True, repr=False)
+    home: Path = field(default_factory=Path, repr=False)
 
     def close(self) -> None:
         """Close the data store, if it was opened for this run."""
@@ -107,9 +109,11 @@ def prepare(
         if data is None:
             store.close()
         raise
-    given = MethodInput(store, roles, ordered, parameters, where)
+    given = MethodInput(store, roles, ordered, parameters, where, plan.linkages(store.columns))
     return PreparedRun(
-        plan, where, base, method, given, store, tuple(notes.sentences), owns_data=data is None
+        *(plan, where, base, method, given, store, tuple(notes.sentences)),
+        owns_data=data is None,
+        home=context.home,
     )
 
 
@@ -139,7 +143,24 @@ def check_protection(
                 hint="Remove it; nothing of what it asks for would be checked.",
                 details={"key": key},
             )
+    _check_pseudonyms(context, plan, method, where)
     return method, parse_parameters(method.parameters, plan.protection.parameters, place)
+
+
+def _check_pseudonyms(context: AppContext, plan: Plan, method: Method, where: str) -> None:
+    """The method allows pseudonyms, and their keys are at hand."""
+    for name in plan.pseudonyms if method.pseudonyms else ():
+        raise InputError(
+            "plan.no-pseudonyms",
+            f"{where}, [attributes.{name}]: a release of the method `{method.id}` can hold no "
+            f"pseudonyms, because {method.pseudonyms}.",
+            hint="Remove the key `pseudonym`, so that the identifier is left out.",
+            details={"key": "pseudonym"},
+        )
+    if plan.pseudonyms:
+        from dpdesk.app.pseudonyms import check_keys
+
+        check_keys(context.home, plan)
 
 
 def check_columns(

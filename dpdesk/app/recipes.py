@@ -212,6 +212,9 @@ def renamed_work(work: WorkState, renames: Mapping[str, str]) -> WorkState:
             }
         ),
         parameters=freeze_table(_renamed_keys(work.parameters, renames)),
+        pseudonyms=MappingProxyType(
+            {renames.get(name, name): spec for name, spec in work.pseudonyms.items()}
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk import __version__
 from dpdesk.app.microdata import changed_columns, described, settled_checks, write_rows
+from dpdesk.app.pseudonyms import Pseudonyms, check_persons, fresh_pseudonyms, notes_of
 from dpdesk.app.restating import public_page, spoken_names
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
@@ -98,11 +99,14 @@ def write_release(
             report(note)
         work.clock.lap("search")
         created = datetime.datetime.now(datetime.UTC).date()
-        published = _write_microdata(work, build, outcome)
+        pseudonyms = _pseudonyms(work)
+        published = _write_microdata(work, build, outcome, pseudonyms)
         manifest, key = _write_public(work, build, outcome, published, created)
         checks = _check_claims(work, manifest, published)
         _note_unique_columns(work, outcome, published)
-        _write_internal(work, build, outcome, manifest, key, checks, printer)
+        _note_pseudonyms(work, pseudonyms, published)
+        written = _Written(manifest, key, checks, pseudonyms.recorded)
+        _write_internal(work, build, outcome, written, printer)
         read_back(build, token)
         token.check()
         target = build.commit(created)
@@ -123,6 +127,16 @@ class _Work:
         self.report(StepStarted(_STEPS[index], index + 1, len(_STEPS)))
 
 
+@dataclass(frozen=True)
+class _Written:
+    """What is known once the public part is written: for the evidence."""
+
+    manifest: Mapping[str, object]
+    key: str
+    checks: tuple[ClaimCheck, ...]
+    pseudonyms: Mapping[str, Mapping[str, object]]
+
+
 class Clock:
     """Seconds of the steps of a run: internal, since times tell of the data."""
 
@@ -137,12 +151,29 @@ class Clock:
         self._last = now
 
 
-def _write_microdata(work: _Work, build: ReleaseBuilder, outcome: _Outcome) -> PublishedCsv:
+def _pseudonyms(work: _Work) -> Pseudonyms:
+    prepared = work.prepared
+    found = fresh_pseudonyms(prepared.home, prepared.plan, prepared.data, work.token, work.report)
+    if found.replaced:
+        work.clock.lap("pseudonyms")
+    return found
+
+
+def _note_pseudonyms(work: _Work, found: Pseudonyms, published: PublishedCsv) -> None:
+    for note in notes_of(found, published, work.token) if found.recorded else ():
+        work.notes.append(note.sentence)
+        work.report(note)
+
+
+def _write_microdata(
+    work: _Work, build: ReleaseBuilder, outcome: _Outcome, pseudonyms: Pseudonyms
+) -> PublishedCsv:
     work.step(1)
     path = build.public / MICRODATA
     try:
         rows, expected = write_rows(
-            work.prepared, outcome, path, work.clock.lap, work.token, work.report
+            *(work.prepared, outcome, path, work.clock.lap, work.token, work.report),
+            pseudonyms.replaced,
         )
     except StorageError:
         work.token.check()  # a query that a cancel interrupts may look like a broken file
@@ -154,6 +185,8 @@ def _write_microdata(work: _Work, build: ReleaseBuilder, outcome: _Outcome) -> P
         raise broken(f"the table written {error.sentence}") from error
     if not rows == published.rows == expected:
         raise broken(f"{published.rows:,} rows were written, expected {expected:,}")
+    claimed = outcome.guarantee.parameters
+    check_persons(published, claimed, work.prepared.plan, work.token)
     return published
 
 
@@ -204,8 +237,9 @@ def _write_variables(
     from dpdesk.app.labelling import released_variables, variables_as_json
 
     complete = isinstance(outcome, MethodOutcome) and outcome.recoding.rows_suppressed == 0
+    replaced = frozenset(work.prepared.plan.pseudonyms)
     found = released_variables(
-        work.prepared.data.book, outcome.recoding, published, complete, work.token
+        work.prepared.data.book, outcome.recoding, published, complete, work.token, replaced
     )
     if found:
         build.write_public(VARIABLES, canonical_json(variables_as_json(found)))
@@ -242,8 +276,9 @@ def _note_unique_columns(work: _Work, outcome: _Outcome, published: PublishedCsv
 
     if published.rows < _FEW_ROWS:
         return
+    unchecked = changed_columns(outcome) | set(work.prepared.plan.pseudonyms)
     for name, column in published.top_values(EXAMPLES, work.token).items():
-        if name in changed_columns(outcome) or column.distinct < _UNIQUE * published.rows:
+        if name in unchecked or column.distinct < _UNIQUE * published.rows:
             continue
         sentence = (
             f"`{name}` is released unchanged and has {column.distinct:,} different values in "
@@ -267,18 +302,18 @@ def _write_internal(
     work: _Work,
     build: ReleaseBuilder,
     outcome: _Outcome,
-    manifest: Mapping[str, object],
-    key: str,
-    checks: tuple[ClaimCheck, ...],
+    written: _Written,
     printer: Printer,
 ) -> None:
     from dpdesk.report.review import ReviewContent, render_review
 
     work.step(3)
-    evidence = _evidence(work, outcome, manifest, key, checks)
+    evidence = _evidence(work, outcome, written)
     prepared = work.prepared
-    content = ReviewContent(manifest, evidence, prepared.method, prepared.given, outcome, checks)
-    with speaking(prepared.plan.language, spoken_names(manifest)):
+    content = ReviewContent(
+        *(written.manifest, evidence, prepared.method, prepared.given, outcome, written.checks)
+    )
+    with speaking(prepared.plan.language, spoken_names(written.manifest)):
         page = render_review(content)
     write_report(build, page, printer, work.token, work.report)
     build.write_internal(EVIDENCE, canonical_json(evidence))
@@ -298,14 +333,8 @@ def write_report(
     build.write_internal(PRINTED, printed)
 
 
-def _evidence(
-    work: _Work,
-    outcome: _Outcome,
-    manifest: Mapping[str, object],
-    key: str,
-    checks: tuple[ClaimCheck, ...],
-) -> dict[str, object]:
-    prepared = work.prepared
+def _evidence(work: _Work, outcome: _Outcome, written: _Written) -> dict[str, object]:
+    prepared, manifest = work.prepared, written.manifest
     given = prepared.given
     return {
         "format": FORMAT,
@@ -318,7 +347,8 @@ def _evidence(
         "source": source_facts(prepared.data),
         "roles": {name: role.value for name, role in given.roles.items()},
         "hierarchies": {name: hierarchy.rows() for name, hierarchy in given.hierarchies.items()},
-        "commitment_key": key,
+        "commitment_key": written.key,
+        **({"pseudonyms": written.pseudonyms} if written.pseudonyms else {}),
         "result": {**outcome.result, **outcome.internal},
         "risk": dict(outcome.risk),
         "utility": dict(outcome.utility),
@@ -328,7 +358,7 @@ def _evidence(
         ],
         "checks": [
             {"claim": check.claim, "status": check.status.value, "found": check.found}
-            for check in checks
+            for check in written.checks
         ],
         "notes": [*prepared.notes, *work.notes],
         "environment": environment(),

@@ -25,6 +25,7 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.pseudonym_words import linkages_from
 from dpdesk.engine.method import Method
 from dpdesk.engine.randomised_method import RandomisedMethod
 from dpdesk.io.canonical import canonical_json, parse_canonical
@@ -197,7 +198,9 @@ def _role_fault(
         role = keys.get(str(key))
         if role is not None and value != [name for name in columns if roles[name] is role]:
             return f"its plan has other {role.value} columns than the guarantee"
-    return None
+    linked = plan.linkages(columns)
+    said = linkages_from(named, list(linked)) if isinstance(named, Mapping) else {}
+    return None if said == linked else "its plan has other pseudonyms than the guarantee"
 
 
 def recorded_hierarchies(raw: Mapping[str, object]) -> dict[str, Hierarchy]:

@@ -30,6 +30,7 @@ from dpdesk.io.safewrite import hash_file
 
 if TYPE_CHECKING:
     from dpdesk.core.recoding import Recoding
+    from dpdesk.io.pseudonyms import Replacement
     from dpdesk.io.store import DataStore
     from dpdesk.io.workspace import Workspace
 
@@ -39,6 +40,10 @@ UNSEALED = (
 )
 _NO_EVIDENCE = (
     "the source could not be compared: the key of the commitment lies in the internal part."
+)
+_NO_KEY = (
+    "a key of the pseudonyms is not on this computer, and without it nobody can tell whether they "
+    "are those of the source; all other columns were checked as the other claims say"
 )
 _CLAIMS = "Check the claims"
 _SORTED_METHODS = frozenset({"k-anonymity", "anatomy"})
@@ -268,7 +273,7 @@ class _Checker:
                 recoding = method.claimed_recoding(manifest, given, self._token)
                 if recoding is None:
                     return checks
-                return (*checks, self._made_again(recoding, data, workspace.folder))
+                return (*checks, self._made_again(recoding, data, workspace))
         except (Cancelled, UnreadableTableError):
             raise
         except DpdeskError as error:
@@ -303,11 +308,14 @@ class _Checker:
         if fault is not None:
             self._found.fail(self._found.root / INTERNAL / EVIDENCE, fault)
 
-    def _made_again(self, recoding: Recoding, data: DataStore, folder: Path) -> ClaimCheck:
+    def _made_again(self, recoding: Recoding, data: DataStore, workspace: Workspace) -> ClaimCheck:
         """The table once more from the source, in the private folder, against the published one."""
-        claim, again = MADE_AGAIN, folder / "made-again.csv"
+        claim, again = MADE_AGAIN, workspace.folder / "made-again.csv"
+        replaced = self._replaced(data, workspace.home)
+        if isinstance(replaced, str):
+            return ClaimCheck(claim, CheckStatus.NOT_CHECKABLE, replaced, MICRODATA)
         try:
-            data.write_recoded(recoding, again, self._token, self._report)
+            data.write_recoded(recoding, again, self._token, self._report, replaced)
             made = hash_file(again, self._token)
         finally:
             again.unlink(missing_ok=True)
@@ -316,6 +324,23 @@ class _Checker:
             return ClaimCheck(claim, CheckStatus.CONFIRMED, found, MICRODATA)
         found = "made again from the source, the table is another"
         return ClaimCheck(claim, CheckStatus.FAILED, found, MICRODATA)
+
+    def _replaced(self, data: DataStore, home: Path) -> Mapping[str, Replacement] | str:
+        """The pseudonyms made again, or why they cannot be. Raises what reading them raises."""
+        from dpdesk.app.pseudonyms import made_again
+
+        facts = self._found.facts()
+        plan = Plan.from_plain(facts.internal_section("plan"), "the plan in the evidence")
+        if not plan.pseudonyms:
+            return {}
+        recorded = facts.internal_section("pseudonyms")
+        try:
+            found = made_again(home, plan, recorded, data, self._token, self._report)
+        except (KeyError, TypeError, ValueError):
+            place = self._found.root / INTERNAL / EVIDENCE
+            self._found.fail(place, "`pseudonyms` are not those of its plan and the source")
+            return "the evidence says of pseudonyms what cannot be"
+        return _NO_KEY if found is None else found
 
     def _given(
         self, method: RowsMethod, source: Path, workspace: Workspace
@@ -332,7 +357,8 @@ class _Checker:
         spec = replace(plan.source, path=str(source.resolve()))
         data = DataStore.open(spec, source.parent, workspace, self._token, self._report)
         roles = method.effective_roles(plan.column_roles(data.columns), parameters)
-        return MethodInput(data, roles, hierarchies, parameters), data
+        linked = plan.linkages(data.columns)
+        return MethodInput(data, roles, hierarchies, parameters, linkages=linked), data
 
     def _fail(self, name: str, reason: str) -> None:
         self._found.fail(self._found.public / name, reason)

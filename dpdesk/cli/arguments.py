@@ -14,6 +14,7 @@ from dpdesk import __version__
 from dpdesk.cli.buy.grammar import add_buy
 from dpdesk.cli.ledger.grammar import add_ledger
 from dpdesk.cli.parser import Parser
+from dpdesk.cli.pseudonyms.grammar import add_pseudonyms
 from dpdesk.cli.query.grammar import add_query
 from dpdesk.cli.review.grammar import add_review
 from dpdesk.core.errors import InputError
@@ -33,6 +34,7 @@ COMMANDS = (
     "export",
     "review",
     "ledger",
+    "pseudonyms",
 )
 DEMO_FOLDER = "demo-release"
 
@@ -72,6 +74,7 @@ def build_parser() -> Parser:
     _add_verify_and_export(commands)
     add_review(_add(commands, "review", "sign off a release: keys, submission, votes, release"))
     add_ledger(_add(commands, "ledger", "show and limit what privacy budget was spent on whom"))
+    add_pseudonyms(_add(commands, "pseudonyms", "make and keep the keys of pseudonyms"))
     return parser
 
 

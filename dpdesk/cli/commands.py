@@ -277,4 +277,5 @@ _COMMANDS: Mapping[str, Command] = {
     "demo": _demo,
     "review": _action,
     "ledger": _action,
+    "pseudonyms": _action,
 }

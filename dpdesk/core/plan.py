@@ -16,7 +16,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.language import ENGLISH, languages
 from dpdesk.core.plain import MAX_DIGITS, freeze_table, odd_numbers, show, thaw
 from dpdesk.core.plan_keys import check_known, invalid, missing_key, one_of, text_of, with_nearest
-from dpdesk.core.schema import Role
+from dpdesk.core.pseudonyms import Linkage, PseudonymSpec, read_pseudonym
+from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.core.source_spec import SourceSpec as SourceSpec
 from dpdesk.core.source_spec import read_source
 
@@ -24,7 +25,7 @@ PLAN_VERSION = 1
 BUILDER_KINDS = ("intervals", "mask", "order", "dates", "tree")
 
 _PLAN_KEYS = ("version", "title", "language", "source", "attributes", "protection", "budget")
-_ATTRIBUTE_KEYS = ("role", "hierarchy")
+_ATTRIBUTE_KEYS = ("role", "hierarchy", "pseudonym")
 _BUDGET_KEYS = ("ledger", "population", "limit")
 _EMPTY: Mapping[str, object] = MappingProxyType({})
 
@@ -52,10 +53,16 @@ HierarchySpec: TypeAlias = "HierarchyFile | HierarchyBuilder"
 
 @dataclass(frozen=True)
 class AttributeSpec:
-    """Role and hierarchy of one column."""
+    """Role and hierarchy of one column; an identifier may be kept as a pseudonym."""
 
     role: Role = Role.INSENSITIVE
     hierarchy: HierarchySpec | None = None
+    pseudonym: PseudonymSpec | None = None
+
+    @property
+    def released_as(self) -> Role:
+        """The role, or that of a pseudonym for an identifier that is kept as one."""
+        return self.role if self.pseudonym is None else Role.PSEUDONYM
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,21 @@ class Plan:
     def column_roles(self, columns: Sequence[str]) -> dict[str, Role]:
         """The role of every column, in this order; one the plan is silent on is insensitive."""
         silent_on = AttributeSpec()
-        return {name: self.attributes.get(name, silent_on).role for name in columns}
+        return {name: self.attributes.get(name, silent_on).released_as for name in columns}
+
+    @property
+    def pseudonyms(self) -> dict[str, PseudonymSpec]:
+        """How identifiers are replaced that are kept for linkage, by column."""
+        return {
+            name: spec.pseudonym
+            for name, spec in self.attributes.items()
+            if spec.pseudonym is not None
+        }
+
+    def linkages(self, columns: Sequence[str]) -> dict[str, Linkage]:
+        """What the pseudonyms join, by column in this order."""
+        found = self.pseudonyms
+        return {name: found[name].linkage for name in columns if name in found}
 
     def as_plain(self, *, exact: bool = False) -> dict[str, object]:
         """The plan as nested plain values of JSON types; the inverse of :meth:`from_plain`.
@@ -147,6 +168,8 @@ def _attribute_plain(spec: AttributeSpec, exact: bool) -> dict[str, object]:
     elif isinstance(spec.hierarchy, HierarchyBuilder):
         options = {key: thaw(value, exact=exact) for key, value in spec.hierarchy.options.items()}
         plain["hierarchy"] = {"kind": spec.hierarchy.kind} | options
+    if spec.pseudonym is not None:
+        plain["pseudonym"] = spec.pseudonym.as_plain()
     return plain
 
 
@@ -202,13 +225,27 @@ def _attributes(raw: Mapping[str, object], where: str) -> dict[str, AttributeSpe
         if not isinstance(value, Mapping):
             raise invalid(name, value, "a table with `role`", f"{where}, [attributes]")
         check_known(value, _ATTRIBUTE_KEYS, place)
-        specs[name] = AttributeSpec(_role(value, place), _hierarchy(value.get("hierarchy"), place))
+        role, hierarchy = _role(value, place), _hierarchy(value.get("hierarchy"), place)
+        specs[name] = AttributeSpec(role, hierarchy, _pseudonym(value, role, place))
     return specs
+
+
+def _pseudonym(raw: Mapping[str, object], role: Role, place: str) -> PseudonymSpec | None:
+    if raw.get("pseudonym") is None:
+        return None
+    if role is not Role.IDENTIFIER:
+        raise InputError(
+            "plan.pseudonym-role",
+            f"{place}: `pseudonym` stands beside the role {role.value}, expected identifier.",
+            hint="Only identifiers are replaced by pseudonyms.",
+            details={"key": "pseudonym"},
+        )
+    return read_pseudonym(raw["pseudonym"], place)
 
 
 def _role(raw: Mapping[str, object], place: str) -> Role:
     text = text_of(raw, "role", place, Role.INSENSITIVE.value)
-    known = tuple(role.value for role in Role)
+    known = tuple(role.value for role in PLAN_ROLES)
     if text not in known:
         raise with_nearest(invalid("role", text, one_of(known), place), text, known)
     return Role(text)

@@ -69,3 +69,7 @@ class PublishedTable(Protocol):
     def value_counts(self, column: str, token: CancelToken) -> Mapping[str, int]:
         """Rows per distinct text of one column."""
         ...
+
+    def fewest_values(self, columns: Sequence[str], counted: str, token: CancelToken) -> int:
+        """Group the rows by ``columns``; the fewest different texts of ``counted`` in a group."""
+        ...

@@ -10,7 +10,10 @@ from dpdesk.core.labels import Variable
 
 
 class Role(Enum):
-    """What a column is for the protection (course text, attribute classification)."""
+    """What a column is for the protection (course text, attribute classification).
+
+    A plan gives every role but the last: an identifier becomes a pseudonym by its key.
+    """
 
     IDENTIFIER = "identifier"
     QUASI_IDENTIFIER = "quasi-identifier"
@@ -18,6 +21,11 @@ class Role(Enum):
     INSENSITIVE = "insensitive"
     WEIGHT = "weight"
     CLUSTER = "cluster"
+    PSEUDONYM = "pseudonym"
+
+
+PLAN_ROLES = tuple(role for role in Role if role is not Role.PSEUDONYM)
+"""The roles that a plan can give."""
 
 
 class ColumnType(Enum):

@@ -13,6 +13,7 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.published import ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
@@ -23,7 +24,8 @@ class MethodInput:
     """All that a method may see: a source of counts, roles, hierarchies, checked parameters.
 
     ``roles`` holds every column of the source, in source order; ``where`` is how messages call the
-    plan, for instance its file name.
+    plan, for instance its file name. ``linkages`` says what the pseudonyms of the columns with
+    that role join.
     """
 
     source: FrequencySource
@@ -31,6 +33,7 @@ class MethodInput:
     hierarchies: Mapping[str, Hierarchy]
     parameters: Mapping[str, ParameterValue]
     where: str = "the plan"
+    linkages: Mapping[str, Linkage] = field(default_factory=dict)
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """The columns with this role, in source order."""
@@ -156,6 +159,7 @@ class Method(ABC):
 
     ``live`` names the parameters (integer or share) that :meth:`Exploration.view` answers at once:
     forms draw them as sliders. ``later`` names keys of plans that this version does not offer yet.
+    ``pseudonyms`` says why a release may hold no pseudonyms; empty where it may.
     What it releases is the work of the sub-classes: :class:`MicrodataMethod` here, and
     :class:`~dpdesk.engine.private_method.PrivateMethod` for tables with noise, and
     :class:`~dpdesk.engine.randomised_method.RandomisedMethod` for rows with drawn values.
@@ -169,6 +173,7 @@ class Method(ABC):
     parameters: ClassVar[tuple[Parameter, ...]]
     live: ClassVar[tuple[str, ...]] = ()
     later: ClassVar[tuple[str, ...]] = ()
+    pseudonyms: ClassVar[str] = "it has no sentence that says what they do to its guarantee"
 
     @abstractmethod
     def check(

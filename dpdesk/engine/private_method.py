@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from dpdesk.core.charts import Chart, Figure, ScatterChart
 from dpdesk.core.guarantee import Guarantee
@@ -175,6 +175,11 @@ class Design(ABC):
 
 class PrivateMethod(Method):
     """A method whose guarantee comes from noise, with a budget that a ledger keeps."""
+
+    pseudonyms: ClassVar[str] = (
+        "it publishes tables with noise and no rows, so there is nothing that a pseudonym could "
+        "stand beside"
+    )
 
     @abstractmethod
     def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:

@@ -72,6 +72,20 @@ class PublishedCsv:
         values, counts = table.column(0).to_pylist(), table.column("rows").to_pylist()
         return dict(zip(values, counts, strict=True))
 
+    def fewest_values(self, columns: Sequence[str], counted: str, token: CancelToken) -> int:
+        """The fewest different texts of ``counted`` in a group of equal texts of ``columns``.
+
+        0 for a table without rows; KeyError for an unknown column.
+        """
+        import pyarrow.compute as pc
+
+        names = [f"c{index}" for index in range(len(columns))]
+        tuples = self._counted([*columns, counted], token)
+        if not len(tuples):
+            return 0
+        groups = tuples.group_by(names).aggregate([("rows", "count")])
+        return int(pc.min(groups.column("rows_count")).as_py())
+
     def combinations(self, columns: Sequence[str], token: CancelToken) -> CountedRows:
         """The rows by the exact texts of ``columns``; KeyError for an unknown column."""
         import numpy as np

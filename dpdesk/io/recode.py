@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ from dpdesk.io.failures import storage_error
 if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
+
+    from dpdesk.io.pseudonyms import Replacement
 
 WRITE = "Write the microdata"
 _BATCH = 50_000
@@ -69,6 +72,7 @@ def write_recoded(
     path: Path,
     token: CancelToken,
     report: Report,
+    replaced: Mapping[str, Replacement] = MappingProxyType({}),
 ) -> int:
     """See :meth:`dpdesk.io.store.DataStore.write_recoded`."""
     if recoding.rows_out + recoding.rows_suppressed != rows:
@@ -81,6 +85,8 @@ def write_recoded(
     for column in columns:
         if column.name in recoding.attributes:
             _recode(statement, column, recoding, column in released)
+        elif column.name in replaced:
+            _replace(statement, column, replaced[column.name])
         elif column in released:
             _keep(statement, column)
     sql = _sql(statement, recoding)
@@ -151,6 +157,14 @@ def _joined(
     statement.joins.append(f"JOIN {name} ON {name}.v = {DATA}.{column.sql}")
     statement.label_codes[column.name] = f"{name}.code"
     return f"{name}.place"
+
+
+def _replace(statement: _Statement, column: Column, replacement: Replacement) -> None:
+    """Add a column whose values are replaced by texts that need no quotes."""
+    name, place = f"p{len(statement.joins)}", f"r{len(statement.released)}"
+    statement.tables[name] = replacement.table
+    statement.joins.append(f"JOIN {name} ON {name}.v = {DATA}.{column.sql}::VARCHAR")
+    statement.released.append(_Released(f"{name}.p", place))
 
 
 def _keep(statement: _Statement, column: Column) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
+
+    from dpdesk.io.pseudonyms import Replacement
 
 
 class DataStore:
@@ -146,11 +149,17 @@ class DataStore:
         return count_tuples(self._con, columns, self.rows, self.reading.missing, self.path, token)
 
     def write_recoded(
-        self, recoding: Recoding, path: Path, token: CancelToken, report: Report
+        self,
+        recoding: Recoding,
+        path: Path,
+        token: CancelToken,
+        report: Report,
+        replaced: Mapping[str, Replacement] = MappingProxyType({}),
     ) -> int:
         """Write the protected microdata as CSV to ``path``; the number of rows written.
 
-        Source column order, dropped columns and suppressed rows absent, sorted by all released
+        Columns in ``replaced`` have the texts given there, see :meth:`pseudonyms`. Source column
+        order, dropped columns and suppressed rows absent, sorted by all released
         columns by code point; UTF-8, comma, LF, RFC 4180 quoting. Raises InputError
         ``recoding.*`` when the recoding does not fit the data, StorageError, Cancelled.
         """
@@ -159,7 +168,28 @@ class DataStore:
         for name in (*recoding.attributes, *recoding.dropped_columns):
             self._column(name)
         columns = tuple(self._columns.values())
-        return write_recoded(self._con, columns, self.rows, recoding, path, token, report)
+        return write_recoded(self._con, columns, self.rows, recoding, path, token, report, replaced)
+
+    def pseudonyms(
+        self,
+        name: str,
+        key: bytes,
+        length: int,
+        token: CancelToken,
+        report: Report,
+        *,
+        numbers: bool = False,
+    ) -> Replacement:
+        """Pseudonyms of the values of a column; see :func:`dpdesk.io.pseudonyms.pseudonyms_of`.
+
+        Raises InputError ``source.unknown-column`` too.
+        """
+        from dpdesk.io.pseudonyms import pseudonyms_of
+
+        column, missing = self._column(name), self.reading.missing
+        return pseudonyms_of(
+            self._con, column, missing, key, length, numbers, self.path, token, report
+        )
 
     def coded_columns(self, names: Sequence[str], token: CancelToken) -> tuple[CodedColumn, ...]:
         """These columns row by row, in source order; values as :meth:`frequency_table` has them.

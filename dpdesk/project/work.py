@@ -27,6 +27,7 @@ from dpdesk.core.plan import (
     Protection,
     SourceSpec,
 )
+from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.schema import Role
 
 HierarchyChoice: TypeAlias = "HierarchySpec | Hierarchy"
@@ -39,7 +40,8 @@ class WorkState:
     ``base`` is the folder to which the paths of ``source`` and of hierarchy files are relative.
     ``roles`` holds the columns that were given a role (all others are insensitive);
     ``hierarchies`` a specification or a value per column; ``parameters`` the keys of the method as
-    plain values. ``source`` is None as long as no data file has been opened.
+    plain values; ``pseudonyms`` how identifiers are replaced that are kept for linkage. ``source``
+    is None as long as no data file has been opened.
     """
 
     source: SourceSpec | None = None
@@ -51,6 +53,7 @@ class WorkState:
     title: str = ""
     budget: Mapping[str, object] | None = None
     language: str = ENGLISH
+    pseudonyms: Mapping[str, PseudonymSpec] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def from_plan(cls, plan: Plan, base: Path) -> WorkState:
@@ -68,11 +71,20 @@ class WorkState:
             title=plan.title,
             budget=plan.budget,
             language=plan.language,
+            pseudonyms=MappingProxyType(plan.pseudonyms),
         )
 
     def role(self, column: str) -> Role:
         """The role of a column; insensitive when none was given."""
         return self.roles.get(column, Role.INSENSITIVE)
+
+    def pseudonym(self, column: str) -> PseudonymSpec | None:
+        """How an identifier is replaced; None for other columns, and for those left out."""
+        return self.pseudonyms.get(column) if self.role(column) is Role.IDENTIFIER else None
+
+    def released_as(self, column: str) -> Role:
+        """The role of a column, or that of a pseudonym for an identifier that is kept as one."""
+        return self.role(column) if self.pseudonym(column) is None else Role.PSEUDONYM
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """The columns that were given this role."""
@@ -102,7 +114,8 @@ class WorkState:
         return Plan(
             source=moved.source or self.source,
             attributes={
-                name: AttributeSpec(self.role(name), moved._spec(name, files)) for name in names
+                name: AttributeSpec(self.role(name), moved._spec(name, files), self.pseudonym(name))
+                for name in names
             },
             protection=Protection(self.method, self.parameters),
             title=self.title,
@@ -136,6 +149,7 @@ class WorkState:
             self,
             roles=MappingProxyType({n: role for n, role in self.roles.items() if n in known}),
             hierarchies=MappingProxyType(kept),
+            pseudonyms=MappingProxyType({n: s for n, s in self.pseudonyms.items() if n in known}),
         )
 
     def _spec(self, name: str, files: Mapping[str, str]) -> HierarchySpec | None:
@@ -234,6 +248,31 @@ class SetRoles(Command):
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
         return replace(state, roles=MappingProxyType(dict(state.roles) | dict(self.roles)))
+
+
+@dataclass(frozen=True)
+class SetPseudonym(Command):
+    """Keep an identifier as a pseudonym, or leave it out (None)."""
+
+    column: str
+    spec: PseudonymSpec | None
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        if self.spec is None:
+            return f"{self.column}: left out"
+        return f"{self.column}: kept as a pseudonym"
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        left = {name: spec for name, spec in state.pseudonyms.items() if name != self.column}
+        if self.spec is None:
+            return replace(state, pseudonyms=MappingProxyType(left))
+        roles = MappingProxyType({**state.roles, self.column: Role.IDENTIFIER})
+        return replace(
+            state, roles=roles, pseudonyms=MappingProxyType({**left, self.column: self.spec})
+        )
 
 
 @dataclass(frozen=True)

@@ -83,17 +83,30 @@ def describe_columns(
     result = manifest["result"]
     node = result.get("node") if isinstance(result, Mapping) else None
     levels = node if isinstance(node, Mapping) else {}
-    counted = table.top_values(EXAMPLES, token)
+    counted, replaced = table.top_values(EXAMPLES, token), pseudonyms(manifest)
     return tuple(
         ColumnNote(
             name,
-            _treatment(levels.get(name)),
+            pseudonym_words() if name in replaced else _treatment(levels.get(name)),
             counted[name].distinct,
             counted[name].top,
             isinstance(levels.get(name), int),
         )
         for name in table.columns
     )
+
+
+def pseudonyms(manifest: Mapping[str, object]) -> tuple[str, ...]:
+    """The columns that a manifest calls pseudonyms."""
+    guarantee = manifest.get("guarantee")
+    parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    names = parameters.get("pseudonym", []) if isinstance(parameters, Mapping) else []
+    return tuple(str(name) for name in names) if isinstance(names, list | tuple) else ()
+
+
+def pseudonym_words() -> str:
+    """What became of a column of pseudonyms."""
+    return voice().text("replaced by a pseudonym")
 
 
 def _treatment(level: object) -> str:

@@ -12,7 +12,7 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Method, MethodInput, MethodOutcome
 from dpdesk.engine.randomised_method import Judged
-from dpdesk.report.about import settings
+from dpdesk.report.about import pseudonym_words, settings
 from dpdesk.report.pages import figure, render, visible
 from dpdesk.report.words import Line, compared_lines, metric_lines, plain_lines, result_lines
 
@@ -131,6 +131,8 @@ def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
     for name, role in content.given.roles.items():
         if role is Role.IDENTIFIER:
             fate = voice().text("not released")
+        elif role is Role.PSEUDONYM:
+            fate = pseudonym_words()
         elif name in drawn:
             fate = voice().text("drawn within hidden groups")
         elif name in levels:

@@ -72,7 +72,7 @@ def outlook(context: AppContext, data: DataStore, work: WorkState) -> Outlook:
     method = context.registry.get(work.method, _WHERE)
     if not isinstance(method, PrivateMethod):
         raise TypeError("not a private method")
-    roles = {name: work.role(name) for name in data.columns}
+    roles = {name: work.released_as(name) for name in data.columns}
     charge = method.price(roles, parse_parameters(method.parameters, work.parameters, _WHERE))
     desk = open_ledger(context, work.base, work.budget)
     request = desk.request(

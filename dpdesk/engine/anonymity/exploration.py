@@ -54,6 +54,7 @@ class KAnonymityExploration:
         self._counted = CountedTable(table)
         self._nodes = nodes
         self._roles = dict(given.roles)
+        self._linkages = dict(given.linkages)
         self._source = given.source.name
         self._where = given.where
         self._pool: PooledNodes | None = None
@@ -156,7 +157,9 @@ class KAnonymityExploration:
             sentence=_feasible_sentence(found, settings, sure=known.whole or choice.optimal),
             charts=(risk, *self._node_charts(settings.k, known, nodes, choice), *others),
             figures=found.figures(),
-            guarantee=k_guarantee(settings.k, counted.smallest, counted.suppressed, self._roles),
+            guarantee=k_guarantee(
+                settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages
+            ),
             notes=node_notes(self._table.attributes, self._table.hierarchies, levels),
         )
 

@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.pseudonym_words import assumptions, limits, persons_claim, stated
 
 MODEL = "k-anonymity"
 UNCHANGED_ROLES = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT, Role.CLUSTER)
 """Roles of columns that a release shows as they are in the source."""
 
+RELEASED_ROLES = (*UNCHANGED_ROLES, Role.PSEUDONYM)
+"""Roles of released columns that are no quasi-identifiers."""
+
 _MOST_NAMES = 12
+_NO_LINKAGES: Mapping[str, Linkage] = {}
 
 
 def k_guarantee(
-    k: int, smallest_class: int, rows_suppressed: int, roles: Mapping[str, Role]
+    k: int,
+    smallest_class: int,
+    rows_suppressed: int,
+    roles: Mapping[str, Role],
+    linkages: Mapping[str, Linkage] = _NO_LINKAGES,
 ) -> Guarantee:
     """The guarantee of a release whose smallest class was counted to be ``smallest_class`` rows.
 
@@ -24,6 +34,8 @@ def k_guarantee(
     under its role, so that a verifier can write the same words again from the public files alone.
     The sentence is that of Samarati and Sweeney's k-anonymity under the prosecutor's view: the
     attacker knows that the person is in the data and knows the quasi-identifiers only.
+    ``linkages`` holds what the pseudonyms of each column with that role join; see
+    :mod:`~dpdesk.engine.anonymity.pseudonym_words`.
 
     ValueError when ``smallest_class`` is below ``k``: no text is made for a broken promise.
     """
@@ -32,10 +44,10 @@ def k_guarantee(
     quasi = [name for name, role in roles.items() if role is Role.QUASI_IDENTIFIER]
     return Guarantee(
         model=MODEL,
-        parameters={"k": k, "quasi_identifiers": quasi} | _released(roles),
-        claim=_claim(k, smallest_class, quasi),
-        assumes=_assumptions(quasi, _named(roles, *UNCHANGED_ROLES)),
-        not_covered=_limits(roles, rows_suppressed),
+        parameters={"k": k, "quasi_identifiers": quasi} | _released(roles) | stated(linkages),
+        claim=_claim(k, smallest_class, quasi) + persons_claim(k, linkages),
+        assumes=_assumptions(quasi, _named(roles, *UNCHANGED_ROLES)) + assumptions(linkages),
+        not_covered=limits(k, linkages) + _limits(roles, rows_suppressed),
     )
 
 
@@ -60,8 +72,8 @@ def _claim(k: int, smallest: int, quasi: Sequence[str]) -> str:
 
 
 def _released(roles: Mapping[str, Role]) -> dict[str, list[str]]:
-    """The columns that are released unchanged, by role; a role without columns has no key."""
-    found = {role.value: _named(roles, role) for role in UNCHANGED_ROLES}
+    """The released columns by role; a role without columns has no key."""
+    found = {role.value: _named(roles, role) for role in RELEASED_ROLES}
     return {role: names for role, names in found.items() if names}
 
 

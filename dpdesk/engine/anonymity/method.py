@@ -74,6 +74,7 @@ class KAnonymity(MicrodataMethod):
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
     later: ClassVar[tuple[str, ...]] = ("require",)
+    pseudonyms: ClassVar[str] = ""
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
@@ -305,7 +306,11 @@ def _outcome(
     return MethodOutcome(
         recoding=recoding,
         guarantee=k_guarantee(
-            problem.settings.k, after.smallest, recoding.rows_suppressed, given.roles
+            problem.settings.k,
+            after.smallest,
+            recoding.rows_suppressed,
+            given.roles,
+            given.linkages,
         ),
         result=_result(judged, found),
         internal={

@@ -20,7 +20,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.guarantee import UNCHANGED_ROLES
+from dpdesk.engine.anonymity.guarantee import RELEASED_ROLES
 from dpdesk.engine.anonymity.verification import (
     MANIFEST,
     TABLE,
@@ -115,11 +115,11 @@ def _role_checks(
 
 
 def _unchanged_check(manifest: Mapping[str, object], roles: Mapping[str, Role]) -> ClaimCheck:
-    """The guarantee calls every column that is released unchanged what the plan calls it."""
+    """The guarantee calls every other released column what the plan calls it."""
     claim = "roles of the other columns as in the plan"
     guarantee = manifest.get("guarantee")
     named = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
-    for role in UNCHANGED_ROLES:
+    for role in RELEASED_ROLES:
         wanted = [name for name, given in roles.items() if given is role]
         found = named.get(role.value, []) if isinstance(named, Mapping) else []
         if found != wanted:

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.guarantee import UNCHANGED_ROLES, k_guarantee
+from dpdesk.engine.anonymity.guarantee import RELEASED_ROLES, k_guarantee
+from dpdesk.engine.anonymity.pseudonym_words import linkages_from, of_persons
 
 TABLE = "microdata.csv"
 MANIFEST = "manifest.json"
@@ -59,6 +61,7 @@ def verify_public(
     sizes = published.group_sizes(claimed.quasi_identifiers, token)
     token.check()
     checks = [_k_check(claimed, sizes), _words_check(manifest, claimed, published, sizes)]
+    checks += _person_checks(manifest, claimed, published, token)
     checks += _parameter_checks(manifest, claimed)
     checks.append(_knowledge_check(claimed, published))
     result = manifest.get("result")
@@ -200,7 +203,11 @@ def _words_check(
         return roles
     if sizes.smallest < claimed.k:
         return ClaimCheck(claim, _FAILED, "they promise what the table does not keep", MANIFEST)
-    expected = k_guarantee(claimed.k, sizes.smallest, suppressed or 0, roles).as_json()
+    linkages = _claimed_linkages(guarantee, roles)
+    if linkages is None:
+        return ClaimCheck(claim, _FAILED, "they say of pseudonyms what cannot be read", MANIFEST)
+    words = k_guarantee(claimed.k, sizes.smallest, suppressed or 0, roles, linkages)
+    expected = words.as_json()
     differing = _first_difference(guarantee, expected)
     if differing is not None:
         found = f"`{differing}` is not what the counted numbers and the columns give"
@@ -214,7 +221,7 @@ def _claimed_roles(
     """The role of every published column, in file order; each must have exactly one."""
     parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else {}
     given = {Role.QUASI_IDENTIFIER: list(claimed.quasi_identifiers)}
-    for role in UNCHANGED_ROLES:
+    for role in RELEASED_ROLES:
         names = parameters.get(role.value, []) if isinstance(parameters, Mapping) else []
         if not isinstance(names, list | tuple):
             return _bad(f"guarantee, {role.value}", names, "a list of column names")
@@ -231,6 +238,37 @@ def _claimed_roles(
     if len(listed) != len(found):
         return ClaimCheck(claim, _FAILED, "the guarantee names columns it does not have", TABLE)
     return found
+
+
+def _claimed_linkages(guarantee: object, roles: Mapping[str, Role]) -> dict[str, Linkage] | None:
+    """What the guarantee says that pseudonyms join; None when it cannot be read."""
+    parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    names = [name for name, role in roles.items() if role is Role.PSEUDONYM]
+    try:
+        return linkages_from(parameters if isinstance(parameters, Mapping) else {}, names)
+    except (ValueError, TypeError):
+        return None
+
+
+def _person_checks(
+    manifest: Mapping[str, object],
+    claimed: Claimed,
+    published: PublishedTable,
+    token: CancelToken,
+) -> list[ClaimCheck]:
+    """Rows that are alike have pseudonyms of k persons or more; missing ones count as one."""
+    roles = _claimed_roles(manifest["guarantee"], claimed, published)
+    if isinstance(roles, ClaimCheck):
+        return []
+    checks = []
+    for name in of_persons(_claimed_linkages(manifest["guarantee"], roles) or {}):
+        token.check()
+        fewest = published.fewest_values(claimed.quasi_identifiers, name, token)
+        claim = f"at least {claimed.k:,} different pseudonyms of {name} in every class"
+        status = _CONFIRMED if fewest >= claimed.k else _FAILED
+        found = f"counted; the class with the fewest has {fewest:,}"
+        checks.append(ClaimCheck(claim, status, found, TABLE))
+    return checks
 
 
 def _first_difference(found: object, expected: Mapping[str, object]) -> str | None:

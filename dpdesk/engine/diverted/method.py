@@ -43,6 +43,10 @@ class LDiverted(RandomisedMethod):
         " others; it does not protect from somebody who knows most other people's values."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    pseudonyms: ClassVar[str] = (
+        "the values of each row are drawn by themselves, so rows or releases that a pseudonym "
+        "joins would give several draws for one person, and these together tell the true value"
+    )
     live: ClassVar[tuple[str, ...]] = ("l",)
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
-from dpdesk.core.schema import Role
+from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.engine.anonymity.verification import compare, shown, whole_number
 from dpdesk.engine.diverted.guarantee import MODEL, diverted_guarantee
 from dpdesk.engine.diverted.recorded import figures_fault
@@ -22,7 +22,7 @@ TABLE = "microdata.csv"
 MANIFEST = "manifest.json"
 
 _CONFIRMED, _FAILED = CheckStatus.CONFIRMED, CheckStatus.FAILED
-_ROLE_KEYS = {role.value: role for role in Role if role is not Role.IDENTIFIER} | {
+_ROLE_KEYS = {role.value: role for role in PLAN_ROLES if role is not Role.IDENTIFIER} | {
     "quasi_identifiers": Role.QUASI_IDENTIFIER
 }
 _RESULT_KEYS = frozenset(("rows_removed", "rows_out"))

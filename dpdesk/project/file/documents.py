@@ -19,6 +19,7 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
+from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.schema import Role
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.file.codec import decode, encode
@@ -28,7 +29,8 @@ from dpdesk.project.work import HierarchyChoice, WorkState
 
 DOCUMENT_FORMAT = 1
 STATE_KEYS = ("source", "base", "roles", "hierarchies", "method", "parameters", "title", "budget")
-STATE_OPTIONAL = ("language",)
+PSEUDONYMS = "pseudonyms"
+STATE_OPTIONAL = ("language", PSEUDONYMS)
 CANDIDATE_KEYS = ("work", "shown")
 _ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
@@ -86,7 +88,10 @@ def _no_constant(text: str) -> object:
 
 def state_document(state: WorkState, folder: Path, parts: PartWriter) -> dict[str, object]:
     """A state as JSON types; ``folder`` is that of the project."""
+    kept = state.pseudonyms  # a key of its own only where there are some: older files have none
+    more = {PSEUDONYMS: encode(kept, Mapping[str, PseudonymSpec], parts)} if kept else {}
     document: dict[str, object] = {
+        **more,
         "source": encode(state.source, SourceSpec | None, parts),
         "base": encode(placed(state.base, folder), Placed, parts),
         "roles": encode(state.roles, Mapping[str, Role], parts),
@@ -127,6 +132,7 @@ def state_from(document: Mapping[str, object], parts: PartReader) -> tuple[WorkS
         title=decode(document["title"], str, parts),
         budget=budget,
         language=decode(document.get("language", ENGLISH), str, parts),
+        pseudonyms=decode(document.get(PSEUDONYMS, {}), Mapping[str, PseudonymSpec], parts),
     )
     return state, where
 

@@ -59,7 +59,7 @@ class Argon2Cost:
 
 COST = Argon2Cost(time=3, lanes=4, kib=64 * 1024)
 # A file may ask for more, for the sake of later versions, but not for the whole computer.
-_LEAST, _MOST = Argon2Cost(3, 1, 64 * 1024), Argon2Cost(16, 16, 1024 * 1024)
+LEAST_COST, MOST_COST = Argon2Cost(3, 1, 64 * 1024), Argon2Cost(16, 16, 1024 * 1024)
 
 
 class Signer:
@@ -132,7 +132,7 @@ class KeyStore:
         self.folder = home / "keys"
         self._keeper = keeper
         self._cost = cheap_for_tests or COST
-        self._least = cheap_for_tests or _LEAST
+        self._least = cheap_for_tests or LEAST_COST
 
     def create(self, person: str, passphrase: str, now: datetime | None = None) -> Card:
         """Make a key for a person.
@@ -194,7 +194,7 @@ class KeyStore:
         if not is_hash(fingerprint) or not path.exists():
             raise self._missing(fingerprint)
         card, raw = self._read(path)
-        seed = _opened(raw, _normal(passphrase))
+        seed = _opened(raw, passphrase_bytes(passphrase))
         if seed is None:
             raise InputError(
                 "key.passphrase",
@@ -244,7 +244,7 @@ class KeyStore:
             "kib": cost.kib,
             "salt": salt.hex(),
         }
-        key = _derived(secret, salt, cost)
+        key = derived_key(secret, salt, cost)
         raw["sealed"] = ChaCha20Poly1305(key).encrypt(nonce, seed, canonical_json(raw)).hex()
         return canonical_json({**raw, "check": _check(raw)})
 
@@ -258,8 +258,8 @@ class KeyStore:
             raise _damaged(path, "it is not as DPDesk wrote it")
         if not is_hex(raw["nonce"], 12) or not is_hex(raw["sealed"], 48):
             raise _damaged(path, "its private part is incomplete")
-        cost = _cost(raw["argon2"])
-        if cost is None or not cost.within(self._least, _MOST):
+        cost = read_cost(raw["argon2"])
+        if cost is None or not cost.within(self._least, MOST_COST):
             raise _damaged(path, "the cost of its passphrase is outside the limits")
         try:
             opened = {name: raw[name] for name in _OPEN}
@@ -283,7 +283,7 @@ def checked_passphrase(passphrase: str) -> bytes:
         reason = f"it has {len(text)} characters, expected at least {SHORTEST_PASSPHRASE}"
     elif len(set(text.strip())) < 4:
         reason = "it repeats the same few characters"
-    secret = _normal(passphrase)
+    secret = passphrase_bytes(passphrase)
     if len(secret) > LONGEST_PASSPHRASE:
         reason = f"it is longer than {LONGEST_PASSPHRASE:,} bytes"
     if reason:
@@ -295,11 +295,13 @@ def checked_passphrase(passphrase: str) -> bytes:
     return secret
 
 
-def _normal(passphrase: str) -> bytes:
+def passphrase_bytes(passphrase: str) -> bytes:
+    """A passphrase as the bytes that keys are derived from: NFC, UTF-8."""
     return unicodedata.normalize("NFC", passphrase).encode("utf-8", "surrogatepass")
 
 
-def _derived(secret: bytes, salt: bytes, cost: Argon2Cost) -> bytes:
+def derived_key(secret: bytes, salt: bytes, cost: Argon2Cost) -> bytes:
+    """32 bytes made by Argon2id. Raises StorageError ``key.memory``."""
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
     try:
@@ -319,11 +321,11 @@ def _opened(raw: dict[str, object], secret: bytes) -> bytes | None:
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-    argon2, cost = raw["argon2"], _cost(raw["argon2"])
+    argon2, cost = raw["argon2"], read_cost(raw["argon2"])
     assert isinstance(argon2, dict)
     assert cost is not None
     open_part = {name: value for name, value in raw.items() if name not in ("sealed", "check")}
-    key = _derived(secret, bytes.fromhex(argon2["salt"]), cost)
+    key = derived_key(secret, bytes.fromhex(argon2["salt"]), cost)
     nonce, sealed = bytes.fromhex(str(raw["nonce"])), bytes.fromhex(str(raw["sealed"]))
     try:
         return ChaCha20Poly1305(key).decrypt(nonce, sealed, canonical_json(open_part))
@@ -331,7 +333,8 @@ def _opened(raw: dict[str, object], secret: bytes) -> bytes | None:
         return None
 
 
-def _cost(raw: object) -> Argon2Cost | None:
+def read_cost(raw: object) -> Argon2Cost | None:
+    """The cost that a file states beside its salt; None when it is not of that shape."""
     if not isinstance(raw, dict) or set(raw) != {"time", "lanes", "kib", "salt"}:
         return None
     figures = [raw[name] for name in ("time", "lanes", "kib")]

@@ -102,12 +102,19 @@ class Protocol:
         return WorkState(
             source=read,
             base=base,
-            roles=MappingProxyType({column.name: column.role for column in self.columns}),
+            roles=MappingProxyType(
+                {column.name: _plan_role(column.role) for column in self.columns}
+            ),
             hierarchies=MappingProxyType(hierarchies),
             method=str(self.protection.get("method", "")),
             parameters=freeze_table(parameters),
             budget=self.budget,
         )
+
+
+def _plan_role(role: Role) -> Role:
+    """The role as a plan gives it: which key a pseudonym has is for those who apply a protocol."""
+    return Role.IDENTIFIER if role is Role.PSEUDONYM else role
 
 
 @dataclass(frozen=True)

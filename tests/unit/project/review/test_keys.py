@@ -15,9 +15,9 @@ from dpdesk.io.canonical import canonical_json
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.review.cards import Purpose, read_card, signature_holds
 from dpdesk.project.review.keys import (
-    _LEAST,
-    _MOST,
     COST,
+    LEAST_COST,
+    MOST_COST,
     Argon2Cost,
     KeyStore,
     _check,
@@ -124,7 +124,7 @@ def test_a_store_that_is_not_for_tests_takes_no_cheap_key(keys: KeyStore, tmp_pa
     with pytest.raises(InputError) as caught:
         KeyStore(tmp_path).unlock(card.fingerprint, GOOD)
     assert code_of(caught) == "key.damaged"
-    assert COST.within(_LEAST, _MOST)
+    assert COST.within(LEAST_COST, MOST_COST)
     assert (COST.time, COST.lanes, COST.kib) == (3, 4, 65536)
 
 

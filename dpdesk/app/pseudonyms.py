@@ -1,0 +1,250 @@
+"""Pseudonyms in a release: keys found, columns replaced, what is recorded and said of them.
+
+A release records the id of each key and the salt of its scope, in its internal part; with the key
+at hand both are enough to make the same pseudonyms again. Neither tells anything of the key.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.pseudonyms import NUMBER, RELEASE, PseudonymSpec, domain_frame
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.core.plan import Plan
+    from dpdesk.io.pseudonyms import Replacement
+    from dpdesk.io.published import PublishedCsv
+    from dpdesk.io.store import DataStore
+    from dpdesk.project.pseudonym_keys import (
+        PseudonymKey,
+        PseudonymKeys,
+        StoredPseudonymKey,
+    )
+
+_SALT = 16
+_MANY = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Pseudonyms:
+    """What a release records of its pseudonyms, and the texts that replace identifiers.
+
+    ``recorded`` is for the evidence: by column the key's id, the salt, counts of identifiers.
+    """
+
+    recorded: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    replaced: Mapping[str, Replacement] = field(repr=False, default_factory=dict)
+
+
+def check_keys(home: Path, plan: Plan) -> None:
+    """Every key that a plan names is on this computer. Raises what opening a key raises."""
+    store = _store_of(home)
+    for spec in plan.pseudonyms.values():
+        store.open(spec.key)
+
+
+def fresh_pseudonyms(
+    home: Path, plan: Plan, data: DataStore, token: CancelToken, report: Report
+) -> Pseudonyms:
+    """Pseudonyms of a new release; those of one release alone get a fresh salt.
+
+    Raises what opening keys raises, InputError ``pseudonym.not-number``, RefusedError
+    ``pseudonym.collision``, Cancelled.
+    """
+    recorded: dict[str, dict[str, object]] = {}
+    replaced: dict[str, Replacement] = {}
+    salt = secrets.token_hex(_SALT)
+    for name in data.columns:
+        spec = plan.pseudonyms.get(name)
+        if spec is None:
+            continue
+        key, used = _store_of(home).open(spec.key), salt if spec.scope == RELEASE else ""
+        found = _replacement(key, spec, name, used, data, token, report)
+        replaced[name] = found
+        recorded[name] = {
+            "key_id": key.id,
+            "salt": used,
+            "identifiers": found.values,
+            "alike": found.alike,
+        }
+    return Pseudonyms(recorded, replaced)
+
+
+def made_again(
+    home: Path,
+    plan: Plan,
+    recorded: Mapping[str, object],
+    data: DataStore,
+    token: CancelToken,
+    report: Report,
+) -> dict[str, Replacement] | None:
+    """The same pseudonyms as those of a release; None when a key is not on this computer.
+
+    Raises KeyError, TypeError or ValueError when the record is not one of this plan.
+    """
+    replaced = {}
+    for name, spec in plan.pseudonyms.items():
+        entry = recorded[name]
+        if not isinstance(entry, Mapping):
+            raise TypeError("no record of a pseudonym")
+        key = _store_of(home).with_id(str(entry["key_id"]))
+        if key is None:
+            return None
+        found = _replacement(key, spec, name, str(entry["salt"]), data, token, report)
+        if (found.values, found.alike) != (entry["identifiers"], entry["alike"]):
+            raise ValueError("other identifiers")
+        replaced[name] = found
+    return replaced
+
+
+def _replacement(
+    key: PseudonymKey,
+    spec: PseudonymSpec,
+    column: str,
+    salt: str,
+    data: DataStore,
+    token: CancelToken,
+    report: Report,
+) -> Replacement:
+    domain = key.domain_key(domain_frame(spec, column, salt))
+    numbers = spec.values == NUMBER
+    return data.pseudonyms(column, domain, spec.length, token, report, numbers=numbers)
+
+
+def check_persons(
+    published: PublishedCsv,
+    guarantee: Mapping[str, object],
+    plan: Plan,
+    token: CancelToken,
+) -> None:
+    """Rows that are alike belong to k persons or more by each pseudonym that stands for persons.
+
+    Raises RefusedError ``pseudonym.few-persons``.
+    """
+    names, k = guarantee.get("quasi_identifiers"), guarantee.get("k")
+    if not isinstance(names, list) or not isinstance(k, int):
+        return
+    for column, spec in plan.pseudonyms.items():
+        if spec.linkage.groups:
+            continue
+        fewest = published.fewest_values(names, column, token)
+        if fewest >= k:
+            continue
+        raise RefusedError(
+            "pseudonym.few-persons",
+            f"The pseudonyms of `{column}` show that rows which are alike on the quasi-identifiers "
+            f"may belong to {fewest:,} {'person' if fewest == 1 else 'persons'} only, expected "
+            f"{k:,} or more; rows without an identifier count as one person.",
+            hint="Raise k, choose coarser levels, leave the identifier out, or say "
+            '`of = "group"` if one identifier stands for a group such as a household.',
+            details={"column": column, "persons": fewest, "k": k},
+        )
+
+
+def notes_of(found: Pseudonyms, published: PublishedCsv, token: CancelToken) -> list[Note]:
+    """What a reviewer should know of the pseudonyms of a table, and of columns beside them."""
+    from dpdesk.report.about import EXAMPLES
+
+    notes = []
+    tops = published.top_values(EXAMPLES, token)
+    for name, entry in found.recorded.items():
+        if entry["alike"]:
+            notes.append(_alike(name, int(str(entry["alike"]))))
+        top = tops[name]
+        most = max((rows for text, rows in top.top if text), default=0)
+        if most > 1:
+            sentence = (
+                f"`{name}` has {top.distinct:,} different pseudonyms in {published.rows:,} rows, "
+                f"one of them in {most:,}: whoever knows several rows of somebody may find a "
+                "combination that nobody else has."
+            )
+            notes.append(Note("pseudonym.several-rows", sentence))
+        for other, column in tops.items():
+            if other in found.recorded or not _MANY <= column.distinct == top.distinct:
+                continue
+            token.check()
+            if published.group_sizes([name, other], token).groups == top.distinct:
+                notes.append(_same(name, other))
+    return notes
+
+
+def _alike(name: str, count: int) -> Note:
+    text = "1 text" if count == 1 else f"{count:,} texts"
+    return Note(
+        "pseudonym.alike",
+        f"{text} of `{name}` differ from others by blanks, by the way letters with accents are "
+        "stored, or by zeros alone, and have the same pseudonym as these.",
+    )
+
+
+def _same(name: str, other: str) -> Note:
+    return Note(
+        "pseudonym.same-column",
+        f"`{other}` is released and goes with the pseudonyms of `{name}` one to one: whoever knows "
+        "somebody's value of it needs no key. Is it the same identifier under another name?",
+    )
+
+
+# ---- keys ----------------------------------------------------------------------------------------
+
+
+def list_keys(context: AppContext) -> tuple[StoredPseudonymKey, ...]:
+    """The keys of this computer by name; damaged ones with their problem."""
+    return _store(context).keys()
+
+
+def make_key(context: AppContext, name: str, report: Report) -> StoredPseudonymKey:
+    """Make a key. Raises InputError ``pseudonym-key.name``, ``pseudonym-key.exists``."""
+    made = _store(context).create(name)
+    _mention(context, "a key of pseudonyms was made", made, report)
+    return made
+
+
+def export_key(
+    context: AppContext, name: str, passphrase: str, out: Path, report: Report
+) -> StoredPseudonymKey:
+    """Write a sealed backup of a key; see :meth:`PseudonymKeys.export`."""
+    found = _store(context).export(name, passphrase, out)
+    _mention(context, "a key of pseudonyms was exported", found, report)
+    return found
+
+
+def import_key(
+    context: AppContext, path: Path, passphrase: str, report: Report
+) -> StoredPseudonymKey:
+    """Take a key from a backup; see :meth:`PseudonymKeys.take`."""
+    found = _store(context).take(path, passphrase)
+    _mention(context, "a key of pseudonyms was imported", found, report)
+    return found
+
+
+def delete_key(context: AppContext, name: str, key_id: str, report: Report) -> StoredPseudonymKey:
+    """Take a key away for good; see :meth:`PseudonymKeys.delete`."""
+    found = _store(context).delete(name, key_id)
+    _mention(context, "a key of pseudonyms was deleted", found, report)
+    return found
+
+
+def _store(context: AppContext) -> PseudonymKeys:
+    from dpdesk.project.pseudonym_keys import PseudonymKeys
+
+    return PseudonymKeys(context.home, context.workspace)
+
+
+def _store_of(home: Path) -> PseudonymKeys:
+    from dpdesk.project.pseudonym_keys import PseudonymKeys
+
+    return PseudonymKeys(home)
+
+
+def _mention(context: AppContext, what: str, key: StoredPseudonymKey, report: Report) -> None:
+    from dpdesk.app.recording import mention
+
+    mention(context, "changed", key.name, report, {"what": what, "key_id": key.id})

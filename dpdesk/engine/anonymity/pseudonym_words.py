@@ -1,0 +1,106 @@
+"""What pseudonyms do to a guarantee of k-anonymity, in words and as figures of the guarantee.
+
+A pseudonym is unique to a person or a group. It joins rows: within the release always, with other
+releases where a linkage domain says so, and with the identifiers themselves for whoever has the
+key. k counts rows that are alike on the quasi-identifiers, and none of these joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dpdesk.core.pseudonyms import Linkage
+
+DOMAINS, GROUPS = "pseudonym_domains", "pseudonyms_of_groups"
+"""Parameters of the guarantee: the linkage domain by column, and the columns of groups."""
+
+
+def stated(linkages: Mapping[str, Linkage]) -> dict[str, object]:
+    """What the parameters of a guarantee say of pseudonyms; empty ones are left out."""
+    domains = {name: each.domain for name, each in linkages.items() if each.domain}
+    groups = [name for name, each in linkages.items() if each.groups]
+    found: dict[str, object] = {}
+    if domains:
+        found[DOMAINS] = domains
+    if groups:
+        found[GROUPS] = groups
+    return found
+
+
+def linkages_from(parameters: Mapping[str, object], names: Sequence[str]) -> dict[str, Linkage]:
+    """The inverse of :func:`stated` for the columns ``names``. ValueError when it is not of that
+    shape.
+    """
+    domains, groups = parameters.get(DOMAINS, {}), parameters.get(GROUPS, [])
+    if not isinstance(domains, Mapping) or not set(domains) <= set(names):
+        raise ValueError(DOMAINS)
+    if not all(isinstance(text, str) and text.strip() for text in domains.values()):
+        raise ValueError(DOMAINS)
+    if not isinstance(groups, list | tuple) or not set(groups) <= set(names):
+        raise ValueError(GROUPS)
+    return {name: Linkage(name in groups, str(domains.get(name, ""))) for name in names}
+
+
+def of_persons(linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
+    """The columns whose pseudonyms stand for persons."""
+    return tuple(name for name, each in linkages.items() if not each.groups)
+
+
+def persons_claim(k: int, linkages: Mapping[str, Linkage]) -> str:
+    """One more sentence of the claim: rows that are alike are those of k persons or more."""
+    names = of_persons(linkages)
+    if not names:
+        return ""
+    return (
+        f" The rows of each have at least {k:,} different pseudonyms of {_all(names)}, so they "
+        "are not those of fewer persons."
+    )
+
+
+def assumptions(linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
+    """Whom pseudonyms protect from."""
+    if not linkages:
+        return ()
+    names = tuple(linkages)
+    return (
+        f"The key of the pseudonyms ({_all(names)}) stays secret. Whoever has it can compute the "
+        "pseudonym of every identifier that comes to mind, and by trying all of them turn every "
+        "pseudonym back, even without the source: for them the rows are as good as named.",
+    )
+
+
+def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
+    """What k does not count because rows are joined."""
+    if not linkages:
+        return ()
+    found = []
+    if names := of_persons(linkages):
+        found.append(
+            f"Several rows of one person: {_all(names)} shows which rows belong to the same "
+            "person, so whoever knows what two of them have in common may find a combination that "
+            f"fewer than {k:,} persons have."
+        )
+    if names := tuple(name for name, each in linkages.items() if each.groups):
+        found.append(
+            f"Groups: {_all(names)} shows which rows belong to the same group, so whoever "
+            "recognises one member, or knows how the group is made up, may find the others."
+        )
+    for name, each in linkages.items():
+        if each.domain:
+            found.append(
+                f"Joined releases: {name} is the same in every release with this key and the "
+                f"linkage domain “{each.domain}”, so two of them can be joined row by row; what "
+                f"both tell of a person together may be told apart from fewer than {k:,} others."
+            )
+    if names := tuple(name for name, each in linkages.items() if not each.domain):
+        found.append(
+            f"Later deeds with the key: {_all(names)} was made for this release alone and cannot "
+            "be joined with others by those who lack the key; whoever has it can."
+        )
+    return tuple(found)
+
+
+def _all(names: Sequence[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,332 @@
+"""The keys of pseudonyms: 32 random bytes each, in files that only their user can read.
+
+They lie in the home folder and never in a project, a plan or a release; those name a key, or give
+its id, which is random and tells nothing of the key. A backup that leaves the computer is sealed by
+a passphrase: ChaCha20-Poly1305 under a key that Argon2id makes from it, all else being associated
+data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from dpdesk.core.errors import DpdeskError, InputError
+from dpdesk.core.pseudonyms import KEY_NAMES, is_key_name
+from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
+from dpdesk.io.failures import storage_error
+from dpdesk.project.review.homefiles import locked, read_small, write_private
+from dpdesk.project.review.keys import (
+    COST,
+    LEAST_COST,
+    MOST_COST,
+    Argon2Cost,
+    checked_passphrase,
+    derived_key,
+    passphrase_bytes,
+    read_cost,
+)
+from dpdesk.project.review.texts import is_hex, shown, time_text
+
+if TYPE_CHECKING:
+    from dpdesk.io.safewrite import PartialKeeper
+
+KEY_KIND, BACKUP_KIND = "dpdesk-pseudonym-key", "dpdesk-pseudonym-key-backup"
+_FORMAT, _SECRET, _ID = 1, 32, 16
+_LARGEST = 64 * 1024
+_CARD = frozenset({"format", "kind", "id", "name", "created"})
+_BACKUP = _CARD | {"argon2", "nonce", "sealed"}
+_OTHERS = 0o077
+
+
+@dataclass(frozen=True)
+class PseudonymKey:
+    """A key: its name, its random id, when it was made; ``secret`` never leaves the program."""
+
+    name: str
+    id: str
+    created: str
+    secret: bytes = field(repr=False, compare=False)
+
+    def domain_key(self, frame: bytes) -> bytes:
+        """The key of a linkage domain: HMAC-SHA-256 of its frame."""
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.hmac import HMAC
+
+        made = HMAC(self.secret, SHA256())
+        made.update(frame)
+        return made.finalize()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a key is not passed on")
+
+
+@dataclass(frozen=True)
+class StoredPseudonymKey:
+    """A key file as lists show it: without the key; ``problem`` says why it cannot be used."""
+
+    path: Path
+    name: str = ""
+    id: str = ""
+    created: str = ""
+    problem: str = ""
+
+
+class PseudonymKeys:
+    """The keys below ``home``.
+
+    ``cheap_for_tests`` replaces the cost of Argon2 and the lower limit on reading; no code of the
+    program may name it.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        keeper: PartialKeeper | None = None,
+        *,
+        cheap_for_tests: Argon2Cost | None = None,
+    ) -> None:
+        self.folder = home / "pseudonym-keys"
+        self._keeper = keeper
+        self._cost = cheap_for_tests or COST
+        self._least = cheap_for_tests or LEAST_COST
+
+    def keys(self) -> tuple[StoredPseudonymKey, ...]:
+        """All keys by name; damaged files with their problem."""
+        try:
+            paths = sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []
+        except OSError as error:
+            raise storage_error(error, self.folder, "read") from error
+        found = []
+        for path in paths:
+            try:
+                key = _read(path)
+            except DpdeskError as error:
+                found.append(StoredPseudonymKey(path, problem=error.sentence))
+            else:
+                found.append(StoredPseudonymKey(path, key.name, key.id, key.created))
+        return tuple(sorted(found, key=lambda each: (not each.name, each.name.casefold())))
+
+    def create(self, name: str, now: datetime | None = None) -> StoredPseudonymKey:
+        """Make a key. Raises InputError ``pseudonym-key.name``, ``pseudonym-key.exists``."""
+        if not is_key_name(name):
+            raise InputError(
+                "pseudonym-key.name", f"{shown(name)} is no name for a key, expected {KEY_NAMES}."
+            )
+        moment = (now or datetime.now(UTC)).astimezone(UTC).replace(microsecond=0)
+        key = PseudonymKey(
+            name, secrets.token_hex(_ID), time_text(moment), secrets.token_bytes(_SECRET)
+        )
+        with locked(self.folder, "keys"):
+            return self._add(key)
+
+    def open(self, name: str) -> PseudonymKey:
+        """The key of this name.
+
+        Raises InputError ``pseudonym-key.missing``, ``pseudonym-key.damaged``,
+        ``pseudonym-key.open-to-others``.
+        """
+        return _read(self._find(name).path)
+
+    def with_id(self, key_id: str) -> PseudonymKey | None:
+        """The key with this id, when it is on this computer and can be read."""
+        path = self._path(key_id) if is_hex(key_id, _ID) else None
+        if path is None or not path.is_file():
+            return None
+        try:
+            return _read(path)
+        except DpdeskError:
+            return None
+
+    def delete(self, name: str, key_id: str) -> StoredPseudonymKey:
+        """Take a key away for good; ``key_id``, 8 digits of its id or more, says it is meant.
+
+        Raises InputError ``pseudonym-key.missing``, ``pseudonym-key.other``.
+        """
+        with locked(self.folder, "keys"):
+            found = self._find(name)
+            if len(key_id) < 8 or not found.id.startswith(key_id.lower()):
+                raise InputError(
+                    "pseudonym-key.other",
+                    f"The key {shown(name)} has the id {found.id[:8]}…, not {shown(key_id)}.",
+                    hint="Give the first 8 digits of its id; without a backup, what was made with "
+                    "the key can never be linked to anything again.",
+                )
+            _wipe(found.path)
+        return found
+
+    def export(self, name: str, passphrase: str, out: Path) -> StoredPseudonymKey:
+        """Write a backup, sealed by a passphrase; ``out`` must be new and in no release.
+
+        Raises InputError ``pseudonym-key.backup-place``, ``key.passphrase-rule``, StorageError.
+        """
+        found, secret = self._find(name), checked_passphrase(passphrase)
+        _check_place(out.absolute())
+        write_private(out.absolute(), self._sealed(_read(found.path), secret), self._keeper)
+        return found
+
+    def take(self, path: Path, passphrase: str) -> StoredPseudonymKey:
+        """Take a key from a backup.
+
+        Raises InputError ``pseudonym-key.damaged``, ``key.passphrase``, ``pseudonym-key.exists``.
+        """
+        key = _unsealed(path, passphrase_bytes(passphrase), self._least)
+        with locked(self.folder, "keys"):
+            return self._add(key)
+
+    def _add(self, key: PseudonymKey) -> StoredPseudonymKey:
+        for each in self.keys():
+            if each.name.casefold() == key.name.casefold() or each.id == key.id:
+                raise InputError(
+                    "pseudonym-key.exists",
+                    f"There is a key {shown(each.name)} with the id {each.id[:8]}… already.",
+                    hint="Take another name; to replace a key, delete the old one first.",
+                )
+        path = self._path(key.id)
+        raw = {**_card(key, KEY_KIND), "secret": key.secret.hex()}
+        write_private(path, canonical_json(raw), self._keeper)
+        return StoredPseudonymKey(path, key.name, key.id, key.created)
+
+    def _find(self, name: str) -> StoredPseudonymKey:
+        stored = self.keys()
+        for each in stored:
+            if each.name and each.name.casefold() == name.casefold():
+                return each
+        problem = next((each.problem for each in stored if each.problem), "")
+        raise InputError(
+            "pseudonym-key.missing",
+            f"There is no key {shown(name)} for pseudonyms on this computer.",
+            hint=problem
+            or f'Make one with `dpdesk pseudonyms new "{name}"`, or take it from a '
+            "backup with `dpdesk pseudonyms import`.",
+            details={"key": name},
+        )
+
+    def _path(self, key_id: str) -> Path:
+        return self.folder / f"{key_id}.json"
+
+    def _sealed(self, key: PseudonymKey, secret: bytes) -> bytes:
+        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+        cost, salt, nonce = self._cost, secrets.token_bytes(16), secrets.token_bytes(12)
+        raw = _card(key, BACKUP_KIND) | {"nonce": nonce.hex()}
+        raw["argon2"] = {
+            "time": cost.time,
+            "lanes": cost.lanes,
+            "kib": cost.kib,
+            "salt": salt.hex(),
+        }
+        box = ChaCha20Poly1305(derived_key(secret, salt, cost))
+        sealed = box.encrypt(nonce, key.secret, canonical_json(raw))
+        return canonical_json({**raw, "sealed": sealed.hex()})
+
+
+def _card(key: PseudonymKey, kind: str) -> dict[str, object]:
+    return {
+        "format": _FORMAT,
+        "kind": kind,
+        "id": key.id,
+        "name": key.name,
+        "created": key.created,
+    }
+
+
+def _parsed(path: Path, kind: str, keys: frozenset[str]) -> dict[str, object]:
+    try:
+        raw = parse_canonical(read_small(path, _LARGEST))
+    except UnreadableJsonError as error:
+        raise _damaged(path, str(error)) from None
+    if set(raw) != keys or raw["kind"] != kind or raw["format"] != _FORMAT:
+        raise _damaged(path, "it is not as DPDesk writes it")
+    if not is_hex(raw["id"], _ID) or not isinstance(raw["created"], str):
+        raise _damaged(path, "it has no id")
+    if not isinstance(raw["name"], str) or not is_key_name(raw["name"]):
+        raise _damaged(path, "it has no name")
+    return raw
+
+
+def _read(path: Path) -> PseudonymKey:
+    if os.name == "posix" and path.exists() and path.stat().st_mode & _OTHERS:
+        raise InputError(
+            "pseudonym-key.open-to-others",
+            f"{path}: others on this computer may read the key, expected its owner alone.",
+            hint=f"Run `chmod 600 {path}`, and ask whether somebody has read it.",
+        )
+    raw = _parsed(path, KEY_KIND, _CARD | {"secret"})
+    if not is_hex(raw["secret"], _SECRET):
+        raise _damaged(path, "its secret part is incomplete")
+    if path.stem != raw["id"]:
+        raise _damaged(path, "its name is not its id")
+    return _key(raw, bytes.fromhex(str(raw["secret"])))
+
+
+def _key(raw: dict[str, object], secret: bytes) -> PseudonymKey:
+    return PseudonymKey(str(raw["name"]), str(raw["id"]), str(raw["created"]), secret)
+
+
+def _unsealed(path: Path, secret: bytes, least: Argon2Cost) -> PseudonymKey:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+    raw = _parsed(path, BACKUP_KIND, _BACKUP)
+    cost = read_cost(raw["argon2"])
+    if cost is None or not cost.within(least, MOST_COST):
+        raise _damaged(path, "the cost of its passphrase is outside the limits")
+    if not is_hex(raw["nonce"], 12) or not is_hex(raw["sealed"], _SECRET + 16):
+        raise _damaged(path, "its secret part is incomplete")
+    argon2 = raw["argon2"]
+    assert isinstance(argon2, dict)
+    box = ChaCha20Poly1305(derived_key(secret, bytes.fromhex(argon2["salt"]), cost))
+    nonce, sealed = bytes.fromhex(str(raw["nonce"])), bytes.fromhex(str(raw["sealed"]))
+    known = {name: value for name, value in raw.items() if name != "sealed"}
+    try:
+        return _key(raw, box.decrypt(nonce, sealed, canonical_json(known)))
+    except InvalidTag:
+        raise InputError(
+            "key.passphrase",
+            f"{path}: the passphrase does not open the backup, or the file was changed.",
+            hint="Check capitals and the keyboard layout; nobody can recover a passphrase.",
+        ) from None
+
+
+def _check_place(out: Path) -> None:
+    """A backup replaces no file and lies in no release."""
+    reason = ""
+    if out.exists():
+        reason = "there is such a file already"
+    for folder in out.parents:
+        inside = (folder / "manifest.json", folder / "public" / "manifest.json")
+        if any(each.exists() for each in inside) or (folder / "seal.json").exists():
+            reason = f"{folder} is part of a release, and a key must never go along with one"
+    if reason:
+        raise InputError(
+            "pseudonym-key.backup-place",
+            f"{out}: the backup cannot be written there: {reason}.",
+            hint="Name a new file in a folder that nobody else gets.",
+        )
+
+
+def _wipe(path: Path) -> None:
+    """Overwrite a small file and remove it; where the disk keeps old blocks, they may survive."""
+    try:
+        with contextlib.suppress(OSError), path.open("r+b") as stream:
+            stream.write(b"\0" * path.stat().st_size)
+            stream.flush()
+            os.fsync(stream.fileno())
+        path.unlink()
+    except OSError as error:
+        raise storage_error(error, path, "remove") from error
+
+
+def _damaged(path: Path, reason: str) -> InputError:
+    return InputError(
+        "pseudonym-key.damaged",
+        f"{path}: the key of pseudonyms is damaged: {reason}.",
+        hint="Take it from a backup with `dpdesk pseudonyms import`.",
+        details={"path": os.fspath(path)},
+    )
