@@ -9,6 +9,7 @@ from dpdesk.core.disclosure import ColumnFacts, Content, TableFacts
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.project.review.item_words import counted, listed, part, percent, value, verb
+from dpdesk.project.review.items_pseudonyms import PSEUDONYM_ITEM
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import Answer, Basis, Case, TableQuestion
 from dpdesk.project.review.votes import ItemStatus as Status
@@ -246,5 +247,6 @@ COLUMN_ITEMS = (
     ),
     TableQuestion("weights", "May the weights be published?", _weights, always=False),
     TableQuestion("groups", "May rows be tied together?", _groups, always=False),
+    PSEUDONYM_ITEM,
 )
 """Questions about columns, in reading order."""

@@ -13,6 +13,7 @@ import pandas as pd
 import pyreadstat
 import pytest
 
+from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.planning import prepare
@@ -27,6 +28,7 @@ from dpdesk.core.release import VerifyReport
 from dpdesk.io.planfile import read_plan
 from dpdesk.io.store import DataStore
 from dpdesk.project.pseudonym_keys import PseudonymKeys
+from dpdesk.project.review.votes import ItemStatus
 from tests.reference.pseudonyms import pseudonym
 
 ROWS = 120
@@ -377,3 +379,12 @@ def test_every_format_carries_pseudonyms(
     found = {each.value for each in store.value_counts(name, CancelToken())}
     store.close()
     assert found == pseudonyms(release)
+
+
+def test_the_checklist_asks_who_needs_the_link(context: AppContext, release: Path) -> None:
+    found = check_release(context, release, CancelToken(), silent)
+    item = next(each for each in found.checklist.items if each.id == "pseudonyms")
+    assert item.status is ItemStatus.REVIEW
+    assert f"holds {ROWS - 1} different pseudonyms of persons; no two rows" in item.evidence
+    assert "for this release alone" in item.evidence
+    assert "who has the key" in item.advice

@@ -277,8 +277,8 @@ def test_a_table_that_breaks_its_claim_is_never_released(
 ) -> None:
     genuine = DataStore.write_recoded
 
-    def one_row_moved(store: DataStore, recoding, path: Path, token, report) -> int:  # type: ignore[no-untyped-def]
-        rows = genuine(store, recoding, path, token, report)
+    def one_row_moved(store: DataStore, recoding, path: Path, *others) -> int:  # type: ignore[no-untyped-def]
+        rows = genuine(store, recoding, path, *others)
         lines = path.read_text("utf-8").splitlines()
         lines[-1] = lines[-1].replace("Zqsouthby", "Zqwestby")
         path.write_text("\n".join(lines) + "\n", "utf-8")

@@ -43,8 +43,9 @@ def test_a_file_in_place_of_a_command_is_told_how_to_open_it(tmp_path: Path) -> 
 def test_every_command_stands_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parse(["--help"])
-    shown = capsys.readouterr().out
-    assert [name for name in COMMANDS if f"\n    {name} " in shown] == list(COMMANDS)
+    shown = capsys.readouterr().out.splitlines()
+    first = [line.split()[0] for line in shown if line.startswith("    ") and line[4:5].strip()]
+    assert [name for name in COMMANDS if name in first] == list(COMMANDS)
 
 
 def test_the_start_is_light_and_knows_no_toolkit() -> None:
