@@ -184,7 +184,7 @@ class LatticeInspector(QFrame):
 
     def _error_text(self, node: CuboidNode, value: float | None, unit: str) -> str:
         if node.exact:
-            return self.tr("none")
+            return self.tr("no error")
         if value is None or not math.isfinite(value):
             return "–"
         return f"{figure_words(float(f'{value:.3g}'), 'number')} {unit}"
