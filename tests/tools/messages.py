@@ -88,7 +88,7 @@ def window_messages(root: Path) -> list[Found]:
             if not isinstance(node, ast.Call):
                 continue
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            place = {"tr": 0, "translate": 1}.get(name)
+            place = {"tr": 0, "_tr": 0, "translate": 1}.get(name)
             if place is None or len(node.args) <= place:
                 continue
             texts = filter(None, _constants(node.args[place]))

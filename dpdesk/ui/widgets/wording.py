@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from dpdesk.ui.words.counts import quoted
 from dpdesk.ui.words.plan_speech import in_form
 
 _MARKED = re.compile(r"`([^`]*)`")
@@ -14,4 +15,4 @@ def in_window(sentence: str) -> str:
 
     Names and values stand in quotation marks.
     """
-    return _MARKED.sub("“\\1”", in_form(sentence))
+    return _MARKED.sub(lambda found: quoted(found[1]), in_form(sentence))
