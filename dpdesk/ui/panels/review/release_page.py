@@ -205,7 +205,7 @@ class ReleasePage(Page):
              self.tr("Text that every program reads: the published table, byte for byte")),
             (self.tr("Other for&mats…"), self.tr("Other formats"),
              self.tr("Statistics programs, Excel, archives, SDMX: what each keeps and loses")),
-            (self.tr("E&vidence pack…"), self.tr("Save evidence pack"),
+            (self.tr("Evi&dence pack…"), self.tr("Save evidence pack"),
              self.tr("Report, checks, decisions, signatures, ledger and software in one PDF or "
                      "web page; confidential")),
         )  # fmt: skip
