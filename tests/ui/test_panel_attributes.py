@@ -13,10 +13,15 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
-from dpdesk.app.types import AppContext, Role, SetParameters, SetRoles
+from dpdesk.app.pseudonyms import make_key
+from dpdesk.app.types import AppContext, Role, SetParameters, SetPseudonym, SetRoles
+from dpdesk.core.jobs import silent
+from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.attributes import AttributesPanel
 from dpdesk.ui.panels.attributes.model import NAME, NOTE, ROLE
+from dpdesk.ui.panels.attributes.presenter import note
+from dpdesk.ui.panels.attributes.pseudonyms import PseudonymCard
 from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
@@ -291,3 +296,79 @@ def test_a_panel_that_is_gone_is_held_by_nothing(
     del made
     gc.collect()
     assert gone() is None
+
+
+def card_of(qtbot: QtBot, panel: AttributesPanel) -> PseudonymCard:
+    """The card beside the identifier."""
+    panel._workbench.apply(SetRoles({"person_id": Role.IDENTIFIER}))
+    choose(panel, "person_id")
+    card = panel.pseudonym
+    qtbot.waitUntil(lambda: not panel._workbench.hub.busy, timeout=TIMEOUT)
+    assert card.isVisible()
+    return card
+
+
+def test_an_identifier_is_kept_as_a_pseudonym_with_a_key_made_on_the_spot(
+    qtbot: QtBot, loaded: AttributesPanel
+) -> None:
+    card, bench = card_of(qtbot, loaded), loaded._workbench
+    qtbot.mouseClick(card.keep, Qt.MouseButton.LeftButton)
+    assert "no key on this computer yet" in card.problem
+    assert bench.work.pseudonym("person_id") is None
+    card.name.setText("panel 2026")
+    qtbot.mouseClick(card.make, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bench.work.pseudonym("person_id") is not None, timeout=TIMEOUT)
+    assert bench.work.pseudonym("person_id") == PseudonymSpec("panel 2026")
+    assert not card.problem
+    assert "other releases have other pseudonyms" in card.allows
+    row = next(row for row in loaded.model.rows if row.name == "person_id")
+    assert note(row) == "kept as a pseudonym, for linkage"
+    assert not card.name.isVisible()
+    card.key.setCurrentIndex(card.key.count() - 1)
+    assert bench.work.pseudonym("person_id") == PseudonymSpec("panel 2026")
+    card.name.setText("Panel 2026")
+    qtbot.keyClick(card.name, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "already" in card.problem, timeout=TIMEOUT)
+
+
+def test_a_linkage_domain_must_have_a_name_and_says_what_it_allows(
+    qtbot: QtBot, loaded: AttributesPanel
+) -> None:
+    bench = loaded._workbench
+    make_key(bench.context, "panel 2026", silent)
+    card = card_of(qtbot, loaded)
+    qtbot.mouseClick(card.keep, Qt.MouseButton.LeftButton)
+    card.scope.setCurrentIndex(card.scope.findData("domain"))
+    assert "Name the linkage domain" in card.problem
+    assert "join them row by row" in card.allows
+    assert bench.work.pseudonym("person_id") == PseudonymSpec("panel 2026")
+    card.domain.setText("persons")
+    qtbot.keyClick(card.domain, Qt.Key.Key_Return)
+    card.of.setCurrentIndex(card.of.findData("group"))
+    card.values.setCurrentIndex(card.values.findData("number"))
+    wanted = PseudonymSpec("panel 2026", "domain", "persons", of="group", values="number")
+    assert bench.work.pseudonym("person_id") == wanted
+    assert bench.work.to_plan().pseudonyms == {"person_id": wanted}
+    bench.undo()
+    assert card.values.currentData() == "text"
+    choose(loaded, "age")
+    assert not card.isVisible()
+    choose(loaded, "person_id")
+    assert card.scope.currentData() == "domain"
+    qtbot.mouseClick(card.keep, Qt.MouseButton.LeftButton)
+    assert bench.work.pseudonym("person_id") is None
+
+
+def test_a_key_that_is_not_here_is_named_as_such(qtbot: QtBot, loaded: AttributesPanel) -> None:
+    loaded._workbench.apply(SetPseudonym("person_id", PseudonymSpec("elsewhere")))
+    card = card_of(qtbot, loaded)
+    assert card.key.currentText() == "elsewhere (not on this computer)"
+    assert loaded._workbench.work.pseudonym("person_id") == PseudonymSpec("elsewhere")
+
+
+def test_the_card_of_pseudonyms_is_named_and_reached_by_keys(
+    qtbot: QtBot, loaded: AttributesPanel
+) -> None:
+    card = card_of(qtbot, loaded)
+    qtbot.mouseClick(card.keep, Qt.MouseButton.LeftButton)
+    assert findings(loaded) == []

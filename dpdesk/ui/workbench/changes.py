@@ -33,7 +33,7 @@ def compare(old: WorkState, new: WorkState) -> set[Aspect]:
     """The aspects in which two states of the work differ."""
     pairs = (
         (Aspect.SOURCE, (old.source, old.base), (new.source, new.base)),
-        (Aspect.ROLES, old.roles, new.roles),
+        (Aspect.ROLES, (old.roles, old.pseudonyms), (new.roles, new.pseudonyms)),
         (Aspect.HIERARCHIES, old.hierarchies, new.hierarchies),
         (Aspect.METHOD, old.method, new.method),
         (Aspect.PARAMETERS, old.parameters, new.parameters),

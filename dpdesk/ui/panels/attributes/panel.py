@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
 
-from dpdesk.app.types import Role, SetRoles
+from dpdesk.app.types import Role, SetPseudonym, SetRoles
+from dpdesk.core.pseudonyms import PseudonymSpec
+from dpdesk.ui.jobs import JobDone, JobFailed
 from dpdesk.ui.panels.attributes.model import AttributesModel
 from dpdesk.ui.panels.attributes.parts import ColumnCard, RoleButtons
 from dpdesk.ui.panels.attributes.presenter import (
@@ -22,8 +24,9 @@ from dpdesk.ui.panels.attributes.presenter import (
     status,
     suggestions,
 )
+from dpdesk.ui.panels.attributes.pseudonyms import PseudonymCard
 from dpdesk.ui.panels.attributes.risk import RiskPicture
-from dpdesk.ui.panels.attributes.tasks import Question
+from dpdesk.ui.panels.attributes.tasks import KeysHere, ListKeys, Question
 from dpdesk.ui.panels.attributes.view import AttributeGrid
 from dpdesk.ui.shell import Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
@@ -78,7 +81,7 @@ class AttributesPanel(Panel):
         self.grid = AttributeGrid(theme, self.tr("Columns and their roles"))
         self.grid.setModel(self.model)
         self.risk = RiskPicture(self._workbench.hub, theme)
-        self.card = ColumnCard()
+        self.card, self.pseudonym = ColumnCard(), PseudonymCard()
         self.buttons = RoleButtons()
         left, right = self._build_left(), self._build_right(theme)
         parts = TurningSplitter("attributes", (left, right), (1, 0))
@@ -89,6 +92,8 @@ class AttributesPanel(Panel):
         self.grid.cycleAsked.connect(self._on_cycle)
         self.grid.rowsChosen.connect(self._on_rows)
         self.buttons.asked.connect(self._on_role)
+        self.pseudonym.changed.connect(self._on_pseudonym)
+        self.pseudonym.keyAsked.connect(self._on_key)
         return page
 
     def _build_left(self) -> QWidget:
@@ -117,6 +122,7 @@ class AttributesPanel(Panel):
         tip = self.tr("The chosen columns, and how risky the table is with the roles so far")
         right = SideArea(theme, self.tr("Chosen columns and risk"), tip)
         right.add(self.card)
+        right.add(self.pseudonym)
         right.add(self.risk, tall=True)
         return right
 
@@ -174,7 +180,8 @@ class AttributesPanel(Panel):
     def explanation(self) -> str:
         """What F1 tells."""
         return self.tr(
-            "Identifiers point to one person by themselves; they are left out of a release.\n\n"
+            "Identifiers point to one person by themselves; they are left out of a release, or "
+            "kept as pseudonyms where rows must be linked.\n\n"
             "Quasi-identifiers are what others may know: age, sex, place, occupation. Together "
             "they may point to one person, so they are made coarser until people hide in groups.\n"
             "\nSensitive columns are what people want kept private. Insensitive ones are released "
@@ -266,6 +273,11 @@ class AttributesPanel(Panel):
     def _on_rows(self) -> None:
         chosen = self._chosen()
         self.card.show_rows(chosen)
+        only = chosen[0] if len(chosen) == 1 and chosen[0].role is Role.IDENTIFIER else None
+        name = "" if only is None else only.name
+        if name and name != self.pseudonym.column:
+            self._ask_keys()  # another window may have made or deleted one
+        self.pseudonym.show_column(name, self._workbench.work.pseudonym(name))
         for button in self.buttons.buttons.values():
             button.setEnabled(bool(chosen))
 
@@ -276,6 +288,39 @@ class AttributesPanel(Panel):
     @Slot(object)
     def _on_role(self, role: Role) -> None:
         self._give({each.name: role for each in self._chosen()})
+
+    @Slot(object)
+    def _on_pseudonym(self, spec: PseudonymSpec | None) -> None:
+        chosen = self._chosen()
+        if len(chosen) == 1:
+            self._workbench.apply(SetPseudonym(chosen[0].name, spec))
+
+    def _ask_keys(self) -> None:
+        self._workbench.hub.latest("attributes.keys").query(
+            self.tr("Reading the keys of pseudonyms"),
+            ListKeys(self._workbench.context),
+            done=self._on_keys,
+            quiet=True,
+        )
+
+    @Slot(str)
+    def _on_key(self, name: str) -> None:
+        self._workbench.hub.mutate(
+            self.tr("Making a key"),
+            ListKeys(self._workbench.context, name),
+            done=self._on_keys,
+            failed=self._on_no_key,
+        )
+
+    @Slot(object)
+    def _on_keys(self, outcome: JobDone) -> None:
+        found = outcome.value
+        if isinstance(found, KeysHere):
+            self.pseudonym.show_keys(found.names, found.made)
+
+    @Slot(object)
+    def _on_no_key(self, outcome: JobFailed) -> None:
+        self.pseudonym.show_problem(f"{outcome.sentence} {outcome.hint}".strip())
 
     @Slot()
     def _on_cycle(self) -> None:

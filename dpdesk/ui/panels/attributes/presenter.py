@@ -36,13 +36,14 @@ class Row:
 
     ``role`` is the role that was given, None as long as none was: then the column counts as
     insensitive, and ``suggested`` is what its profile suggests. ``warning`` is empty when there is
-    nothing to say.
+    nothing to say. ``pseudonym`` says that it is an identifier that is kept for linkage.
     """
 
     name: str
     role: Role | None
     profile: ColumnProfile | None
     warning: str = ""
+    pseudonym: bool = False
 
     @property
     def suggested(self) -> Role | None:
@@ -64,6 +65,7 @@ def rows_of(columns: Sequence[str], profile: DataProfile | None, work: WorkState
             work.roles.get(name),
             known.get(name),
             warning(work.roles.get(name), known.get(name)),
+            work.pseudonym(name) is not None,
         )
         for name in columns
     ]
@@ -205,6 +207,8 @@ def note(row: Row) -> str:
     if row.role is None:
         waiting = translate("AttributesPanel", "not decided")
         return waiting if row.profile is None else short_reason(row.profile)
+    if row.pseudonym:
+        return translate("AttributesPanel", "kept as a pseudonym, for linkage")
     return effect(row.role)
 
 
