@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.review.protocols import passage
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.labels import UserMissing
 from dpdesk.core.release import ReleaseFacts, VerifyReport
 from dpdesk.core.schema import Role
 from dpdesk.project.review.checklist import Checklist, Difference, make_checklist
@@ -114,9 +115,10 @@ def _table_facts(
     path = release.public / MICRODATA
     if path.is_symlink() or not path.is_file():
         return None
-    roles, reading = _claimed_roles(release), _reading(release)
+    roles = _claimed_roles(release)
     try:
         published = PublishedCsv(path, token)
+        reading = _reading(release, published.columns)
         return table_facts(published, roles, reading, context.workspace, token, report)
     except (UnreadableTableError, OSError):
         return None
@@ -140,8 +142,12 @@ def _parameters(release: ReleaseFacts) -> Mapping[str, object]:
     return parameters if isinstance(parameters, Mapping) else {}
 
 
-def _reading(release: ReleaseFacts) -> ValueReading:
-    """Missing codes and decimal mark of the source; without the evidence, the usual ones."""
+def _reading(release: ReleaseFacts, columns: tuple[str, ...]) -> ValueReading:
+    """Missing codes and decimal mark of the source; without the evidence, the usual ones.
+
+    What the source itself declares missing is read from the labels of the release; a plan with
+    ``missing = []`` says that nothing of it counts.
+    """
     reading = release.internal_section("source").get("reading")
     given = reading if isinstance(reading, Mapping) else {}
     codes = given.get("missing", [""])
@@ -149,4 +155,20 @@ def _reading(release: ReleaseFacts) -> ValueReading:
     decimal = "," if given.get("decimal") == "," else "."
     k = _parameters(release).get("k")
     known = isinstance(k, int) and not isinstance(k, bool) and 0 < k < 2**31
-    return ValueReading(tuple(missing), decimal, k if known and isinstance(k, int) else 0)
+    user = _user_missing(release, columns) if missing or codes != [] else {}
+    return ValueReading(tuple(missing), decimal, k if known and isinstance(k, int) else 0, user)
+
+
+def _user_missing(release: ReleaseFacts, columns: tuple[str, ...]) -> dict[str, UserMissing]:
+    from dpdesk.io.canonical import UnreadableJsonError
+    from dpdesk.io.release_folder import VARIABLES
+    from dpdesk.io.variablesfile import read_variables
+
+    path = release.public / VARIABLES
+    if path.is_symlink() or not path.is_file():
+        return {}
+    try:
+        book = read_variables(path, columns)
+    except UnreadableJsonError:  # verifying names it
+        return {}
+    return {one.name: one.missing for one in book.variables if one.missing}

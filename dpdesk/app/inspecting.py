@@ -107,6 +107,7 @@ def _column_as_json(column: ColumnProfile) -> dict[str, object]:
         "label": column.label,
         "type": column.type.value,
         "missing": column.missing,
+        "user_missing": column.user_missing,
         "distinct": column.distinct,
         "unique": column.unique,
         "unique_share": column.unique_share,

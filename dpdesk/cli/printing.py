@@ -54,6 +54,7 @@ def profile_text(profile: DataProfile) -> str:
         f"read as {reading}",
         "",
         columns(rows, right=(2, 3, 4)),
+        *_user_missing(profile),
         "",
         "Why these roles:",
     ]
@@ -118,6 +119,18 @@ def _value(column: ColumnProfile, value: str) -> str:
     if column.variable is None or value not in column.variable.value_labels:
         return one_line(value, 14) or "(empty)"
     return one_line(column.variable.shown(value), 20)
+
+
+def _user_missing(profile: DataProfile) -> list[str]:
+    """Which of the missing values the file itself declares missing."""
+    named = [
+        f"{one_line(column.name, 40)} {column.user_missing:,} of {column.missing:,}"
+        for column in profile.columns
+        if column.user_missing
+    ]
+    if not named:
+        return []
+    return ["", paragraph("Missing, of which user-missing by the file: " + ", ".join(named) + ".")]
 
 
 def _reading_notes(profile: DataProfile) -> list[str]:

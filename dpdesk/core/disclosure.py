@@ -46,7 +46,8 @@ class SpreadFacts:
 class ColumnFacts:
     """One published column; counts are in rows but for ``distinct``.
 
-    ``unique`` are rows whose value nobody else has, ``missing`` rows with a declared missing code.
+    ``unique`` are rows whose value nobody else has, ``missing`` rows with a declared missing code;
+    of these ``user_missing`` have one that the source itself declares (99 for "refused").
     ``top`` is the most frequent value. ``extreme`` is the largest number with its rows, where it
     is more than twice the 99th percentile. ``spread`` is None for quasi-identifiers.
     """
@@ -62,6 +63,7 @@ class ColumnFacts:
     suggestion: RoleSuggestion
     extreme: ValueCount | None = None
     spread: SpreadFacts | None = None
+    user_missing: int = 0
 
 
 @dataclass(frozen=True)

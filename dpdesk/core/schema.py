@@ -62,7 +62,8 @@ class ColumnProfile:
     ``distinct`` counts distinct non-missing values; ``unique`` counts values that occur in exactly
     one row; ``minimum`` and ``maximum`` are the ends of a numeric or date column, as text.
     ``top`` lists the most frequent values, most frequent first, ties in code-point order.
-    ``variable`` is what the source itself says of the column, where it says anything.
+    ``variable`` is what the source itself says of the column, where it says anything;
+    ``user_missing`` are the missing rows whose value the source declares so.
     """
 
     name: str
@@ -77,6 +78,7 @@ class ColumnProfile:
     maximum: str | None = None
     label: str = ""
     variable: Variable | None = None
+    user_missing: int = 0
 
     @property
     def unique_share(self) -> float:

@@ -6,6 +6,7 @@ at a time in a wide table). The type is guessed on some values and then proven o
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,12 +51,35 @@ def profile_columns(
             with query(con, token, place) as cursor:
                 profiles += profile_batch(cursor, batch, rows, reading.missing, candidates)
             report(StepProgress(PROFILE, len(profiles), len(columns), "columns"))
-        return tuple(profiles)
+        return _with_user_missing(con, columns, profiles, place, token)
     for number, column in enumerate(columns, start=1):
         with query(con, token, place) as cursor:
             profiles.append(_profile(cursor, column, rows, reading.missing, candidates))
         report(StepProgress(PROFILE, number, len(columns), "columns"))
-    return tuple(profiles)
+    return _with_user_missing(con, columns, profiles, place, token)
+
+
+def _with_user_missing(
+    con: DuckDBPyConnection,
+    columns: tuple[Column, ...],
+    profiles: list[ColumnProfile],
+    place: Path,
+    token: CancelToken,
+) -> tuple[ColumnProfile, ...]:
+    """The profiles with the rows whose value the source itself declares missing."""
+    found = []
+    for column, profile in zip(columns, profiles, strict=True):
+        rows = 0
+        if column.user_missing and profile.missing:
+            with query(con, token, place) as cursor:
+                counted = cursor.execute(
+                    f"SELECT coalesce(sum(n), 0)::BIGINT FROM (SELECT {column.sql}::VARCHAR AS v, "
+                    f"count(*) AS n FROM {DATA} GROUP BY {column.sql}) "
+                    f"WHERE {missing_sql(column, ())}"
+                ).fetchone()
+            rows = int(counted[0]) if counted else 0
+        found.append(replace(profile, user_missing=rows) if rows else profile)
+    return tuple(found)
 
 
 def _profile(

@@ -7,7 +7,7 @@ fill the memory nor keep a cancel waiting.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
-from dpdesk.io.database import connect, literal, query
+from dpdesk.core.labels import NOTHING_MISSING, UserMissing
+from dpdesk.io.database import connect, query
 from dpdesk.io.failures import storage_error
+from dpdesk.io.missing import condition
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,12 +119,17 @@ class PublishedClasses:
                 f"SELECT {name} AS v, sum(size)::BIGINT AS n FROM classes GROUP BY v ORDER BY v",
             )
 
-    def rows_with(self, tokens: Sequence[str], token: CancelToken) -> int:
-        """Rows in which a quasi-identifier is one of these texts."""
-        if not self._quasi or not tokens:
+    def rows_with(
+        self, tokens: Sequence[str], user: Mapping[str, UserMissing], token: CancelToken
+    ) -> int:
+        """Rows in which a quasi-identifier is one of these texts, or missing by the source."""
+        parts = [
+            condition(user.get(name, NOTHING_MISSING), tokens, f"c{place}")
+            for place, name in enumerate(self._quasi)
+        ]
+        hit = " OR ".join(part for part in parts if part)
+        if not hit:
             return 0
-        listed = ", ".join(literal(text) for text in tokens)
-        hit = " OR ".join(f"c{place} IN ({listed})" for place in range(len(self._quasi)))
         with query(self._con, token, self._place) as cursor:
             found = cursor.execute(f"SELECT sum(size)::BIGINT FROM classes WHERE {hit}").fetchone()
         return int(found[0] or 0) if found else 0

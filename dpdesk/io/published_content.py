@@ -10,8 +10,10 @@ import numpy as np
 
 from dpdesk.core.disclosure import Content
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.labels import NOTHING_MISSING, UserMissing
 from dpdesk.core.schema import ColumnType, ValueCount
 from dpdesk.io.column_types import DATE_FORMS, ISO_DATE
+from dpdesk.io.missing import user_missing_flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,17 +38,24 @@ class ColumnContent:
 
 
 def column_content(
-    texts: Any, rows: NDArray[np.int64], missing: Sequence[str], decimal: str, token: CancelToken
+    texts: Any,
+    rows: NDArray[np.int64],
+    missing: Sequence[str],
+    decimal: str,
+    token: CancelToken,
+    user: UserMissing = NOTHING_MISSING,
 ) -> ColumnContent:
     """Judge the different ``texts`` of a column (an Arrow array); each stands in ``rows`` rows.
 
-    The type is that which all texts but the missing codes have. Free text: many different texts, of
-    which three in ten or more have four words. One e-mail address is enough for addresses.
+    The type is that which all texts but the missing codes have, ``user`` being those of the source.
+    Free text: many different texts, of which three in ten or more have four words. One e-mail
+    address is enough for addresses.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    present = ~_taken(pc.is_in(texts, value_set=pa.array(list(missing), pa.string())))
+    listed = pc.is_in(texts, value_set=pa.array(list(missing), pa.string()))
+    present = ~_taken(pc.or_(listed, user_missing_flags(texts, user)))
     kept, counts = texts.filter(pa.array(present)), rows[present]
     if not len(kept):
         return ColumnContent(ColumnType.EMPTY, Content.PLAIN, None)

@@ -8,13 +8,11 @@ from typing import Any
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, UserMissing, Variable
+from dpdesk.io.missing import NUMBER, user_missing_flags
 from dpdesk.io.published import PublishedCsv
 
 CATEGORIES = 200
 """A column with more different values lists only those that have a label or are missing codes."""
-
-_NUMBER = r"^-?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
-_LETTER = r"^\.(\p{L}|_)$"
 
 
 @dataclass(frozen=True)
@@ -71,31 +69,13 @@ class _Counts:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        number = pc.match_substring_regex(column, _NUMBER)
-        declared = _declared(column, number, self._missing)
+        number = pc.match_substring_regex(column, NUMBER)
+        declared = user_missing_flags(column, self._missing)
         valid_number = pc.and_not(number, declared)
         self.rows += len(column)
         self.empty += _true(pc.equal(column, pa.scalar("")))
         self.declared += _true(pc.and_not(declared, pc.equal(column, pa.scalar(""))))
         self.numbers += _true(valid_number)
-
-
-def _declared(column: Any, number: Any, missing: UserMissing) -> Any:
-    """Which values are declared missing, without a step in Python for each."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    found = pc.is_in(column, value_set=pa.array(missing.values, pa.string()))
-    if missing.letters:
-        found = pc.or_(found, pc.match_substring_regex(column, _LETTER))
-    if missing.low is not None and missing.high is not None:
-        nothing = pa.scalar(None, pa.string())
-        values = pc.if_else(number, column, nothing).cast(pa.float64())
-        inside = pc.and_(
-            pc.greater_equal(values, missing.low), pc.less_equal(values, missing.high)
-        )  # fmt: skip
-        found = pc.or_(found, pc.fill_null(inside, False))
-    return found
 
 
 def _true(flags: Any) -> int:

@@ -251,11 +251,19 @@ def _missing(case: Case, table: TableFacts) -> Answer:
         return Answer(Status.PASS, text, _TABLE)
     columns = [each for each in table.with_role(Role.QUASI_IDENTIFIER) if each.missing]
     columns.sort(key=lambda each: -each.missing)
-    which = ", ".join(f"{quoted(each.name)} {each.missing:,}" for each in columns[:5])
+    which = ", ".join(_lacking(each) for each in columns[:5])
     text = f"In {part(table.missing, table.rows)} a quasi-identifier is missing and stands as a "
     text += f"value of its own ({which})."
     advice = "Ask whether others know of whom it is missing; if not, such a row may fit anybody."
     return Answer(Status.REVIEW, text, _TABLE, advice)
+
+
+def _lacking(column: ColumnFacts) -> str:
+    """A column with its missing values, and how many of them its source declared so."""
+    text = f"{quoted(column.name)} {column.missing:,}"
+    if column.user_missing:
+        text += f", of which user-missing {column.user_missing:,}"
+    return text
 
 
 def _detail(case: Case, table: TableFacts) -> Answer:

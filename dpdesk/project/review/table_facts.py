@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.disclosure import ColumnFacts, SpreadFacts, TableFacts
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.labels import NOTHING_MISSING, UserMissing
 from dpdesk.core.schema import Role, ValueCount
 from dpdesk.io.roles import suggest_role
 
@@ -28,12 +30,13 @@ class ValueReading:
     """How the table's values are to be taken.
 
     ``missing`` are the codes of a missing value, ``decimal`` is the mark of numbers, and ``k`` the
-    claimed smallest class.
+    claimed smallest class. ``user`` has the values that the source declares missing, by column.
     """
 
     missing: tuple[str, ...]
     decimal: str
     k: int
+    user: Mapping[str, UserMissing] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def table_facts(
@@ -62,7 +65,7 @@ def table_facts(
             for name in quasi
         }
         found |= dict(_unchanged(classes, given, reading, token))
-        sizes, missing = classes.sizes, classes.rows_with(reading.missing, token)
+        sizes, missing = classes.sizes, classes.rows_with(reading.missing, reading.user, token)
     return TableFacts(
         rows=published.rows,
         k=reading.k,
@@ -128,12 +131,15 @@ def _column(
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from dpdesk.io.missing import user_missing_flags
     from dpdesk.io.published_content import column_content
 
     texts, rows = values.texts, values.rows
-    hit = pc.is_in(texts, value_set=pa.array(list(reading.missing), pa.string()))
-    absent = hit.to_numpy(zero_copy_only=False)
-    content = column_content(texts, rows, reading.missing, reading.decimal, token)
+    user = reading.user.get(name, NOTHING_MISSING)
+    listed = pc.is_in(texts, value_set=pa.array(list(reading.missing), pa.string()))
+    named = user_missing_flags(texts, user)
+    absent = pc.or_(listed, named).to_numpy(zero_copy_only=False)
+    content = column_content(texts, rows, reading.missing, reading.decimal, token, user)
     missing, total = int(rows[absent].sum()), int(rows.sum())
     unique, distinct = int((rows[~absent] == 1).sum()), int((~absent).sum())
     return ColumnFacts(
@@ -148,4 +154,5 @@ def _column(
         suggestion=suggest_role(name, content.type, total, total - missing, distinct, unique),
         extreme=content.extreme,
         spread=facts,
+        user_missing=int(rows[named.to_numpy(zero_copy_only=False)].sum()),
     )

@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
+import pyreadstat
 import pytest
 
 from dpdesk.app.checklists import CheckedRelease, check_release
@@ -87,6 +89,36 @@ def test_the_research_file_has_the_known_answers(context: AppContext, research: 
         "source", "policy", "suppressed-groups", "homogeneous", "missing", "one-column-more",
         "extremes", "weights", "assumptions",
     }  # fmt: skip
+
+
+def test_values_that_the_source_declares_missing_are_counted_and_named(
+    context: AppContext, tmp_path: Path
+) -> None:
+    people = pd.DataFrame({"sex": [1.0, 2.0, 9.0, None] * 10, "age": [30.0, -1.0] * 20})
+    ranges = {"sex": [9.0], "age": [{"lo": -9.0, "hi": -1.0}]}
+    pyreadstat.write_sav(people, tmp_path / "a.sav", missing_ranges=ranges)
+    plan = """version = 1
+        [source]
+        path = "a.sav"
+        {more}
+        [attributes]
+        sex = {{ role = "quasi-identifier" }}
+        [protection]
+        method = "k-anonymity"
+        k = 5"""
+    found = []
+    for number, more in enumerate(("", "missing = []")):
+        place = tmp_path / f"plan{number}.toml"
+        place.write_text(plan.format(more=more), encoding="utf-8")
+        made = run_plan(context, place, tmp_path / f"out{number}", CancelToken(), silent).out
+        facts = checked(context, made).facts.table
+        assert facts is not None
+        columns = {each.name: each for each in facts.columns}
+        missing = [(columns[name].missing, columns[name].user_missing) for name in ("sex", "age")]
+        found.append((facts.missing, missing))
+        evidence = checklist(context, made).item("missing").evidence
+        assert ("(`sex` 20, of which user-missing 10)" in evidence) is (number == 0)
+    assert found == [(20, [(20, 10), (20, 20)]), (0, [(0, 0), (0, 0)])]
 
 
 def test_a_policy_that_asks_for_10_fails_a_release_with_k_5(

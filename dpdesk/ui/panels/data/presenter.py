@@ -206,6 +206,10 @@ def facts(column: ColumnProfile) -> tuple[tuple[str, str], ...]:
             f"{grouped(column.missing)} ({short_share(column.missing_share)})",
         ),
     ]
+    if column.user_missing:
+        share = column.user_missing / column.rows
+        text = f"{grouped(column.user_missing)} ({short_share(share)})"
+        found.append((translate("DataPanel", "Of which user-missing"), text))
     if column.minimum is not None and column.maximum is not None:
         ends = f"{short_name(column.minimum)} – {short_name(column.maximum)}"
         found.append((translate("DataPanel", "From – to"), ends))

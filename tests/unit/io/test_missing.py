@@ -1,0 +1,80 @@
+"""What a source declares missing is found alike value by value, in a column, and in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pyreadstat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.labels import UserMissing
+from dpdesk.io.missing import condition, user_missing_flags
+from dpdesk.io.workspace import Workspace
+from tests.helpers.stat_files import opened
+
+_TEXTS = st.one_of(
+    st.sampled_from(["", "9", "-1", "1e3", ".a", ".Z", "._", "x", "-0.5", "99.0", "1.", "+3", "."]),
+    st.integers(-20, 120).map(str),
+    st.floats(-50, 120).map(repr),
+)
+_USER = st.builds(
+    lambda values, ends, letters: (
+        UserMissing(tuple(values), *sorted(ends), letters)
+        if ends
+        else UserMissing(tuple(values), letters=letters)
+    ),
+    st.lists(_TEXTS, max_size=3),
+    st.one_of(st.none(), st.tuples(st.floats(-50, 120), st.floats(-50, 120))),
+    st.booleans(),
+)
+
+
+@given(st.lists(_TEXTS, max_size=20), _USER)
+def test_a_column_of_texts_is_judged_as_its_values_are(texts: list[str], user: UserMissing) -> None:
+    written = [text for text in texts if text != "+3"]  # no shortest form has a plus
+    found = user_missing_flags(pa.array(written, pa.string()), user).to_pylist()
+    assert found == [user.holds(text) for text in written]
+
+
+@pytest.mark.parametrize(
+    "user",
+    [UserMissing(("9", "it's")), UserMissing((), -9.0, -1.0, True), UserMissing(("x",), 5.0, 9.0)],
+)
+def test_the_database_judges_as_the_values_are(user: UserMissing) -> None:
+    texts = ["9", "it's", "-3.5", ".b", "x", "", "5", "7e0", "10"]
+    with duckdb.connect() as con:
+        listed = con.execute(
+            f"SELECT {condition(user, (), 't')} FROM (SELECT unnest(?) AS t)", [texts]
+        ).fetchall()
+    assert [bool(row[0]) for row in listed] == [user.holds(text) for text in texts]
+
+
+@pytest.fixture
+def workspace(private_home: Path) -> Iterator[Workspace]:
+    found = Workspace.open(private_home)
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("more", [0, 60])
+def test_a_profile_counts_what_the_file_declares_missing(
+    tmp_path: Path, workspace: Workspace, more: int
+) -> None:
+    people = pd.DataFrame({"sex": [1.0, 2.0, 9.0, 9.0, None], "pay": [10.0, -3.0, 5.0, 1.0, 2.0]})
+    people = people.assign(**{f"x{number}": 1.0 for number in range(more)})
+    ranges = {"sex": [9.0], "pay": [{"lo": -9.0, "hi": -1.0}]}
+    pyreadstat.write_sav(people, tmp_path / "a.sav", missing_ranges=ranges)
+    with closing(opened(tmp_path / "a.sav", workspace)) as store:
+        profile = store.profile(CancelToken(), silent).columns
+    sex, pay = profile[:2]
+    assert (sex.missing, sex.user_missing, sex.distinct) == (3, 2, 2)
+    assert (pay.missing, pay.user_missing) == (1, 1)
+    assert all(column.user_missing == 0 for column in profile[2:])
