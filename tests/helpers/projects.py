@@ -26,6 +26,7 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SourceSpec
+from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.schema import Role
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.candidates import Candidate, CandidateShelf
@@ -54,6 +55,7 @@ def work(base: Path = Path("/plans")) -> WorkState:
         parameters=MappingProxyType({"k": 5, "max_suppression": Decimal("0.020")}),
         title="Census “24”",
         budget=MappingProxyType({"population": "residents", "limit": Decimal("2.5")}),
+        pseudonyms=MappingProxyType({"name": PseudonymSpec("k", "domain", "d", 30, "group")}),
     )
 
 

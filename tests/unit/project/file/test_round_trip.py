@@ -21,7 +21,14 @@ from dpdesk.project.file import (
     SourceRecord,
 )
 from dpdesk.project.file.codec import decode, encode
-from dpdesk.project.file.documents import STATE_KEYS, from_text, state_document, state_from, to_text
+from dpdesk.project.file.documents import (
+    STATE_KEYS,
+    STATE_OPTIONAL,
+    from_text,
+    state_document,
+    state_from,
+    to_text,
+)
 from dpdesk.project.file.free_values import CodecError, decode_free, encode_free
 from dpdesk.project.file.parts import PartError, PartSink, PartSource
 from dpdesk.project.history import History
@@ -168,7 +175,7 @@ def test_long_tables_and_lists_come_back_and_leave_the_document_short(count: int
     text = to_text({**document, "table": encode(table, ChartTable, store.sink)})
     assert len(text) < 120_000
     source = store.source()
-    found = from_text(text, (*STATE_KEYS, "table"))
+    found = from_text(text, (*STATE_KEYS, "table"), STATE_OPTIONAL)
     assert plain(decode(found.pop("table"), ChartTable, source)) == plain(table)
     assert plain(state_from(found, source)[0]) == plain(state)
 
