@@ -176,7 +176,7 @@ def adopt(
     columns of the recipe their names in the file. ValueError when two would get one name.
     """
     work = renamed_work(recipe.work.based_on(base), renames).with_columns(tuple(columns))
-    name = Path(source.path).name
+    name = source.name
     return OpenWork(replace(work, source=source), name, f"Apply the plan to {name}")
 
 

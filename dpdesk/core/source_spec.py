@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from dpdesk.core.errors import InputError
@@ -63,6 +64,16 @@ class SourceSpec:
     def is_url(self) -> bool:
         """Whether ``path`` is the address of a database server."""
         return "://" in self.path
+
+    @property
+    def name(self) -> str:
+        """What people call the source: the name of its file, or of its table on a server."""
+        return (self.table or "query") if self.is_url else PurePath(self.path).name
+
+    @property
+    def stem(self) -> str:
+        """The name without its ending, from which names of other files are made."""
+        return (self.table or "query") if self.is_url else PurePath(self.path).stem
 
     def with_paths(self, moved: Callable[[str], str]) -> SourceSpec:
         """The same source with the path of each file as ``moved`` gives it; addresses stay."""

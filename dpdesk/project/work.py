@@ -222,7 +222,7 @@ class SetSource(Command):
     @property
     def label(self) -> str:
         """See :attr:`Command.label`."""
-        return f"Read {Path(self.source.path).name}"
+        return f"Read {self.source.name}"
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -13,9 +12,11 @@ import shiboken6
 from PySide6.QtCore import QObject, Slot
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.databases import place_of
 from dpdesk.app.remembering import home_folder, load_settings, save_settings
-from dpdesk.app.types import ExplorationView, ReleaseSummary
+from dpdesk.app.types import ExplorationView, ReleaseSummary, WorkState
 from dpdesk.core.errors import DpdeskError
+from dpdesk.core.plan import SourceSpec
 from dpdesk.core.resources import resource
 from dpdesk.ui.application import Application
 from dpdesk.ui.files import DialogAsker, FileAsker
@@ -34,6 +35,7 @@ from dpdesk.ui.shell import Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
 from dpdesk.ui.side_windows import SideWindows
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.wanted import Wish
 from dpdesk.ui.words.budget import status_words
 from dpdesk.ui.words.endings import DATA_ENDINGS
 from dpdesk.ui.words.protection import planned_words, released_words
@@ -45,14 +47,6 @@ _TRIED = {Aspect.DATA, Aspect.ROLES, Aspect.METHOD, Aspect.EXPLORATION}
 _TOLD = {*_TRIED, Aspect.PARAMETERS, Aspect.RELEASE}
 _SHOWN = 6
 _SAVE_FIRST, _OPEN_ANYWAY, _KEEP = "desk.save-first", "desk.open-anyway", "desk.keep"
-
-
-@dataclass(frozen=True)
-class _Wish:
-    """A file that is to be opened in the place of the present work."""
-
-    path: Path
-    is_project: bool
 
 
 class Desk(QObject):
@@ -70,7 +64,7 @@ class Desk(QObject):
         super().__init__(parent)
         self._asker, self._settings, self._theme = asker, settings, theme
         self._view: ExplorationView | None = None
-        self._waiting: _Wish | None = None
+        self._waiting: Wish | None = None
         self._open_when_saved = False
         self._shown_document = ("", False)
         self.workbench = Workbench(context, hub, self)
@@ -143,6 +137,8 @@ class Desk(QObject):
         self.protect.viewed.connect(self._on_viewed)
         self.data.openAsked.connect(self.ask_open)
         self.data.projectAsked.connect(self.projects.ask_open)
+        self.data.databaseAsked.connect(self.beside.show_database)
+        self.beside.sourceAsked.connect(self._on_source_asked)
         self.data.openPathAsked.connect(self.open_text)
         self.data.sampleAsked.connect(self.open_sample)
         for panel in self.panels.values():
@@ -218,22 +214,28 @@ class Desk(QObject):
         if chosen.is_dir():
             self.workbench.open_path(chosen)  # a release leaves the work as it is
         else:
-            self._replace_work(_Wish(chosen, chosen.suffix.lower() == ENDING))
+            self._replace_work(Wish(chosen, chosen.suffix.lower() == ENDING))
 
     @Slot(object)
     def _on_project_chosen(self, path: object) -> None:
         if isinstance(path, Path):
-            self._replace_work(_Wish(path, is_project=True))
+            self._replace_work(Wish(path, is_project=True))
+
+    @Slot(object)
+    def _on_source_asked(self, source: object) -> None:
+        if isinstance(source, SourceSpec):
+            folder = Path(self._settings.current.last_folder or Path.home())
+            self._replace_work(Wish(place_of(source), work=WorkState(source=source, base=folder)))
 
     @Slot()
     def open_sample(self) -> None:
         """Open the plan of the bundled synthetic people."""
         try:
-            self._replace_work(_Wish(Path(str(resource(SAMPLE_PLAN))), is_project=False))
+            self._replace_work(Wish(Path(str(resource(SAMPLE_PLAN))), is_project=False))
         except DpdeskError as error:
             self.window.show_error(error)
 
-    def _replace_work(self, wish: _Wish) -> None:
+    def _replace_work(self, wish: Wish) -> None:
         """Open a file in the place of the present work; ask when that would lose something.
 
         In a project nothing is lost: opening data or a plan is a change like any other.
@@ -244,7 +246,7 @@ class Desk(QObject):
             return
         lost = "" if in_project else self._what_is_lost()
         if not lost:
-            self._open_now(wish)
+            wish.open(self.workbench, self.projects)
             return
         self._waiting = wish
         self.window.show_message(
@@ -258,12 +260,6 @@ class Desk(QObject):
                 (_OPEN_ANYWAY, self.tr("Open without saving")),
             ),
         )
-
-    def _open_now(self, wish: _Wish) -> None:
-        if wish.is_project:
-            self.projects.open(wish.path)
-        else:
-            self.workbench.open_path(wish.path)
 
     def _what_is_lost(self) -> str:
         """What opening another file would lose, as a sentence; empty when nothing."""
@@ -288,7 +284,7 @@ class Desk(QObject):
         if identifier == _KEEP:
             self.projects.ask_new()
         else:
-            self._open_now(wish)
+            wish.open(self.workbench, self.projects)
 
     @Slot()
     def save(self) -> bool:
@@ -313,7 +309,7 @@ class Desk(QObject):
             self.window.show_message("info", self.tr("There is nothing to save yet: open a file."))
             return False
         folder = self._settings.current.last_folder
-        suggestion = Path(folder) / f"{Path(source.path).stem}.toml"
+        suggestion = Path(folder) / f"{source.stem}.toml"
         path = self._asker.save_file(
             self.tr("Save the plan"), str(suggestion), self.tr("Plans (*.toml *.json)")
         )
@@ -344,7 +340,7 @@ class Desk(QObject):
             self._show_unsaved()
             if self._open_when_saved and not history.changed and self._waiting is not None:
                 wish, self._waiting, self._open_when_saved = self._waiting, None, False
-                self._open_now(wish)
+                wish.open(self.workbench, self.projects)
         window.refresh()
 
     @Slot()
@@ -373,7 +369,7 @@ class Desk(QObject):
         if problem is not None:
             name = problem.path.name
         if source is not None:
-            name = Path(source.path).name
+            name = source.name
         return " – ".join(part for part in (self.projects.name, name) if part)
 
     def _shows_raw_data(self) -> bool:
@@ -418,7 +414,7 @@ class Desk(QObject):
     def _on_opened(self, path: object) -> None:
         if not isinstance(path, Path):
             return
-        if not self._is_bundled(path):
+        if not self._is_bundled(path) and not self._is_on_server(path):
             self.window.add_recent(path)
             self.data.set_recent(self._settings.current.recent)
         if self.workbench.release_path == path:
@@ -449,6 +445,10 @@ class Desk(QObject):
         if isinstance(summary, ReleaseSummary) and self.window.current_id != "review":
             text = self.tr("The release is in {folder}.").format(folder=str(summary.out))
             self.window.show_message("ok", text)
+
+    def _is_on_server(self, path: Path) -> bool:
+        source = self.workbench.work.source
+        return source is not None and source.is_url and path == place_of(source)
 
     @staticmethod
     def _is_bundled(path: Path) -> bool:

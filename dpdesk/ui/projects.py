@@ -118,7 +118,7 @@ class ProjectDesk(QObject):
             return
         source = self._bench.work.source
         empty = source is None or self.keeper.path is not None
-        stem = self.tr("project") if empty or source is None else Path(source.path).stem
+        stem = self.tr("project") if empty or source is None else source.stem
         path = self._ask_place(self.tr("New project"), stem)
         if path is not None:
             self.keeper.create(path)

@@ -11,6 +11,7 @@ from dpdesk.app.shops import CUBE, AtHand
 from dpdesk.ui.asking import AskWindow
 from dpdesk.ui.audit import AuditWindow
 from dpdesk.ui.browsing import BrowseWindow
+from dpdesk.ui.database import DatabaseWindow
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.fitting import FitWindow
 from dpdesk.ui.history_window import HistoryWindow
@@ -24,14 +25,16 @@ from dpdesk.ui.workbench import Workbench
 
 class SideWindows(QObject):
     """People and keys, the audit log, all states of the work, the plan and another file, the
-    tables of a released cube, questions to released rows, ways to release compared.
+    tables of a released cube, questions to released rows, ways to release compared, databases.
 
     ``keysChanged()`` when keys or trusted keys are others than before; ``jumpAsked(str, str)``
-    names a step of the main window and a column to look at there.
+    names a step of the main window and a column to look at there; ``sourceAsked(SourceSpec)`` a
+    table of a database server that is to be opened.
     """
 
     keysChanged = Signal()
     jumpAsked = Signal(str, str)
+    sourceAsked = Signal(object)
 
     def __init__(
         self, bench: Workbench, window: MainWindow, theme: ThemeManager, asker: FileAsker
@@ -45,10 +48,15 @@ class SideWindows(QObject):
         self.browser: BrowseWindow | None = None
         self.asker: AskWindow | None = None
         self.ways: WaysWindow | None = None
+        self.database: DatabaseWindow | None = None
         self._add_actions()
 
     def _add_actions(self) -> None:
         add = self._window.actions_.add
+        text = self.tr("Open a data&base…")
+        tip = self.tr("Open a table, a view or a query of a PostgreSQL server")
+        spec = ActionSpec("file.database", text, "file", "Ctrl+Shift+D", tip, "open")
+        add(spec, self.show_database)
         text, tip = self.tr("People and &keys…"), self.tr("Your keys, and whose signatures count")
         add(
             ActionSpec("edit.people", text, "edit", "Ctrl+Shift+K", tip, "people"),
@@ -159,6 +167,16 @@ class SideWindows(QObject):
         if self.ways is None:
             self.ways = WaysWindow(self._bench, self._theme, self._window)
         self.ways.present()
+
+    @Slot()
+    def show_database(self) -> None:
+        """Show the window in which a table of a server is chosen."""
+        if self.database is None:
+            self.database = DatabaseWindow(self._bench.hub, self._theme, self._window)
+            self.database.chosen.connect(self.sourceAsked)
+        problem = self._bench.open_problem
+        work = self._bench.work if problem is None else problem.work
+        self.database.present(work.source)
 
     @Slot()
     def show_fit(self) -> None:

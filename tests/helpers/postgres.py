@@ -40,8 +40,8 @@ def _user() -> str | None:
 
 
 @contextmanager
-def postgres_server() -> Iterator[str]:
-    """The address of a running server, which is gone afterwards."""
+def postgres_server(password: str = "") -> Iterator[str]:
+    """The address of a running server, which is gone afterwards; it asks for the password."""
     programs, user = server_programs(), _user()
     folder = Path(tempfile.mkdtemp(prefix="dpdesk-pg-", dir="/tmp"))  # sockets need short paths
     if user is not None:
@@ -56,7 +56,12 @@ def postgres_server() -> Iterator[str]:
 
     data, options = folder / "data", f"-F -k {folder} -c listen_addresses='' -c max_connections=10"
     try:
-        run(str(programs / "initdb"), "-D", str(data), "-A", "trust", "-U", "tester", "-N")
+        asks = ["-A", "trust"]
+        if password:
+            (folder / "password").write_text(password + "\n", "utf-8")
+            (folder / "password").chmod(0o644)
+            asks = ["-A", "scram-sha-256", "--pwfile", str(folder / "password")]
+        run(str(programs / "initdb"), "-D", str(data), *asks, "-U", "tester", "-N")
         control = (str(programs / "pg_ctl"), "-D", str(data), "-w")
         run(*control, "-o", options, "-l", str(folder / "log"), "start")
         try:

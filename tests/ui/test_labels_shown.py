@@ -106,8 +106,9 @@ def test_a_database_of_several_tables_asks_which_one(
     form = panel.reading.form
     qtbot.waitUntil(form.table.isVisible, timeout=TIMEOUT)
     assert findings(panel) == []
-    form.table.setText("b")
-    form.table.editingFinished.emit()
+    qtbot.waitUntil(lambda: form.tables.count() == 2, timeout=TIMEOUT)
+    form.tables.setCurrentIndex(form.tables.findText("b"))
+    form.tables.activated.emit(form.tables.currentIndex())
     qtbot.waitUntil(panel.reading.apply_button.isEnabled, timeout=TIMEOUT)
     panel.reading.apply_button.click()
     qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)

@@ -14,7 +14,8 @@ def chosen(
 ) -> str:
     """The name of the table to read: the one wanted, or the only one.
 
-    With ``notes`` the first of several is read, and noted. Raises InputError ``source.table``.
+    With ``notes`` the first of several is read, and noted. Raises InputError ``source.table`` whose
+    details have all of them.
     """
     listed = ", ".join(f"`{name}`" for name in tables[:_LISTED])
     listed += ", …" if len(tables) > _LISTED else ""
@@ -27,7 +28,7 @@ def chosen(
             "source.table",
             f"{source}: there is no {noun} `{wanted}`.",
             hint=f"{hint}It has {listed or f'no {noun}'}.",
-            details={"table": wanted},
+            details={"table": wanted, "tables": tables},
         )
     if not tables:
         raise InputError("source.table", f"{source}: found no {noun}, expected one.")
@@ -36,6 +37,7 @@ def chosen(
             "source.table",
             f"{source}: found {len(tables):,} {noun}s, expected the name of one.",
             hint=f"Name one as `table` under [source]: {listed}.",
+            details={"tables": tables},
         )
     if len(tables) > 1 and notes is not None:
         notes.add(

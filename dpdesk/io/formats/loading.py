@@ -15,6 +15,7 @@ from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import literal, query
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.numbers import texts_sql
+from dpdesk.io.formats.passwords import password_of
 from dpdesk.io.formats.process import read_in_process
 from dpdesk.io.formats.request import ReadDone, ReadProgress, ReadRequest
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of
@@ -87,6 +88,7 @@ def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadR
         header=spec.header,
         delimiter=spec.delimiter,
         columns=spec.columns,
+        password=password_of(spec.path) if spec.is_url else None,
     )
 
 

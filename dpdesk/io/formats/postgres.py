@@ -1,8 +1,7 @@
 """PostgreSQL; runs in the reading process.
 
 Rows come by COPY as text, which keeps every digit, and are taken apart by Arrow: measured, several
-times faster than fetching them as Python values. User and password come from where every client of
-PostgreSQL finds them (PGUSER, PGPASSWORD, ~/.pgpass); errors never repeat them.
+times faster than fetching them as Python values.
 """
 
 from __future__ import annotations
@@ -12,24 +11,17 @@ import os
 import threading
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
-from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Variable
 from dpdesk.io.formats.columns import NullWatch, check_names, no_text
 from dpdesk.io.formats.numbers import decimals
 from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.server import connect, name_parts, server_name, told
 from dpdesk.io.formats.table import Notes, Values
 
 _BLOCK = 8 << 20
 _BYTEA, _FLOAT4, _FLOAT8, _NUMERIC = 17, 700, 701, 1700
-_SETTINGS = (
-    "SET default_transaction_read_only = on",
-    "SET client_encoding = 'UTF8'",
-    "SET datestyle = 'ISO, YMD'",
-    "SET timezone = 'UTC'",
-    "SET extra_float_digits = 1",
-)
 
 
 class PostgresReader:
@@ -40,8 +32,7 @@ class PostgresReader:
     def __init__(self, request: ReadRequest) -> None:
         import psycopg
 
-        parts = urlsplit(request.path)
-        self._name = f"{parts.hostname or 'this computer'}, database {parts.path.strip('/')}"
+        self._name = server_name(request.path)
         self.notes, self.rows, self.sha256 = Notes(), None, ""
         if request.table is None and request.query is None:
             raise InputError(
@@ -49,24 +40,17 @@ class PostgresReader:
                 f"{self._name}: expected a `table` or a `query` under [source].",
                 hint='Add for instance table = "people".',
             )
-        try:
-            self._con = psycopg.connect(
-                request.path, connect_timeout=10, application_name="dpdesk", autocommit=True
-            )
-        except (psycopg.Error, ValueError) as error:
-            raise self._told(error) from error
+        self._con = connect(request)
         try:
             self._describe(request)
         except psycopg.Error as error:
             self._con.close()
-            raise self._told(error) from error
+            raise told(self._name, error) from error
         except InputError:
             self._con.close()
             raise
 
     def _describe(self, request: ReadRequest) -> None:
-        for setting in _SETTINGS:
-            self._con.execute(setting)
         self._con.autocommit = False
         self._source = self._query(request)
         described = self._con.execute(self._select(None, "LIMIT 0")).description or []
@@ -82,7 +66,7 @@ class PostgresReader:
 
         if request.query is not None:
             return sql.SQL("({}\n)").format(sql.SQL(request.query.strip().rstrip(";")))
-        parts = (request.table or "").split(".")
+        parts = name_parts(request.table or "")
         return sql.SQL("SELECT * FROM {}").format(sql.Identifier(*parts))
 
     def _select(self, columns: Any, tail: str) -> Any:
@@ -134,24 +118,8 @@ class PostgresReader:
                 if pump.error is None and pump.bytes:
                     raise
         if pump.error is not None:
-            raise self._told(pump.error) from pump.error
+            raise told(self._name, pump.error) from pump.error
         self.sha256 = pump.digest.hexdigest()
-
-    def _told(self, error: Exception) -> DpdeskError:
-        import psycopg
-
-        text = " ".join(str(error).split())[:200].rstrip(".")
-        if isinstance(error, psycopg.OperationalError):
-            return StorageError(
-                "database.unreachable",
-                f"{self._name}: the database cannot be reached: {text}.",
-                hint="Check the address, and PGUSER, PGPASSWORD or ~/.pgpass.",
-            )
-        return InputError(
-            "source.query",
-            f"{self._name}: the database refused to read: {text}.",
-            hint="Check `table` or `query` under [source].",
-        )
 
 
 def _batches(stream: Any, fields: list[str], options: Any) -> Iterator[Any]:

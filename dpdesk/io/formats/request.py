@@ -8,7 +8,7 @@ beside those that are not texts a column ``s0``, … of texts for what their typ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpdesk.core.labels import Variable
 from dpdesk.core.source_spec import FixedColumn
@@ -18,8 +18,9 @@ from dpdesk.core.source_spec import FixedColumn
 class ReadRequest:
     """Read ``path`` (a file, or the address of a database) into the Parquet file ``target``.
 
-    With ``limit`` only the first rows are read, and given back as texts instead. The other fields
-    are those of the plan's source.
+    With ``limit`` only the first rows are read, and given back as texts instead; with ``listing``
+    no row, but the tables of the database are told. ``password`` is one that a person typed. The
+    other fields are those of the plan's source.
     """
 
     path: str
@@ -34,6 +35,20 @@ class ReadRequest:
     header: bool | None = None
     delimiter: str | None = None
     columns: tuple[FixedColumn, ...] = ()
+    password: str | None = field(default=None, repr=False)
+    listing: bool = False
+
+
+@dataclass(frozen=True)
+class OfferedTable:
+    """A table that a database offers: its name as a plan says it, and about how many rows it has.
+
+    ``rows`` is None where the database does not know without counting.
+    """
+
+    name: str
+    is_view: bool = False
+    rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +64,8 @@ class ReadDone:
     """The table was read: its columns, its rows, what was noted on the way.
 
     ``sha256`` is the hash of the rows of a source that is no file, else empty; ``encoding`` that of
-    the texts, as far as the source tells; ``head`` are the rows when only the first were asked for.
+    the texts, as far as the source tells; ``head`` are the rows when only the first were asked for,
+    ``tables`` those of the database when they were.
     """
 
     variables: tuple[Variable, ...]
@@ -58,6 +74,7 @@ class ReadDone:
     encoding: str = ""
     sha256: str = ""
     head: tuple[tuple[str, ...], ...] = ()
+    tables: tuple[OfferedTable, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,10 @@ def open_reader(request: ReadRequest) -> TableReader:
 
 def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone:
     """Read the table into the Parquet file that the request names. Raises DpdeskError, OSError."""
+    if request.listing:
+        from dpdesk.io.formats.server import tables_of
+
+        return ReadDone((), 0, tables=tables_of(request))
     with closing(open_reader(request)) as reader:
         if request.limit is not None:
             head = _head(reader, request.limit)

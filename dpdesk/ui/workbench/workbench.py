@@ -386,7 +386,7 @@ class Workbench(WorkbenchState):
             self.cancel_load()
             return
         self._load(
-            self.tr("Reading {name}").format(name=Path(self.work.source.path).name),
+            self.tr("Reading {name}").format(name=self.work.source.name),
             tasks.LoadWork(self.context, self.work),
             self._on_reloaded,
         )

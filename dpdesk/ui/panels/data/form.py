@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.types import Reading
 from dpdesk.core.plan import SourceSpec
+from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.data.presenter import (
     DELIMITERS,
     ENCODINGS,
@@ -61,14 +62,36 @@ class ReadingForm(QFrame):
 
     def _build_table(self) -> None:
         """Which of several tables is read; only shown for files that may hold several."""
-        self.table = QLineEdit()
-        self.table.setPlaceholderText(self.tr("the only one, or the first sheet"))
-        self.table.setToolTip(self.tr("The name of the table of a database, or of the sheet"))
-        self.table.setAccessibleName(self.tr("Table or sheet"))
-        self.table.editingFinished.connect(self._on_edited)
+        self.tables = QComboBox()
+        leave_wheel(self.tables)
+        self.tables.setEditable(True)
+        self.tables.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.tables.setMinimumContentsLength(24)
+        self.tables.activated.connect(self._on_edited)
+        editor = self.tables.lineEdit()
+        assert editor is not None
+        self.table = editor
+        tip = self.tr("The name of the table of a database, or of the sheet")
+        for widget in (self.tables, editor):
+            widget.setToolTip(tip)
+            widget.setAccessibleName(self.tr("Table or sheet"))
+        editor.setPlaceholderText(self.tr("the only one, or the first sheet"))
+        editor.editingFinished.connect(self._on_edited)
         self._table_label = QLabel(self.tr("Table or sheet"))
-        self._table_label.setBuddy(self.table)
-        self._layout.addRow(self._table_label, self.table)
+        self._table_label.setBuddy(self.tables)
+        self._layout.addRow(self._table_label, self.tables)
+
+    def offer_tables(self, problem: JobFailed) -> None:
+        """Offer the tables that a problem lists, and go to their field."""
+        names = problem.details.get("tables")
+        if not isinstance(names, tuple) or not names:
+            return
+        text = self.table.text()
+        self.tables.clear()
+        self.tables.addItems([str(name) for name in names])
+        self.table.setText(text)
+        if self.isVisible():
+            self.tables.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _build_choices(self) -> None:
         self.delimiter = self._combo(
@@ -165,9 +188,11 @@ class ReadingForm(QFrame):
             self._select(box, value)
         self.empty_missing.setChecked("" in source.missing)
         self.codes.setText(codes_text(source.missing))
+        if source.path != self._known.path:
+            self.tables.clear()
         self.table.setText(source.table or "")
         holds_tables = source.path.lower().endswith(_WITH_TABLES)
-        for widget in (self.table, self._table_label):
+        for widget in (self.tables, self._table_label):
             widget.setVisible(holds_tables)
         self._filling = False
         self._known = self.source()

@@ -33,18 +33,19 @@ from dpdesk.ui.workbench import Aspect, Changes, OpenProblem, Workbench
 
 SPREADS = "data.spreads"
 PATIENCE_MS = 200
-_CHANGE, _OPEN = "data.change-reading", "data.open"
+_CHANGE, _OPEN, _CONNECT = "data.change-reading", "data.open", "data.connect"
 _FOLLOWED = {Aspect.DATA, Aspect.PROFILE, Aspect.SOURCE}
 
 
 class DataPanel(Panel):
     """Step 1.
 
-    ``openAsked()`` and ``projectAsked()`` ask for a file chooser, ``openPathAsked(str)`` names a
-    path.
+    ``openAsked()`` and ``projectAsked()`` ask for a file chooser, ``databaseAsked()`` for a table
+    of a server, ``openPathAsked(str)`` names a path.
     """
 
     openAsked = Signal()
+    databaseAsked = Signal()
     projectAsked = Signal()
     openPathAsked = Signal(str)
     sampleAsked = Signal()
@@ -86,6 +87,7 @@ class DataPanel(Panel):
 
     def _connect(self) -> None:
         self.start.openAsked.connect(self.openAsked)
+        self.start.databaseAsked.connect(self.databaseAsked)
         self.start.projectAsked.connect(self.projectAsked)
         self.start.openPathAsked.connect(self.openPathAsked)
         self.start.sampleAsked.connect(self.sampleAsked)
@@ -225,7 +227,10 @@ class DataPanel(Panel):
         elif problem is not self._shown_problem:
             line = error_line(problem.failure)
             actions = ((_OPEN, self.tr("Open another file…")),)
-            if line is not None and about_reading(problem.failure):
+            source = problem.work.source
+            if source is not None and source.is_url:
+                actions = ((_CONNECT, self.tr("Connect again…")),)
+            elif line is not None and about_reading(problem.failure):
                 actions = ((_CHANGE, self.tr("Show line {n}").format(n=grouped(line))),)
             elif about_reading(problem.failure):
                 actions = ((_CHANGE, self.tr("Change how it is read")),)
@@ -299,6 +304,8 @@ class DataPanel(Panel):
         problem = self._workbench.open_problem
         if action == _OPEN:
             self.openAsked.emit()
+        elif action == _CONNECT:
+            self.databaseAsked.emit()
         elif problem is not None and problem.work.source is not None:
             self._wants_reading = True
             self.reading.begin(problem.work.source, problem.work.base, problem.failure)

@@ -120,7 +120,7 @@ class ReadingPage(QWidget):
         """Start with the way in which a file was (or was to be) read."""
         self._base, self._began, self._problem = base, source, problem
         self._previewed, self._fresh = None, True
-        name = Path(source.path).name
+        name = source.name
         self.header.set_title(self.tr("How is {name} to be read?").format(name=short_name(name)))
         self.form.set_source(source)
         self._show_lines(None)
@@ -206,6 +206,7 @@ class ReadingPage(QWidget):
             self.band.show_message("info", text, dismissible=False)
 
     def _show_error(self, problem: JobFailed) -> None:
+        self.form.offer_tables(problem)
         text = f"{problem.sentence} {problem.hint}".strip()
         self.band.show_message("fail", text, dismissible=False)
 

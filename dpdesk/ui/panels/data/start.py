@@ -21,10 +21,12 @@ HALF_EMS = 30
 class DropZone(QFrame):
     """Takes a file that is dropped on it, and offers the ways to open one.
 
-    ``openAsked()``, ``projectAsked()``, ``sampleAsked()``, ``pathDropped(str)``.
+    ``openAsked()``, ``databaseAsked()``, ``projectAsked()``, ``sampleAsked()``,
+    ``pathDropped(str)``.
     """
 
     openAsked = Signal()
+    databaseAsked = Signal()
     projectAsked = Signal()
     sampleAsked = Signal()
     pathDropped = Signal(str)
@@ -60,6 +62,11 @@ class DropZone(QFrame):
         set_look(self.open_button, "primary")
         self.open_button.setToolTip(self.tr("Choose a table, a plan or a project (Ctrl+O)"))
         self.open_button.clicked.connect(self.openAsked)
+        self.database_button = QPushButton(self.tr("Open a data&base…"))
+        self.database_button.setToolTip(
+            self.tr("Open a table or a query of a PostgreSQL server (Ctrl+Shift+D)")
+        )
+        self.database_button.clicked.connect(self.databaseAsked)
         self.project_button = QPushButton(self.tr("Open a pro&ject…"))
         self.project_button.setToolTip(
             self.tr("Go on with a project, which keeps a work with its history (Ctrl+Shift+O)")
@@ -72,6 +79,7 @@ class DropZone(QFrame):
         self.sample_button.clicked.connect(self.sampleAsked)
         buttons = FlowBox(centred=True)
         buttons.add(self.open_button)
+        buttons.add(self.database_button)
         buttons.add(self.project_button)
         buttons.add(self.sample_button)
         return buttons
@@ -147,6 +155,7 @@ class StartPage(QWidget):
     """What a person sees who has never seen the program."""
 
     openAsked = Signal()
+    databaseAsked = Signal()
     projectAsked = Signal()
     openPathAsked = Signal(str)
     sampleAsked = Signal()
@@ -178,6 +187,7 @@ class StartPage(QWidget):
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
         self.zone.openAsked.connect(self.openAsked)
+        self.zone.databaseAsked.connect(self.databaseAsked)
         self.zone.projectAsked.connect(self.projectAsked)
         self.zone.sampleAsked.connect(self.sampleAsked)
         self.zone.pathDropped.connect(self.openPathAsked)

@@ -118,7 +118,7 @@ def _figure_words(figure: Figure) -> str:
 
 def suggested_name(work: WorkState) -> str:
     """A name for the release folder, made from the title or the data file."""
-    source = "" if work.source is None else Path(work.source.path).stem
+    source = "" if work.source is None else work.source.stem
     words = re.sub(r"[^\w]+", "-", work.title or source, flags=re.UNICODE).strip("-_").lower()
     return f"{words[:60].strip('-_') or 'data'}-release"
 

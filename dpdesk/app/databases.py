@@ -1,0 +1,101 @@
+"""Tables of a database server: its address, what it offers, and the work that begins with one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.formats.request import OfferedTable, ReadRequest
+
+__all__ = ["Address", "OfferedTable", "keep_password", "offered_tables", "place_of"]
+
+_PORTS = range(1, 65_536)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a database is; what is empty is left to PGHOST, PGUSER and the like.
+
+    ``host`` is a name, an address, or the folder of a socket; ``service`` an entry of
+    ``pg_service.conf``. A password is no part of it.
+    """
+
+    host: str = ""
+    port: str = ""
+    database: str = ""
+    user: str = ""
+    service: str = ""
+
+    @property
+    def url(self) -> str:
+        """The address as a plan has it. Raises InputError ``database.port``."""
+        if self.port and not (self.port.isdecimal() and int(self.port) in _PORTS):
+            raise InputError(
+                "database.port",
+                f"Port: found `{self.port}`, expected a number from 1 to 65535.",
+                hint="Leave it empty for the usual one, 5432.",
+            )
+        is_folder = self.host.startswith("/")
+        user = f"{quote(self.user, safe='')}@" if self.user else ""
+        host = "" if is_folder else quote(self.host, safe=":[]")
+        if ":" in host and not host.startswith("["):
+            host = f"[{host}]"  # an address of IPv6
+        port = f":{self.port}" if self.port and host else ""
+        more = {
+            "host": self.host if is_folder else "",
+            "port": self.port if self.port and not host else "",
+            "service": self.service,
+        }
+        query = "&".join(f"{key}={quote(value, safe='/')}" for key, value in more.items() if value)
+        found = f"postgresql://{user}{host}{port}/{quote(self.database, safe='')}"
+        return f"{found}?{query}" if query else found
+
+    @classmethod
+    def of(cls, url: str) -> Address:
+        """The parts of an address as a plan has it."""
+        parts = urlsplit(url)
+        query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        return cls(
+            unquote(parts.hostname or "") or query.get("host", ""),
+            str(parts.port or "") or query.get("port", ""),
+            unquote(parts.path.strip("/")),
+            unquote(parts.username or ""),
+            query.get("service", ""),
+        )
+
+
+def keep_password(url: str, password: str) -> None:
+    """Use a password that was typed until the program ends; it is written nowhere.
+
+    An empty one changes nothing: the one typed before stays in use.
+    """
+    from dpdesk.io.formats.passwords import keep
+
+    if password:
+        keep(url, password)
+
+
+def offered_tables(
+    url: str, password: str, token: CancelToken, report: Report
+) -> tuple[OfferedTable, ...]:
+    """The tables and views that may be read there, with about how many rows.
+
+    Raises StorageError ``database.password`` and ``database.unreachable``, Cancelled at once.
+    """
+    from dpdesk.io.formats.passwords import password_of
+    from dpdesk.io.formats.process import read_in_process
+
+    known = password or password_of(url)
+    request = ReadRequest(url, "", "postgresql", password=known, listing=True)
+    return read_in_process(request, "the database", token, lambda made: None).tables
+
+
+def place_of(source: SourceSpec) -> Path:
+    """What the table of a server is called where files have their path."""
+    from dpdesk.io.reading import resolve_source
+
+    return resolve_source(source, Path())

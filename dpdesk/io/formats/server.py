@@ -1,0 +1,139 @@
+"""The connection to a PostgreSQL server, and the tables that it offers.
+
+User and password come from where every client of PostgreSQL finds them (PGUSER, PGPASSWORD,
+~/.pgpass, service files), or a person typed the password; errors never repeat it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.io.formats.request import OfferedTable, ReadRequest
+
+_SETTINGS = (
+    "SET default_transaction_read_only = on",
+    "SET client_encoding = 'UTF8'",
+    "SET datestyle = 'ISO, YMD'",
+    "SET timezone = 'UTC'",
+    "SET extra_float_digits = 1",
+)
+_TABLES = """
+SELECT n.nspname, c.relname, c.relkind IN ('v', 'm'),
+       CASE WHEN c.relkind IN ('r', 'm') AND c.reltuples >= 0 THEN c.reltuples::bigint END,
+       n.nspname = ANY (current_schemas(false)) AND pg_table_is_visible(c.oid)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+  AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+  AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+ORDER BY 5 DESC, 1, 2
+"""
+_ABOUT_PASSWORD = ("password authentication failed", "no password supplied")
+
+
+def server_name(address: str) -> str:
+    """What errors call a server: its host and its database, never its user."""
+    parts = urlsplit(address)
+    service = parse_qs(parts.query).get("service")
+    if service and not parts.hostname:
+        return f"service {service[0]}"
+    return f"{parts.hostname or 'this computer'}, database {parts.path.strip('/')}"
+
+
+def connect(request: ReadRequest) -> Any:
+    """A connection that can only read.
+
+    Raises StorageError ``database.password`` or ``database.unreachable``, InputError
+    ``source.query``.
+    """
+    import psycopg
+
+    name = server_name(request.path)
+    more: dict[str, Any] = {}
+    if request.password is not None:
+        more["password"] = request.password
+    try:
+        con = psycopg.connect(
+            request.path, connect_timeout=10, application_name="dpdesk", autocommit=True, **more
+        )
+    except (psycopg.Error, ValueError) as error:
+        raise told(name, error) from error
+    try:
+        for setting in _SETTINGS:
+            con.execute(setting)
+    except psycopg.Error as error:
+        con.close()
+        raise told(name, error) from error
+    return con
+
+
+def tables_of(request: ReadRequest) -> tuple[OfferedTable, ...]:
+    """The tables and views that may be read, those that need no schema first.
+
+    Raises what :func:`connect` raises.
+    """
+    import psycopg
+
+    con = connect(request)
+    try:
+        found = con.execute(_TABLES).fetchall()
+    except psycopg.Error as error:
+        raise told(server_name(request.path), error) from error
+    finally:
+        con.close()
+    return tuple(
+        OfferedTable(".".join(_quoted(part) for part in (() if near else (schema,)) + (name,)),
+                     bool(view), None if rows is None else int(rows))
+        for schema, name, view, rows, near in found
+    )  # fmt: skip
+
+
+def _quoted(part: str) -> str:
+    """A name in quotes where it holds a point or a quote, as :func:`name_parts` reads it."""
+    return '"' + part.replace('"', '""') + '"' if set(part) & set('."') else part
+
+
+def name_parts(table: str) -> tuple[str, ...]:
+    """The schema and the name of ``schema.table``; a part with a point stands in double quotes."""
+    parts, quoted, at = [""], False, 0
+    while at < len(table):
+        sign = table[at]
+        if sign == '"' and quoted and table[at + 1 : at + 2] == '"':
+            parts[-1] += sign
+            at += 1
+        elif sign == '"' and (quoted or not parts[-1]):
+            quoted = not quoted
+        elif sign == "." and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += sign
+        at += 1
+    return tuple(parts)
+
+
+def told(name: str, error: Exception) -> DpdeskError:
+    """What a server said, in our words."""
+    import psycopg
+
+    text = " ".join(str(error).split())[:200].rstrip(".")
+    if any(words in text for words in _ABOUT_PASSWORD):
+        missing = _ABOUT_PASSWORD[1] in text
+        return StorageError(
+            "database.password",
+            f"{name}: the server asks for a password, and found none."
+            if missing
+            else f"{name}: the server does not accept this user and password.",
+            hint="Type it in the window (Open a database), or set PGPASSWORD or ~/.pgpass.",
+        )
+    if isinstance(error, psycopg.OperationalError):
+        return StorageError(
+            "database.unreachable",
+            f"{name}: the database cannot be reached: {text}.",
+            hint="Check the address, and PGUSER, PGPASSWORD or ~/.pgpass.",
+        )
+    return InputError(
+        "source.query",
+        f"{name}: the database refused to read: {text}.",
+        hint="Check `table` or `query` under [source].",
+    )

@@ -1,0 +1,166 @@
+"""Choosing a table of a PostgreSQL server in the window; a real one, which asks for a password."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.databases import Address
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.formats import passwords
+from dpdesk.ui.database import DatabaseWindow
+from dpdesk.ui.desk import Desk
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.settings import MemorySettings
+from dpdesk.ui.theme import ThemeManager
+from tests.helpers.a11y import findings
+from tests.helpers.postgres import postgres_server
+
+TIMEOUT = 30_000
+SECRET = "zq secret & more"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with postgres_server(SECRET) as address:
+        with psycopg.connect(address, password=SECRET) as con:
+            con.execute("CREATE TABLE people AS SELECT 'f' AS sex, g AS age FROM "
+                        "generate_series(1, 500) AS g")  # fmt: skip
+            con.execute('CREATE SCHEMA census; CREATE TABLE census."my.town" (zip TEXT)')
+            con.execute("CREATE VIEW old AS SELECT * FROM people WHERE age > 400")
+            con.execute("INSERT INTO census.\"my.town\" VALUES ('00123')")
+            con.commit()
+            con.execute("ANALYZE people")
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def _no_password_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "_kept", {})
+    for name in ("PGPASSWORD", "PGUSER", "PGHOST", "PGDATABASE", "PGSERVICE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PGPASSFILE", "/dev/null")
+
+
+@pytest.fixture
+def window(qtbot: QtBot, hub: JobHub, theme: ThemeManager, server: str) -> DatabaseWindow:
+    made = DatabaseWindow(hub, theme)
+    qtbot.addWidget(made)
+    made.present(SourceSpec(server, table="people"))
+    return made
+
+
+def listed(qtbot: QtBot, window: DatabaseWindow) -> None:
+    window.form.password.setText(SECRET)
+    qtbot.keyClick(window.form.password, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.choice.lines.lines.rowCount() > 0, timeout=TIMEOUT)
+
+
+def test_tables_and_views_are_listed_and_one_is_chosen(
+    qtbot: QtBot, window: DatabaseWindow, server: str
+) -> None:
+    assert not window.open_button.isEnabled()
+    listed(qtbot, window)
+    shown = [window.choice.lines.lines.row(j) for j in range(3)]
+    assert shown == [
+        ("old", "view", "unknown"),
+        ("people", "table", 500),
+        ('census."my.town"', "table", "unknown"),
+    ]
+    assert findings(window) == []
+    window.choice.filter.setText("TOWN")
+    assert window.open_button.text() == '&Open census."my.town"'
+    with qtbot.waitSignal(window.chosen) as told:
+        window.open_button.click()
+    assert told.args == [SourceSpec(server, table='census."my.town"')]
+    assert SECRET not in repr(told.args)
+    assert window.form.password.text() == ""
+    assert passwords.password_of(server) == SECRET
+
+
+def test_what_is_wrong_stands_in_the_window(qtbot: QtBot, window: DatabaseWindow) -> None:
+    for password, said in (("", "asks for a password"), ("no", "does not accept this user")):
+        window.form.password.setText(password)
+        window.form.connect_button.click()
+        qtbot.waitUntil(lambda said=said: said in window.band.text, timeout=TIMEOUT)
+        assert not window.open_button.isEnabled()
+    window.form.port.setText("many")
+    window.form.connect_button.click()
+    assert "found “many”, expected a number from 1 to 65535" in window.band.text
+    window.form.port.clear()
+    window.form.host.setText("/nowhere")
+    window.form.connect_button.click()
+    qtbot.waitUntil(lambda: "cannot be reached" in window.band.text, timeout=TIMEOUT)
+
+
+def test_another_address_forgets_the_tables_of_the_one_before(
+    qtbot: QtBot, window: DatabaseWindow
+) -> None:
+    listed(qtbot, window)
+    qtbot.keyClicks(window.form.database, "x")
+    assert window.choice.lines.lines.rowCount() == 0
+    assert not window.open_button.isEnabled()
+
+
+def test_a_query_is_opened_in_the_window_and_the_password_is_nowhere(
+    qtbot: QtBot, hub: JobHub, theme: ThemeManager, tmp_path: Path, server: str
+) -> None:
+    settings = MemorySettings()
+    with AppContext.open(tmp_path / "home") as context:
+        desk = Desk(context, hub, theme, settings, None)  # type: ignore[arg-type]
+        qtbot.addWidget(desk.window)
+        desk.data.start.zone.database_button.click()
+        window = desk.beside.database
+        assert window is not None
+        window.form.set_address(Address.of(server))
+        listed(qtbot, window)
+        window.choice.set_statement("SELECT sex, age FROM people WHERE age <= 50")
+        window.open_button.click()
+        bench = desk.workbench
+        qtbot.waitUntil(lambda: bench.data is not None and not hub.busy, timeout=TIMEOUT)
+        assert bench.data is not None
+        assert (bench.data.rows, bench.data.columns) == (50, ("sex", "age"))
+        assert settings.current.recent == ()
+        bench.save_plan(tmp_path / "plan.toml")
+        qtbot.waitUntil(lambda: (tmp_path / "plan.toml").exists() and not hub.busy, timeout=TIMEOUT)
+        text = (tmp_path / "plan.toml").read_text("utf-8")
+        assert "SELECT sex, age" in text
+        for path in tmp_path.rglob("*"):
+            assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+        desk.let_go()
+
+
+def test_a_table_that_the_server_refuses_is_told_with_a_way_back(
+    qtbot: QtBot, hub: JobHub, theme: ThemeManager, tmp_path: Path, server: str
+) -> None:
+    with AppContext.open(tmp_path / "home") as context:
+        desk = Desk(context, hub, theme, MemorySettings(), None)  # type: ignore[arg-type]
+        qtbot.addWidget(desk.window)
+        desk.window.show()
+        desk.beside.sourceAsked.emit(SourceSpec(server, table="people"))
+        qtbot.waitUntil(lambda: "asks for a password" in desk.data.band.text, timeout=TIMEOUT)
+        desk.data.band.triggered.emit("data.connect")
+        window = desk.beside.database
+        assert window is not None
+        assert window.form.address() == Address.of(server)
+        desk.let_go()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        Address("db.example.org", "5433", "register of people", "ä/b"),
+        Address("/var/run/postgresql", "5433", "register", "me"),
+        Address(service="census"),
+        Address("::1", "", "a"),
+        Address(),
+    ],
+)
+def test_an_address_survives_being_a_plan_entry(address: Address) -> None:
+    assert Address.of(address.url) == address
