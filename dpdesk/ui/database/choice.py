@@ -12,6 +12,7 @@ from dpdesk.ui.people.parts import Lines, labelled, note
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.words.numbers import grouped
 
 TABLE, QUERY = "table", "query"
 
@@ -90,8 +91,8 @@ class TableChoice(QFrame):
         self._tables = tuple(tables)
         words = self.tr("Connect, and the tables that you may read stand here.")
         if known:
-            words = self.tr("{count:,} tables and views; rows as the server estimates them.")
-            words = words.format(count=len(tables))
+            words = self.tr("{count} tables and views; rows as the server estimates them.")
+            words = words.format(count=grouped(len(tables)))
         if known and not tables:
             words = self.tr("The database has no table that you may read.")
         self.state.setText(words)
