@@ -148,7 +148,32 @@ def check_persons(
         )
 
 
-def notes_of(found: Pseudonyms, published: PublishedCsv, token: CancelToken) -> list[Note]:
+def linkage_risk(
+    published: PublishedCsv, guarantee: Mapping[str, object], token: CancelToken
+) -> dict[str, dict[str, int]]:
+    """Figures of the histories that pseudonyms show, by column; see :func:`histories`.
+
+    ``guarantee`` are its parameters; empty where they name no pseudonyms.
+    """
+    from dpdesk.io.published_linkage import histories
+
+    quasi, k = guarantee.get("quasi_identifiers"), guarantee.get("k")
+    names = guarantee.get("pseudonym", [])
+    if not isinstance(quasi, list) or not isinstance(k, int) or not isinstance(names, list):
+        return {}
+    return {
+        name: histories(published, quasi, name, k, token).as_json()
+        for name in names
+        if name in published.columns
+    }
+
+
+def notes_of(
+    found: Pseudonyms,
+    published: PublishedCsv,
+    linkage: Mapping[str, Mapping[str, int]],
+    token: CancelToken,
+) -> list[Note]:
     """What a reviewer should know of the pseudonyms of a table, and of columns beside them."""
     from dpdesk.report.about import EXAMPLES
 
@@ -158,12 +183,14 @@ def notes_of(found: Pseudonyms, published: PublishedCsv, token: CancelToken) -> 
         if entry["alike"]:
             notes.append(_alike(name, int(str(entry["alike"]))))
         top = tops[name]
-        most = max((rows for text, rows in top.top if text), default=0)
-        if most > 1:
+        shown = linkage.get(name, {})
+        if shown.get("several"):
             sentence = (
-                f"`{name}` has {top.distinct:,} different pseudonyms in {published.rows:,} rows, "
-                f"one of them in {most:,}: whoever knows several rows of somebody may find a "
-                "combination that nobody else has."
+                f"{shown['several']:,} of {shown['pseudonyms']:,} pseudonyms of `{name}` have "
+                f"several rows, one of them {shown['most']:,}. Whoever knows all rows of somebody "
+                f"finds {shown['alone']:,} of them without doubt: nobody else has the same "
+                f"combinations of quasi-identifiers; {shown['few']:,} share theirs with fewer than "
+                "k pseudonyms."
             )
             notes.append(Note("pseudonym.several-rows", sentence))
         for other, column in tops.items():

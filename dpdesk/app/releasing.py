@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 
 from dpdesk import __version__
 from dpdesk.app.microdata import changed_columns, described, settled_checks, write_rows
-from dpdesk.app.pseudonyms import Pseudonyms, check_persons, fresh_pseudonyms, notes_of
+from dpdesk.app.pseudonyms import (
+    Pseudonyms,
+    check_persons,
+    fresh_pseudonyms,
+    linkage_risk,
+    notes_of,
+)
 from dpdesk.app.restating import public_page, spoken_names
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
@@ -104,8 +110,8 @@ def write_release(
         manifest, key = _write_public(work, build, outcome, published, created)
         checks = _check_claims(work, manifest, published)
         _note_unique_columns(work, outcome, published)
-        _note_pseudonyms(work, pseudonyms, published)
-        written = _Written(manifest, key, checks, pseudonyms.recorded)
+        linkage = _linkage(work, outcome, pseudonyms, published)
+        written = _Written(manifest, key, checks, pseudonyms.recorded, linkage)
         _write_internal(work, build, outcome, written, printer)
         read_back(build, token)
         token.check()
@@ -135,6 +141,7 @@ class _Written:
     key: str
     checks: tuple[ClaimCheck, ...]
     pseudonyms: Mapping[str, Mapping[str, object]]
+    linkage: Mapping[str, Mapping[str, int]]
 
 
 class Clock:
@@ -159,10 +166,17 @@ def _pseudonyms(work: _Work) -> Pseudonyms:
     return found
 
 
-def _note_pseudonyms(work: _Work, found: Pseudonyms, published: PublishedCsv) -> None:
-    for note in notes_of(found, published, work.token) if found.recorded else ():
+def _linkage(
+    work: _Work, outcome: _Outcome, found: Pseudonyms, published: PublishedCsv
+) -> Mapping[str, Mapping[str, int]]:
+    """What the pseudonyms show of persons with several rows; notes say it, and what stands out."""
+    if not found.recorded:
+        return {}
+    linkage = linkage_risk(published, outcome.guarantee.parameters, work.token)
+    for note in notes_of(found, published, linkage, work.token):
         work.notes.append(note.sentence)
         work.report(note)
+    return linkage
 
 
 def _write_microdata(
@@ -350,7 +364,7 @@ def _evidence(work: _Work, outcome: _Outcome, written: _Written) -> dict[str, ob
         "commitment_key": written.key,
         **({"pseudonyms": written.pseudonyms} if written.pseudonyms else {}),
         "result": {**outcome.result, **outcome.internal},
-        "risk": dict(outcome.risk),
+        "risk": {**outcome.risk, **({"linkage": written.linkage} if written.linkage else {})},
         "utility": dict(outcome.utility),
         "figures": [
             {"key": figure.key, "label": figure.label, "value": figure.value, "kind": figure.kind}

@@ -101,6 +101,7 @@ def _stated(facts: ReleaseFacts) -> dict[str, object]:
 
 
 def _counted(facts: ReleaseFacts, token: CancelToken) -> dict[str, object]:
+    from dpdesk.app.pseudonyms import linkage_risk
     from dpdesk.io.csvgrammar import UnreadableTableError
     from dpdesk.io.published import PublishedCsv
     from dpdesk.io.release_folder import MICRODATA
@@ -110,7 +111,9 @@ def _counted(facts: ReleaseFacts, token: CancelToken) -> dict[str, object]:
     if not names:
         return {}
     try:
-        sizes = PublishedCsv(place, token).group_sizes(names, token)
+        published = PublishedCsv(place, token)
+        sizes = published.group_sizes(names, token)
+        linkage = linkage_risk(published, _parameters(facts), token)
     except KeyError as error:
         raise InputError(
             "release.unreadable",
@@ -128,7 +131,13 @@ def _counted(facts: ReleaseFacts, token: CancelToken) -> dict[str, object]:
         "smallest_class": sizes.smallest,
         "highest_risk": 1 / sizes.smallest if sizes.smallest else 0.0,
         "average_risk": sizes.groups / sizes.rows if sizes.rows else 0.0,
+        **({"linkage": linkage} if linkage else {}),
     }
+
+
+def _parameters(facts: ReleaseFacts) -> Mapping[str, object]:
+    parameters = facts.section("guarantee").get("parameters")
+    return parameters if isinstance(parameters, Mapping) else {}
 
 
 def _quasi_identifiers(facts: ReleaseFacts) -> list[str]:

@@ -184,8 +184,21 @@ def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
         if any(cells):
             rows.append((label, *cells))
     text = columns(rows, right=range(1, len(sides) + 1))
-    sizes = class_size_text(risk)
-    return "\n\n".join(part for part in (beliefs, text, sizes) if part)
+    sizes, linked = class_size_text(risk), _linkage_text(counted.get("linkage"))
+    return "\n\n".join(part for part in (beliefs, text, sizes, linked) if part)
+
+
+def _linkage_text(linkage: object) -> str:
+    """What pseudonyms show of persons with several rows; empty when there are none."""
+    if not isinstance(linkage, Mapping):
+        return ""
+    heads = ("pseudonyms, and their rows together", "different", "several rows", "most rows")
+    rows: list[tuple[str, ...]] = [(*heads, "alike to fewer than k", "to nobody")]
+    keys = ("pseudonyms", "several", "most", "few", "alone")
+    for name, each in linkage.items():
+        figures = each if isinstance(each, Mapping) else {}
+        rows.append((str(name), *(_figure(figures.get(key), "count") for key in keys)))
+    return columns(rows, right=(1, 2, 3, 4, 5))
 
 
 def _beliefs_text(risk: Mapping[str, object]) -> str:

@@ -86,6 +86,13 @@ class PublishedCsv:
         groups = tuples.group_by(names).aggregate([("rows", "count")])
         return int(pc.min(groups.column("rows_count")).as_py())
 
+    def counted(self, columns: Sequence[str], token: CancelToken) -> Any:
+        """The rows by the exact texts of ``columns``: an Arrow table with c0, c1, …, and ``rows``.
+
+        KeyError for an unknown column.
+        """
+        return self._counted(columns, token)
+
     def combinations(self, columns: Sequence[str], token: CancelToken) -> CountedRows:
         """The rows by the exact texts of ``columns``; KeyError for an unknown column."""
         import numpy as np

@@ -19,6 +19,7 @@ from dpdesk.app.exporting import export_release
 from dpdesk.app.planning import prepare
 from dpdesk.app.pseudonyms import delete_key, make_key
 from dpdesk.app.releasing import write_release
+from dpdesk.app.risk import release_risk
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Event, Note, silent
@@ -297,6 +298,11 @@ def test_a_copy_of_the_identifier_and_several_rows_of_a_person_are_pointed_out(
     assert {"pseudonym.same-column", "pseudonym.several-rows"} <= codes
     notes = json.loads((release / "internal" / "evidence.json").read_text())["notes"]
     assert any("`number` is released and goes with" in note for note in notes)
+    evidence = json.loads((release / "internal" / "evidence.json").read_text())
+    found = {"pseudonyms": ROWS - 1, "several": 39, "most": 2, "few": 0, "alone": 0}
+    assert evidence["risk"]["linkage"] == {"person": found}
+    assert release_risk(release, CancelToken()).counted["linkage"] == {"person": found}
+    assert verified(context, release).ok
 
 
 @pytest.mark.parametrize(
