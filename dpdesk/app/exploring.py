@@ -12,6 +12,7 @@ from dpdesk.app.microdata import described
 from dpdesk.app.planning import PreparedRun, prepare
 from dpdesk.core.budget import Noise
 from dpdesk.core.charts import ScatterChart
+from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
@@ -22,6 +23,7 @@ from dpdesk.engine.method import (
     Exploration,
     ExplorationView,
     GrowingExploration,
+    MendedExploration,
     Method,
     MethodOutcome,
     PatientExploration,
@@ -65,14 +67,38 @@ class Explored:
         Milliseconds, but for a ``patient`` exploration, which the token stops. Raises InputError
         for a value out of range, Cancelled.
         """
+        if not isinstance(self.exploration, PatientExploration):
+            return self.exploration.view(self._parsed(parameters))
+        try:
+            values = self._checked(parameters)
+        except InputError as error:
+            mended = self._refused(parameters, error)
+            if mended is None:
+                raise
+            return mended
+        return self.exploration.view_until(values, token or CancelToken(), report)
+
+    def _checked(self, parameters: Mapping[str, object]) -> dict[str, ParameterValue]:
         values = self._parsed(parameters)
-        if isinstance(self.exploration, PatientExploration):
-            spends = any(each.key == "epsilon" for each in self.method.parameters)
-            checked = self._parsed(_budgeted(parameters)) if spends else values
-            roles = self.method.effective_roles(self._roles(), checked)
-            self.method.check(self.columns, roles, checked, _PLACE)
-            return self.exploration.view_until(values, token or CancelToken(), report)
-        return self.exploration.view(values)
+        spends = any(each.key == "epsilon" for each in self.method.parameters)
+        checked = self._parsed(_budgeted(parameters)) if spends else values
+        roles = self.method.effective_roles(self._roles(), checked)
+        self.method.check(self.columns, roles, checked, _PLACE)
+        return values
+
+    def _refused(
+        self, parameters: Mapping[str, object], error: InputError
+    ) -> ExplorationView | None:
+        """What can be shown where the exact part was refused: the rest, without the refused key."""
+        key = error.details.get("key")
+        about_exact = error.code == "cube.exact" or key == "exact"
+        if not about_exact or not isinstance(self.exploration, MendedExploration):
+            return None
+        rest = {name: value for name, value in parameters.items() if name != key}
+        try:
+            return self.exploration.refused(self._checked(rest), error)
+        except InputError:
+            return None
 
     def grow(
         self, parameters: Mapping[str, object], token: CancelToken, report: Report

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
 from dpdesk.core.charts import Chart, ChartTable, Figure
+from dpdesk.core.errors import DpdeskError
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.hierarchy import Hierarchy
@@ -68,6 +69,7 @@ class ExplorationView:
     ``hierarchy.`` or ``roles.`` says where something can be done about it. ``supposed`` views are
     of settings that lack a decision, for which something was supposed; they are not feasible.
     ``pending`` names what :class:`GrowingExploration` would add to it next, empty when nothing.
+    ``at`` is the plan key at which settings that cannot be used have to be mended.
     """
 
     feasible: bool
@@ -80,6 +82,7 @@ class ExplorationView:
     notes: tuple[Note, ...] = ()
     supposed: bool = False
     pending: str = ""
+    at: str = ""
 
 
 class Exploration(Protocol):
@@ -151,6 +154,17 @@ class GrowingExploration(Protocol):
 
         Raises InputError, Cancelled.
         """
+        ...
+
+
+@runtime_checkable
+class MendedExploration(Protocol):
+    """An :class:`Exploration` that shows something of settings that were refused, to mend them."""
+
+    def refused(
+        self, parameters: Mapping[str, ParameterValue], error: DpdeskError
+    ) -> ExplorationView | None:
+        """What can be shown of the parameters, the refused key left out; None: nothing."""
         ...
 
 

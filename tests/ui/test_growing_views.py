@@ -99,3 +99,22 @@ def test_what_somebody_cancelled_is_not_begun_again_for_the_same_settings(
     assert growing._rest.isActive()
     growing.forget()
     assert not growing._rest.isActive()
+
+
+def test_what_somebody_cancelled_is_named_and_computed_when_it_is_asked_for(
+    growing: GrowingViews, hub: JobHub, qtbot: QtBot
+) -> None:
+    slow, named = Slow(), list[str]()
+    growing.stopped.connect(named.append)
+    growing.follow(answer(slow, epsilon=1, planner="base"))
+    qtbot.waitUntil(slow.entered.is_set, timeout=TIMEOUT)
+    with qtbot.waitSignal(growing.stopped, timeout=TIMEOUT):
+        hub.cancel(growing.job)
+    growing.follow(answer(slow, epsilon=3, planner="base"))
+    assert named == ["", "the planner Optimal", "the planner Optimal"]
+    slow.leave.set()
+    with qtbot.waitSignal(growing.arrived, timeout=TIMEOUT) as arrived:
+        growing.again()
+    assert named[-1] == ""
+    assert arrived.args is not None
+    assert arrived.args[0].parameters == {"epsilon": 3, "planner": "base"}

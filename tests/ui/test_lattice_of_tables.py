@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QMenu
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
+from dpdesk.app.types import SetParameters
 from dpdesk.core.charts import LatticeChart
 from dpdesk.core.cuboid_choice import Standing
 from dpdesk.ui.charts.lattice_board import LatticeBoard
@@ -417,3 +418,56 @@ population = "wide"
 """.replace("'", '"')
     )
     return plan
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "reason"),
+    [
+        ({"exact": [["nope"]]}, "exact", "“exact” names “nope”"),
+        ({"exact": [["sex"]], "consistency": "l1"}, "consistency", "consistency l2"),
+        ({"exact": [["sex"]], "publish": [["sex"]]}, "exact", "no noise protects anything"),
+        ({"exact": [["sex"], ["sex"]], "epsilon": None}, "exact", "names sex twice"),
+    ],
+)
+def test_a_plan_whose_exact_tables_are_refused_opens_with_the_lattice_and_the_reason(
+    keys: dict[str, object],
+    key: str,
+    reason: str,
+    panel: ProtectPanel,
+    bench: Workbench,
+    qtbot: QtBot,
+    opened: Open,
+) -> None:
+    given = {name: value for name, value in keys.items() if value is not None}
+    opened(**given)
+    assert settled(panel, qtbot).choice.dimensions == ("sex", "region", "age")
+    assert reason in panel.result.band.text
+    form = panel.settings.form
+    assert form is not None
+    assert form.field(key).control.property("invalid")
+    if key == "exact":
+        remedy = next(
+            one
+            for one in panel.result.findChildren(QPushButton)
+            if one.text() == "Publish nothing exactly"
+        )
+        remedy.click()
+    else:
+        bench.apply(SetParameters({"exact": None}))
+    settled(panel, qtbot)
+    assert panel.result.band.text == ""
+    assert not form.field(key).control.property("invalid")
+
+
+@pytest.mark.parametrize("percent", [100, 125])
+def test_what_exactness_costs_stands_above_the_fold_in_a_small_window(
+    panel: ProtectPanel, theme: ThemeManager, qtbot: QtBot, opened: Open, percent: int
+) -> None:
+    theme.set_text_size(percent)
+    panel.resize(840, 600)
+    board = opened(exact=[["sex"]])
+    click(board, SEX, qtbot)
+    settled(panel, qtbot)
+    caution = lattice(panel).inspector.caution
+    assert "no ε protection" in caution.text()
+    qtbot.waitUntil(lambda: not caution.visibleRegion().isEmpty(), timeout=TIMEOUT)

@@ -66,8 +66,7 @@ class CubeExploration:
         except Cancelled:
             raise
         except DpdeskError as error:
-            sentence = error.sentence if isinstance(error, InputError) else error.line
-            return ExplorationView(False, sentence, self._lattice(supposed or parameters), ())
+            return _unusable(error, self._lattice(supposed or parameters))
         pending = self._background.pending(design, decided=decided)
         if not decided:
             lattice = lattice_of_design(design, supposed=True)
@@ -82,6 +81,11 @@ class CubeExploration:
             notes=(*design.notes, *_internal_note()),
             pending=pending,
         )
+
+    def refused(self, parameters: _Values, error: DpdeskError) -> ExplorationView | None:
+        """See :meth:`MendedExploration.refused`: the lattice, so that it can be mended there."""
+        lattice = self._lattice(supposed_budget(parameters) or parameters)
+        return _unusable(error, lattice) if lattice else None
 
     def grow(self, parameters: _Values, token: CancelToken, report: Report) -> ExplorationView:
         """See :meth:`GrowingExploration.grow`."""
@@ -155,6 +159,23 @@ class CubeExploration:
     def pick(self, point: int) -> Mapping[str, object]:
         """Nothing is chosen by a point: the tables of the chart are all published."""
         return {}
+
+
+def _unusable(error: DpdeskError, lattice: tuple[Chart, ...]) -> ExplorationView:
+    sentence = error.sentence if isinstance(error, InputError) else error.line
+    key = error.details.get("key")
+    if key != "exact":
+        at = key if isinstance(key, str) else ""
+        return ExplorationView(False, sentence, lattice, (), at=at)
+    return ExplorationView(
+        False,
+        sentence,
+        lattice,
+        (),
+        remedy={"exact": None},
+        remedy_label="Publish nothing exactly",
+        at="exact",
+    )
 
 
 def _key(parameters: _Values) -> str:

@@ -53,6 +53,10 @@ class LatticeInspector(QFrame):
                 set_look(label, look)
             lines.addWidget(label)
         self.message.hide()
+        self.caution = QLabel()
+        self.caution.setWordWrap(True)
+        set_look(self.caution, "note")
+        lines.addWidget(self.caution)
         lines.addLayout(self._build_figures())
         lines.addStretch(1)
         return lines
@@ -62,11 +66,10 @@ class LatticeInspector(QFrame):
         self.publish = self._button(PUBLISH)
         self.avoid = self._button(AVOID)
         self.exactly = self._button(EXACTLY)
-        self.caution, self.sources = QLabel(), QLabel()
-        for label in (self.caution, self.sources):
-            label.setWordWrap(True)
-            set_look(label, "note")
-        for widget in (self.publish, self.avoid, self.exactly, self.caution):
+        self.sources = QLabel()
+        self.sources.setWordWrap(True)
+        set_look(self.sources, "note")
+        for widget in (self.publish, self.avoid, self.exactly):
             lines.addWidget(widget)
         lines.addLayout(self._build_weight())
         lines.addWidget(self.sources)
@@ -236,6 +239,7 @@ class LatticeInspector(QFrame):
         self._name(self.exactly, text, tip)
         self.exactly.setEnabled(not follows)
         self.caution.setText(self._caution_words(chart, node))
+        set_look(self.caution, "note" if above is None else "caution")
 
     def _show_controls(self, chart: LatticeChart, node: CuboidNode) -> None:
         self._show_exactly(chart, node)

@@ -34,9 +34,12 @@ class GrowWish:
 
 
 class GrowingViews(QObject):
-    """``arrived(LiveAnswer)`` when something was added to a view."""
+    """``arrived(LiveAnswer)`` when something was added to a view; ``stopped(str)`` names what the
+    user stopped and can ask for :meth:`again`, empty when there is nothing of that kind any more.
+    """
 
     arrived = Signal(object)
+    stopped = Signal(str)
 
     def __init__(self, hub: JobHub, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +48,7 @@ class GrowingViews(QObject):
         self._running: GrowWish | None = None
         self._wanted: LiveAnswer | None = None
         self._stopped: GrowWish | None = None
+        self._last: LiveAnswer | None = None
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
@@ -58,15 +62,25 @@ class GrowingViews(QObject):
     def follow(self, answer: LiveAnswer) -> None:
         """Add to this view what it lacks, once the hand rests."""
         wish = GrowWish(answer.explored, answer.parameters)
-        self._wanted = answer if answer.view.pending and not _alike(wish, self._stopped) else None
+        pending = answer.view.pending
+        refused = bool(pending) and _alike(wish, self._stopped)
+        self._last, self._wanted = answer, answer if pending and not refused else None
+        self.stopped.emit(pending if refused else "")
         if self._running is not None and not _alike(wish, self._running):
             self._hub.cancel(self._job)
         if self._wanted is not None and self._running is None:
             self._rest.start()
 
+    @Slot()
+    def again(self) -> None:
+        """Make what was stopped after all."""
+        self._stopped = None
+        if self._last is not None:
+            self.follow(self._last)
+
     def forget(self) -> None:
         """Nobody waits for more any longer."""
-        self._wanted = None
+        self._wanted = self._last = None
         self._rest.stop()
         self._hub.cancel(self._job)
 
@@ -95,6 +109,7 @@ class GrowingViews(QObject):
         self._on_ended(outcome)
         if self._wanted is None:  # by the user, not for the sake of other settings
             self._stopped = stopped
+            self.stopped.emit("" if self._last is None else self._last.view.pending)
 
     def _on_ended(self, outcome: object) -> None:
         self._job, self._running = 0, None

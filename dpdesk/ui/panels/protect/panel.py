@@ -75,6 +75,8 @@ class ProtectPanel(Panel):
         self._dim.setInterval(DIM_AFTER_MS)
         self._dim.timeout.connect(self._on_slow)
         self._build()
+        self._growing.stopped.connect(self.result.show_rest)
+        self.result.restAsked.connect(self._growing.again)
         workbench.hub.finished.connect(self._on_finished)
         self.follow(workbench.changed)
         theme.changed.connect(self._on_theme)
@@ -321,6 +323,8 @@ class ProtectPanel(Panel):
         self._dim.stop()
         if self.isVisible():
             self.result.show_view(self._view)
+            if self._view.at:
+                self.settings.show_field_error(self._view.at, self._view.sentence)
             explored = self._bench.explored
             advised = explored is not None and explored.advises
             self.result.deck.offer_page(EXAMPLE, offered=advised)

@@ -61,11 +61,13 @@ class ResultPane(QWidget):
     """Shows one view at a time.
 
     Signals: ``asked(str)`` a way out was taken: ``"remedy"``, ``"search"`` or ``"again"``;
-    ``placeAsked(str)`` a panel was asked for; ``deck`` and ``strip`` have their own.
+    ``placeAsked(str)`` a panel was asked for; ``restAsked()`` what was stopped is wanted after all;
+    ``deck`` and ``strip`` have their own.
     """
 
     asked = Signal(str)
     placeAsked = Signal(str)
+    restAsked = Signal()
 
     def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,6 +84,7 @@ class ResultPane(QWidget):
         set_look(self._sentence, "strong")
         for widget in (self.strip, self.band, self._sentence, self._build_notes()):
             layout.addWidget(widget)
+        layout.addWidget(self._build_rest())
         self._tile_box = FlowBox(gap=SPACE.xs, stretch=True)
         layout.addWidget(self._tile_box)
         self.deck = ChartDeck(theme)
@@ -146,6 +149,7 @@ class ResultPane(QWidget):
         self._show_figures(())
         self._show_guarantee(None)
         self.show_marked("")
+        self.show_rest("")
         self.deck.set_charts(())
 
     def show_marked(self, words: str) -> None:
@@ -188,6 +192,26 @@ class ResultPane(QWidget):
         line.addWidget(self._more, 0, Qt.AlignmentFlag.AlignTop)
         line.addWidget(self._note_button, 0, Qt.AlignmentFlag.AlignTop)
         return self._notes
+
+    def _build_rest(self) -> FlowBox:
+        """What was stopped, with a way to have it after all."""
+        self._rest = FlowBox(gap=SPACE.s)
+        self._rest_text = QLabel()
+        set_look(self._rest_text, "note")
+        self.compute = QPushButton(self.tr("Compute &it"))
+        self.compute.setAccessibleName(self.tr("Compute what was stopped"))
+        self.compute.setToolTip(self.tr("It runs in the background, and can be stopped again"))
+        self.compute.clicked.connect(self.restAsked)
+        self._rest.add(self._rest_text)
+        self._rest.add(self.compute)
+        self._rest.hide()
+        return self._rest
+
+    @Slot(str)
+    def show_rest(self, what: str) -> None:
+        """Name what was stopped and is missing in the pictures; empty: nothing."""
+        self._rest_text.setText(self.tr("Stopped, so not computed yet: {what}.").format(what=what))
+        self._rest.setVisible(bool(what))
 
     def _build_guarantee(self) -> QScrollArea:
         self._guarantee = GuaranteeCard(self._theme)
