@@ -1,4 +1,4 @@
-"""Compiled loops that grow integer moves one unit at a time; see :mod:`.moves`.
+"""Compiled loops that grow integer moves pair by pair; see :mod:`.moves`.
 
 A move is a row of int8 counts; ``matrix`` (constraints, cells) of int8 says which cells a
 constraint adds up. Loops poll ``stop[0]``, so they end soon after a cancel.
@@ -15,7 +15,7 @@ from dpdesk.core.compiled import kernel
 Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
 
-_POLL = 0x3F
+_MINIMAL, _HOLDS_SMALLER = 1, 2
 
 
 @kernel
@@ -93,50 +93,137 @@ def _closes(
 
 
 @kernel
-def _least_image(move: Array, images: Array, best: Array, other: Array) -> None:
-    """The smallest of all images of a move under ``images`` (permutations of cells) and signs."""
-    cells = len(move)
+def _least_image(
+    move: Array, images: Array, slices: int, best: Array, other: Array, order: Array
+) -> None:
+    """The smallest of all images of a move, into ``best``.
+
+    The cells are ``slices`` equal blocks in a row, which may stand in any order; ``images`` are
+    permutations of the cells of a block, all blocks alike; and signs may be turned.
+    """
+    width = len(move) // slices
+    first = True
     for g in range(images.shape[0]):
         for sign in (1, -1):
-            smaller = g == 0 and sign == 1
-            decided = smaller
-            for i in range(cells):
-                other[i] = sign * move[images[g, i]]
-                if not decided and other[i] != best[i]:
-                    decided = True
-                    smaller = other[i] < best[i]
-                    if not smaller:
-                        break
+            for b in range(slices):
+                for i in range(width):
+                    other[b * width + i] = sign * move[b * width + images[g, i]]
+            _sort_blocks(other, slices, width, order)
+            smaller, decided = first, first
+            for b in range(slices):
+                for i in range(width):
+                    if not decided and other[order[b] * width + i] != best[b * width + i]:
+                        decided = True
+                        smaller = other[order[b] * width + i] < best[b * width + i]
+                if decided:
+                    break
             if smaller:
-                for i in range(cells):
-                    best[i] = other[i]
+                first = False
+                for b in range(slices):
+                    for i in range(width):
+                        best[b * width + i] = other[order[b] * width + i]
 
 
 @kernel
-def _keeps(move: Array, matrix: Array) -> bool:
+def _sort_blocks(line: Array, slices: int, width: int, order: Array) -> None:
+    """The order of the blocks of a line, the one with the smallest first number first."""
+    for b in range(slices):
+        place = b
+        while place > 0:
+            before = order[place - 1]
+            smaller = False
+            for i in range(width):
+                if line[b * width + i] != line[before * width + i]:
+                    smaller = line[b * width + i] < line[before * width + i]
+                    break
+            if not smaller:
+                break
+            order[place] = before
+            place -= 1
+        order[place] = b
+
+
+@kernel
+def _keeps(move: Array, touching: Array, degrees: Array) -> bool:
     """Whether a move keeps every constraint."""
-    for k in range(matrix.shape[0]):
+    for k in range(len(degrees)):
         total = 0
-        for i in range(matrix.shape[1]):
-            total += matrix[k, i] * move[i]
+        for t in range(degrees[k]):
+            total += move[touching[k, t]]
         if total != 0:
             return False
     return True
 
 
 @kernel
-def grow(
-    moves: Array, matrix: Array, touching: Array, degrees: Array, inner: Array, images: Array,
-    most: int, bound: int, longer: Array, stop: Array,
-) -> tuple[int, int]:  # fmt: skip
-    """All moves that are one unit longer, each as the smallest of its images, into ``longer``.
+def _pulls(move: Array, touching: Array, degrees: Array, pulls: Array) -> None:
+    """How far a unit of each cell leads away: the scalar product with what is off."""
+    pulls[:] = 0
+    for k in range(len(degrees)):
+        off = 0
+        for t in range(degrees[k]):
+            off += move[touching[k, t]]
+        if off != 0:
+            for t in range(degrees[k]):
+                pulls[touching[k, t]] += off
 
-    A unit is added only where it brings the constraints nearer (the scalar product of what is off
-    with the unit's column is negative); ``inner`` is the product of the matrix with itself. Moves
-    with a part that keeps all constraints are left out, and so are those with more than ``bound``
-    units of a cell. Returns how many there are (above
-    ``len(longer)`` when there is no room, -1 when stopped) and how many of the longer moves keep
-    all constraints: those are minimal.
+
+@kernel
+def _new_block(move: Array, cell: int, slices: int) -> bool:
+    """Whether a cell is in an empty block that has an empty one before it, which is its like."""
+    width = len(move) // slices
+    start = (cell // width) * width
+    if start == 0:
+        return False
+    return not move[start - width : start + width].any()
+
+
+@kernel
+def _may(move: Array, add: int, take: int, pulls: Array, slices: int, bound: int) -> bool:
+    """Whether a step leads nearer, keeps the signs and the bound, and opens no second new block."""
+    pull = (pulls[add] if add >= 0 else 0) - (pulls[take] if take >= 0 else 0)
+    if pull >= 0 and move.any():
+        return False
+    if add >= 0 and (move[add] < 0 or move[add] == bound):
+        return False
+    if take >= 0 and (move[take] > 0 or move[take] == -bound):
+        return False
+    return not _new_block(move, add if add >= 0 else take, slices)
+
+
+@kernel
+def _stepped(
+    new: Array, add: int, take: int, matrix: Array, touching: Array, degrees: Array,
+    part: Array, room: Array, left: Array, rows: Array,
+) -> int:  # fmt: skip
+    """Take a step: 0 for a partial move, 1 for a minimal move, 2 for one that holds a smaller one.
+
+    ``new`` held no part that keeps all constraints. What closes only with the last unit of the step
+    is minimal if it closes as a whole: of two parts, one would lack that unit.
+    """
+    if add >= 0:
+        new[add] += 1
+        if _closes(new, add, matrix, touching, degrees, part, room, left, rows):
+            return 1 if take < 0 and _keeps(new, touching, degrees) else 2
+    if take >= 0:
+        new[take] -= 1
+        if _closes(new, take, matrix, touching, degrees, part, room, left, rows):
+            return 1 if _keeps(new, touching, degrees) else 2
+    return 0
+
+
+@kernel
+def grow(
+    moves: Array, matrix: Array, touching: Array, degrees: Array, steps: Array, images: Array,
+    slices: int, bound: int, most: int, longer: Array, minimal: Array, stop: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """All moves that are one step longer, each as the smallest of its images, into ``longer``.
+
+    ``steps`` (n, 2) are pairs of cells, one to add a unit to and one to take a unit from, or -1 for
+    none. A step is taken only where it brings the constraints nearer (or from an empty move), and
+    where no cell gets more than ``bound`` units. What keeps all constraints and has no part that
+    does goes into ``minimal``; what has such a part is left out. Returns how many there are of
+    both, -1 for the first when stopped or when there is no room. ``most`` is the largest L1 norm.
     """
     constraints, cells = matrix.shape
     part = np.zeros((most + 2, cells), np.int8)
@@ -144,27 +231,27 @@ def grow(
     rows = np.zeros(most + 2, np.int64)
     left = np.zeros((most + 2, constraints), np.int64)
     best, other, new = np.zeros(cells, np.int8), np.zeros(cells, np.int8), np.zeros(cells, np.int8)
-    count, minimal = 0, 0
+    order, pulls = np.zeros(slices, np.int64), np.zeros(cells, np.int64)
+    count, closed = 0, 0
     for m in range(len(moves)):
-        if m & _POLL == 0 and stop[0] != 0:
-            return -1, 0
-        move = moves[m]
-        for cell in range(cells):
-            towards = 0
-            for i in range(cells):
-                towards += move[i] * inner[i, cell]
-            if towards == 0:
+        _pulls(moves[m], touching, degrees, pulls)
+        for n in range(len(steps)):
+            add, take = steps[n]
+            if not _may(moves[m], add, take, pulls, slices, bound):
                 continue
-            sign = -1 if towards > 0 else 1
-            if sign * move[cell] < 0 or abs(move[cell]) == bound:
+            new[:] = moves[m]
+            kind = _stepped(
+                new, add, take, matrix, touching, degrees, part, room, left, rows
+            )  # fmt: skip
+            if kind == _HOLDS_SMALLER:
                 continue
-            new[:] = move
-            new[cell] += sign
-            if _closes(new, cell, matrix, touching, degrees, part, room, left, rows):
-                minimal += _keeps(new, matrix)
-                continue
-            if count < len(longer):
-                _least_image(new, images, best, other)
+            if stop[0] != 0 or count == len(longer) or closed == len(minimal):
+                return -1, 0
+            _least_image(new, images, slices, best, other, order)
+            if kind == _MINIMAL:
+                minimal[closed] = best
+                closed += 1
+            else:
                 longer[count] = best
-            count += 1
-    return count, minimal
+                count += 1
+    return count, closed

@@ -20,10 +20,16 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.knowledge import Cell, Knowledge
-from dpdesk.engine.cubes.exact.moves import minimal_moves, symmetries
+from dpdesk.engine.cubes.exact.moves import (
+    MOST_CELLS,
+    minimal_moves,
+    symmetries,
+    too_large,
+)
 from dpdesk.engine.cubes.lattice import cells, members
 
-_TWO = 2
+_TWO, _FOUR = 2, 4
+_LONG = 12
 _FOUND: dict[str, GenericSensitivity | RefusedError] = {}
 
 
@@ -175,23 +181,62 @@ def _fixes_total(known: Knowledge) -> bool:
 
 def _enumerated(known: Knowledge, token: CancelToken) -> GenericSensitivity:
     """Three or more: the longest minimal move of the smallest table that has them all."""
-    shape, used = known.shape, known.dimensions
-    common = _common(known)
-    kept = [i for i in members(used) if not common >> i & 1]
-    small = tuple(shape[i] for i in kept)
-    rows = [_constraints(small, kept, mask) for mask in known.whole]
-    rows += [_single_constraints(small, kept, mask, known.cells[mask]) for mask in known.cells]
-    matrix = np.concatenate(rows)
-    fixed = bool(known.whole) or _in_row_space(matrix)
+    table = _smallest(known)
+    fixed = bool(known.whole) or _in_row_space(table.matrix)
+    matrix = table.matrix
     if known.total and not fixed:
         # Where the number of rows is known, one that leaves the domain is in a cell of its own.
         matrix = np.pad(matrix, ((0, 1), (0, 1)))
         matrix[-1] = 1
-    moves = minimal_moves(matrix, token, images=None if known.cells else symmetries(small))
-    rest = cells(~used & (1 << len(shape)) - 1, shape)
+    symmetry = None if known.cells else symmetries(table.shape, table.masks)
+    moves = minimal_moves(matrix, token, symmetry=symmetry)
+    if table.shortened and moves.steps > table.shape[0]:
+        raise too_large(f"moves of over {table.shape[0]} pairs of rows")
+    rest = cells(~known.dimensions & (1 << len(known.shape)) - 1, known.shape)
     return GenericSensitivity(
         max(moves.longest, _TWO if rest > 1 else 0), fixed or known.total, Origin.ENUMERATED
     )
+
+
+@dataclass(frozen=True)
+class _Small:
+    """A table without the dimensions that change nothing, with the cuboids known of it.
+
+    ``matrix`` holds a row for each known cell, those of ``masks`` in their order. Where only whole
+    cuboids are known, the first of them is the one with most cells, and has the first dimension; a
+    long one is ``shortened``: moves have all their pairs under cells of that cuboid, so a move of n
+    pairs is in at most n of its categories, and more of them bring nothing new.
+    """
+
+    shape: tuple[int, ...]
+    masks: tuple[int, ...]
+    matrix: NDArray[np.int8]
+    shortened: bool
+
+
+def _smallest(known: Knowledge) -> _Small:
+    sizes, common = known.shape, _common(known)
+    kept = [i for i in members(known.dimensions) if not common >> i & 1]
+    if known.cells:
+        small = tuple(sizes[i] for i in kept)
+        rows = [_constraints(small, kept, mask) for mask in known.whole]
+        rows += [_single_constraints(small, kept, mask, known.cells[mask]) for mask in known.cells]
+        return _Small(small, (), np.concatenate(rows), shortened=False)
+    lead = max(known.whole, key=lambda mask: cells(mask, sizes) * _inside(mask, kept))
+    kept.sort(key=lambda i: (lead >> i & 1, sizes[i]), reverse=True)
+    width = int(np.prod([sizes[i] for i in kept[1:]], dtype=np.int64))
+    most = max(_FOUR, min(_LONG, MOST_CELLS // width))
+    small = (min(sizes[kept[0]], most), *(sizes[i] for i in kept[1:]))
+    ordered = (lead, *(mask for mask in known.whole if mask != lead))
+    masks = tuple(
+        sum(1 << axis for axis, i in enumerate(kept) if mask >> i & 1) for mask in ordered
+    )
+    matrix = np.concatenate([_constraints(small, kept, mask) for mask in ordered])
+    return _Small(small, masks, matrix, shortened=small[0] < sizes[kept[0]])
+
+
+def _inside(mask: int, kept: Sequence[int]) -> bool:
+    return any(mask >> i & 1 for i in kept)
 
 
 def _common(known: Knowledge) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import permutations, product
 from math import prod
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -176,25 +177,88 @@ def test_growing_moves_finds_what_trying_all_vectors_finds(
     assert found.longest == longest_minimal(matrix)
 
 
-def test_symmetries_start_with_the_identity_and_keep_the_constraints() -> None:
-    images = symmetries((2, 3))
-    assert images[0].tolist() == list(range(6))
-    assert len(images) == 12
-    matrix = constraints((2, 3), {(0,): [(0,), (1,)], (1,): [(0,), (1,), (2,)]})
-    lines = {tuple(line) for line in matrix.tolist()}
-    assert all({tuple(line) for line in matrix[:, image].tolist()} == lines for image in images)
+@pytest.mark.parametrize(
+    ("shape", "masks", "images"),
+    [
+        ((2, 3), (1, 2), 6),
+        ((3, 2, 2), (1, 2, 4), 8),
+        ((2, 2, 2), (0b011, 0b101, 0b110), 4),
+        ((2, 2, 2), (0b110, 0b001), 8),
+    ],
+)
+def test_symmetries_start_with_the_identity_and_keep_all_constraints_and_the_disjoint_ones(
+    shape: tuple[int, ...], masks: tuple[int, ...], images: int
+) -> None:
+    found = symmetries(shape, masks)
+    assert found.images[0].tolist() == list(range(prod(shape[1:])))
+    assert (len(found.images), found.blocks) == (images, shape[0])
+    matrix = constraints(shape, {_axes(mask): all_cells(shape, _axes(mask)) for mask in masks})
+    lead = list(found.disjoint)
+    assert (matrix[lead].sum(axis=0) == 1).all()
+    for image, blocks in product(found.images, permutations(range(shape[0]))):
+        whole = np.concatenate([block * prod(shape[1:]) + image for block in blocks])
+        for rows in (list(range(len(matrix))), lead):
+            lines = {tuple(line) for line in matrix[rows].tolist()}
+            assert {tuple(line) for line in matrix[rows][:, whole].tolist()} == lines
 
 
-def test_too_many_cells_are_refused_and_named() -> None:
-    with pytest.raises(RefusedError, match="60 cells, expected at most 40"):
-        generic_sensitivity(knowledge((3, 4, 5), (1, 2, 4)), TOKEN)
+@pytest.mark.parametrize(
+    ("shape", "masks", "value"),
+    [
+        ((2, 3, 3), (1, 2, 4), 12),
+        ((2, 3, 4), (1, 2, 4), 16),
+        ((4, 3, 2), (1, 2, 4), 16),
+        ((2, 3, 40), (1, 2, 4), 16),
+        ((2, 2, 400), (1, 2, 4), 8),
+        ((3, 3, 3), (1, 2, 4), 18),
+        ((2, 2, 2, 2), (1, 2, 4, 8), 10),
+        ((2, 2, 2, 3), (1, 2, 4, 8), 16),
+        ((2, 3, 3), (0b011, 0b101, 0b110), 12),
+        ((2, 3, 4), (0b011, 0b101, 0b110), 12),
+    ],
+)
+def test_larger_tables_have_the_values_of_the_documentation(
+    shape: tuple[int, ...], masks: tuple[int, ...], value: int
+) -> None:
+    assert generic_sensitivity(knowledge(shape, masks), TOKEN).l1 == value
+
+
+@settings(deadline=None, max_examples=60)  # the first example loads the kernels
+@given(st.sampled_from([(2, 2, 2), (2, 2, 3), (3, 2, 2), (4, 3), (2, 3, 2)]), st.data())
+def test_growing_pairs_up_to_symmetry_finds_what_growing_without_any_finds(
+    shape: tuple[int, ...], data: st.DataObject
+) -> None:
+    everything = (1 << len(shape)) - 1
+    masks = data.draw(st.sets(st.integers(1, everything), min_size=1, max_size=3))
+    known = knowledge(shape, masks)
+    cells = {_axes(mask): all_cells(shape, _axes(mask)) for mask in known.whole}
+    matrix = constraints(shape, cells).astype("int8")
+    plain = minimal_moves(matrix, TOKEN)
+    symmetry = symmetries(shape, known.whole)
+    assert minimal_moves(matrix, TOKEN, symmetry=symmetry).lengths.keys() == plain.lengths.keys()
+
+
+@pytest.mark.parametrize(
+    ("shape", "told"),
+    [
+        ((4, 4, 4), "probably over 40,000"),
+        ((5, 6, 7), "over 40,000"),
+        ((9, 9, 9, 9), "2,916 cells"),
+    ],
+)
+def test_too_much_to_enumerate_is_refused_before_it_is_tried(
+    shape: tuple[int, ...], told: str
+) -> None:
+    masks = tuple(1 << i for i in range(len(shape)))
+    with pytest.raises(RefusedError, match=told):
+        generic_sensitivity(knowledge(shape, masks), TOKEN)
 
 
 def test_an_enumeration_ends_when_it_is_cancelled() -> None:
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        generic_sensitivity(knowledge((2, 3, 3), (1, 2, 4)), token)
+        generic_sensitivity(knowledge((3, 3, 4), (1, 2, 4)), token)
 
 
 def test_cells_outside_the_domain_are_an_error() -> None:
