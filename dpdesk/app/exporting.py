@@ -31,7 +31,7 @@ from dpdesk.io.variablesfile import read_variables
 if TYPE_CHECKING:
     from dpdesk.io.workspace import Workspace
 
-_STEP = "Write the file"
+_STEP, GRAPH = "Write the file", "dp-graph"
 
 
 def export_release(
@@ -123,7 +123,11 @@ def _cuboids(facts: ReleaseFacts) -> list[dict[str, Any]]:
 
 
 def _table_name(item: Mapping[str, Any]) -> str:
-    """How a table of a cube is called: its dimensions, and what was measured where that varies."""
+    """How a table is called: of a graph by its own name, of a cube by its dimensions, and what was
+    measured where that varies.
+    """
+    if "table" in item:
+        return str(item["table"])
     name = " × ".join(item["dimensions"]) or "grand total"
     return f"{name} ({item['measure']})" if "measure" in item else name
 
@@ -142,6 +146,13 @@ def _check_format(file_format: str) -> None:
 
 def _check_fit(file_format: str, facts: ReleaseFacts) -> None:
     tables = facts.method in PUBLIC_FOLDERS
+    if facts.method == GRAPH and file_format in DOCUMENTS:
+        raise InputError(
+            "export.format",
+            f"{facts.public}: `{file_format}` describes microdata or tables over all combinations "
+            "of categories, and this release holds a graph.",
+            hint="Export to `csv` or to another format.",
+        )
     if fits(file_format, tables=tables):
         return
     what = "microdata, and this release holds tables" if tables else "tables, not microdata"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.cubes.method import DpCube
 from dpdesk.engine.diverted.method import LDiverted
+from dpdesk.engine.graphs.method import DpGraph
 from dpdesk.engine.registry import Registry
 
 _LATER = ("anatomy", "priview", "table")
@@ -12,4 +13,4 @@ _LATER = ("anatomy", "priview", "table")
 
 def default_registry() -> Registry:
     """A fresh registry with every method of this version, in the order in which to offer them."""
-    return Registry((KAnonymity(), LDiverted(), DpCube()), later=_LATER)
+    return Registry((KAnonymity(), LDiverted(), DpCube(), DpGraph()), later=_LATER)

@@ -7,7 +7,6 @@ Arrow; texts are quoted as RFC 4180 requires and numbers are the shortest that r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +66,7 @@ def _lines(
     for start in range(0, len(values), _PIECE):
         token.check()
         piece = values[start : start + _PIECE]
-        codes = dict(
-            zip(domain.dimensions, cell_codes(domain.shape, start, len(piece)), strict=True)
-        )
+        codes = dict(zip(domain.dimensions, domain.codes(start, len(piece)), strict=True))
         columns = [pa.scalar(name)] if name else []
         columns += [
             fields[each].take(pa.array(codes[each])) if each in fields else pa.scalar("")
@@ -93,16 +90,6 @@ def text_bytes(texts: Any) -> memoryview:
     return memoryview(data)[int(ends[0]) : int(ends[-1])]
 
 
-def cell_codes(shape: Sequence[int], start: int, count: int) -> list[NDArray[np.int32]]:
-    """Places along each dimension of ``count`` cells from ``start`` on, in domain order."""
-    cells = np.arange(start, start + count, dtype=np.int64)
-    codes: list[NDArray[np.int32]] = []
-    for size in reversed(shape):
-        codes.append((cells % size).astype(np.int32))
-        cells //= size
-    return codes[::-1]
-
-
 def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> CuboidTable:
     """Read one cuboid of a declared domain, strictly.
 
@@ -117,7 +104,7 @@ def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> Cu
     """
     fields, rows = check_grammar(path, token)
     names = [*domain.dimensions, VALUE]
-    expected = prod(domain.shape)
+    expected = domain.cells
     if fields != len(names):
         raise UnreadableTableError(f"has {fields} columns, expected {len(names)}")
     if rows != expected:
@@ -127,12 +114,12 @@ def read_cuboid(path: Path, file: str, domain: Domain, token: CancelToken) -> Cu
     for batch in _batches(path, names):
         token.check()
         count = batch.num_rows
-        codes = cell_codes(domain.shape, start, count)
+        codes = domain.codes(start, count)
         for i, categories in enumerate(domain.categories):
             _check_places(batch.column(i), categories, codes[i], start, names[i])
         values[start : start + count] = _numbers(batch.column(len(names) - 1), start)
         start += count
-    return CuboidTable(domain, values.reshape(domain.shape), file)
+    return CuboidTable(domain, values.reshape(-1 if domain.pairs else domain.shape), file)
 
 
 def _batches(path: Path, names: list[str]) -> Any:

@@ -42,7 +42,7 @@ PUBLIC, INTERNAL = "public", "internal"
 MANIFEST, MICRODATA, ABOUT = "manifest.json", "microdata.csv", "about.html"
 EVIDENCE, REPORT, SEAL, REVIEW = "evidence.json", "report.html", "seal.json", "review.json"
 PRINTED = "report.pdf"
-PUBLIC_FOLDERS = {"dp-cube": "cuboids"}
+PUBLIC_FOLDERS = {"dp-cube": "cuboids", "dp-graph": "graph"}
 """Methods whose tables lie in a folder of the public part; others release ``microdata.csv``."""
 VARIABLES = "variables.json"
 """Labels of the columns of ``microdata.csv``; only releases of sources with labels have it."""

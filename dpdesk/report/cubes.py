@@ -55,8 +55,14 @@ def render_about(manifest: Mapping[str, object], method: Method) -> bytes:
 
 def render_report(content: CubeReport) -> bytes:
     """The page for the reviewer."""
+    values = _common(content.manifest, content.method) | internal_values(content)
+    return render("report_cube.html", values)
+
+
+def internal_values(content: CubeReport) -> dict[str, object]:
+    """What the page for the reviewer says beyond the public one."""
     evidence, checks = content.evidence, content.checks
-    values = _common(content.manifest, content.method) | {
+    return {
         "source": evidence["source"],
         "reading": plain_lines(as_table(as_table(evidence["source"])["reading"])),
         "plan_name": evidence["plan_name"],
@@ -75,7 +81,6 @@ def render_report(content: CubeReport) -> bytes:
         "environment": plain_lines(as_table(evidence["environment"])),
         "timings": plain_lines(as_table(evidence["timings"])),
     }
-    return render("report_cube.html", values)
 
 
 def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]:

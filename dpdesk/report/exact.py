@@ -73,7 +73,7 @@ def exact_words(manifest: Mapping[str, object]) -> ExactWords | None:
         return ExactWords(names, change, (), ())
     attack = _attack(result, parameters, categories, claim, change)
     order = tuple(categories)
-    return ExactWords(names, change, _lines(attack), _tables(attack, order))
+    return ExactWords(names, change, attack_lines(attack), _tables(attack, order))
 
 
 def _exact_names(result: Mapping[str, object]) -> tuple[str, ...]:
@@ -175,7 +175,8 @@ def _attack(
     )
 
 
-def _lines(attack: Attack) -> tuple[AttackLine, ...]:
+def attack_lines(attack: Attack) -> tuple[AttackLine, ...]:
+    """The figures of an attack, with plain noise and with that of a release."""
     say = voice()
     return (
         AttackLine(

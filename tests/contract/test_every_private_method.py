@@ -44,7 +44,17 @@ PLANS: dict[str, list[dict[str, Any]]] = {
             "epsilon": 0.25,
             "measure": {"sum": "pay", "lower": 0, "upper": 90, "step": 10},
         },
-    ]
+    ],
+    "dp-graph": [
+        {"ends": ["sex", "region"], "nodes": list("fmnsw"), "epsilon": 1},
+        {
+            "ends": ["sex", "region"],
+            "nodes": list("fmnsw"),
+            "rho": 0.5,
+            "graph": "directed",
+            "exact": "out-degrees",
+        },
+    ],
 }
 CASES = [(method, raw) for method in METHODS for raw in PLANS[method.id]]
 

@@ -112,8 +112,7 @@ def _read(facts: ReleaseFacts, item: Mapping[str, object], token: CancelToken) -
     file = str(item["file"])
     try:
         domain = Domain.from_json(facts.section("result").get("domains"))
-        places = [domain.dimensions.index(str(name)) for name in _texts(item["dimensions"])]
-        return read_cuboid(facts.public / file, file, domain.part(places), token)
+        return read_cuboid(facts.public / file, file, domain.table(item), token)
     except (UnreadableTableError, OSError, TypeError, KeyError, ValueError) as error:
         sentence = f"{file}: the table cannot be read as the manifest describes it."
         raise InputError("release.table", sentence) from error
@@ -160,9 +159,7 @@ def _texts(value: object) -> list[object]:
 
 
 def _labels(domain: Domain, place: int) -> tuple[str, ...]:
-    """The categories of a cell, which lie in domain order, the last dimension fastest."""
-    found: list[str] = []
-    for categories in reversed(domain.categories):
-        place, at = divmod(place, len(categories))
-        found.append(categories[at])
-    return tuple(reversed(found))
+    """The categories of a cell."""
+    codes = domain.codes(place, 1)
+    parts = zip(domain.categories, codes, strict=True)
+    return tuple(categories[int(code[0])] for categories, code in parts)

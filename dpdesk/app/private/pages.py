@@ -1,4 +1,4 @@
-"""The public page of a cube and its tables, read back."""
+"""The public page of a cube or graph and its tables, read back."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from dpdesk.io.cuboid_files import read_cuboid
 
 def public_page(manifest: Mapping[str, object], method: Method, language: str = ENGLISH) -> bytes:
     """The bytes of ``about.html`` in a language: they depend on the manifest, without ``files``."""
-    from dpdesk.report.cubes import render_about
+    from dpdesk.report import cubes, graphs
 
     said = {key: value for key, value in manifest.items() if key != "files"}
     with speaking(language, spoken_names(said)):
-        return render_about(parse_canonical(canonical_json(said)), method)
+        content = parse_canonical(canonical_json(said))
+        if method.id == graphs.METHOD:
+            return graphs.render_about(content, method)
+        return cubes.render_about(content, method)
 
 
 def read_tables(
@@ -42,10 +45,9 @@ def read_tables(
     found: dict[str, CuboidTable] = {}
     for item in cuboids:
         token.check()
-        file, names = str(item["file"]), list(item["dimensions"])
-        places = [domain.dimensions.index(name) for name in names]
+        file = str(item["file"])
         try:
-            found[file] = read_cuboid(public / file, file, domain.part(places), token)
+            found[file] = read_cuboid(public / file, file, domain.table(item), token)
         except UnreadableTableError as error:
             raise UnreadableTableError(f"{file}: {error.sentence}") from error
     return found

@@ -191,13 +191,15 @@ class _Work:
         desk: LedgerDesk,
     ) -> None:
         """Evidence, report and seal."""
-        from dpdesk.report.cubes import CubeReport, render_report
+        from dpdesk.report import cubes, graphs
 
         self._step(4)
         evidence = self._evidence(manifest, key, checks, debit, desk)
-        content = CubeReport(manifest, evidence, self.prepared.method, self.prepared.design, checks)
+        method, design = self.prepared.method, self.prepared.design
+        content = cubes.CubeReport(manifest, evidence, method, design, checks)
+        render = graphs.render_report if method.id == graphs.METHOD else cubes.render_report
         with speaking(self.prepared.plan.language, spoken_names(manifest)):
-            page = render_report(content)
+            page = render(content)
         write_report(self.build, page, self.printer, self.token, self.report)
         self.build.write_internal(EVIDENCE, canonical_json(evidence))
         self.build.write_internal(SEAL, seal_bytes(self.build.folder, self.token))

@@ -301,12 +301,17 @@ def odds_chart(settings: CubeSettings) -> BarChart:
     epsilon = float(settings.budget)
     if settings.noise is Noise.GAUSSIAN:
         epsilon = converted(epsilon, float(settings.delta))
-    after = tuple(posterior(prior, epsilon) for prior in PRIORS)
     subject = "a value of a person" if settings.replace else "a person being in the data"
     about, given = "about one person", "persons are independent"
     if settings.part is not None:
         subject = "one of two data sets that a minimal change tells apart"
         about, given = "beside the exact tables", "nothing else is known exactly"
+    return odds_bars(epsilon, subject, about, given)
+
+
+def odds_bars(epsilon: float, subject: str, about: str, given: str) -> BarChart:
+    """What suspicions of ``subject`` can become with this ε; see :func:`odds_chart`."""
+    after = tuple(posterior(prior, epsilon) for prior in PRIORS)
     return BarChart(
         id="cube-odds",
         question=f"How much surer can somebody become {about}?",

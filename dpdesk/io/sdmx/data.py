@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken
-from dpdesk.io.cuboid_files import cell_codes, number_texts, text_bytes
+from dpdesk.io.cuboid_files import number_texts, text_bytes
 from dpdesk.io.recode import csv_field
 from dpdesk.io.sdmx.cubes import MEASURE, CubeTable, SdmxCube, codes, identifiers
 from dpdesk.io.sdmx.identifiers import TOTAL, code_id
@@ -71,7 +71,7 @@ def _lines(
     for start in range(0, len(values), _PIECE):
         token.check()
         piece = values[start : start + _PIECE]
-        places = cell_codes(found.domain.shape, start, len(piece))
+        places = found.domain.codes(start, len(piece))
         by_name = dict(zip(found.domain.dimensions, places, strict=True))
         columns = [pa.scalar(head)]
         for name in cube.domain.dimensions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import exp, sqrt
+from typing import Any, TypeGuard
 
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
@@ -12,7 +13,7 @@ from dpdesk.core.published import CheckStatus
 from dpdesk.engine.cubes.guarantee_words import converted, rounded_up, suspicion_after
 from dpdesk.project.review.item_words import counted, listed
 from dpdesk.project.review.policy import column_pattern, folded
-from dpdesk.project.review.questions import Answer, Basis, Case, Question
+from dpdesk.project.review.questions import GRAPH, Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _LARGEST_LOSS = 700.0
@@ -41,7 +42,8 @@ def _loss(case: Case) -> Answer:
     rho = exact_number(_parameters(case).get("rho"))
     given = f"ρ = {number_text(rho)}, that is " if rho is not None else ""
     size = _parameters(case).get("minimal_change")
-    what = "about one person" if size is None else f"of a minimal change of up to {size} rows"
+    unit, rows = ("edge", "edges") if _is_graph(case) else ("person", "rows")
+    what = f"about one {unit}" if size is None else f"of a minimal change of up to {size} {rows}"
     text = (
         f"{given}ε = {number_text(epsilon)}: odds {what} change by at most {times}, and "
         f"a suspicion of 10 % can rise to at most {after} %. The stated noise "
@@ -64,6 +66,10 @@ def _unit(case: Case) -> Answer:
         text = f"Of all rows with the same {listed([str(cluster[0])])}, {held} were counted."
         return Answer(Status.PASS, text, Basis.EVIDENCE)
     text = f"It is taken for granted that every person has {held}; nothing enforced it."
+    if rows == 1 and _is_graph(case):
+        text = "One edge is hidden at a time, not all edges that one person told of or is part of."
+        advice = "Judge whether that is enough here; else give `rows_per_person` and a cluster."
+        return Answer(Status.REVIEW, text, Basis.PERSON, advice)
     advice = "Check it, or give the column that tells persons apart the role cluster."
     return Answer(Status.REVIEW, text, Basis.PERSON, advice)
 
@@ -123,6 +129,7 @@ def _error(case: Case) -> Answer:
     again = check is not None and check.status is CheckStatus.CONFIRMED
     names = item.get("dimensions")
     where = " × ".join(map(str, names)) if isinstance(names, list) and names else "grand total"
+    where = str(item.get("table", where))
     text = f"The largest standard deviation of a cell is {sqrt(largest):,.4g}, in {where}."
     basis = Basis.FILES if again else Basis.MANIFEST
     advice = "Judge whether the tables are of use with such errors."
@@ -132,27 +139,31 @@ def _error(case: Case) -> Answer:
 def _exact(case: Case) -> Answer:
     result = case.facts.release.section("result")
     cuboids = result.get("cuboids")
+    tables = [item for item in (cuboids if isinstance(cuboids, list) else []) if _is_table(item)]
     names = [
-        " × ".join(map(str, item["dimensions"])) or "grand total"
-        for item in (cuboids if isinstance(cuboids, list) else [])
-        if isinstance(item, Mapping) and item.get("exact") is True
+        str(item.get("table") or " × ".join(map(str, item["dimensions"])) or "grand total")
+        for item in tables
+        if item.get("exact") is True
     ]
     cells = sum(
         len(item["cells"])
         for item in _exact_settings(case)
         if isinstance(item, Mapping) and isinstance(item.get("cells"), list)
     )
+    graph = _is_graph(case)
+    if graph:
+        cells = sum(len(item.get("exact_cells", ())) for item in tables)
     if not names and not cells:
         text = "Every table has noise."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     parts = [listed(names)] if names else []
-    parts += [counted(cells, "single cell")] if cells else []
+    parts += [counted(cells, "single degree" if graph else "single cell")] if cells else []
     check = case.facts.claim("minimal change")
     stated = result.get("exact")
     size = stated.get("minimal_change") if isinstance(stated, Mapping) else None
     text = (
         f"Published exactly, with no protection at all: {' and '.join(parts)}. All other noise is "
-        f"made to hide a minimal change of {size} rows beside them"
+        f"made to hide a minimal change of {size} {'edges' if graph else 'rows'} beside them"
     )
     confirmed = check is not None and check.status is CheckStatus.CONFIRMED
     text += ", which was computed again." if confirmed else "; that was not computed again."
@@ -161,6 +172,14 @@ def _exact(case: Case) -> Answer:
         "known to be there. No other exact numbers about these rows may be public."
     )
     return Answer(Status.REVIEW, text, Basis.FILES if confirmed else Basis.MANIFEST, advice)
+
+
+def _is_table(item: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(item, Mapping)
+
+
+def _is_graph(case: Case) -> bool:
+    return case.facts.release.method == GRAPH
 
 
 def _exact_settings(case: Case) -> Iterable[object]:

@@ -19,7 +19,8 @@ from dpdesk.project.review.policy import Policy, Standing
 from dpdesk.project.review.protocol import ProtocolCheck
 from dpdesk.project.review.votes import ItemStatus as Status
 
-PRIVATE_METHODS = ("dp-cube", "priview")
+GRAPH = "dp-graph"
+PRIVATE_METHODS = ("dp-cube", GRAPH, "priview")
 DIVERTED = "l-diverted"
 MICRODATA_METHODS = ("k-anonymity", "anatomy", DIVERTED)
 _LONGEST_EVIDENCE = 4_000

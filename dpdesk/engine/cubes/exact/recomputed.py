@@ -150,11 +150,11 @@ def minimal_change(claim: ExactClaim) -> int | None:
         return 2 if claim.whole or claim.total or rest > 1 else 1
     longest = 2 if rest > 1 else 0
     for counts in _shared(claim, sides[0], sides[1]):
-        longest = max(longest, _walk(*counts))
+        longest = max(longest, longest_walk(*counts))
     return longest * (2 if claim.total and not _settled(claim, sides[0], sides[1]) else 1)
 
 
-def _walk(known1: int, all1: int, known2: int, all2: int) -> int:
+def longest_walk(known1: int, all1: int, known2: int, all2: int) -> int:
     """The longest walk between cells of two sides that passes each known cell once."""
     longest = 0
     for passed1 in range(known1 + 1):

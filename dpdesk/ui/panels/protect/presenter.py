@@ -83,7 +83,7 @@ def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, ob
 
 TYPED = frozenset(
     ("domains", "outside", "theta", "epsilon", "rho", "delta", "measure", "publish", "weights")
-) | {"targets", "forbid"}
+) | {"targets", "forbid", "nodes", "exact_nodes", "exact_in_nodes"}
 """Keys whose fields are typed into: one change for all that is typed."""
 
 
@@ -105,6 +105,8 @@ def still_open(method: Method | None, work: WorkState) -> str:
     if not isinstance(method, PrivateMethod):
         return ""
     given = work.parameters
+    if any(parameter.key == "ends" for parameter in method.parameters):
+        return _open_ends(work)
     if not given.get("dimensions"):
         return translate(
             "Protect",
@@ -112,6 +114,17 @@ def still_open(method: Method | None, work: WorkState) -> str:
         )
     if given.get("planner") == "pmost" and given.get("theta") is None:
         return translate("Protect", "Say which error counts as precise.")
+    return ""
+
+
+def _open_ends(work: WorkState) -> str:
+    """What a graph still lacks; empty when nothing."""
+    ends = work.parameters.get("ends")
+    if not isinstance(ends, list | tuple) or len(ends) < 2:
+        return translate(
+            "Protect",
+            "Check the two columns that name the ends of an edge. Nothing is counted.",
+        )
     return ""
 
 

@@ -12,6 +12,7 @@ from dpdesk.app.types import Method, PrivateMethod, WorkState
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.around import Around
+from dpdesk.ui.forms.graphs import GraphForm
 from dpdesk.ui.panels.protect.accuracy_box import AccuracyBox
 from dpdesk.ui.panels.protect.budget_box import BudgetBox
 from dpdesk.ui.panels.protect.goals import GoalCards
@@ -100,13 +101,15 @@ class SettingsPane(QScrollArea):
             self._method = method
             self._replace_form()
         self.goals.show_method(method.id if method is not None else next(iter(self.goals.ids), ""))
-        for box in (self.accuracy, self.budget):
-            box.setVisible(isinstance(method, PrivateMethod))
-        self.budget.show_budget(work.budget)
         form = self._form
+        self.accuracy.setVisible(isinstance(form, CubeForm))
+        self.budget.setVisible(isinstance(method, PrivateMethod))
+        self.budget.show_budget(work.budget)
         if isinstance(form, CubeForm):
             form.show_around(Around(columns, dict(work.roles), frozenset(work.hierarchies)))
             form.show_levels(self._levels)
+        if isinstance(form, GraphForm):
+            form.show_columns(columns, work.roles)
         if form is not None and method is not None:
             if self._differs(form, method):
                 form.set_values(work.parameters)
@@ -188,11 +191,14 @@ class SettingsPane(QScrollArea):
         return self._forms[method.id]
 
     def _made_form(self, method: Method, letters: Mnemonics) -> ParameterForm:
-        if isinstance(method, PrivateMethod):
-            made = CubeForm(form_parameters(method), mnemonics=letters)
+        parameters = form_parameters(method)
+        if any(parameter.key == "domains" for parameter in parameters):
+            made = CubeForm(parameters, mnemonics=letters)
             made.categoriesWanted.connect(self.categoriesWanted)
             return made
-        return ParameterForm(form_parameters(method), method.live, mnemonics=letters)
+        if isinstance(method, PrivateMethod):
+            return GraphForm(parameters, mnemonics=letters)
+        return ParameterForm(parameters, method.live, mnemonics=letters)
 
     def _show_by_hand(self, picked: Mapping[str, object]) -> None:
         self._hand.setVisible(bool(picked))

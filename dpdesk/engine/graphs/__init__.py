@@ -1,0 +1,1 @@
+"""Graphs of edges with noise, beside degrees that are released exactly."""

@@ -1,0 +1,140 @@
+"""Charts and figures of a graph's design, before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    BarSeries,
+    Chart,
+    Figure,
+    Look,
+    format_figure,
+    table_from,
+)
+from dpdesk.engine.cubes.charts import odds_bars
+from dpdesk.engine.cubes.errors import half_width
+from dpdesk.engine.cubes.guarantee_words import converted
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.graphs.errors import TableError
+from dpdesk.engine.graphs.settings import GraphSettings
+from dpdesk.engine.graphs.tables import EDGES, GraphTable
+from dpdesk.engine.graphs.words import UNIT
+
+
+def graph_charts(
+    settings: GraphSettings, tables: Sequence[GraphTable], errors: Sequence[TableError]
+) -> tuple[Chart, ...]:
+    """Errors by table, and what a suspicion can become."""
+    epsilon = float(settings.budget)
+    if settings.noise is Noise.GAUSSIAN:
+        epsilon = converted(epsilon, float(settings.delta))
+    subject = "a place of an edge" if settings.replace else "an edge being in the data"
+    about, given = "about one edge", "edges are independent"
+    if settings.any_exact:
+        subject = "one of two graphs that a minimal change tells apart"
+        about, given = "beside the exact degrees", "nothing else is known exactly"
+    return (_errors_chart(settings, tables, errors), odds_bars(epsilon, subject, about, given))
+
+
+def width(settings: GraphSettings, error: TableError) -> float:
+    """± in 95 % of the least exact cells of a table."""
+    return half_width(settings.noise, error.variance, 1.0)
+
+
+def _errors_chart(
+    settings: GraphSettings, tables: Sequence[GraphTable], errors: Sequence[TableError]
+) -> BarChart:
+    widths = [width(settings, error) for error in errors]
+    edges = next(w for table, w in zip(tables, widths, strict=True) if table.kind == EDGES)
+    many = max(2, round((edges * 2) ** 2))
+    return BarChart(
+        id="graph-errors",
+        question="How large is the error of each table?",
+        answer=(
+            f"± {format_figure(edges, 'number')} for a single edge, which is 0 or 1: "
+            + (
+                f"single edges tell little, sums over some {format_figure(many, 'count')} pairs "
+                "and more do."
+                if edges > 0.5
+                else "single edges can be told."
+            )
+        ),
+        category_axis=Axis("Table", ""),
+        value_axis=Axis("± in 95 % of the cells", UNIT, minimum=0.0),
+        categories=tuple(table.kind for table in tables),
+        series=(BarSeries("±, least exact cell", tuple(widths), Look.FIRST),),
+        table=table_from(
+            ["Table", "Cells", "Exact cells", "Standard deviation (edges)", "± 95 % (edges)"],
+            [
+                [
+                    table.kind,
+                    table.domain.cells,
+                    len(table.known),
+                    round(sqrt(error.variance), 3),
+                    round(one, 3),
+                ]
+                for table, error, one in zip(tables, errors, widths, strict=True)
+            ],
+        ),
+        short="Errors by table",
+    )
+
+
+def graph_figures(
+    settings: GraphSettings,
+    tables: Sequence[GraphTable],
+    errors: Sequence[TableError],
+    change: int | None,
+) -> tuple[Figure, ...]:
+    """Headline numbers of a design."""
+    pure = settings.noise is Noise.LAPLACE
+    found = [
+        Figure(
+            "epsilon" if pure else "rho",
+            "Privacy loss ε" if pure else "Privacy loss ρ",
+            float(settings.budget),
+            better="lower",
+            help="What the release spends of the budget.",
+            headline=True,
+            about="risk",
+        ),
+        *_error_figures(settings, tables, errors),
+    ]
+    if change is not None:
+        found.append(
+            Figure(
+                "minimal_change",
+                "Size of a minimal change",
+                change,
+                "count",
+                unit=UNIT,
+                help="Edges that must come or go together so that nothing exact changes; noise is "
+                "made for so many.",
+                headline=True,
+            )
+        )
+    return tuple(found)
+
+
+def _error_figures(
+    settings: GraphSettings, tables: Sequence[GraphTable], errors: Sequence[TableError]
+) -> list[Figure]:
+    """The error of each table that is not exact; that of the edges in front."""
+    return [
+        Figure(
+            f"error_{table.kind.replace('-', '_').replace(' ', '_')}",
+            f"Error, {table.kind}, ±",
+            width(settings, error),
+            unit=UNIT,
+            better="lower",
+            help="Of the least exact cell, in 95 % of releases.",
+            headline=table.kind == EDGES,
+            about="loss",
+        )
+        for table, error in zip(tables, errors, strict=True)
+        if not table.exact
+    ]

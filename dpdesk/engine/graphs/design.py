@@ -1,0 +1,294 @@
+"""The design of a graph: its noise, errors and guarantee; all from the plan alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.budget import (
+    Debit,
+    Draws,
+    Neighbours,
+    ProtectedUnit,
+    PureEpsilon,
+    ZeroConcentrated,
+)
+from dpdesk.core.budget import Noise as LedgerNoise
+from dpdesk.core.charts import Chart, Figure
+from dpdesk.core.cube_parameters import COUNT
+from dpdesk.core.cuboid import CuboidTable
+from dpdesk.core.errors import InputError
+from dpdesk.core.frequency import FrequencySource
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.schema import Role
+from dpdesk.engine.cubes.channels import LEAST_VARIANCE
+from dpdesk.engine.cubes.declared import DeclaredDomain, declare, made_beside_data
+from dpdesk.engine.cubes.measuring import place_rows
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.cubes.settings import Measure
+from dpdesk.engine.graphs.counting import counted_graph
+from dpdesk.engine.graphs.errors import TableError, nominal_variance, table_errors
+from dpdesk.engine.graphs.known import KnownDegrees
+from dpdesk.engine.graphs.settings import LEAST_NODES, MOST_NODES, GraphSettings
+from dpdesk.engine.graphs.tables import GraphTable, graph_tables, published_tables
+from dpdesk.engine.graphs.words import graph_guarantee, graph_notes, outside_words
+from dpdesk.engine.noise.laplace import DiscreteLaplace
+from dpdesk.engine.noise.randomness import RandomSource
+from dpdesk.engine.private_method import (
+    Charge,
+    Design,
+    ExactTables,
+    Measured,
+    NoisyTables,
+    PrivateInput,
+)
+
+if TYPE_CHECKING:
+    from dpdesk.engine.noise.gaussian import DiscreteGaussian
+
+FIRST, SECOND, TOTAL = 1, 2, 0
+"""Keys of what is exact: (out-)degrees, in-degrees, the number of edges."""
+
+
+@dataclass(frozen=True)
+class GraphNoise:
+    """The noise of one edge: what a protected change does to all edges, and the noise for it.
+
+    ``l1`` edges change by one each, so that the square of their L2 norm is the same number.
+    """
+
+    kind: Noise
+    budget: Fraction
+    l1: int
+    single: int
+
+    @property
+    def spread(self) -> Fraction:
+        """Scale b of discrete Laplace, or variance parameter of discrete Gaussian noise."""
+        if self.kind is Noise.LAPLACE:
+            return self.l1 / self.budget
+        return self.l1 / (2 * self.budget)
+
+    @property
+    def sampler(self) -> DiscreteLaplace | DiscreteGaussian:
+        """The distribution of the noise."""
+        if self.kind is Noise.LAPLACE:
+            return DiscreteLaplace(self.spread)
+        from dpdesk.engine.noise.gaussian import DiscreteGaussian
+
+        return DiscreteGaussian(self.spread)
+
+    @property
+    def scale(self) -> float:
+        """b, or sigma."""
+        return float(self.spread) if self.kind is Noise.LAPLACE else sqrt(self.spread)
+
+    def draws(self) -> Draws:
+        """What the ledger needs to know, to add it up tightly.
+
+        Where a change is one edge, or two (``single``), the very noise is named; 0 for others.
+        """
+        one, laplace = Fraction(1), self.kind is Noise.LAPLACE
+        if self.single:
+            kind = LedgerNoise.DISCRETE_LAPLACE if laplace else LedgerNoise.DISCRETE_GAUSSIAN
+            return Draws(kind, one, self.spread, self.single)
+        if laplace:
+            return Draws(LedgerNoise.DISCRETE_LAPLACE, Fraction(self.l1), self.spread)
+        return Draws(LedgerNoise.CONCENTRATED, self.budget, one)
+
+    @property
+    def variance(self) -> float:
+        """The true variance of the noise of one edge."""
+        return max(LEAST_VARIANCE, self.sampler.variance)
+
+
+@dataclass(frozen=True)
+class GraphDesign(Design):
+    """A graph as its plan decides it: one noisy table of edges, from which all else follows."""
+
+    settings: GraphSettings
+    declared: DeclaredDomain
+    released: KnownDegrees
+    noise: GraphNoise
+    tables: tuple[GraphTable, ...]
+    errors: tuple[TableError, ...]
+    cluster: str | None
+    charge: Charge
+    guarantee: Guarantee
+    result: Mapping[str, object]
+    charts: tuple[Chart, ...] = field(default=(), repr=False)
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def measure(
+        self,
+        source: FrequencySource,
+        debit: Debit,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> Measured:
+        """See :meth:`Design.measure`."""
+        if debit.cost != self.charge.cost or debit.draws != self.charge.draws:
+            raise ValueError("the debit paid for another design")
+        most = self.settings.rows_per_person
+        rows = place_rows(source, self.declared, Measure(COUNT), self.cluster, most, token)
+        graph = counted_graph(rows.cuboid(0b11, token), self.settings.directed)
+        token.check()
+        debit.redeem()
+        edges = graph.edges
+        values = edges + self.noise.sampler.draw(len(edges), randomness, token)
+        facts = {"edges": {**rows.facts, **graph.facts}}
+        return Measured(NoisyTables((values,), self._exact(graph.matrix)), {"counting": facts})
+
+    def _exact(self, matrix: NDArray[np.int64]) -> ExactTables:
+        """The true degrees of the nodes whose degrees are exact, and the number of edges."""
+        known, found = self.released, {}
+        rows, total = matrix.sum(axis=1), int(matrix.sum())
+        if known.first:
+            found[FIRST] = rows[sorted(known.first)]
+        if known.second:
+            found[SECOND] = matrix.sum(axis=0)[sorted(known.second)]
+        if known.total:
+            found[TOTAL] = np.array([total if known.directed else total // 2])
+        return ExactTables(found)
+
+    def process(
+        self, noisy: NoisyTables, token: CancelToken, report: Report
+    ) -> tuple[CuboidTable, ...]:
+        """See :meth:`Design.process`."""
+        token.check()
+        exact = noisy.exact.values
+        given = (exact.get(FIRST), exact.get(SECOND), exact.get(TOTAL))
+        return published_tables(self.tables, self.released, noisy.values[0], given)
+
+
+def design_graph(given: PrivateInput, token: CancelToken) -> GraphDesign:
+    """The whole design; InputError ``graph.*``, ``cube.*`` for what the plan gets wrong."""
+    settings = GraphSettings.from_parameters(given.parameters, given.where)
+    declared = declared_nodes(settings, given)
+    nodes = declared.domain.categories[0]
+    released = settings.released(nodes, given.where)
+    change = _minimal_change(settings, released, given.where, token)
+    clusters = given.with_role(Role.CLUSTER)
+    cluster = clusters[0] if clusters else None
+    noise = _noise(settings, change)
+    tables = graph_tables(declared.domain, settings, released)
+    errors = table_errors(tables, released, noise.variance)
+    charge = price_of(settings, cluster)
+    stated = change if settings.any_exact else None
+    from dpdesk.engine.graphs.charts import graph_charts, graph_figures
+
+    return GraphDesign(
+        settings=settings,
+        declared=declared,
+        released=released,
+        noise=noise,
+        tables=tables,
+        errors=errors,
+        cluster=cluster,
+        charge=Charge(
+            charge.cost, (noise.draws(),), charge.neighbours, charge.unit, charge.outside
+        ),
+        guarantee=graph_guarantee(settings, cluster, stated),
+        result=_result(settings, declared, noise, tables, errors, stated),
+        charts=graph_charts(settings, tables, errors),
+        figures=graph_figures(settings, tables, errors, stated),
+        notes=graph_notes(settings, stated, cluster),
+    )
+
+
+def _minimal_change(
+    settings: GraphSettings, released: KnownDegrees, where: str, token: CancelToken
+) -> int:
+    """The size of a minimal change beside what is released, or known of neighbours besides."""
+    total = released.total or settings.replace
+    change = replace(released, total=total).closed().change(token)
+    if change == 0:
+        raise InputError(
+            "graph.exact",
+            f"{where}: every edge follows from what is exact, so no noise protects anything.",
+            hint="Release the degrees of fewer nodes exactly.",
+            details={"key": "exact"},
+        )
+    return change
+
+
+def declared_nodes(settings: GraphSettings, given: PrivateInput) -> DeclaredDomain:
+    """The nodes as the plan declares them, the same for both ends. Raises InputError."""
+    first, where = settings.ends[0], given.where
+    hierarchy = given.hierarchies.get(first)
+    if settings.nodes is None and hierarchy is None:
+        raise InputError(
+            "graph.nodes",
+            f"{where}: the nodes are not declared; a private release must not learn them from "
+            "the data.",
+            hint=f'List them: nodes = ["…", "…"], or give `{first}` a hierarchy file that was '
+            "not made from the data.",
+            details={"key": "nodes"},
+        )
+    if settings.nodes is None and first in given.hand_made:
+        raise made_beside_data(first, where)
+    kept = None if settings.nodes is not None else hierarchy
+    one = declare(first, settings.nodes, kept, 0, None, where)
+    count = len(one.categories)
+    if not LEAST_NODES <= count <= MOST_NODES:
+        raise InputError(
+            "graph.nodes",
+            f"{where}: the graph has {count:,} nodes, expected {LEAST_NODES} to {MOST_NODES:,}.",
+            details={"key": "nodes"},
+        )
+    other = declare(settings.ends[1], settings.nodes, kept, 0, None, where)
+    return DeclaredDomain((one, other))
+
+
+def price_of(settings: GraphSettings, cluster: str | None) -> Charge:
+    """What the settings cost, without the draws that a design will make."""
+    pure = settings.noise is Noise.LAPLACE
+    cost = PureEpsilon(settings.budget) if pure else ZeroConcentrated(settings.budget)
+    neighbours = Neighbours.REPLACE if settings.replace else Neighbours.ADD_REMOVE
+    unit = ProtectedUnit(settings.rows_per_person, cluster or "")
+    return Charge(cost, (), neighbours, unit, outside_words(settings))
+
+
+def _noise(settings: GraphSettings, change: int) -> GraphNoise:
+    """Noise for as many minimal changes as a person has edges."""
+    rows = settings.rows_per_person
+    plain = rows == 1 and not settings.any_exact
+    return GraphNoise(settings.noise, settings.budget, change * rows, change if plain else 0)
+
+
+def _result(
+    settings: GraphSettings,
+    declared: DeclaredDomain,
+    noise: GraphNoise,
+    tables: tuple[GraphTable, ...],
+    errors: tuple[TableError, ...],
+    change: int | None,
+) -> dict[str, object]:
+    """The public result: nothing in it depends on the data."""
+    nominal = nominal_variance(settings.noise, noise.scale)
+    return {
+        "noise_sources": [list(settings.ends)],
+        "shares": ["1"],
+        "residuals": False,
+        "sensitivity": noise.l1,
+        "scales": [noise.scale],
+        "max_variance": max(nominal * table.terms for table in tables if not table.exact),
+        "cuboids": [
+            table.entry(error, exact=change is not None)
+            for table, error in zip(tables, errors, strict=True)
+        ],
+        "domains": declared.domain.as_json(),
+        "outside": declared.elsewhere(),
+        "biased": False,
+        "proven": False,
+        **({} if change is None else {"exact": {"minimal_change": change}}),
+    }

@@ -1,0 +1,59 @@
+"""Trying settings of a graph: each view is a design, so nothing is counted and nothing is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dpdesk.core.errors import Cancelled, DpdeskError, InputError
+from dpdesk.core.jobs import CancelToken, Note
+from dpdesk.core.parameters import ParameterValue
+from dpdesk.engine.graphs.design import GraphDesign, design_graph
+from dpdesk.engine.method import ExplorationView
+from dpdesk.engine.private_method import PrivateInput
+
+
+class GraphExploration:
+    """An :class:`~dpdesk.engine.method.Exploration` of a graph."""
+
+    def __init__(self, given: PrivateInput, token: CancelToken) -> None:
+        self._given = given
+        self._token = token
+
+    def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
+        """Errors, costs and guarantee of these settings; an unusable one says what is wrong."""
+        try:
+            design = design_graph(replace(self._given, parameters=parameters), self._token)
+        except Cancelled:
+            raise
+        except DpdeskError as error:
+            sentence = error.sentence if isinstance(error, InputError) else error.line
+            return ExplorationView(False, sentence, (), ())
+        return ExplorationView(
+            True,
+            _sentence(design),
+            design.charts,
+            design.figures,
+            design.guarantee,
+            notes=(
+                *design.notes,
+                Note(
+                    "graph.planned",
+                    "All errors are planned ones: they follow from the settings, and nothing was "
+                    "counted.",
+                ),
+            ),
+        )
+
+    def pick(self, point: int) -> Mapping[str, object]:
+        """Nothing is chosen by a point of a chart."""
+        return {}
+
+
+def _sentence(design: GraphDesign) -> str:
+    figures = {figure.key: figure for figure in design.figures}
+    error = figures["error_edges"]
+    return (
+        f"{len(design.tables)} tables; the error of one edge is ± {error.value:,.4g} in 95 % of "
+        "releases."
+    )

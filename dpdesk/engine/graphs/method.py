@@ -1,0 +1,89 @@
+"""Graphs with noise as an entry of the method registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.graphs.parameters import PARAMETERS
+from dpdesk.engine.method import Exploration
+from dpdesk.engine.private_method import Charge, Design, PrivateInput, PrivateMethod
+
+if TYPE_CHECKING:
+    from dpdesk.core.cuboid import CuboidTable
+
+
+class DpGraph(PrivateMethod):
+    """The edges of a graph with integer noise, beside degrees that may be released exactly.
+
+    Source: exact cuboids paper, section 5, with both parts of its Lemma 5.1 corrected
+    (resources/docs/graphs.md).
+    """
+
+    id: ClassVar[str] = "dp-graph"
+    version: ClassVar[str] = "1"
+    title: ClassVar[str] = "Differentially private graph"
+    summary: ClassVar[str] = (
+        "Release who is connected with whom, with random noise that hides every single edge, and "
+        "the numbers of edges of each node, with noise or exactly."
+    )
+    promise: ClassVar[str] = (
+        "Whatever somebody else knows, what is published hardly changes the odds of any guess "
+        "about one edge."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+
+    def check(
+        self,
+        columns: Sequence[str],
+        roles: Mapping[str, Role],
+        parameters: Mapping[str, ParameterValue],
+        where: str,
+    ) -> None:
+        """See :meth:`Method.check`."""
+        from dpdesk.engine.graphs.settings import GraphSettings, check_columns
+
+        check_columns(GraphSettings.from_parameters(parameters, where), columns, roles, where)
+
+    def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
+        """See :meth:`PrivateMethod.design`; InputError ``graph.*``, ``cube.*``."""
+        from dpdesk.engine.graphs.design import design_graph
+
+        return design_graph(given, token)
+
+    def price(self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]) -> Charge:
+        """See :meth:`PrivateMethod.price`; InputError ``graph.*``."""
+        from dpdesk.engine.graphs.design import price_of
+        from dpdesk.engine.graphs.settings import GraphSettings
+
+        cluster = next((name for name, role in roles.items() if role is Role.CLUSTER), None)
+        return price_of(GraphSettings.from_parameters(parameters, "The plan"), cluster)
+
+    def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
+        """See :meth:`PrivateMethod.explore`."""
+        from dpdesk.engine.graphs.exploration import GraphExploration
+
+        return GraphExploration(given, token)
+
+    def verify(
+        self,
+        manifest: Mapping[str, object],
+        published: Mapping[str, CuboidTable],
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`PrivateMethod.verify`."""
+        from dpdesk.engine.graphs.verification import verify_graph
+
+        return verify_graph(manifest, published, token)
+
+    def verify_declared(
+        self, manifest: Mapping[str, object], given: PrivateInput | None
+    ) -> list[ClaimCheck]:
+        """See :meth:`PrivateMethod.verify_declared`."""
+        from dpdesk.engine.graphs.verification import declared_check
+
+        return declared_check(manifest, given)

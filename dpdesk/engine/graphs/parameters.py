@@ -1,0 +1,114 @@
+"""The keys of a plan's ``[protection]`` for a graph."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpdesk.core.cube_parameters import PositiveParameter
+from dpdesk.core.list_parameters import FlagParameter, TextListParameter
+from dpdesk.core.parameters import (
+    Choice,
+    ChoiceParameter,
+    Condition,
+    IntegerParameter,
+    Parameter,
+)
+
+UNDIRECTED, DIRECTED = "undirected", "directed"
+NONE, DEGREES, OUT, IN = "none", "degrees", "out-degrees", "in-degrees"
+ADD_REMOVE, REPLACE = "add-remove", "replace"
+
+PARAMETERS: tuple[Parameter, ...] = (
+    ChoiceParameter(
+        "graph",
+        "Edges",
+        "Whether an edge has a direction. A pair of nodes is one edge at most: repeated rows count "
+        "once, and rows from a node to itself are left out.",
+        choices=(
+            Choice(UNDIRECTED, "have no direction", "Rows a, b and b, a are the same edge."),
+            Choice(DIRECTED, "have a direction", "From the first column to the second."),
+        ),
+        default=UNDIRECTED,
+    ),
+    TextListParameter(
+        "ends",
+        "Columns of the two ends",
+        "The two columns that name the ends of an edge; for directed edges, from and to.",
+        required=True,
+    ),
+    TextListParameter(
+        "nodes",
+        "Nodes",
+        "All nodes that there can be, in the order of the release; never taken from the data. "
+        "Without it, those of the first column's hierarchy file. A node `other` takes all "
+        "others; without one, their rows are left out.",
+    ),
+    ChoiceParameter(
+        "exact",
+        "Degrees without noise",
+        "Degrees that are released exactly: nothing protects them, and the edges get more noise, "
+        "so that they hide as much beside them.",
+        choices=(
+            Choice(NONE, "None"),
+            Choice(DEGREES, "Degrees", "Of directed edges: out-degrees and in-degrees."),
+            Choice(OUT, "Out-degrees alone", "For directed edges."),
+            Choice(IN, "In-degrees alone", "For directed edges."),
+        ),
+        default=NONE,
+    ),
+    TextListParameter(
+        "exact_nodes",
+        "Of these nodes",
+        "The nodes whose degrees are exact; without it, all nodes.",
+        applies=Condition("exact", (DEGREES, OUT, IN)),
+    ),
+    TextListParameter(
+        "exact_in_nodes",
+        "In-degrees of these nodes",
+        "The nodes whose in-degrees are exact, where these are others than those whose out-degrees "
+        "are.",
+        applies=Condition("exact", (DEGREES,)),
+    ),
+    FlagParameter(
+        "exact_edges",
+        "Number of edges without noise",
+        "Release the number of all edges exactly.",
+    ),
+    PositiveParameter(
+        "epsilon",
+        "ε, the privacy loss",
+        "Whatever is published, the odds of a guess about an edge change by at most e^ε.",
+    ),
+    PositiveParameter(
+        "rho",
+        "ρ, the privacy loss (zCDP)",
+        "The budget for Gaussian noise, in zero-concentrated differential privacy; instead of ε.",
+    ),
+    PositiveParameter(
+        "delta",
+        "δ, for display",
+        "With `rho`: the probability with which the ε that is shown may fail.",
+        default=Fraction(1, 1_000_000),
+        below=Fraction(1),
+    ),
+    ChoiceParameter(
+        "neighbours",
+        "One edge",
+        "Between which two graphs nobody shall tell the difference.",
+        choices=(
+            Choice(ADD_REMOVE, "is added or removed", "Its presence is protected."),
+            Choice(REPLACE, "is replaced by another", "The number of edges is known."),
+        ),
+        default=ADD_REMOVE,
+    ),
+    IntegerParameter(
+        "rows_per_person",
+        "Edges per person, at most",
+        "Edges of one person that the noise hides together. With a cluster column, further rows "
+        "of a person are left out; without one, the plan vouches for it.",
+        unit="rows",
+        minimum=1,
+        maximum=1_000_000,
+        default=1,
+    ),
+)

@@ -1,0 +1,358 @@
+"""Checking a released graph from its files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from json import dumps
+from math import isclose
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.cuboid import ORDERED, UNORDERED, CuboidTable
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.shapes import as_float, as_list, as_table
+from dpdesk.engine.cubes.declared import OTHER
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.cubes.recomputed import gaussian_variance, laplace_variance
+from dpdesk.engine.graphs.parameters import PARAMETERS
+from dpdesk.engine.graphs.recomputed import (
+    Claim,
+    count_share,
+    degree_groups,
+    edge_groups,
+    minimal_change,
+    whole_claim,
+)
+from dpdesk.engine.graphs.settings import GraphSettings
+from dpdesk.engine.private_method import PrivateInput
+
+MANIFEST = "manifest.json"
+Result = Mapping[str, object]
+_RELATIVE, _LEAST = 1e-9, 1e-200
+_EDGES, _COUNT, _OUT, _IN = ("edges", "edge-count", "out-degrees", "in-degrees")
+_WORDS = {"edge-count": "number of edges"}
+_KEYS = frozenset(
+    (
+        *("noise_sources", "shares", "residuals", "sensitivity", "scales", "max_variance"),
+        *("cuboids", "domains", "outside", "biased", "proven", "exact"),
+    )
+)
+_PRIVACY = (
+    "is a property of how the noise was drawn, which no release can show; what can be checked is "
+    "that the stated noise costs no more than the stated budget"
+)
+
+
+def verify_graph(
+    manifest: Mapping[str, object], published: Mapping[str, CuboidTable], token: CancelToken
+) -> tuple[ClaimCheck, ...]:
+    """Every claim of a manifest of the method ``dp-graph``; see :meth:`PrivateMethod.verify`.
+
+    Whatever is malformed raises ValueError, TypeError, KeyError or ArithmeticError.
+    """
+    settings = settings_of(manifest)
+    result = as_table(manifest["result"])
+    nodes = _nodes(result)
+    released = _claim(settings, nodes, total=settings.exact_edges)
+    checks = [_stated(result, settings, nodes), _tables(result, settings, released, published)]
+    if any(check.status is CheckStatus.FAILED for check in checks):
+        return tuple(checks)
+    assumed = _claim(settings, nodes, total=settings.exact_edges or settings.replace)
+    change = minimal_change(assumed)
+    checks.append(_change(result, settings, change))
+    checks += _budget(result, settings, change * settings.rows_per_person, released)
+    checks.append(_variances(result, settings, released, token))
+    checks += _values(settings, released, published)
+    checks.append(_words(manifest, settings, change))
+    checks += [_unknown(key) for key in sorted({*result} - _KEYS)]
+    label = "The privacy loss is what is stated"
+    status = CheckStatus.NOT_CHECKABLE
+    return (*checks, ClaimCheck("differential privacy", status, _PRIVACY, MANIFEST, label))
+
+
+def settings_of(manifest: Mapping[str, object]) -> GraphSettings:
+    """The settings in the public parameters of a manifest. Raises InputError, TypeError."""
+    values = parse_parameters(PARAMETERS, as_table(manifest["parameters"]), "the manifest")
+    return GraphSettings.from_parameters(values, "the manifest")
+
+
+def declared_check(manifest: Mapping[str, object], given: PrivateInput | None) -> list[ClaimCheck]:
+    """Whether the nodes are those of the hierarchy, where the plan does not list them."""
+    from dpdesk.engine.graphs.design import declared_nodes
+
+    settings = settings_of(manifest)
+    if settings.nodes is not None:
+        return []
+    claim, label = "nodes of the hierarchy", "The nodes are those that the plan declares"
+    if given is None:
+        found = "the hierarchy lies in the internal part"
+        return [ClaimCheck(claim, CheckStatus.NEEDS_SOURCE, found, MANIFEST, label)]
+    try:
+        declared = declared_nodes(settings, given).domain.as_json()
+    except InputError as error:
+        return [ClaimCheck(claim, CheckStatus.FAILED, error.sentence, MANIFEST, label)]
+    same = as_table(manifest["result"])["domains"] == declared
+    found = "declared again, the same" if same else "the nodes are others, or in another order"
+    return [_check(claim, "" if same else found, found, MANIFEST, label)]
+
+
+def _check(claim: str, fault: str, found: str, path: str, label: str) -> ClaimCheck:
+    status = CheckStatus.FAILED if fault else CheckStatus.CONFIRMED
+    return ClaimCheck(claim, status, fault or found, path, label)
+
+
+def _unknown(key: str) -> ClaimCheck:
+    found = "this version does not know this claim"
+    return ClaimCheck(f"result, {key}", CheckStatus.NOT_CHECKABLE, found, MANIFEST)
+
+
+def _nodes(result: Result) -> tuple[str, ...]:
+    sides = [tuple(as_list(as_table(each)["categories"])) for each in as_list(result["domains"])]
+    if len(sides) != 2 or sides[0] != sides[1] or len(set(sides[0])) < len(sides[0]):
+        raise ValueError("the two ends have other nodes")
+    return tuple(str(node) for node in sides[0])
+
+
+def _claim(settings: GraphSettings, nodes: Sequence[str], *, total: bool) -> Claim:
+    flags = [
+        [names is None or node in names for node in nodes]
+        for names in (settings.exact_first, settings.exact_second)
+    ]
+    return whole_claim(settings.directed, flags[0], flags[1], total)
+
+
+def _stated(result: Result, settings: GraphSettings, nodes: Sequence[str]) -> ClaimCheck:
+    """Domains, noise and flags of the result are what the settings say."""
+    label = "The release is the one that its settings describe"
+    names = [as_table(each)["dimension"] for each in as_list(result["domains"])]
+    takes = next((node for node in nodes if node.lower() == OTHER), None)
+    expected: dict[str, object] = {
+        "noise_sources": [list(settings.ends)],
+        "shares": ["1"],
+        "residuals": False,
+        "biased": False,
+        "proven": False,
+        "outside": {} if takes is None else dict.fromkeys(settings.ends, takes),
+    }
+    fault = next((f"`{key}` is not so" for key in expected if result[key] != expected[key]), "")
+    if names != list(settings.ends) or (settings.nodes not in (None, tuple(nodes))):
+        fault = "`domains` has other columns or nodes than the settings"
+    elif ("exact" in result) is not settings.any_exact:
+        fault = "`exact` is there without exact numbers, or lacks beside them"
+    return _check("result", fault, "domains and noise are those of the settings", MANIFEST, label)
+
+
+def _expected_tables(
+    settings: GraphSettings, released: Claim
+) -> dict[str, tuple[list[str], int, NDArray[np.bool_]]]:
+    """Columns, cells and exact cells of each table by its name."""
+    first, second = settings.ends
+    degrees = _OUT if settings.directed else "degrees"
+    found: dict[str, tuple[list[str], int, NDArray[np.bool_]]] = {
+        _EDGES: ([first, second], released.pairs, np.zeros(0, dtype=bool)),
+        degrees: ([first], released.size, released.out),
+    }
+    if settings.directed:
+        found[_IN] = ([second], released.size, released.into)
+    found[_COUNT] = ([], 1, np.array([released.total]))
+    return found
+
+
+def _tables(
+    result: Result,
+    settings: GraphSettings,
+    released: Claim,
+    published: Mapping[str, CuboidTable],
+) -> ClaimCheck:
+    """Every table is there, with each cell, and with the marks of exact ones."""
+    claim, label = "cuboids", "Every table has each pair or node, and its exact cells marked"
+    listed = [as_table(item) for item in as_list(result["cuboids"])]
+    expected, nodes = _expected_tables(settings, released), _nodes(result)
+    files = [f"graph/{name}.csv" for name in expected]
+    if [item["file"] for item in listed] != files or sorted(published) != sorted(files):
+        found = "`cuboids` and the files in the folder are not those of the settings"
+        return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
+    for item, (name, (columns, cells, known)) in zip(listed, expected.items(), strict=True):
+        line: dict[str, object] = {
+            "table": _WORDS.get(name, name),
+            "dimensions": columns,
+            "cells": cells,
+            "file": f"graph/{name}.csv",
+        }
+        if name == _EDGES:
+            line["pairs"] = ORDERED if settings.directed else UNORDERED
+        if settings.any_exact:
+            line["exact"] = bool(len(known) and known.all())
+        if known.any() and not known.all():
+            line["exact_cells"] = [[nodes[i]] for i in np.flatnonzero(known)]
+        rest = {key: item[key] for key in item if key not in ("variance", "variances")}
+        table = published[str(item["file"])]
+        if rest != line or table.cells != cells or list(table.domain.dimensions) != columns:
+            found = f"{item['file']} is listed otherwise than the settings say"
+            return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
+    total = sum(table.cells for table in published.values())
+    found = f"{len(files)} tables with {total:,} cells in domain order, none left out"
+    return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)
+
+
+def _change(result: Result, settings: GraphSettings, change: int) -> ClaimCheck:
+    """The stated size of a minimal change is what the exact numbers give."""
+    label = "The noise hides a minimal change beside what is exact"
+    if not settings.any_exact:
+        found = f"nothing is exact; a change is of {change}"
+        return ClaimCheck("minimal change", CheckStatus.CONFIRMED, found, MANIFEST, label)
+    stated = as_table(result["exact"])
+    fault = ""
+    if set(stated) != {"minimal_change"} or change < 1:
+        fault = "`exact` has other keys than it should, or everything follows from what is exact"
+    elif stated["minimal_change"] != change or isinstance(stated["minimal_change"], bool):
+        fault = f"is {str(stated['minimal_change'])[:40]}, but the exact numbers give {change}"
+    found = f"is {change}, as the exact numbers give"
+    return _check("minimal change", fault, found, MANIFEST, label)
+
+
+def _budget(
+    result: Result, settings: GraphSettings, moved: int, released: Claim
+) -> Iterator[ClaimCheck]:
+    """Sensitivity, scale and the largest variance before consistency."""
+    gaussian, budget = settings.noise is Noise.GAUSSIAN, float(settings.budget)
+    stated = as_float(result["sensitivity"])
+    fault = "" if stated == moved else f"is {stated:g}, expected {moved}"
+    yield _check("sensitivity", fault, f"is {moved}", MANIFEST, "What one change does to the edges")
+    scales = [as_float(scale) for scale in as_list(result["scales"])]
+    if len(scales) != 1 or scales[0] <= 0:
+        yield ClaimCheck("scales", CheckStatus.FAILED, "is not one above 0", MANIFEST)
+        return
+    scale = scales[0]
+    cost = moved / (2 * scale**2) if gaussian else moved / scale
+    fault = "" if isclose(cost, budget, rel_tol=_RELATIVE) else f"the noise costs {cost:.8g}"
+    found = f"the stated noise costs {cost:.6g} of {budget:g}"
+    key = "rho" if gaussian else "epsilon"
+    label = "The noise costs no more than the budget"
+    yield _check(f"scales within {key}", fault, found, MANIFEST, label)
+    terms = [1]
+    terms += (
+        []
+        if released.out.all() and (released.into.all() or not settings.directed)
+        else [released.size - 1]
+    )
+    terms += [] if released.total else [released.pairs]
+    largest = max(terms) * (scale**2 if gaussian else 2 * scale**2)
+    stated = as_float(result["max_variance"])
+    fault = "" if isclose(stated, largest, rel_tol=_RELATIVE) else f"is not {largest:.8g}"
+    label = "The largest variance before consistency"
+    yield _check("max_variance", fault, f"is {largest:.8g}", MANIFEST, label)
+
+
+def _variances(
+    result: Result, settings: GraphSettings, released: Claim, token: CancelToken
+) -> ClaimCheck:
+    """The error of each table, computed again."""
+    claim, label = "variance of each table", "The error of each table"
+    scale = as_float(as_list(result["scales"])[0])
+    kind = gaussian_variance if settings.noise is Noise.GAUSSIAN else laplace_variance
+    one = max(_LEAST, kind(scale))
+    shares: Mapping[str, Callable[[], Iterable[tuple[int, float]]]] = {
+        "edges": lambda: edge_groups(released),
+        "degrees": lambda: degree_groups(released, into=False),
+        _OUT: lambda: degree_groups(released, into=False),
+        _IN: lambda: degree_groups(released, into=True),
+        "number of edges": lambda: [(1, count_share(released))],
+    }
+    for item in map(as_table, as_list(result["cuboids"])):
+        token.check()
+        found = sorted(
+            ((share * one, n) for n, share in shares[str(item["table"])]()), reverse=True
+        )
+        stated = as_list(item.get("variances", [[item["cells"], item["variance"]]]))
+        pairs = [(as_float(as_list(each)[1]), int(as_float(as_list(each)[0]))) for each in stated]
+        if pairs[0][0] != as_float(item["variance"]) or not _same_groups(pairs, found):
+            fault = f"{item['file']}: `variance` is not what the noise and the exact numbers give"
+            return ClaimCheck(claim, CheckStatus.FAILED, fault, MANIFEST, label)
+    text = "computed again, the same"
+    return ClaimCheck(claim, CheckStatus.CONFIRMED, text, "", label)
+
+
+def _same_groups(stated: list[tuple[float, int]], found: list[tuple[float, int]]) -> bool:
+    """Whether the cells have these variances, the largest first, groups merged or not."""
+    left = list(stated)
+    for variance, count in found:
+        if not left or not isclose(left[0][0], variance, rel_tol=1e-6):
+            return False
+        rest = left[0][1] - count
+        if rest < 0:
+            return False
+        left = [(left[0][0], rest), *left[1:]] if rest else left[1:]
+    return not left
+
+
+def _values(
+    settings: GraphSettings, released: Claim, published: Mapping[str, CuboidTable]
+) -> Iterator[ClaimCheck]:
+    """Degrees and the number of edges are the sums of the edges; exact ones are counts."""
+    tables = {name.split("/")[1][:-4]: table for name, table in published.items()}
+    edges = np.asarray(tables[_EDGES].values, dtype=np.float64)
+    first, second = tables[_EDGES].domain.codes(0, len(edges))
+    rows, columns = (
+        np.bincount(side, weights=edges, minlength=released.size) for side in (first, second)
+    )
+    label, size = "All tables agree with each other", max(1.0, float(np.abs(edges).sum()))
+    sums = {"degrees": rows + columns, _OUT: rows, _IN: columns, _COUNT: edges.sum().reshape(1)}
+    for name, (_, _, known) in _expected_tables(settings, released).items():
+        if name == _EDGES:
+            continue
+        values, file = np.asarray(tables[name].values, np.float64).reshape(-1), f"graph/{name}.csv"
+        gap = float(np.abs(values - sums[name]).max())
+        if gap > (_RELATIVE * size if settings.any_exact else 0.0):
+            found = f"{file} and the edges differ by up to {gap:.6g}"
+            yield ClaimCheck("consistency", CheckStatus.FAILED, found, file, label)
+            return
+        most = released.pairs if name == _COUNT else released.size - 1
+        exact = values[known]
+        if ((exact < 0) | (exact > most) | (exact % 1 != 0)).any():
+            found = f"{file} holds an exact number that no graph has"
+            yield ClaimCheck("exact degrees", CheckStatus.FAILED, found, file)
+            return
+    yield ClaimCheck("consistency", CheckStatus.CONFIRMED, "edges summed up", "", label)
+    fault = _impossible(settings, released, tables)
+    label = "A graph has the exact degrees"
+    yield _check("exact degrees", fault, "whole numbers that a graph can have", "", label)
+    if not settings.any_exact:
+        fault = "" if not (edges % 1).any() else "holds a number that is not whole"
+        label = "Values lie on the grid of the noise"
+        yield _check("values", fault, "all are whole", f"graph/{_EDGES}.csv", label)
+
+
+def _impossible(settings: GraphSettings, released: Claim, tables: Mapping[str, CuboidTable]) -> str:
+    """What no graph without loops has, where all degrees of a kind are exact."""
+    if settings.directed or not released.out.all():
+        return ""
+    degrees = np.sort(np.asarray(tables["degrees"].values, dtype=np.int64))[::-1]
+    if degrees.sum() % 2:
+        return "graph/degrees.csv: the exact degrees have an odd sum"
+    ranks = np.arange(1, len(degrees) + 1)
+    for k, most in zip(ranks, np.cumsum(degrees), strict=True):  # Erdős and Gallai
+        if most > k * (k - 1) + np.minimum(degrees[k:], k).sum():
+            return "graph/degrees.csv: no graph has these exact degrees"
+    return ""
+
+
+def _words(manifest: Mapping[str, object], settings: GraphSettings, change: int) -> ClaimCheck:
+    """The guarantee is the one that these settings give, word for word."""
+    from dpdesk.engine.graphs.words import graph_guarantee
+
+    label = "The sentences of the guarantee fit the settings"
+    stated = as_table(manifest["guarantee"])
+    clusters = as_table(stated["parameters"]).get("cluster")
+    cluster = str(clusters[0]) if isinstance(clusters, list) and clusters else None
+    size = change if settings.any_exact else None
+    expected = graph_guarantee(settings, cluster, size).as_json()
+    plain = {**stated, "parameters": {**as_table(stated["parameters"])}}
+    same = dumps(plain, sort_keys=True) == dumps(expected, sort_keys=True)
+    keys = [key for key in expected if plain.get(key) != expected[key]]
+    fault = "" if same else f"`{keys[0] if keys else 'guarantee'}` is not what the settings give"
+    return _check("guarantee", fault, "worded again, the same", MANIFEST, label)

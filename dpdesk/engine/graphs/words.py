@@ -1,0 +1,228 @@
+"""The guarantee of a graph in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp
+
+from dpdesk.core.budget import UNPROTECTED
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.jobs import Note
+from dpdesk.core.plain import number_text
+from dpdesk.engine.cubes.guarantee import plain
+from dpdesk.engine.cubes.guarantee_words import (
+    CHOOSING,
+    INDEPENDENT,
+    OTHERS,
+    converted,
+    rounded_up,
+    suspicion_after,
+)
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.graphs.settings import GraphSettings
+
+UNIT = "edges"
+_MOST_NAMED = 12
+_TWO = 2
+
+
+def graph_guarantee(
+    settings: GraphSettings, cluster: str | None, change: int | None = None
+) -> Guarantee:
+    """Claim, assumptions and limits; from the settings alone.
+
+    ``change`` is the size of a minimal change where something is released exactly.
+    """
+    pure, budget = settings.noise is Noise.LAPLACE, float(settings.budget)
+    parameters: dict[str, object] = {
+        "epsilon" if pure else "rho": plain(settings.budget),
+        **({} if pure else {"delta": float(settings.delta)}),
+        "noise": settings.noise.value,
+        "neighbours": "replace" if settings.replace else "add-remove",
+        "rows_per_person": settings.rows_per_person,
+        **({"cluster": [cluster]} if cluster else {}),
+        **({} if change is None else {"minimal_change": change}),
+    }
+    epsilon = budget if pure else converted(budget, float(settings.delta))
+    model = "epsilon-differential privacy" if pure else "zero-concentrated differential privacy"
+    beside = "" if change is None else " beside exact degrees"
+    return Guarantee(
+        model=f"{model} of edges{beside}",
+        parameters=parameters,
+        claim=_claim(settings, epsilon, change),
+        assumes=_assumes(settings, cluster, change),
+        not_covered=_not_covered(settings, epsilon, change),
+    )
+
+
+def exact_names(settings: GraphSettings) -> str:
+    """What is released exactly, as people read it."""
+    named = exact_parts(settings)
+    return " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else "".join(named)
+
+
+def exact_parts(settings: GraphSettings) -> tuple[str, ...]:
+    """What is released exactly, one thing after the other."""
+    named = [
+        _degrees(nodes, kind)
+        for nodes, kind in zip(_sides(settings), _kinds(settings.directed), strict=True)
+        if nodes != ()
+    ]
+    if settings.exact_edges:
+        named.append("the number of edges")
+    return tuple(named)
+
+
+def outside_words(settings: GraphSettings) -> str:
+    """What a ledger says of the part that its cost does not cover; empty when there is none."""
+    return f"{UNPROTECTED}{exact_names(settings)}, published exactly" if settings.any_exact else ""
+
+
+def graph_notes(
+    settings: GraphSettings, change: int | None, cluster: str | None
+) -> tuple[Note, ...]:
+    """What a newcomer should know of a design."""
+    rows = settings.rows_per_person
+    unit = f"{rows:,} edges of one person" if rows > 1 else "one edge"
+    found = [
+        Note(
+            "graph.edges",
+            f"The noise hides {unit}, not all edges of a node: who has many edges stays visible "
+            "as somebody who has many.",
+        )
+    ]
+    if change is not None:
+        found.append(
+            Note(
+                "graph.exact",
+                f"Nothing protects {exact_names(settings)}. The noise is made for a minimal change "
+                f"of up to {_edges(change)} beside that.",
+            )
+        )
+    if rows > 1 and cluster is None:
+        found.append(
+            Note(
+                "graph.rows-per-person",
+                f"The plan vouches for at most {rows:,} edges per person; nothing enforces it.",
+            )
+        )
+    return tuple(found)
+
+
+def _sides(settings: GraphSettings) -> tuple[Sequence[str] | None, Sequence[str] | None]:
+    return settings.exact_first, settings.exact_second
+
+
+def _kinds(directed: bool) -> tuple[str, str]:
+    return ("out-degrees", "in-degrees") if directed else ("degrees", "")
+
+
+def _degrees(nodes: Sequence[str] | None, kind: str) -> str:
+    if nodes is None:
+        return f"all {kind}"
+    shown = ", ".join(nodes[:_MOST_NAMED])
+    more = len(nodes) - _MOST_NAMED
+    shown += f" and {more:,} more" if more > 0 else ""
+    of = "1 node" if len(nodes) == 1 else f"{len(nodes):,} nodes"
+    return f"the {kind} of {of} ({shown})"
+
+
+def _edges(count: int) -> str:
+    return "1 edge" if count == 1 else f"{count:,} edges"
+
+
+def _lead(settings: GraphSettings, epsilon: float) -> tuple[str, str, str]:
+    """How a claim begins, its budget, and by what odds change at most."""
+    times = rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
+    if settings.noise is Noise.LAPLACE:
+        return "Whatever is published", f"ε = {number_text(settings.budget)}", times
+    chance = f"{float(settings.delta):.3g}"
+    lead = f"Except with a chance of {chance}, whatever is published"
+    return lead, f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}", times
+
+
+def _claim(settings: GraphSettings, epsilon: float, change: int | None) -> str:
+    lead, given, times = _lead(settings, epsilon)
+    after, rows = suspicion_after(epsilon), settings.rows_per_person
+    if change is not None:
+        size = (
+            "at most 1 edge comes or goes"
+            if change == 1
+            else f"at most {change:,} edges come or go, and no exact number changes"
+        )
+        unit = "one minimal change" if rows == 1 else f"{rows:,} minimal changes"
+        names = exact_names(settings)
+        return (
+            f"Published without noise, and so without ε protection: {names}. Among graphs that "
+            f"agree with that, ε holds for {unit} (size {change}: {size}). {lead} beside it, the "
+            f"odds between two such graphs change by at most ×{times} ({given}). A suspicion of "
+            f"10 % that one of them is the true one can rise to at most {after} %."
+        )
+    if settings.replace:
+        unit = (
+            "any two edges" if rows == 1 else f"any two choices of the {rows:,} edges of a person"
+        )
+        return f"{lead}, the odds between {unit} change by at most ×{times} ({given})."
+    unit = "a given edge is" if rows == 1 else f"all of a person's up to {rows:,} edges are"
+    return (
+        f"{lead}, the odds that {unit} in the data change by at most ×{times} ({given}). A "
+        f"suspicion of 10 % can rise to at most {after} %."
+    )
+
+
+def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -> tuple[str, ...]:
+    rows = settings.rows_per_person
+    held = "one edge" if rows == 1 else f"at most {rows:,} edges"
+    if cluster:
+        unit = (
+            f"A person is all rows with the same `{cluster}`; of each, {held} "
+            f"{'was' if rows == 1 else 'were'} used, and rows without it were left out."
+        )
+    elif rows == 1:
+        unit = "What is protected is a single edge, whoever it is about."
+    else:
+        unit = f"Every person has {held} in the data; nothing in the data enforced it."
+    others, known = OTHERS, INDEPENDENT.replace("persons", "edges")
+    if change is not None:
+        others += " One whose noise was not made beside the same exact numbers counts up to "
+        others += f"{change} times."
+        known = (
+            "Somebody may know everything but which of two such graphs is the true one; no other "
+            "numbers about these edges than the exact ones here are known."
+        )
+    pair = "Two nodes have one edge at most"
+    pair += ", and one more in the other direction" if settings.directed else ""
+    return (
+        unit,
+        f"{pair}: repeated rows count once, and rows from a node to itself are left out.",
+        "The nodes, their order and all settings were fixed without looking at the data.",
+        known,
+        others,
+        "The random numbers come from a cryptographic generator, and the manifest holds a "
+        "commitment to the source: against an adversary who breaks these nothing is promised.",
+    )
+
+
+def _not_covered(settings: GraphSettings, epsilon: float, change: int | None) -> tuple[str, ...]:
+    sentences = []
+    rows = settings.rows_per_person
+    if change is not None:
+        unit = "a minimal change" if rows == 1 else f"{rows:,} minimal changes"
+        sentences += [
+            "What the exact numbers show by themselves: a node whose exact degree is 0 has no "
+            "edge, and one whose degree is that of all other nodes has an edge to each.",
+            f"Larger differences between graphs: k times {unit} cost k times as much.",
+        ]
+    sentences.append(
+        "All edges of a node together: that somebody has many edges, or none, is not hidden as "
+        "one edge is."
+    )
+    if settings.replace:
+        sentences.append("The number of edges: it is taken to be known.")
+    elif change is None:
+        twice = rounded_up(exp(_TWO * epsilon)) if epsilon <= 350 else "more than 10^300"
+        sentences.append(
+            "Odds between two places of an edge that is known to be in the data: these change by "
+            f"up to ×{twice}."
+        )
+    return (*sentences, CHOOSING)
