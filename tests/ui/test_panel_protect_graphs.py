@@ -1,0 +1,117 @@
+"""The protect panel with a graph: the form, planned errors, undo, nothing spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from dpdesk.core.charts import BarChart
+from dpdesk.ui.forms.cubes.dimensions import DimensionsField
+from dpdesk.ui.forms.graphs import GraphForm
+from dpdesk.ui.panels.protect import ProtectPanel
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.workbench import Workbench
+from tests.helpers.a11y import findings
+from tests.helpers.people_plan import TIMEOUT, open_plan
+
+PLAN = """version = 1
+[source]
+path = "edges.csv"
+[attributes]
+year = { role = "identifier" }
+[protection]
+method = "dp-graph"
+ends = ["person", "friend"]
+nodes = ["ann", "bob", "cem", "dora", "eve"]
+"""
+
+
+@pytest.fixture
+def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
+    made = ProtectPanel(bench, theme)
+    qtbot.addWidget(made)
+    made.resize(1200, 760)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def opened(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, folder: Path, more: str = ""
+) -> GraphForm:
+    rows = "person,friend,year\nann,bob,2020\nbob,cem,2021\n"
+    (folder / "edges.csv").write_text(rows, "utf-8")
+    plan = folder / "plan.toml"
+    plan.write_text(PLAN + more, "utf-8")
+    open_plan(bench, plan, qtbot)
+    panel.activated()
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy, timeout=TIMEOUT)
+    form = panel.settings.form
+    assert isinstance(form, GraphForm)
+    return form
+
+
+def settled(panel: ProtectPanel, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not panel.busy, timeout=TIMEOUT)
+
+
+def test_the_form_offers_columns_degrees_and_a_budget_and_counts_nothing(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, tmp_path, 'exact = "degrees"\nepsilon = 1\n')
+    assert form.values() == {
+        key: value for key, value in form.values().items() if key in bench.work.parameters
+    } | {key: form.values()[key] for key in form.values()}
+    ends = form.field("ends")
+    assert isinstance(ends, DimensionsField)
+    assert ends.chosen == ("person", "friend")
+    assert "the error of one edge is ±" in panel.result.sentence
+    chart = panel.result.deck.view("graph-errors").chart
+    assert isinstance(chart, BarChart)
+    assert not (bench.context.home / "ledger.sqlite").exists()
+    assert not panel.settings.accuracy.isVisible()
+    assert panel.settings.budget.isVisible()
+    assert not findings(form)
+
+
+def test_a_graph_without_a_budget_or_ends_says_what_to_do(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, tmp_path)
+    assert "neither" in panel.result.sentence
+
+
+def test_a_typed_epsilon_takes_the_place_of_rho_and_is_undone(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, tmp_path, "rho = 0.5\n")
+    line = form.field("epsilon").control
+    line.setFocus()
+    qtbot.keyClicks(line, "2")
+    settled(panel, qtbot)
+    assert bench.work.parameters.get("epsilon") == 2
+    assert bench.work.parameters.get("rho") is None
+    bench.undo()
+    settled(panel, qtbot)
+    assert bench.work.parameters.get("rho") == 0.5
+
+
+def test_nodes_whose_degrees_are_exact_are_asked_for_where_degrees_are(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
+    assert not form.field("exact_nodes").isVisible()
+    choice = form.field("exact").control
+    choice.setFocus()
+    qtbot.keyClick(choice, Qt.Key.Key_Down)
+    settled(panel, qtbot)
+    assert bench.work.parameters["exact"] == "degrees"
+    assert form.field("exact_nodes").isVisible()
+    before = panel.result.sentence
+    qtbot.keyClicks(form.field("exact_nodes").control, "ann")
+    settled(panel, qtbot)
+    assert bench.work.parameters["exact_nodes"] == ["ann"]
+    assert panel.result.sentence != before
