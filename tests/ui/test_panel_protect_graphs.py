@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import BarChart
@@ -62,9 +63,10 @@ def test_the_form_offers_columns_degrees_and_a_budget_and_counts_nothing(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
     form = opened(panel, bench, qtbot, tmp_path, 'exact = "degrees"\nepsilon = 1\n')
-    assert form.values() == {
-        key: value for key, value in form.values().items() if key in bench.work.parameters
-    } | {key: form.values()[key] for key in form.values()}
+    before = dict(bench.work.parameters)
+    assert {key: form.values()[key] for key in before} == {
+        key: list(value) if isinstance(value, tuple) else value for key, value in before.items()
+    }
     ends = form.field("ends")
     assert isinstance(ends, DimensionsField)
     assert ends.chosen == ("person", "friend")
@@ -77,11 +79,39 @@ def test_the_form_offers_columns_degrees_and_a_budget_and_counts_nothing(
     assert not findings(form)
 
 
-def test_a_graph_without_a_budget_or_ends_says_what_to_do(
+def test_without_a_budget_errors_are_drawn_for_a_supposed_one(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
     opened(panel, bench, qtbot, tmp_path)
-    assert "neither" in panel.result.sentence
+    assert "nothing is chosen for you" in panel.result.band.text
+    assert isinstance(panel.result.deck.view("graph-errors").chart, BarChart)
+
+
+def test_in_degrees_are_asked_for_where_edges_have_a_direction(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, tmp_path, 'exact = "degrees"\nepsilon = 1\n')
+    assert not form.field("exact_in_nodes").isVisible()
+    choice = form.field("graph").control
+    choice.setFocus()
+    qtbot.keyClick(choice, Qt.Key.Key_Down)
+    settled(panel, qtbot)
+    assert bench.work.parameters["graph"] == "directed"
+    assert form.field("exact_in_nodes").isVisible()
+
+
+def test_one_end_alone_is_too_few(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
+    ends = form.field("ends").control
+    ends.setFocus()
+    ends.setCurrentRow(1)
+    qtbot.keyClick(ends, Qt.Key.Key_Space)
+    settled(panel, qtbot)
+    assert list(bench.work.parameters["ends"]) == ["person"]
+    shown = [label.text() for label in panel.result.deck.findChildren(QLabel)]
+    assert any("two columns that name the ends" in text for text in shown)
 
 
 def test_a_typed_epsilon_takes_the_place_of_rho_and_is_undone(
@@ -113,5 +143,5 @@ def test_nodes_whose_degrees_are_exact_are_asked_for_where_degrees_are(
     before = panel.result.sentence
     qtbot.keyClicks(form.field("exact_nodes").control, "ann")
     settled(panel, qtbot)
-    assert bench.work.parameters["exact_nodes"] == ["ann"]
+    assert list(bench.work.parameters["exact_nodes"]) == ["ann"]
     assert panel.result.sentence != before

@@ -24,6 +24,8 @@ from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.graphs.tables import EDGES, GraphTable
 from dpdesk.engine.graphs.words import UNIT
 
+_HALF = 0.5
+
 
 def graph_charts(
     settings: GraphSettings, tables: Sequence[GraphTable], errors: Sequence[TableError]
@@ -50,19 +52,13 @@ def _errors_chart(
 ) -> BarChart:
     widths = [width(settings, error) for error in errors]
     edges = next(w for table, w in zip(tables, widths, strict=True) if table.kind == EDGES)
-    many = max(2, round((edges * 2) ** 2))
+    told = (
+        "only sums over many pairs tell something" if edges > _HALF else "single edges can be told"
+    )
     return BarChart(
         id="graph-errors",
         question="How large is the error of each table?",
-        answer=(
-            f"± {format_figure(edges, 'number')} for a single edge, which is 0 or 1: "
-            + (
-                f"single edges tell little, sums over some {format_figure(many, 'count')} pairs "
-                "and more do."
-                if edges > 0.5
-                else "single edges can be told."
-            )
-        ),
+        answer=f"± {format_figure(edges, 'number')} for a single edge, which is 0 or 1: {told}.",
         category_axis=Axis("Table", ""),
         value_axis=Axis("± in 95 % of the cells", UNIT, minimum=0.0),
         categories=tuple(table.kind for table in tables),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.parameters import ParameterValue
+from dpdesk.engine.cubes.lattice_chart import NO_BUDGET
 from dpdesk.engine.graphs.design import GraphDesign, design_graph
 from dpdesk.engine.method import ExplorationView
 from dpdesk.engine.private_method import PrivateInput
@@ -22,13 +24,17 @@ class GraphExploration:
 
     def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
         """Errors, costs and guarantee of these settings; an unusable one says what is wrong."""
+        budget = parameters["epsilon"] is not None or parameters["rho"] is not None
+        tried = parameters if budget else {**parameters, "epsilon": Fraction(1)}
         try:
-            design = design_graph(replace(self._given, parameters=parameters), self._token)
+            design = design_graph(replace(self._given, parameters=tried), self._token)
         except Cancelled:
             raise
         except DpdeskError as error:
             sentence = error.sentence if isinstance(error, InputError) else error.line
             return ExplorationView(False, sentence, (), ())
+        if not budget:
+            return ExplorationView(False, NO_BUDGET, design.charts[:1], (), supposed=True)
         return ExplorationView(
             True,
             _sentence(design),

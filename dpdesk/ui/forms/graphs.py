@@ -31,6 +31,12 @@ class GraphForm(ParameterForm):
         if isinstance(ends, DimensionsField):
             ends.show_around(Around(columns, dict(roles)))
 
+    def _applies(self, key: str) -> bool:
+        """In-degrees are asked for where edges have a direction."""
+        if key == "exact_in_nodes" and self.field("graph").plain() != "directed":
+            return False
+        return super()._applies(key)
+
     def follow(self, field: Field) -> None:
         """See the class."""
         other = _PAIR.get(field.parameter.key)

@@ -206,7 +206,10 @@ def test_views_are_planned_and_say_what_is_missing() -> None:
     roles = {"from": Role.INSENSITIVE, "to": Role.INSENSITIVE}
     parsed = parse_parameters(PARAMETERS, values, "plan")
     exploration = GraphExploration(PrivateInput(roles, {}, parsed), CancelToken())
-    assert "neither" in exploration.view(parsed).sentence
+    supposed = exploration.view(parsed)
+    assert (supposed.feasible, supposed.supposed) == (False, True)
+    wrong = exploration.view(parsed | {"nodes": None})
+    assert "not declared" in wrong.sentence
     view = exploration.view(parse_parameters(PARAMETERS, values | {"epsilon": 1}, "plan"))
     assert view.feasible
     assert {chart.id for chart in view.charts} == {"graph-errors", "cube-odds"}
