@@ -44,6 +44,15 @@ class ItemLine:
 
 
 @dataclass(frozen=True)
+class AttackLine:
+    """An attack that was tried: what the attacker knows, and what came of it."""
+
+    attack: str
+    knows: str
+    found: str
+
+
+@dataclass(frozen=True)
 class PackContent:
     """Everything that a pack is made from; ``report`` is the page ``internal/report.html``.
 
@@ -63,6 +72,7 @@ class PackContent:
     items: tuple[ItemLine, ...]
     policy: str
     checks: tuple[CheckLine, ...]
+    attacks: tuple[AttackLine, ...]
     ledger: tuple[tuple[str, str], ...]
     software: str
     components: tuple[tuple[str, str], ...]

@@ -154,3 +154,47 @@ def test_a_pack_tells_what_the_ledger_of_a_private_release_says_now(tmp_path: Pa
     assert "everybody" in words
     assert "2 debits, ε = 1 together" in words
     assert "the outcome of this debit: released" in words
+
+
+def test_a_pack_says_which_attacks_were_tried_and_what_came_of_them(
+    author: Person, tmp_path: Path
+) -> None:
+    pack = tmp_path / "pack.html"
+    author.does("review", "pack", "release", "--out", pack)
+    rows = table_rows(pack, "pack-attacks")
+    assert len(rows) >= 3
+    first = next(row for row in rows if row.startswith("Finding a person's row by the quasi"))
+    manifest = json.loads((author.folder / "public/manifest.json").read_text("utf-8"))
+    assert f"{manifest['result']['smallest_class']:,}" in first
+    assert any(row.startswith("Reading a value that a whole class shares") for row in rows)
+    costs = " ".join(table_rows(pack, "pack-ledger"))
+    assert "nothing: its method spends no privacy budget" in costs
+    assert "this computer has no ledger yet" in costs
+
+
+def test_a_pack_without_noise_tells_what_noise_on_the_same_file_has_cost(tmp_path: Path) -> None:
+    (someone,) = people(tmp_path, AUTHOR)
+    (someone.desk / "people.csv").write_text(
+        "id,sex\n" + "".join(f"p{row},{'mf'[row % 2]}\n" for row in range(40)), "utf-8"
+    )
+    source = 'version = 1\n[source]\npath = "people.csv"\n'
+    (someone.desk / "noise.toml").write_text(
+        source + '[protection]\nmethod = "dp-cube"\ndimensions = ["sex"]\nepsilon = 0.5\n'
+        '[protection.domains]\nsex = ["m", "f"]\n[budget]\npopulation = "everybody"\n',
+        "utf-8",
+    )
+    (someone.desk / "rows.toml").write_text(
+        source + '[attributes]\nid = { role = "identifier", pseudonym = { key = "people" } }\n'
+        'sex = { role = "quasi-identifier" }\n[protection]\nmethod = "k-anonymity"\nk = 5\n',
+        "utf-8",
+    )
+    someone.does("pseudonyms", "new", "people")
+    someone.does("run", "noise.toml", "--out", "noisy")
+    someone.does("run", "rows.toml", "--out", "release")
+    someone.does("review", "pack", "release", "--out", "pack.html")
+    pack = someone.desk / "pack.html"
+    costs = " ".join(table_rows(pack, "pack-ledger"))
+    assert "1 debit for the population “everybody”, ε = 0.5 together" in costs
+    rows = table_rows(pack, "pack-attacks")
+    joined = next(row for row in rows if row.startswith("Finding a person by all their rows"))
+    assert "Of 40 pseudonyms of id, 0 have rows that nobody else has together" in joined

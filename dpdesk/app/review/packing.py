@@ -15,6 +15,7 @@ from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 
 if TYPE_CHECKING:
+    from dpdesk.core.release import ReleaseFacts
     from dpdesk.project.review.questions import Item
     from dpdesk.project.review.state import Round
     from dpdesk.project.review.votes import ItemStatus
@@ -117,9 +118,8 @@ def _page(context: AppContext, picture: ReviewPicture, folder: Path, token: Canc
 def _content(
     context: AppContext, picture: ReviewPicture, folder: Path, token: CancelToken
 ) -> PackContent:
+    from dpdesk.app.review.attacks import attack_lines
     from dpdesk.app.software import bill_sha256, components
-    from dpdesk.io.release_folder import INTERNAL, MANIFEST, PUBLIC, REPORT
-    from dpdesk.io.safewrite import hash_file
     from dpdesk.project.review.texts import time_text
     from dpdesk.report.pack import PackContent
     from dpdesk.report.review import check_line
@@ -128,13 +128,7 @@ def _content(
     verified = signed_report(picture)
     faults = [f"{failure.path}: {failure.reason}." for failure in verified.failures]
     method = next((m.title for m in context.registry if m.id == facts.method), facts.method)
-    try:
-        page = (folder / INTERNAL / REPORT).read_bytes()
-        name = hash_file(folder / PUBLIC / MANIFEST, token)[0]
-    except OSError as error:
-        raise InputError(
-            "pack.not-whole", f"{folder}: {error.strerror or error} ({error.filename})."
-        ) from error
+    page, name = _report_and_name(folder, token)
     return PackContent(
         title=facts.title or method,
         method=method,
@@ -148,12 +142,27 @@ def _content(
         items=tuple(_item(item, picture) for item in picture.checked.checklist.items),
         policy=picture.checked.checklist.policy_sha256,
         checks=tuple(check_line(check) for check in verified.claims),
-        ledger=tuple(_ledger(context, facts.internal_section("budget"))),
+        attacks=tuple(attack_lines(picture, token)),
+        ledger=tuple(_ledger(context, facts)),
         software=bill_sha256(),
         components=tuple((name, version) for name, version, _ in components()),
         guarantee={"claim": str(facts.section("guarantee").get("claim", ""))},
         report=page,
     )
+
+
+def _report_and_name(folder: Path, token: CancelToken) -> tuple[bytes, str]:
+    """The page of the report, and the SHA-256 of the manifest. Raises InputError."""
+    from dpdesk.io.release_folder import INTERNAL, MANIFEST, PUBLIC, REPORT
+    from dpdesk.io.safewrite import hash_file
+
+    try:
+        page = (folder / INTERNAL / REPORT).read_bytes()
+        return page, hash_file(folder / PUBLIC / MANIFEST, token)[0]
+    except OSError as error:
+        raise InputError(
+            "pack.not-whole", f"{folder}: {error.strerror or error} ({error.filename})."
+        ) from error
 
 
 def _standing(picture: ReviewPicture) -> str:
@@ -229,8 +238,12 @@ def _looks() -> Mapping[ItemStatus, tuple[str, str]]:
     }
 
 
-def _ledger(context: AppContext, budget: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """The debit that paid for the release, by the evidence, and what its ledger says now."""
+def _ledger(context: AppContext, facts: ReleaseFacts) -> Iterator[tuple[str, str]]:
+    """The debit that paid for the release, by the evidence, and what its ledger says now.
+
+    A release without a debit says so, and what was spent on the same data all the same.
+    """
+    budget = facts.internal_section("budget")
     words = {
         "population": "Population",
         "cost": "What this release cost",
@@ -244,6 +257,40 @@ def _ledger(context: AppContext, budget: Mapping[str, object]) -> Iterator[tuple
             yield label, str(budget[key])
     if budget.get("entry"):
         yield "The ledger now", _spent(context, str(budget["entry"]))
+    elif not budget:
+        yield "What this release cost", "nothing: its method spends no privacy budget"
+        source = str(facts.internal_section("source").get("sha256", ""))
+        yield "Spent on the same file", _spent_on(context, source)
+
+
+def _spent_on(context: AppContext, source: str) -> str:
+    """What this computer's own ledger says was spent on a file, whatever population it stands for.
+
+    The guarantee of a release without noise does not add up with these, but their readers may
+    hold both.
+    """
+    from dpdesk.app.ledgers import ledger_path
+    from dpdesk.project.ledger import Ledger
+
+    path = ledger_path(context, context.home)
+    if not path.is_file():
+        return "nothing: this computer has no ledger yet"
+    try:
+        with closing(Ledger.open(path, create=False)) as ledger:
+            book = ledger.book
+    except DpdeskError as error:
+        return f"the ledger cannot be read: {error.sentence}"
+    debits = book.debits.values()
+    keys = {one.key.folded: one.key for one in debits if one.request.source == source}
+    parts = [
+        f"{_debits(book.spending(key).count)} for {key}, {book.spending(key)} together"
+        for key in keys.values()
+    ]
+    return "; ".join(parts) or "nothing, by this computer's own ledger"
+
+
+def _debits(count: int) -> str:
+    return "1 debit" if count == 1 else f"{count:,} debits"
 
 
 def _spent(context: AppContext, entry: str) -> str:
@@ -267,6 +314,6 @@ def _spent(context: AppContext, entry: str) -> str:
     spending, limit = book.spending(record.key), book.limit(record.key)
     owner = "no limit" if limit is None else f"the owner's limit is {limit}"
     return (
-        f"{spending.count:,} debits, {spending} together; {owner}; the outcome of this debit: "
+        f"{_debits(spending.count)}, {spending} together; {owner}; the outcome of this debit: "
         f"{record.outcome.value}"
     )
