@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from dpdesk.core.language import ENGLISH, Catalogue, languages, read_catalogue
 from dpdesk.core.language.catalogue import WINDOW
+from dpdesk.ui.words.spoken import set_language
 
 SYSTEM = "system"
 
@@ -54,6 +55,7 @@ class WindowTranslator(QTranslator):
 def install_language(qt: QApplication, setting: str) -> str:
     """Install the translators of a setting, before any window is made; the language it means."""
     language = language_for(setting)
+    set_language(language)
     if language == ENGLISH:
         return language
     toolkit = QTranslator(qt)

@@ -13,6 +13,7 @@ from dpdesk.core.charts import BarChart, BarSeries
 from dpdesk.ui.charts.items import Bar
 from dpdesk.ui.theme import Theme, look_colour
 from dpdesk.ui.words.numbers import figure_words, marked
+from dpdesk.ui.words.spoken import inside
 
 
 def bars_top(chart: BarChart) -> float:
@@ -66,7 +67,7 @@ def _pair_label(value: str, other: str, outline: BarSeries) -> str:
     if not outline.bound:
         return f"{other.removesuffix(' %')} → {value}"
     text = QCoreApplication.translate("Bars", "{value} of {most} {name}")
-    return text.format(value=value.removesuffix(" %"), most=other, name=outline.name.lower())
+    return text.format(value=value.removesuffix(" %"), most=other, name=inside(outline.name))
 
 
 def _bar_label(value: float, kind: str) -> str:

@@ -46,6 +46,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.numbers import figure_words
+from dpdesk.ui.words.spoken import spoken
 
 if TYPE_CHECKING:
     from dpdesk.ui.charts.lattice_board import LatticeBoard
@@ -105,6 +106,7 @@ class ChartView(QWidget):
 
     def set_chart(self, chart: Chart | None) -> None:
         """Show a chart, or the placeholder."""
+        chart = None if chart is None else spoken(chart)
         self._chart = chart
         self._tell_saved("", "ok")
         if chart is None:

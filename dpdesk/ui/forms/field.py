@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 from dpdesk.core.list_parameters import NestedParameter
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.ui.words.plan_speech import in_form
+from dpdesk.ui.words.spoken import said
 
 
 class Field(QWidget):
@@ -90,7 +91,7 @@ def range_words(parameter: Parameter) -> str:
     """What a parameter accepts, as it is typed into a field; empty where an editor shows it."""
     if isinstance(parameter, NestedParameter):
         return ""
-    return in_form(parameter.range_text())
+    return said(in_form(parameter.range_text()))
 
 
 def start_of(parameter: Parameter) -> object:

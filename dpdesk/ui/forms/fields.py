@@ -41,6 +41,7 @@ from dpdesk.ui.forms.lists import LinesField, OutlineField, ValueField
 from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.words.spoken import inside
 
 LARGEST = 2_147_483_647
 SLIDER_STEPS = 1_000
@@ -281,7 +282,7 @@ class LevelsField(Field):
         self._summary.setWordWrap(True)
         self._clear = QPushButton(self.tr("Clear"))
         self._clear.setAccessibleName(
-            self.tr("Clear {label}").format(label=parameter.label.lower())
+            self.tr("Clear {label}").format(label=inside(parameter.label))
         )
         self._clear.setToolTip(self.tr("Let the program choose again"))
         self._clear.clicked.connect(self._on_clear)

@@ -26,6 +26,7 @@ from dpdesk.ui.forms.fields import field_for
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.mnemonics import Mnemonics
 from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.spoken import spoken_parameter
 
 
 class ParameterForm(QWidget):
@@ -47,7 +48,8 @@ class ParameterForm(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(SPACE.m)
         for parameter in specifications:
-            row = _Row(self.made_field(parameter, live=parameter.key in live), letters)
+            field = self.made_field(spoken_parameter(parameter), live=parameter.key in live)
+            row = _Row(field, letters)
             row.field.edited.connect(self._on_edited)
             row.field.left.connect(self._on_left)
             self._rows[parameter.key] = row

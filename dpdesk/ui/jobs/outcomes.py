@@ -10,6 +10,7 @@ from typing import TypeAlias
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 
@@ -82,7 +83,13 @@ def failure(job: int, title: str, error: BaseException) -> JobFailed:
     """The failed outcome of an exception; keeps no reference to it or to its frames."""
     if isinstance(error, DpdeskError):
         return JobFailed(
-            job, title, _kind(error), error.code, error.sentence, error.hint, dict(error.details)
+            job,
+            title,
+            _kind(error),
+            error.code,
+            said(error.sentence),
+            said(error.hint),
+            dict(error.details),
         )
     if isinstance(error, MemoryError):
         return JobFailed(

@@ -12,6 +12,7 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.layouts import column, row
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import said
 
 SHOW_AFTER_MS = 2_000
 
@@ -40,12 +41,12 @@ def state_text(state: JobState) -> str:
     """One line about a job: step n of N, units done, time left."""
     parts = []
     if state.step:
-        step = state.step
+        step = said(state.step)
         if state.count > 1:
             template = QCoreApplication.translate("Activity", "step {n} of {count}: {step}")
-            step = template.format(n=state.index, count=state.count, step=state.step)
+            step = template.format(n=state.index, count=state.count, step=step)
         parts.append(step)
-    unit = f" {state.unit}" if state.unit else ""
+    unit = f" {said(state.unit)}" if state.unit else ""
     if state.total:
         template = QCoreApplication.translate("Activity", "{done} of {total}{unit}")
         parts.append(

@@ -21,6 +21,7 @@ from dpdesk.ui.widgets.beside import BesideLayout
 from dpdesk.ui.widgets.focusing import ASIDE
 from dpdesk.ui.widgets.layouts import column, row
 from dpdesk.ui.words.numbers import figure_words
+from dpdesk.ui.words.spoken import spoken_guarantee
 
 
 class StepHeader(QWidget):
@@ -232,6 +233,7 @@ class GuaranteeCard(QFrame):
 
     def set_guarantee(self, guarantee: Guarantee) -> None:
         """Show a guarantee."""
+        guarantee = spoken_guarantee(guarantee)
         texts = {
             "claim": guarantee.claim,
             "assumes": _lines(guarantee.assumes),

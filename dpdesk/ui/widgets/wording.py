@@ -6,6 +6,7 @@ import re
 
 from dpdesk.ui.words.counts import quoted
 from dpdesk.ui.words.plan_speech import in_form
+from dpdesk.ui.words.spoken import said
 
 _MARKED = re.compile(r"`([^`]*)`")
 
@@ -15,4 +16,4 @@ def in_window(sentence: str) -> str:
 
     Names and values stand in quotation marks.
     """
-    return _MARKED.sub(lambda found: quoted(found[1]), in_form(sentence))
+    return _MARKED.sub(lambda found: quoted(found[1]), in_form(said(sentence)))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.app.types import Command, Method, SetMethod, SetParameters
 from dpdesk.core.parameters import ChoiceParameter, Parameter
 from dpdesk.ui.words.settings import value_words
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 
@@ -21,7 +22,7 @@ def worded(command: Command, method: Method | None, methods: Sequence[Method]) -
     if isinstance(command, SetMethod) and not command.what:
         chosen = next((one for one in methods if one.id == command.method), None)
         if chosen is not None:
-            words = translate("Edits", "Method: {title}").format(title=chosen.title)
+            words = translate("Edits", "Method: {title}").format(title=said(chosen.title))
             return replace(command, what=words)
     return command
 
@@ -36,15 +37,15 @@ def changes_words(method: Method, changes: Mapping[str, object]) -> str:
             parts.append(f"{key}: {value}")
         elif value is None:
             words = translate("Edits", "{setting}: by default")
-            parts.append(words.format(setting=_short(parameter.label)))
+            parts.append(words.format(setting=_short(said(parameter.label))))
         else:
-            parts.append(f"{_short(parameter.label)}: {_value(parameter, value)}")
+            parts.append(f"{_short(said(parameter.label))}: {_value(parameter, value)}")
     return ", ".join(parts)
 
 
 def _value(parameter: Parameter, value: object) -> str:
     if isinstance(parameter, ChoiceParameter):
-        label = next((one.label for one in parameter.choices if one.value == value), "")
+        label = next((said(one.label) for one in parameter.choices if one.value == value), "")
         return _short(label) or str(value)
     return value_words(parameter, value)
 

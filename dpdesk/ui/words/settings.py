@@ -9,6 +9,7 @@ from dpdesk.app.types import Method, WorkState
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import LevelsParameter, Parameter, ShareParameter
 from dpdesk.ui.words.numbers import figure_words, grouped
+from dpdesk.ui.words.spoken import inside, said
 
 
 def levels_words(picked: Mapping[str, object]) -> str:
@@ -37,8 +38,7 @@ def settings_words(method: Method | None, work: WorkState) -> str:
 
 def short_label(parameter: Parameter) -> str:
     """A label as the beginning or the middle of a sentence."""
-    label = parameter.label.partition(",")[0].partition(":")[0]
-    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+    return inside(said(parameter.label).partition(",")[0].partition(":")[0])
 
 
 def value_words(parameter: Parameter, value: object) -> str:
@@ -52,7 +52,7 @@ def value_words(parameter: Parameter, value: object) -> str:
     if isinstance(parameter, ShareParameter) and isinstance(exact, int | Fraction):
         return figure_words(float(exact), "share")
     if isinstance(exact, int) and not isinstance(exact, bool):
-        return f"{grouped(exact)} {parameter.unit}".strip()
+        return f"{grouped(exact)} {said(parameter.unit)}".strip()
     return parameter.as_text(exact).replace("\n", ", ")
 
 

@@ -12,6 +12,7 @@ from dpdesk.ui.panels.attributes.presenter import Row, note, top_text, translate
 from dpdesk.ui.words.columns import role_words, short_share, type_words
 from dpdesk.ui.words.labels import label_facts, label_of, with_label
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import said
 
 NAME, ROLE, NOTE, TYPE, DISTINCT, UNIQUE, MISSING, TOP = range(8)
 ROW_ROLE = Qt.ItemDataRole.UserRole
@@ -130,7 +131,7 @@ def _text(row: Row, column: int) -> str:
 
 def _tip(row: Row, column: int) -> str:
     if column == ROLE and row.role is None and row.profile is not None:
-        return row.profile.suggestion.reason
+        return said(row.profile.suggestion.reason)
     if column == NOTE and row.warning:
         return row.warning
     if column == NAME and row.profile is not None and row.profile.variable is not None:
@@ -150,5 +151,5 @@ def _spoken(row: Row, column: int) -> str:
         text = f"{text}, {label_of(row.profile)}"
     if column == ROLE and row.role is None and row.profile is not None:
         words = translate("AttributesPanel", "suggested {role}, not confirmed. {reason}")
-        return words.format(role=text, reason=row.profile.suggestion.reason)
+        return words.format(role=text, reason=said(row.profile.suggestion.reason))
     return text.replace("△ ", translate("AttributesPanel", "Caution: "))

@@ -12,6 +12,7 @@ from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.words.columns import role_words
 from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.spoken import said
 
 
 class RoleButtons(FlowBox):
@@ -86,7 +87,7 @@ class ColumnCard(QFrame):
             why = self.tr("Why suggested: {reason}")
             if row.role is None:
                 why = self.tr("Why suggested: {reason} Space confirms it.")
-            self._reason.setText(why.format(reason=row.profile.suggestion.reason))
+            self._reason.setText(why.format(reason=said(row.profile.suggestion.reason)))
             self._reason.show()
 
     def _title(self, row: Row) -> str:

@@ -11,6 +11,7 @@ from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, Role, WorkS
 from dpdesk.ui.shell import Mark, PanelStatus
 from dpdesk.ui.words.columns import role_words, short_share, type_words
 from dpdesk.ui.words.counts import short_name
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 
@@ -216,9 +217,9 @@ def short_reason(profile: ColumnProfile) -> str:
     """Why a role is suggested, without the name of the role, which stands beside it."""
     suggestion = profile.suggestion
     start, comma, rest = suggestion.reason.partition(", ")
-    if comma and start.casefold() == role_words(suggestion.role).casefold():
-        return rest[:1].upper() + rest[1:]
-    return suggestion.reason
+    if comma and start.casefold() == suggestion.role.value.replace("_", "-"):
+        return said(rest[:1].upper() + rest[1:])
+    return said(suggestion.reason)
 
 
 def effect(role: Role) -> str:

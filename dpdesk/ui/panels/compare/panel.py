@@ -32,6 +32,7 @@ from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.sides import Side, Sides
 from dpdesk.ui.widgets.stack import PageStack
+from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 POINTS, TABLE, GUARANTEE, CHART = "points", "table", "guarantee", "chart:"
@@ -305,9 +306,9 @@ class ComparePanel(Panel):
             TABLE: self.tr("What differs?"),
             GUARANTEE: self.tr("What is guaranteed?"),
         }
-        full |= {CHART + one.id: one.question for one in shared}
+        full |= {CHART + one.id: said(one.question) for one in shared}
         choices = [(POINTS, self.tr("Trade-off")), (TABLE, self.tr("Table"))]
-        choices += [(CHART + one.id, one.short or one.question) for one in shared]
+        choices += [(CHART + one.id, said(one.short or one.question)) for one in shared]
         self._strip.set_choices([*choices, (GUARANTEE, self.tr("Guarantee"))], full)
         self._show_current()
 
@@ -350,7 +351,7 @@ class ComparePanel(Panel):
             text = self.tr("{pin}: candidate {n}")
             view.set_heading(text.format(pin=pin, n=entry.candidate.id))
             view.set_chart(chart)
-        self._charts.set_question(pair[0].question)
+        self._charts.set_question(said(pair[0].question))
 
     def _show_guarantees(self, a: Entry, b: Entry | None) -> None:
         for card, entry in zip(self._guarantees, (a, b), strict=True):

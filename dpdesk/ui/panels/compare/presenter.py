@@ -22,6 +22,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.ui.words.numbers import figure_words
+from dpdesk.ui.words.spoken import inside, spoken_figures, spoken_guarantee
 
 AIR = 0.12
 LINE_FIGURES = 4
@@ -78,8 +79,17 @@ def entries(candidates: Sequence[Candidate], pins: Pins) -> tuple[Entry, ...]:
     first = next((one for one in candidates if one.id == pins.a), None)
     names = {pins.a: "A", pins.b: "B"}
     return tuple(
-        Entry(one, names.get(one.id, ""), "" if first is None else scope_reason(one, first))
+        Entry(
+            _spoken(one), names.get(one.id, ""), "" if first is None else scope_reason(one, first)
+        )
         for one in candidates
+    )
+
+
+def _spoken(one: Candidate) -> Candidate:
+    """A candidate whose words are in the language of the window."""
+    return replace(
+        one, figures=spoken_figures(one.figures), guarantee=spoken_guarantee(one.guarantee)
     )
 
 
@@ -195,7 +205,7 @@ def headline_words(entry: Entry, first: Sequence[str] = ()) -> str:
     known = {one.key: one for one in entry.candidate.figures}
     marked = [key for key, one in known.items() if one.headline] or list(known)
     keys = [key for key in dict.fromkeys((*first, *marked)) if key in known]
-    words = [f"{known[key].label.lower()} {figure_text(known[key])}" for key in keys[:LINE_FIGURES]]
+    words = [f"{inside(known[key].label)} {figure_text(known[key])}" for key in keys[:LINE_FIGURES]]
     return f"{entry.label}: {', '.join(words)}"
 
 
@@ -223,7 +233,7 @@ def answer(a: Entry | None, b: Entry | None, figures: Sequence[Figure]) -> str:
         if one is None or other is None or not figure.better or one.value == other.value:
             continue
         ahead = (one.value < other.value) == (figure.better == "lower")
-        better["A" if ahead else "B"].append(figure.label.partition(",")[0].lower())
+        better["A" if ahead else "B"].append(inside(figure.label.partition(",")[0]))
     if not better["A"] and not better["B"]:
         return translate("Compare", "A and B do not differ in these figures.")
     if not better["B"] or not better["A"]:

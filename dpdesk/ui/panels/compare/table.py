@@ -20,6 +20,7 @@ from dpdesk.ui.panels.compare.presenter import (
 )
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.settings import value_words
+from dpdesk.ui.words.spoken import said
 
 APART = 2
 STAR = "★"
@@ -159,12 +160,12 @@ def _plan_rows(
 def _plan_facts(entry: Entry, methods: Mapping[str, Method]) -> dict[str, str]:
     """Whatever a plan and its result say, in words, by label."""
     work, method = entry.candidate.work, methods.get(entry.candidate.work.method)
-    facts = {translate("Compare", "Method"): work.method if method is None else method.title}
+    facts = {translate("Compare", "Method"): work.method if method is None else said(method.title)}
     for parameter in method.parameters if method is not None else ():
         value = work.parameters.get(parameter.key)
         given = parameter.as_plain(parameter.default_value()) if value is None else value
         if given is not None:
-            facts[parameter.label] = value_words(parameter, given)
+            facts[said(parameter.label)] = value_words(parameter, given)
     facts |= _column_facts(work)
     for key, value in entry.candidate.result.items():
         if isinstance(value, Mapping) and all(isinstance(one, int) for one in value.values()):

@@ -14,6 +14,7 @@ from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.side import SideArea
 from dpdesk.ui.words.columns import role_words
+from dpdesk.ui.words.spoken import said
 
 
 class ColumnInspector(SideArea):
@@ -71,7 +72,7 @@ class ColumnInspector(SideArea):
         self._set_facts(facts(profile))
         role = role_words(profile.suggestion.role)
         self._role.setText(self.tr("Suggested role: {role}").format(role=role))
-        self._reason.setText(profile.suggestion.reason)
+        self._reason.setText(said(profile.suggestion.reason))
         self._suggestion.show()
         chart = None if spread is None else distribution_chart(spread, profile)
         self.chart.set_chart(chart)

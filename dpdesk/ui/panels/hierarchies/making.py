@@ -27,6 +27,7 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, leave_wheel, row
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.spoken import said
 
 NONE = ""
 
@@ -205,7 +206,7 @@ class MakingPane(QWidget):
         label.setBuddy(self.kind)
         self.kind.addItem(self.tr("None: value, then *"), NONE)
         for kind, form in self._forms.items():
-            self.kind.addItem(form.title, kind)
+            self.kind.addItem(said(form.title), kind)
         self._summary = QLabel()
         self._summary.setWordWrap(True)
         set_look(self._summary, "note")
@@ -258,7 +259,7 @@ class MakingPane(QWidget):
             self._form.deleteLater()
             self._form = None
         form = self._forms.get(kind or "")
-        self._summary.setText("" if form is None else form.summary)
+        self._summary.setText("" if form is None else said(form.summary))
         self._summary.setVisible(form is not None)
         if form is not None:
             made = ParameterForm(form.parameters, mnemonics=Mnemonics(taken_letters()))

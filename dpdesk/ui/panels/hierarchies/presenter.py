@@ -21,6 +21,7 @@ from dpdesk.ui.panels.hierarchies.tasks import Answer, Look
 from dpdesk.ui.shell import Mark, PanelStatus
 from dpdesk.ui.words.counts import quoted, short_name
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import inside, said
 
 translate = QCoreApplication.translate
 TREE_FORM_AT_MOST = 500
@@ -89,7 +90,7 @@ def choice_words(choice: HierarchyChoice | None) -> str:
         return Path(choice.path).name
     if isinstance(choice, HierarchyBuilder):
         form = hierarchies.forms().get(choice.kind)
-        return choice.kind if form is None else form.title.lower()
+        return choice.kind if form is None else inside(said(form.title))
     return translate("Hierarchies", "edited by hand")
 
 
@@ -203,7 +204,7 @@ def problem_words(problem: JobFailed, parameters: Sequence[Parameter]) -> str:
     sentence = rest if colon and "hierarchy of" in place else problem.sentence
     text = f"{sentence} {problem.hint}".strip()
     for parameter in parameters:
-        text = text.replace(f"`{parameter.key}`", quoted(parameter.label))
+        text = text.replace(f"`{parameter.key}`", quoted(said(parameter.label)))
     return text[:1].upper() + text[1:]
 
 

@@ -17,6 +17,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.stack import PageStack
+from dpdesk.ui.words.spoken import said
 
 WIDE_EMS, LEAST_EMS = 110, 38
 SPARE = 3
@@ -201,7 +202,7 @@ class ChartDeck(QWidget):
             if home.indexOf(view) < 0:
                 home.addWidget(view)
         offered = {
-            key: (one.short or one.question, one.question)
+            key: (said(one.short or one.question), said(one.question))
             for key, one in self._charts.items()
             if key != beside
         }

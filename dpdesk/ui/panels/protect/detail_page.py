@@ -14,6 +14,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.stack import PageStack
+from dpdesk.ui.words.spoken import said
 
 
 class DetailPage(QWidget):
@@ -69,10 +70,10 @@ class DetailPage(QWidget):
         """Show a detail, its first part in front."""
         self._detail = detail
         self._badge.setVisible(detail.confidential)
-        self._title.setText(detail.title)
-        self._sentence.setText(detail.sentence)
-        self.setAccessibleName(detail.title)
-        self.setAccessibleDescription(detail.sentence)
+        self._title.setText(said(detail.title))
+        self._sentence.setText(said(detail.sentence))
+        self.setAccessibleName(said(detail.title))
+        self.setAccessibleDescription(said(detail.sentence))
         names = [(str(number), part.name) for number, part in enumerate(detail.parts)]
         self.strip.set_choices(names)
         self.strip.choose("0")

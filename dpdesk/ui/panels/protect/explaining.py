@@ -5,13 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import Method, PrivateMethod
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 
 
 def explanation(method: Method | None) -> str:
     """The promise of the method, then how to work here."""
-    promise = () if method is None else (method.promise,)
+    promise = () if method is None else (said(method.promise),)
     if isinstance(method, PrivateMethod):
         return "\n\n".join((*promise, *_private()))
     return "\n\n".join((*promise, *_searched()))

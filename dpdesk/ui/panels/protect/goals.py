@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QLabel, QRa
 from dpdesk.app.types import Method
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
+from dpdesk.ui.words.spoken import said
 
 
 class GoalCard(QFrame):
@@ -24,14 +25,15 @@ class GoalCard(QFrame):
         super().__init__()
         self.method_id = method.id
         layout = column(self, margin=SPACE.s, gap=SPACE.xs)
-        self.button = QRadioButton(method.title.replace("&", "&&"))
+        title, summary, promise = map(said, (method.title, method.summary, method.promise))
+        self.button = QRadioButton(title.replace("&", "&&"))
         self.button.setProperty("method-id", method.id)
-        self.button.setAccessibleName(method.title)
-        self.button.setAccessibleDescription(f"{method.summary} {method.promise}")
-        self.button.setToolTip(f"{method.summary} {method.promise}")
+        self.button.setAccessibleName(title)
+        self.button.setAccessibleDescription(f"{summary} {promise}")
+        self.button.setToolTip(f"{summary} {promise}")
         self._words: list[QLabel] = []
         layout.addWidget(self.button)
-        for text, look in ((method.summary, "answer"), (method.promise, "note")):
+        for text, look in ((summary, "answer"), (promise, "note")):
             label = QLabel(text)
             label.setWordWrap(True)
             set_look(label, look)

@@ -15,6 +15,7 @@ from dpdesk.app.types import Explored
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobHub
 from dpdesk.ui.panels.protect.live import LiveAnswer
+from dpdesk.ui.words.spoken import said
 
 REST_MS = 600
 _FREE = frozenset(("epsilon", "rho", "delta", "nonnegative", "integral"))
@@ -91,7 +92,7 @@ class GrowingViews(QObject):
             return
         wish = GrowWish(answer.explored, answer.parameters)
         self._job = self._hub.query(
-            self.tr("Computing {what}").format(what=answer.view.pending),
+            self.tr("Computing {what}").format(what=said(answer.view.pending)),
             wish,
             done=self._on_done,
             failed=self._on_ended,

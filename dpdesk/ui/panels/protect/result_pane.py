@@ -24,6 +24,7 @@ from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.lacking import HIERARCHIES, place_of, place_words
 from dpdesk.ui.words.numbers import figure_words
+from dpdesk.ui.words.spoken import said, spoken_figures, spoken_guarantee
 
 GUARANTEE, FIGURES, EXAMPLE = "guarantee", "figures", "example"
 
@@ -115,16 +116,17 @@ class ResultPane(QWidget):
         """Show what a setting would give, or why it gives nothing and the way out."""
         if view.feasible:
             self.band.clear()
-            self._sentence.setText("✓ " + view.sentence)
+            self._sentence.setText("✓ " + said(view.sentence))
         elif view.supposed:
-            self.band.show_message("info", view.sentence, (), dismissible=False)
+            self.band.show_message("info", said(view.sentence), (), dismissible=False)
         else:
-            remedy = (("remedy", view.remedy_label),) if view.remedy else ()
-            self.band.show_message("fail", view.sentence, remedy, dismissible=False)
+            remedy = (("remedy", said(view.remedy_label)),) if view.remedy else ()
+            self.band.show_message("fail", said(view.sentence), remedy, dismissible=False)
         self._sentence.setVisible(view.feasible)
         self._show_notes(view.notes)
-        self._show_figures(view.figures)
-        self._show_guarantee(view.guarantee)
+        self._show_figures(spoken_figures(view.figures))
+        guarantee = view.guarantee
+        self._show_guarantee(None if guarantee is None else spoken_guarantee(guarantee))
         self.deck.set_charts(view.charts, pages=view.feasible)
 
     def show_band(self, kind: str, sentence: str, actions: Sequence[tuple[str, str]] = ()) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.app.types import ReleaseFacts, VerifyReport
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.ui.panels.review.presenter import file_failures
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 _KEY = re.compile(r"[a-z]+(_[a-z]+)+")
@@ -175,7 +176,7 @@ def _claim_row(facts: ReleaseFacts, check: ClaimCheck, source: Path | None) -> C
         state,
         words(state, source),
         claim_words(check),
-        check.found,
+        said(check.found),
         f"public/{name}" if name else "",
         _digest(facts, name),
         short=_new_run() if state is State.NEEDS_MORE and source is not None else "",
@@ -191,7 +192,7 @@ def _digest(facts: ReleaseFacts, name: str) -> str:
 
 def claim_words(check: ClaimCheck) -> str:
     """A claim for people: the method's own words, else the claim without the marks of a key."""
-    text = check.label or check.claim
+    text = said(check.label or check.claim)
     if not check.label and _KEY.fullmatch(text):
         text = text.replace("_", " ")
     first = text.split(" ", 1)[0]

@@ -25,6 +25,7 @@ from dpdesk.app.review.values import (
     subjects,
     vote_problems,
 )
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 SHAPES = {
@@ -184,7 +185,9 @@ def begin(
     listed += [key for key in payload.checklist if key not in here]
     checks = [(key, payload.checklist[key]) for key in listed]
     points = [
-        Point(key, one.question, _mark(one.status), _evidence(one.evidence, here.get(key)))
+        Point(
+            key, said(one.question), _mark(one.status), _evidence(said(one.evidence), here.get(key))
+        )
         for key, one in checks
     ]
     points += [
@@ -237,10 +240,10 @@ def _evidence(submitted: str, here: Item | None) -> str:
     if here is None:
         return author + "\n" + translate("Review", "This computer knows no such check.")
     found = translate("Review", "On this computer: {mark}. {text}")
-    lines = [found.format(mark=_mark(here.status), text=here.evidence)]
+    lines = [found.format(mark=_mark(here.status), text=said(here.evidence))]
     if here.advice and here.status in (ItemStatus.REVIEW, ItemStatus.FAIL):
-        lines.append(here.advice)
-    return "\n".join(lines if here.evidence == submitted else [*lines, author])
+        lines.append(said(here.advice))
+    return "\n".join(lines if said(here.evidence) == submitted else [*lines, author])
 
 
 def _file_evidence(code: str) -> str:

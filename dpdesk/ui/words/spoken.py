@@ -1,0 +1,93 @@
+"""Sentences of the other layers in the language of the window; what it lacks stays English.
+
+The other layers speak English, and what is signed stays English: only what is drawn here is said
+in another language. ``resources/translations/<language>/texts*.po`` hold what can be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from PySide6.QtCore import QCoreApplication
+
+from dpdesk.core.charts import Chart, Figure
+from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.language import ENGLISH, Voice, speaking, voice_of
+from dpdesk.core.parameters import ChoiceParameter, Parameter
+from dpdesk.core.spoken_charts import spoken_chart
+
+_PROPERTY = "dpdesk-language"
+_Parameter = TypeVar("_Parameter", bound=Parameter)
+
+
+def set_language(language: str) -> None:
+    """Say everything from now on in this language."""
+    application = QCoreApplication.instance()
+    if application is not None:
+        application.setProperty(_PROPERTY, language)
+
+
+def window_voice() -> Voice:
+    """Who speaks in the window."""
+    application = QCoreApplication.instance()
+    language = None if application is None else application.property(_PROPERTY)
+    return voice_of(str(language or ENGLISH))
+
+
+def said(text: str) -> str:
+    """A text, or several sentences, of another layer in the language of the window."""
+    return window_voice().known(text) or text
+
+
+def inside(label: str) -> str:
+    """A label within a sentence: without the capital that English begins it with."""
+    if window_voice().language != ENGLISH or label[1:2].isupper():
+        return label
+    return label[:1].lower() + label[1:]
+
+
+def spoken_parameter(parameter: _Parameter) -> _Parameter:
+    """A parameter whose words for people are said; its key and its values stay."""
+    if window_voice().language == ENGLISH:
+        return parameter
+    made = replace(
+        parameter,
+        label=said(parameter.label),
+        help=said(parameter.help),
+        unit=said(parameter.unit),
+    )
+    if isinstance(made, ChoiceParameter):
+        choices = tuple(
+            replace(one, label=said(one.label), help=said(one.help)) for one in made.choices
+        )
+        return replace(made, choices=choices)
+    return made
+
+
+def spoken_figures(figures: Sequence[Figure]) -> tuple[Figure, ...]:
+    """Figures whose labels, units and explanations are said."""
+    return tuple(
+        replace(one, label=said(one.label), unit=said(one.unit), help=said(one.help))
+        for one in figures
+    )
+
+
+def spoken_guarantee(guarantee: Guarantee) -> Guarantee:
+    """A guarantee whose sentences are said."""
+    return replace(
+        guarantee,
+        claim=said(guarantee.claim),
+        assumes=tuple(map(said, guarantee.assumes)),
+        not_covered=tuple(map(said, guarantee.not_covered)),
+    )
+
+
+def spoken(chart: Chart) -> Chart:
+    """A chart in the language of the window; one that the window itself has made stays."""
+    speaker = window_voice()
+    if speaker.language == ENGLISH or speaker.known(chart.question) is None:
+        return chart
+    with speaking(speaker.language):
+        return spoken_chart(chart)
