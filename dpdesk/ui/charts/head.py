@@ -14,6 +14,7 @@ from dpdesk.core.charts import Chart
 from dpdesk.ui.charts.legend import Legend
 from dpdesk.ui.theme import SPACE, Theme, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
+from dpdesk.ui.words.spoken import said
 
 
 class ChartHead(QWidget):
@@ -61,10 +62,11 @@ class ChartHead(QWidget):
 
     def show_chart(self, chart: Chart, failing: str, upright: str) -> None:
         """Name a chart and its series; ``upright`` is the title of the axis at the left."""
-        self.title.setText(self._heading or chart.question)
-        glued = chart.answer.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
+        self.title.setText(self._heading or said(chart.question))
+        answer = said(chart.answer)
+        glued = answer.replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
         self.answer.setText(glued)
-        self.title.setToolTip(chart.answer)
+        self.title.setToolTip(answer)
         self._show_answer()
         self.legend.show_chart(chart, failing)
         self.upright.setText(upright)

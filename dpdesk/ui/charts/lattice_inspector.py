@@ -23,6 +23,7 @@ from dpdesk.ui.charts.lattice_board import AVOID, EXACTLY, HEAVIER, LIGHTER, PUB
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.words.numbers import figure_words, grouped
+from dpdesk.ui.words.spoken import said
 
 MOST_SOURCES = 4
 
@@ -96,8 +97,8 @@ class LatticeInspector(QFrame):
         self.state.setText(state)
         values = {
             "cells": grouped(node.cells),
-            "width": self._error_text(node, node.width, chart.unit),
-            "deviation": self._error_text(node, node.deviation, chart.unit),
+            "width": self._error_text(node, node.width, said(chart.unit)),
+            "deviation": self._error_text(node, node.deviation, said(chart.unit)),
             "share": figure_words(node.share, "share") if node.noisy else "–",
         }
         for key, text in values.items():

@@ -13,6 +13,7 @@ from dpdesk.core.cuboid_choice import Standing
 from dpdesk.core.parameters import plain_number
 from dpdesk.ui.theme import Theme
 from dpdesk.ui.words.numbers import figure_words
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 PUBLISHED, OTHER = 0.4, 0.26
@@ -149,10 +150,10 @@ def draw_key(painter: QPainter, theme: Theme, chart: LatticeChart, box: QRectF) 
     metrics = QFontMetricsF(font)
     painter.setFont(font)
     high = metrics.height()
-    words = translate("Lattice", "± in 95 % of the cells ({unit})").format(unit=chart.unit)
+    words = translate("Lattice", "± in 95 % of the cells ({unit})").format(unit=said(chart.unit))
     if chart.budget_words:
         words = translate("Lattice", "± at {budget} ({unit})").format(
-            unit=chart.unit, budget=chart.budget_words
+            unit=said(chart.unit), budget=chart.budget_words
         )
     painter.setPen(QColor(theme.tokens.muted))
     painter.drawText(QPointF(box.left(), box.top() + metrics.ascent()), words)
