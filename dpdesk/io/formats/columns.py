@@ -44,9 +44,15 @@ class NullWatch:
 
 
 def check_names(names: Sequence[str], source: str) -> None:
-    """Raise InputError ``source.names`` for no column, or two of the same name."""
+    """Raise InputError ``source.names`` for no column, one without a name, two of the same name."""
     if not names:
         raise InputError("source.names", f"{source}: found no column, expected at least one.")
+    if "" in names:
+        raise InputError(
+            "source.names",
+            f"{source}: column {names.index('') + 1} has no name, expected one for each.",
+            hint="Name it in a query by `AS`.",
+        )
     for j, name in enumerate(names):
         if name in names[:j]:
             raise InputError(

@@ -33,6 +33,7 @@ class FixedWidthReader:
         self.notes, self.rows = Notes(), None
         columns, self._separator = self._described(request)
         self._columns = columns
+        self._last = max(column.start - 1 + column.width for column in columns)
         self.variables = tuple(column.variable for column in columns)
         self._decimals = [column.decimals for column in request.columns] or [None] * len(columns)
         encoding = request.encoding or self._detected()
@@ -104,6 +105,16 @@ class FixedWidthReader:
 
     def _cut(self, number: int, line: str) -> list[str]:
         values: list[str] = []
+        if len(line) > self._last and line[self._last :].strip():
+            self.notes.add(
+                "beyond",
+                f"Line {number:,} goes on behind the last described column, which ends at position "
+                f"{self._last:,}; what stands there is not read.",
+            )
+        if "\t" in line:
+            self.notes.add(
+                "tab", f"Line {number:,} holds a tab, which counts as one character of the line."
+            )
         for column, decimals in zip(self._columns, self._decimals, strict=True):
             first = column.start - 1
             text = line[first : first + column.width].strip()

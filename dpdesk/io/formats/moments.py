@@ -64,6 +64,19 @@ def kind_of(file_format: str, display: str) -> Kind:
     return Kind.NUMBER
 
 
+_SAS_BUILT_IN = re.compile(
+    r"\$?(|F|BEST[DX]?|CHAR|UPCASE|ASIS|Z|COMMAX?|DOLLARX?|EURO\w*|NUMX?|NLNUM\w*|NLMN\w*|E|D"
+    r"|PERCENTN?|NEGPAREN|HEX|BINARY|OCTAL|IB|PIB|RB|PD|ZD|ROMAN|WORDS|WORDF|FRACT|SSN|VARYING|QUOTE"
+    r"|REVERJ|REVERS|MSGCASE|BASE64X|UTF\w*|YEN|PVALUE|SIZEK\w*|VAXRB|FLOAT|IEEE|S370\w*)",
+    re.IGNORECASE,
+)
+
+
+def is_own_format(display: str) -> bool:
+    """Whether a format (without its width) is none that SAS has: it was made for labels."""
+    return not _SAS_BUILT_IN.fullmatch(display) and kind_of("sas7bdat", display) is Kind.NUMBER
+
+
 def clock_of(file_format: str, kind: Kind) -> Clock:
     """How a column of this kind counts in a file of this format."""
     if file_format == "sav":

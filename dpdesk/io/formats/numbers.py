@@ -24,7 +24,9 @@ def decimals(texts: pyarrow.Array) -> pyarrow.Array:
     import pyarrow.compute as pc
 
     cut = pc.replace_substring_regex(texts, r"^(-?\d+\.\d*?)0+$", r"\1")
-    return pc.replace_substring_regex(cut, r"^(-?\d+)\.$", r"\1")
+    plain = pc.replace_substring_regex(cut, r"^(-?\d+)\.$", r"\1")
+    named = pc.replace_substring_regex(plain, "^(-?)Infinity$", r"\1inf")
+    return pc.replace_substring_regex(named, "^NaN$", "nan")
 
 
 def text_sql(name: str, kind: str) -> str:

@@ -21,6 +21,8 @@ from dpdesk.io.formats.server import connect, name_parts, server_name, told
 from dpdesk.io.formats.table import Notes, Values
 
 _BLOCK = 8 << 20
+_LISTS = ("A", "C")
+"""The categories of types that are arrays, and rows of a table."""
 _BYTEA, _FLOAT4, _FLOAT8, _NUMERIC = 17, 700, 701, 1700
 
 
@@ -56,10 +58,20 @@ class PostgresReader:
         described = self._con.execute(self._select(None, "LIMIT 0")).description or []
         self._kinds = [(column.name, column.type_code) for column in described]
         check_names([name for name, _ in self._kinds], self._name)
-        for name, kind in self._kinds:
-            if kind == _BYTEA:
-                raise no_text(self._name, name, "bytea")
+        self._check_kinds()
         self.variables = tuple(Variable(name) for name, _ in self._kinds)
+
+    def _check_kinds(self) -> None:
+        """Raise for the first column of bytes, lists or rows, as for those of other databases."""
+        found = self._con.execute(
+            "SELECT oid, typname::text, typcategory::text FROM pg_type WHERE oid = ANY (%s)",
+            [[kind for _, kind in self._kinds]],
+        ).fetchall()
+        types = {oid: (name, category) for oid, name, category in found}
+        for name, kind in self._kinds:
+            word, category = types.get(kind, ("", ""))
+            if kind == _BYTEA or category in _LISTS:
+                raise no_text(self._name, name, f"{word[1:]}[]" if category == "A" else word)
 
     def _query(self, request: ReadRequest) -> Any:
         from psycopg import sql

@@ -119,7 +119,7 @@ class SqliteReader:
         )
 
     def _told(self, error: sqlite3.Error, row: int | None = None) -> DpdeskError:
-        text = str(error)
+        text = str(error).rstrip(".")
         if "locked" in text or "unable to open" in text:
             return StorageError(
                 "storage.failed",

@@ -10,11 +10,12 @@ import numpy as np
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.labels import Kind, UserMissing, Variable
-from dpdesk.io.formats.moments import clock_of, kind_of, moments
+from dpdesk.io.formats.labelwatch import LabelWatch
+from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.stat_faults import no_rows, unreadable
-from dpdesk.io.formats.strange import note_strange
+from dpdesk.io.formats.strange import note_periods, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _CELLS, _MOST_ROWS, _LEAST_ROWS = 3_000_000, 250_000, 1_000
 _LOWEST = 1.797e308
+_LISTED = 5
 _MEASURES = ("nominal", "ordinal", "scale")
 
 
@@ -52,8 +54,10 @@ class StatisticalReader:
         self.variables = tuple(
             _variable(self._format, meta, name, labels.get(name, {})) for name in meta.column_names
         )
+        self._labels = LabelWatch(self.variables)
         if self.rows == 0 or not self.variables:
             raise no_rows(self._path.name, len(self.variables))
+        note_periods(self.notes, self.variables, self._format)
 
     def _metadata(self) -> Any:
         import pyreadstat
@@ -69,6 +73,7 @@ class StatisticalReader:
             return found
         catalog = _catalog(request, self._path)
         if catalog is None:
+            self._note_no_catalog(meta)
             return found
         by_format = read_catalog(catalog, self._options["encoding"])
         if request.catalog is None:
@@ -77,7 +82,25 @@ class StatisticalReader:
             format_name = (display or "").rstrip(".0123456789")
             if format_name in by_format:
                 found[name] = by_format[format_name]
+            elif is_own_format(format_name):
+                self.notes.add(
+                    f"format {format_name}",
+                    f"Column `{name}`: the catalogue {catalog.name} lacks its value labels, called "
+                    f"{format_name}; the values are read without.",
+                )
         return found
+
+    def _note_no_catalog(self, meta: Any) -> None:
+        displays = meta.original_variable_types.items()
+        own = [name for name, text in displays if is_own_format((text or "").rstrip(".0123456789"))]
+        if own:
+            listed = ", ".join(f"`{name}`" for name in own[:_LISTED])
+            listed += ", …" if len(own) > _LISTED else ""
+            self.notes.add(
+                "catalog",
+                f"The value labels of {listed} lie in a catalogue that is not here; the values are "
+                "read without. Name it as `catalog`.",
+            )
 
     def close(self) -> None:
         """Nothing is held open between pieces."""
@@ -97,6 +120,7 @@ class StatisticalReader:
             done += found
             if found < count:
                 break
+        self._labels.note(self.notes)
         if limit is None and self.rows is not None and done != self.rows:
             what = f"the file ends after {done:,} rows, but says that it has {self.rows:,}"
             raise damaged(self._path.name, what, done + 1)
@@ -144,6 +168,7 @@ class StatisticalReader:
         if variable.kind is Kind.TEXT:
             return Values(pa.array(["" if item is None else str(item) for item in raw]))
         numbers, letters = _numbers(raw)
+        self._labels.look(variable.name, numbers, start)
         if variable.kind is Kind.NUMBER:
             kind = pa.float32() if variable.storage == "float" else pa.float64()
             array = pa.array(numbers, mask=np.isnan(numbers)).cast(kind, safe=False)

@@ -1,7 +1,8 @@
-"""The note about a number that is no moment."""
+"""Notes about numbers that are no moments, or stay numbers although they mean a time."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,23 @@ import numpy as np
 from dpdesk.core.labels import Kind, Variable
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.table import Notes
+
+_PERIODS = {"%tw": "weeks", "%tm": "months", "%tq": "quarters", "%th": "half-years"}
+"""What columns of Stata count since 1960 by the beginning of their display format."""
+_LEAP = "%tC"
+
+
+def note_periods(notes: Notes, variables: Sequence[Variable], file_format: str) -> None:
+    """Note columns of Stata that count weeks to half-years, or seconds with leap seconds."""
+    for variable in variables if file_format == "dta" else ():
+        start = variable.format.replace("%-", "%")[:3]
+        what = "milliseconds with leap seconds" if start == _LEAP else _PERIODS.get(start)
+        if what is not None:
+            notes.add(
+                f"period {variable.name}",
+                f"Column `{variable.name}` counts {what} since 1960 ({variable.format}); it is "
+                "read as that number.",
+            )
 
 
 def note_strange(notes: Notes, variable: Variable, numbers: Any, strange: Any, start: int) -> None:

@@ -1,0 +1,148 @@
+"""What does not fit is named, or arrives exactly and is noted: never lost in silence."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pyreadstat
+import pytest
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_spec import FixedColumn
+from dpdesk.io.formats.moments import is_own_format
+from dpdesk.io.formats.request import ReadDone, ReadRequest
+from dpdesk.io.formats.server import name_parts
+from dpdesk.io.formats.worker import read_table
+from tests.helpers.postgres import postgres_server
+from tests.helpers.stat_files import head, real
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with postgres_server() as address:
+        yield address
+
+
+def asked(server: str, query: str) -> ReadDone:
+    return read_table(ReadRequest(server, "", "postgresql", 9, query=query), lambda answer: None)
+
+
+def test_a_value_without_a_label_is_named_where_others_have_one(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"sex": [1.0, 2, 3, -1, 3], "age": [30.0, 40, 50, 99, 60]})
+    path = tmp_path / "a.sav"
+    labels: Any = {"sex": {1: "male", 2: "female", -1: "refused"}, "age": {99: "refused"}}
+    ranges: Any = {"sex": [{"lo": -9, "hi": -1}], "age": [99]}
+    pyreadstat.write_sav(frame, path, variable_value_labels=labels, missing_ranges=ranges)
+    done = head(path)
+    said = "Row 3, column `sex`: the value 3 has no label, others of the column have"
+    assert [note for note in done.notes if note.startswith(said)] == list(done.notes)
+    assert [row[0] for row in done.head] == ["1", "2", "3", "-1", "3"]
+
+
+@pytest.mark.parametrize("display", ["%tm", "%tq", "%tCHH:MM"])
+def test_periods_of_stata_stay_numbers_and_are_noted(display: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.dta"
+    frame = pd.DataFrame({"when": [0.0, 200.0]})
+    pyreadstat.write_dta(frame, path, variable_format={"when": display})
+    done = head(path)
+    assert done.head == (("0",), ("200",))
+    assert f"since 1960 ({display})" in done.notes[0]
+
+
+@pytest.mark.data
+def test_value_labels_of_sas_that_are_not_here_are_told(tmp_path: Path) -> None:
+    table = real("statfiles", "pyreadstat", "sas_catalog", "test_data_win.sas7bdat")
+    catalog = real("statfiles", "pyreadstat", "missing_data", "missing_formats.sas7bcat")
+    (tmp_path / "a.sas7bdat").write_bytes(table.read_bytes())
+    alone = head(tmp_path / "a.sas7bdat").notes
+    assert [note for note in alone if "`SEXA`" in note and "a catalogue that is not here" in note]
+    other = head(tmp_path / "a.sas7bdat", catalog=str(catalog)).notes
+    assert [note for note in other if "Column `SEXA`: the catalogue missing_formats" in note]
+
+
+def test_formats_that_sas_brings_along_are_no_value_labels() -> None:
+    for display in ("", "$", "BEST", "DATE", "DATETIME", "$CHAR", "COMMA", "Z", "NLDATE", "F"):
+        assert not is_own_format(display), display
+    assert is_own_format("SEXF")
+    assert is_own_format("$TOWN")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"abc12zz\n", "Line 1 goes on behind the last described column, which ends at position 5"),
+        (b"a\tc12\n", "Line 1 holds a tab, which counts as one character"),
+    ],
+)
+def test_lines_that_may_be_described_wrongly_are_noted(
+    data: bytes, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.dat"
+    path.write_bytes(data + b"abc12   \n")
+    columns = (FixedColumn("a", 1, 3), FixedColumn("b", 4, 2))
+    request = ReadRequest(str(path), "", "fixed", 9, columns=columns)
+    notes = read_table(request, lambda answer: None).notes
+    assert len(notes) == 1
+    assert said in notes[0]
+
+
+@pytest.mark.parametrize("value", ["ARRAY[1, 2]", "'ab'::bytea", "ROW(1, 2)::pair"])
+def test_what_has_no_text_is_refused_by_a_server_as_by_files(value: str, server: str) -> None:
+    import psycopg
+
+    with psycopg.connect(server, autocommit=True) as con:
+        con.execute("DROP TYPE IF EXISTS pair; CREATE TYPE pair AS (a int, b int)")
+    with pytest.raises(InputError, match="column `x`: found values of type"):
+        asked(server, f"SELECT 1 AS ok, {value} AS x")
+
+
+def test_numbers_of_a_server_that_are_none_are_spelled_as_elsewhere(server: str) -> None:
+    query = "SELECT {0} AS a, {1} AS b, {2} AS c"
+    numeric = [f"'{word}'::numeric" for word in ("NaN", "-Infinity", "1.500")]
+    floats = [f"'{word}'::float8" for word in ("NaN", "-Infinity", "1.5")]
+    exact, rounded = (asked(server, query.format(*each)).head for each in (numeric, floats))
+    assert exact == rounded == (("nan", "-inf", "1.5"),)
+
+
+def test_names_of_tables_may_hold_points_and_quotes(server: str) -> None:
+    assert name_parts("census.people") == ("census", "people")
+    assert name_parts('"S.x"."t""q"') == ("S.x", 't"q')
+    assert name_parts("Ä b") == ("Ä b",)
+    with pytest.raises(InputError, match=r'relation "a\.b" does not exist'):
+        read_table(ReadRequest(server, "", "postgresql", 9, table='"a.b"'), lambda answer: None)
+
+
+def test_a_column_without_a_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    with sqlite3.connect(path) as con:
+        con.execute("CREATE TABLE t (a)")
+        con.execute("INSERT INTO t VALUES (1)")
+    con.close()
+    with pytest.raises(InputError, match="column 2 has no name"):
+        head(path, query='SELECT a, a AS "" FROM t')
+
+
+def test_values_of_every_type_of_duckdb_arrive_exactly(tmp_path: Path) -> None:
+    huge = "170141183460469231731687303715884105727"
+    values = {
+        f"{huge}::HUGEINT": huge,
+        "1.10::DECIMAL(38, 10)": "1.1",
+        "100::DECIMAL(9, 0)": "100",
+        "'a'::ENUM ('a', 'b')": "a",
+        "TIMESTAMP_NS '2020-01-01 00:00:00.123456789'": "2020-01-01 00:00:00.123456789",
+        "TIME '10:10:10.5'": "10:10:10.5",
+        "DATE '2020-01-01'": "2020-01-01",
+        "(-0.0)::DOUBLE": "0",
+    }
+    path = tmp_path / "a.duckdb"
+    with duckdb.connect(str(path)) as con:
+        listed = ", ".join(f"{value} AS c{j}" for j, value in enumerate(values))
+        con.execute(f"CREATE TABLE t AS SELECT {listed}")
+    assert head(path).head == (tuple(values.values()),)
+    assert SourceSpec(str(path)).name == "a.duckdb"
