@@ -21,13 +21,18 @@ class ChoiceStrip(FlowBox):
 
     chosen = Signal(str)
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent, gap=SPACE.xs)
+    def __init__(self, name: str, parent: QWidget | None = None, lines: int = 0) -> None:
+        super().__init__(parent, gap=SPACE.xs, lines=lines)
         self.setAccessibleName(name)
         self._buttons: dict[str, QToolButton] = {}
         self._offered: list[tuple[str, str, str]] = []
         self._group = QButtonGroup(self)
         self._group.buttonClicked.connect(self._on_clicked)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Ids of all choices, in order."""
+        return tuple(self._buttons)
 
     @property
     def current(self) -> str:

@@ -12,7 +12,7 @@ class FlowLayout(QLayout):
     """Lines of widgets at their wanted widths.
 
     With ``stretch`` the widgets of a line share its whole width, so that tiles make even rows; with
-    ``centred`` they stand in its middle.
+    ``centred`` they stand in its middle. With ``lines`` 1 there is one line, whatever its width.
     """
 
     def __init__(
@@ -22,11 +22,13 @@ class FlowLayout(QLayout):
         gap: int = SPACE.s,
         stretch: bool = False,
         centred: bool = False,
+        lines: int = 0,
     ) -> None:
         super().__init__(parent) if parent is not None else super().__init__()
         self._centred = centred
         self._items: list[QLayoutItem] = []
         self._gap = gap
+        self._single = lines == 1
         self._stretch = stretch
         self._heights: dict[int, int] = {}
         self._hint: QSize | None = None
@@ -117,7 +119,7 @@ class FlowLayout(QLayout):
         left = 0
         for item in self._shown():
             wanted = item.sizeHint().width()
-            if lines and left + self._gap + wanted <= width:
+            if lines and (self._single or left + self._gap + wanted <= width):
                 lines[-1].append(item)
                 left += self._gap + wanted
             else:
@@ -160,9 +162,10 @@ class FlowBox(QWidget):
         gap: int = SPACE.s,
         stretch: bool = False,
         centred: bool = False,
+        lines: int = 0,
     ) -> None:
         super().__init__(parent)
-        self._flow = FlowLayout(self, gap=gap, stretch=stretch, centred=centred)
+        self._flow = FlowLayout(self, gap=gap, stretch=stretch, centred=centred, lines=lines)
         policy = self.sizePolicy()
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)

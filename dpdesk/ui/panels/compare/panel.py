@@ -28,8 +28,8 @@ from dpdesk.ui.widgets import (
     leave_wheel,
     row,
 )
-from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
+from dpdesk.ui.widgets.folding import FoldingStrip
 from dpdesk.ui.widgets.sides import Side, Sides
 from dpdesk.ui.widgets.stack import PageStack
 from dpdesk.ui.words.spoken import said
@@ -198,7 +198,7 @@ class ComparePanel(Panel):
         self._answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         set_look(self._answer, "strong")
         layout.addWidget(self._answer)
-        self._strip = ChoiceStrip(self.tr("What to compare"))
+        self._strip = FoldingStrip(self.tr("What to compare"))
         self._strip.chosen.connect(self._on_chosen)
         layout.addWidget(self._strip)
         self._stack = PageStack()

@@ -16,6 +16,7 @@ from dpdesk.ui.panels.protect.detail_page import DetailPage
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.folding import FoldingStrip
 from dpdesk.ui.widgets.stack import PageStack
 from dpdesk.ui.words.spoken import said
 
@@ -54,7 +55,7 @@ class ChartDeck(QWidget):
         self._moved = False
         self._paged = True
         layout = column(self, gap=SPACE.s)
-        self._strip = ChoiceStrip(self.tr("What to look at"))
+        self._strip = FoldingStrip(self.tr("What to look at"))
         self._strip.chosen.connect(self._on_chosen)
         layout.addWidget(self._strip)
         self._beside, self._stack = PageStack(), PageStack()
