@@ -18,6 +18,8 @@ if hasattr(signal, "SIGHUP"):
 # Every test has a home of its own, but need not compile the kernels anew for that.
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
 os.environ.setdefault("DPDESK_CACHE", str(KERNELS))
+# Nor does what is installed here change what is tested, but where a test asks for it.
+os.environ["DPDESK_4TI2"] = str(Path(__file__).parent / "no-such-program")
 
 # How hypothesis searches: `ci` tries the same examples each time, so that a red run is never luck;
 # the default (while developing) and `fuzz` (with the long tests) look for new ones.

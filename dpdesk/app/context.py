@@ -29,14 +29,20 @@ class AppContext:
 
         Raises StorageError when the folder cannot be made or is not private.
         """
+        from dpdesk.core.graver import use_tool
         from dpdesk.engine.methods import default_registry
+        from dpdesk.io.four_ti_two import FourTiTwo
         from dpdesk.io.workspace import Workspace
 
         workspace = Workspace.open(home)
+        use_tool(workspace, FourTiTwo(workspace))
         return cls(workspace.home, workspace, default_registry())
 
     def close(self) -> None:
         """Remove everything temporary that this process made."""
+        from dpdesk.core.graver import use_tool
+
+        use_tool(self.workspace, None)
         self.workspace.close()
 
     def __enter__(self) -> AppContext:

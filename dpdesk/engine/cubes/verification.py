@@ -60,7 +60,7 @@ def verify_cube(
     checks += _budget_checks(claimed)
     checks += [_max_variance(claimed, i, token) for i in range(len(claimed.measures))]
     checks.append(_variances(claimed, token))
-    checks += exact_checks(manifest, claimed, published)
+    checks += exact_checks(manifest, claimed, published, token)
     checks += _sums(claimed, published, token)
     checks += _values(claimed, published)
     checks += [_grid(claimed, published)] if claimed.plain_noise else []

@@ -102,7 +102,7 @@ def minimal_moves(
         for length in np.abs(minimal, dtype=np.int64).sum(axis=1).tolist():
             lengths[length] = lengths.get(length, 0) + 1
         sizes.append(len(moves))
-        _check_growth(sizes)
+        _check_growth(sizes, max(lengths, default=0))
     return Moves(max(lengths, default=0), lengths, taken)
 
 
@@ -215,7 +215,7 @@ def _disjoint(matrix: Matrix) -> list[int]:
     return best
 
 
-def _check_growth(sizes: Sequence[int]) -> None:
+def _check_growth(sizes: Sequence[int], at_least: int) -> None:
     """Refuse where a length has too many moves, or where longer ones must be expected to.
 
     Growth falls from one length to the next, in what was tried mostly to less than 0.6 of it; while
@@ -229,9 +229,9 @@ def _check_growth(sizes: Sequence[int]) -> None:
         expected *= max(growth, 1.0)
     if size > MOST_MOVES or expected > _MOST_EXPECTED:
         told = "over" if size > MOST_MOVES else "probably over"
-        raise too_large(f"{told} {MOST_MOVES:,} partial moves of one length")
+        raise too_large(f"{told} {MOST_MOVES:,} partial moves of one length", at_least)
     if sum(sizes) > _MOST_IN_ALL:
-        raise too_large(f"over {_MOST_IN_ALL:,} partial moves")
+        raise too_large(f"over {_MOST_IN_ALL:,} partial moves", at_least)
 
 
 def _distinct(moves: Matrix) -> Matrix:
@@ -251,12 +251,13 @@ def _touching(matrix: Matrix) -> tuple[Ints, Ints]:
     return touching, degrees
 
 
-def too_large(what: str) -> RefusedError:
-    """The refusal of an enumeration that would take too long."""
+def too_large(what: str, at_least: int = 0) -> RefusedError:
+    """The refusal of an enumeration that would take too long; a move of ``at_least`` was found."""
     return RefusedError(
         "cube.exact-too-large",
         "How much the noise must hide beside three or more exact tables (or cells of them) is "
         f"known only by enumeration, and this one has {what}.",
-        hint="Release at most two tables exactly, or tables of fewer categories.",
-        details={"key": "exact"},
+        hint="Release at most two tables exactly, or tables of fewer categories. The program 4ti2, "
+        "where it is installed, can compute some more.",
+        details={"key": "exact", "at_least": at_least},
     )

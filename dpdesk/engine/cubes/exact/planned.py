@@ -86,6 +86,7 @@ def stated_exact(exact: ExactPart | None) -> dict[str, object]:
         "minimal_change": generic.l1,
         "total_fixed": generic.total_fixed,
         "known_by": generic.origin.value,
+        **({"tool": generic.tool} if generic.tool else {}),
     }
     return {"exact": stated}
 

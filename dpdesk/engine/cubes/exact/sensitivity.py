@@ -8,7 +8,7 @@ single cells (Lemma 4.3) corrected: resources/docs/exact.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.graver import GraverTool, installed_tool
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.knowledge import Cell, Knowledge
 from dpdesk.engine.cubes.exact.moves import (
@@ -26,10 +27,12 @@ from dpdesk.engine.cubes.exact.moves import (
     symmetries,
     too_large,
 )
+from dpdesk.engine.cubes.exact.outside import longest_by
 from dpdesk.engine.cubes.lattice import cells, members
 
 _TWO, _FOUR = 2, 4
 _LONG = 12
+_MOST_ASKED = 256
 _FOUND: dict[str, GenericSensitivity | RefusedError] = {}
 
 
@@ -40,6 +43,7 @@ class Origin(Enum):
     EVERYTHING = "everything is exact"
     FORMULA = "formula"
     ENUMERATED = "enumeration"
+    TOOL = "4ti2"
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,14 @@ class GenericSensitivity:
     """S_Q of the base cuboid; an upper bound for every other cuboid.
 
     ``l1`` is the largest L1 norm of a minimal move; ``total_fixed`` says that moves keep the
-    number of rows, so that they add as many as they take away.
+    number of rows, so that they add as many as they take away. ``tool`` names the program that
+    computed it, where that is not this one, and its version.
     """
 
     l1: int
     total_fixed: bool
     origin: Origin
+    tool: str = ""
 
     @property
     def l2_squared(self) -> Fraction:
@@ -67,7 +73,8 @@ def generic_sensitivity(known: Knowledge, token: CancelToken) -> GenericSensitiv
     """S_Q of what is known.
 
     One or two cuboids by formula, whole or in single cells; more by enumeration where that is
-    possible. Raises RefusedError ``cube.exact-too-large``, Cancelled.
+    possible, else by the program that is installed for it. Raises RefusedError
+    ``cube.exact-too-large``, Cancelled.
     """
     everything = (1 << len(known.shape)) - 1
     if known.gives(everything):
@@ -88,16 +95,37 @@ def generic_sensitivity(known: Knowledge, token: CancelToken) -> GenericSensitiv
 
 def _remembered(known: Knowledge, token: CancelToken) -> GenericSensitivity:
     """An enumeration, or that it is too large, found once."""
+    tool = installed_tool()
     key = repr(known)
     if key not in _FOUND:
-        try:
-            _FOUND[key] = _enumerated(known, token)
-        except RefusedError as error:
-            _FOUND[key] = error
+        _FOUND[key] = _tried(lambda: _enumerated(known, token))
     found = _FOUND[key]
+    if isinstance(found, RefusedError) and tool is not None:
+        refusal, key = found, f"{tool.name()} {key}"
+        if key not in _FOUND:
+            _FOUND[key] = _tried(lambda: _by_tool(known, tool, refusal, token))
+        found = _FOUND[key]
     if isinstance(found, RefusedError):
         raise found
     return found
+
+
+def _tried(compute: Callable[[], GenericSensitivity]) -> GenericSensitivity | RefusedError:
+    try:
+        return compute()
+    except RefusedError as error:
+        return error
+
+
+def _by_tool(
+    known: Knowledge, tool: GraverTool, refusal: RefusedError, token: CancelToken
+) -> GenericSensitivity:
+    """What another program finds where the enumeration was refused."""
+    matrix, fixed = _matrix(known, _smallest(known, shorten=False))
+    if matrix.shape[1] > _MOST_ASKED:
+        raise refusal
+    found = longest_by(tool, matrix, int(str(refusal.details["at_least"])), token)
+    return GenericSensitivity(max(found, _beside(known)), fixed, Origin.TOOL, tool.name())
 
 
 def _of_one(known: Knowledge) -> int:
@@ -181,21 +209,30 @@ def _fixes_total(known: Knowledge) -> bool:
 
 def _enumerated(known: Knowledge, token: CancelToken) -> GenericSensitivity:
     """Three or more: the longest minimal move of the smallest table that has them all."""
-    table = _smallest(known)
-    fixed = bool(known.whole) or _in_row_space(table.matrix)
+    table = _smallest(known, shorten=True)
+    matrix, fixed = _matrix(known, table)
+    symmetry = None if known.cells else symmetries(table.shape, table.masks)
+    moves = minimal_moves(matrix, token, symmetry=symmetry)
+    if table.shortened and moves.steps > table.shape[0]:
+        raise too_large(f"moves of over {table.shape[0]} pairs of rows", moves.longest)
+    return GenericSensitivity(max(moves.longest, _beside(known)), fixed, Origin.ENUMERATED)
+
+
+def _matrix(known: Knowledge, table: _Small) -> tuple[NDArray[np.int8], bool]:
+    """The constraints, and whether they fix the number of rows."""
     matrix = table.matrix
+    fixed = bool(known.whole) or _in_row_space(matrix)
     if known.total and not fixed:
         # Where the number of rows is known, one that leaves the domain is in a cell of its own.
         matrix = np.pad(matrix, ((0, 1), (0, 1)))
         matrix[-1] = 1
-    symmetry = None if known.cells else symmetries(table.shape, table.masks)
-    moves = minimal_moves(matrix, token, symmetry=symmetry)
-    if table.shortened and moves.steps > table.shape[0]:
-        raise too_large(f"moves of over {table.shape[0]} pairs of rows")
+    return matrix, fixed or known.total
+
+
+def _beside(known: Knowledge) -> int:
+    """2 where rows can be exchanged in dimensions that no exact table has."""
     rest = cells(~known.dimensions & (1 << len(known.shape)) - 1, known.shape)
-    return GenericSensitivity(
-        max(moves.longest, _TWO if rest > 1 else 0), fixed or known.total, Origin.ENUMERATED
-    )
+    return _TWO if rest > 1 else 0
 
 
 @dataclass(frozen=True)
@@ -214,7 +251,7 @@ class _Small:
     shortened: bool
 
 
-def _smallest(known: Knowledge) -> _Small:
+def _smallest(known: Knowledge, *, shorten: bool) -> _Small:
     sizes, common = known.shape, _common(known)
     kept = [i for i in members(known.dimensions) if not common >> i & 1]
     if known.cells:
@@ -225,7 +262,7 @@ def _smallest(known: Knowledge) -> _Small:
     lead = max(known.whole, key=lambda mask: cells(mask, sizes) * _inside(mask, kept))
     kept.sort(key=lambda i: (lead >> i & 1, sizes[i]), reverse=True)
     width = int(np.prod([sizes[i] for i in kept[1:]], dtype=np.int64))
-    most = max(_FOUR, min(_LONG, MOST_CELLS // width))
+    most = max(_FOUR, min(_LONG, MOST_CELLS // width)) if shorten else sizes[kept[0]]
     small = (min(sizes[kept[0]], most), *(sizes[i] for i in kept[1:]))
     ordered = (lead, *(mask for mask in known.whole if mask != lead))
     masks = tuple(

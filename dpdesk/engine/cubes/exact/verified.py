@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
@@ -9,18 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.engine.cubes.claimed import Claimed, Names, names_of, table_of
-from dpdesk.engine.cubes.exact.recomputed import ExactClaim, larger_change, minimal_change
+from dpdesk.engine.cubes.exact.knowledge import Knowledge, knowledge
+from dpdesk.engine.cubes.exact.recomputed import (
+    Cell,
+    ExactClaim,
+    larger_change,
+    minimal_change,
+)
+from dpdesk.engine.cubes.exact.sensitivity import Origin, generic_sensitivity
+from dpdesk.engine.cubes.lattice import mask_of
 
 MANIFEST = "manifest.json"
-_CHANGE, _TABLES = "minimal change", "exact tables"
+_CHANGE, _TABLES, _TOOL = "minimal change", "exact tables", "tool"
+_VERSION = re.compile(r"4ti2 \d[\w.]{0,20}")
 _CHANGE_LABEL = "The noise hides a minimal change beside the exact tables"
 _TABLES_LABEL = "What is marked as exact is what the settings release exactly"
 
 
 def exact_checks(
-    manifest: Mapping[str, object], claimed: Claimed, published: Mapping[str, CuboidTable]
+    manifest: Mapping[str, object],
+    claimed: Claimed,
+    published: Mapping[str, CuboidTable],
+    token: CancelToken,
 ) -> Iterator[ClaimCheck]:
     """Claims on what is exact; raises as :func:`verify_cube` does when they are malformed."""
     stated = table_of(manifest["result"]).get("exact")
@@ -29,42 +44,77 @@ def exact_checks(
             found = "something is said to be exact that the parameters do not name"
             yield ClaimCheck(_TABLES, CheckStatus.FAILED, found, MANIFEST, _TABLES_LABEL)
         return
-    yield _change(table_of(stated), claimed.exact)
+    yield _change(table_of(stated), claimed.exact, token)
     yield _flags(claimed, claimed.exact, published)
 
 
-def _change(stated: Mapping[str, object], claim: ExactClaim) -> ClaimCheck:
+def _change(stated: Mapping[str, object], claim: ExactClaim, token: CancelToken) -> ClaimCheck:
     """The size of a minimal change is what the settings give."""
     size = stated["minimal_change"]
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise TypeError("a minimal change is a whole number above 0")
-    if set(stated) != {"minimal_change", "total_fixed", "known_by"}:
+    if set(stated) - {_TOOL} != {"minimal_change", "total_fixed", "known_by"}:
         raise ValueError("`exact` has other keys than it should")
     if stated["total_fixed"] is not claim.fixed:
         found = f"`total_fixed` is {str(stated['total_fixed'])[:40]}, expected {claim.fixed}"
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
     expected = minimal_change(claim)
-    by = "enumeration" if expected is None else "formula"
-    if stated["known_by"] != by:
-        found = f"`known_by` is {str(stated['known_by'])[:40]}, expected {by}"
+    known = ("enumeration", Origin.TOOL.value) if expected is None else ("formula",)
+    if stated["known_by"] not in known:
+        found = f"`known_by` is {str(stated['known_by'])[:40]}, expected {known[0]}"
+        return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
+    tool = stated.get(_TOOL, "")
+    if (stated["known_by"] == Origin.TOOL.value) != bool(_VERSION.fullmatch(str(tool))):
+        found = f"`tool` is {str(tool)[:40]!r}, which does not fit `known_by`"
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
     if expected is None:
-        return _enumerated(claim, size)
+        return _enumerated(claim, size, str(tool), token)
     status = CheckStatus.CONFIRMED if size == expected else CheckStatus.FAILED
     found = f"is {size}, {'as' if size == expected else 'but'} the exact tables give {expected}"
     return ClaimCheck(_CHANGE, status, found, MANIFEST, _CHANGE_LABEL)
 
 
-def _enumerated(claim: ExactClaim, size: int) -> ClaimCheck:
+def _enumerated(claim: ExactClaim, size: int, tool: str, token: CancelToken) -> ClaimCheck:
+    """The size beside three or more tables: small tables are compared, else it is found again."""
     larger = larger_change(claim, size)
     if larger is None:
-        found = f"is {size}; for so many exact cells only planning again can show it"
-        return ClaimCheck(_CHANGE, CheckStatus.NOT_CHECKABLE, found, MANIFEST, _CHANGE_LABEL)
+        return _found_again(claim, size, tool, token)
     if larger:
         found = f"is {size}, and two small tables differ by a larger one"
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
     found = f"is {size}; no two tables of {size // 2 + 1} rows differ by a larger one"
     return ClaimCheck(_CHANGE, CheckStatus.CONFIRMED, found, MANIFEST, _CHANGE_LABEL)
+
+
+def _found_again(claim: ExactClaim, size: int, tool: str, token: CancelToken) -> ClaimCheck:
+    """All minimal moves are enumerated once more, by this program or by one installed here."""
+    try:
+        again = generic_sensitivity(_known(claim), token)
+    except RefusedError:
+        by, needs = (f", computed by {tool}", ": needs 4ti2") if tool else ("", "")
+        found = f"is {size}{by}; for so many exact cells it was not re-checked here{needs}"
+        return ClaimCheck(_CHANGE, CheckStatus.NOT_CHECKABLE, found, MANIFEST, _CHANGE_LABEL)
+    by = f" by {again.tool}" if again.tool else ""
+    status = CheckStatus.CONFIRMED if again.l1 == size else CheckStatus.FAILED
+    found = f"is {size}, {'as' if again.l1 == size else 'but'} enumerated again{by}"
+    found += "" if again.l1 == size else f" it is {again.l1}"
+    return ClaimCheck(_CHANGE, status, found, MANIFEST, _CHANGE_LABEL)
+
+
+def _known(claim: ExactClaim) -> Knowledge:
+    """The claim as the enumeration takes it: places instead of names."""
+    names = list(claim.categories)
+
+    def mask(of: Names) -> int:
+        return mask_of(names.index(name) for name in of)
+
+    def places(cell: Cell) -> tuple[int, ...]:
+        ordered = sorted(cell, key=lambda pair: names.index(pair[0]))
+        return tuple(claim.categories[name].index(text) for name, text in ordered)
+
+    single = {mask(of): [places(cell) for cell in cells] for of, cells in claim.cells.items()}
+    shape = [len(categories) for categories in claim.categories.values()]
+    return knowledge(shape, map(mask, claim.everything), single, total=claim.total)
 
 
 def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTable]) -> ClaimCheck:

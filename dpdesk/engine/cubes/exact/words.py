@@ -72,9 +72,11 @@ def exact_notes(settings: CubeSettings) -> tuple[str, ...]:
         return ()
     change, usual = settings.part.generic.l1, 2 if settings.replace else 1
     more = f", {change / usual:g} times that for one person" if change > usual else ""
+    tool = settings.part.generic.tool
+    by = f" {tool} computed that number." if tool else ""
     return (
         f"Nothing protects {exact_names(settings)}. All other noise is made for a minimal change "
-        f"of up to {change} rows beside that{more}.",
+        f"of up to {change} rows beside that{more}.{by}",
     )
 
 
