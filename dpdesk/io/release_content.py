@@ -114,8 +114,7 @@ class ReleaseContent:
             raise TypeError("expected a table")
         if self._domain is None:
             self._domain = Domain.from_json(result["domains"])
-        names = next(item["dimensions"] for item in result["cuboids"] if item["file"] == file)
-        return self._domain.part([self._domain.dimensions.index(name) for name in names])
+        return self._domain.table(next(i for i in result["cuboids"] if i["file"] == file))
 
 
 def _unreadable(file: str, error: UnreadableTableError | OSError) -> InputError | StorageError:

@@ -311,7 +311,7 @@ def test_a_file_that_was_changed_or_added_is_named(
     assert names >= {"edges.csv", "more.csv"}
 
 
-def test_the_command_line_runs_checks_exports_and_refuses_to_answer(
+def test_the_command_line_runs_checks_exports_and_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DPDESK_HOME", str(tmp_path / "home"))
@@ -333,8 +333,11 @@ def test_the_command_line_runs_checks_exports_and_refuses_to_answer(
         assert main(["export", str(out), "--format", document, "--out", str(target)]) == 2
         assert "this release holds a graph" in capsys.readouterr().err
         assert not target.exists()
-    assert main(["query", str(out)]) == 1
-    assert "answer no queries" in capsys.readouterr().err.splitlines()[-1]
+    assert main(["query", str(out), "--by", "from", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    found = {row["labels"]["from"]: (row["value"], row["standard_error"]) for row in told["rows"]}
+    assert found == {node: (degree, 0) for node, degree in degrees().items()}
+    assert main(["query", str(out), "--by", "sideways"]) == 2
 
 
 def test_the_window_can_look_at_the_tables(genuine: Mapping[str, Path]) -> None:

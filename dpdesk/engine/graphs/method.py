@@ -15,6 +15,8 @@ from dpdesk.engine.private_method import Charge, Design, PrivateInput, PrivateMe
 
 if TYPE_CHECKING:
     from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.core.query import Answer, Askable, Query
+    from dpdesk.core.released import ReleasedContent
 
 
 class DpGraph(PrivateMethod):
@@ -48,6 +50,20 @@ class DpGraph(PrivateMethod):
         from dpdesk.engine.graphs.settings import GraphSettings, check_columns
 
         check_columns(GraphSettings.from_parameters(parameters, where), columns, roles, where)
+
+    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
+        """See :meth:`QueryableMethod.askable`."""
+        from dpdesk.engine.graphs.querying import askable_graph
+
+        return askable_graph(content.manifest)
+
+    def answer(
+        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
+    ) -> Answer:
+        """See :meth:`QueryableMethod.answer`."""
+        from dpdesk.engine.graphs.querying import answer_graph
+
+        return answer_graph(query, content, token)
 
     def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
         """See :meth:`PrivateMethod.design`; InputError ``graph.*``, ``cube.*``."""
