@@ -126,9 +126,10 @@ def open_cube(
 
 def _check_cube(manifest: Mapping[str, object], folder: Path) -> None:
     if manifest["method"] != CUBE:
+        held = "a graph" if manifest["method"] == "dp-graph" else "rows"
         raise RefusedError(
             "browse.no-cube",
-            f"{folder}: the release holds rows and no cube of tables, so there is nothing to "
+            f"{folder}: the release holds {held} and no cube of tables, so there is nothing to "
             "browse.",
             hint=f"Ask it for numbers with `dpdesk query {folder.name}`.",
         )
