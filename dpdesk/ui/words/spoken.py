@@ -68,10 +68,18 @@ def spoken_parameter(parameter: _Parameter) -> _Parameter:
 
 def spoken_figures(figures: Sequence[Figure]) -> tuple[Figure, ...]:
     """Figures whose labels, units and explanations are said."""
+    if window_voice().language == ENGLISH:
+        return tuple(figures)
     return tuple(
-        replace(one, label=said(one.label), unit=said(one.unit), help=said(one.help))
+        replace(one, label=said(one.label), unit=_unit(one), help=said(one.help))
         for one in figures
     )
+
+
+def _unit(figure: Figure) -> str:
+    """The unit, of one or of many."""
+    single = window_voice().known(figure.unit.removesuffix("s")) if figure.value == 1 else None
+    return single or said(figure.unit)
 
 
 def spoken_guarantee(guarantee: Guarantee) -> Guarantee:
