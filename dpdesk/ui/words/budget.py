@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import Outlook
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 
@@ -28,6 +29,7 @@ def status_words(outlook: Outlook) -> str:
 
 def outlook_words(outlook: Outlook) -> str:
     """What is spent, what this costs, what would be left."""
+    account = said(outlook.account)
     words = translate("Budget", "{account}: {spent} spent so far. This release costs {cost}.")
     if outlook.refusal:
         words += " ✕ {refusal}"
@@ -36,7 +38,7 @@ def outlook_words(outlook: Outlook) -> str:
     else:
         words += translate("Budget", " Afterwards {after} are spent; no limit is set.")
     return words.format(
-        account=f"{outlook.account[:1].upper()}{outlook.account[1:]}",
+        account=f"{account[:1].upper()}{account[1:]}",
         spent=_short(outlook.spent),
         cost=_short(outlook.cost),
         after=_short(outlook.after),
@@ -58,7 +60,7 @@ def confirm_words(outlook: Outlook) -> str:
             "Budget", " {spent} were spent before: this is a further release of the same people."
         )
     return words.format(
-        cost=_short(outlook.cost), account=outlook.account, spent=_short(outlook.spent)
+        cost=_short(outlook.cost), account=said(outlook.account), spent=_short(outlook.spent)
     )
 
 

@@ -71,8 +71,7 @@ def spoken_figures(figures: Sequence[Figure]) -> tuple[Figure, ...]:
     if window_voice().language == ENGLISH:
         return tuple(figures)
     return tuple(
-        replace(one, label=said(one.label), unit=_unit(one), help=said(one.help))
-        for one in figures
+        replace(one, label=said(one.label), unit=_unit(one), help=said(one.help)) for one in figures
     )
 
 
