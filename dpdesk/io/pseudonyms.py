@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REPLACE = "Replace identifiers by pseudonyms"
-_BATCH = 50_000
+_BATCH = 4_096  # what follows holds the interpreter for a few milliseconds at most
 _BLOCK, _DIGEST = 64, 32
 _CHECKED = 200
 _ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", np.uint8)

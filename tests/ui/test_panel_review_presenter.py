@@ -11,6 +11,7 @@ import pytest
 from dpdesk.app.types import Failure, ReleaseFacts, VerifyReport, WorkState
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.ui.panels.review import checks, presenter
@@ -38,6 +39,13 @@ def test_columns_are_left_out_generalised_or_kept_as_the_result_says() -> None:
     found = presenter.fates(("id", "age", "sex", "income"), WORK, {"node": {"age": 2, "sex": 0}})
     assert found == presenter.Fates(("id",), (("age", 2),), ("sex", "income"))
     assert [text for _, text in found.lines()] == ["id", "age (level 2)", "sex, income"]
+
+
+def test_an_identifier_that_is_kept_stands_among_the_pseudonyms() -> None:
+    work = replace(WORK, pseudonyms={"id": PseudonymSpec("k")})
+    found = presenter.fates(("id", "age"), work, {"node": {"age": 1}})
+    assert found == presenter.Fates((), (("age", 1),), (), ("id",))
+    assert found.lines()[-1] == ("As pseudonyms", "id")
 
 
 def test_no_column_is_said_in_words_not_left_blank() -> None:

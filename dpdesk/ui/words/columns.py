@@ -31,6 +31,7 @@ def role_words(role: Role) -> str:
         Role.INSENSITIVE: translate("DataPanel", "insensitive"),
         Role.WEIGHT: translate("DataPanel", "weight"),
         Role.CLUSTER: translate("DataPanel", "cluster"),
+        Role.PSEUDONYM: translate("DataPanel", "pseudonym"),
     }
     return words[role]
 

@@ -9,6 +9,8 @@ from dpdesk.ui.panels.review.presenter import Fates
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 
+_MOST_LINES = 4  # left out, generalised, as they are, as pseudonyms
+
 
 class FateCard(QFrame):
     """Columns that are left out, generalised, released as they are."""
@@ -22,7 +24,7 @@ class FateCard(QFrame):
         set_look(head, "section")
         layout.addWidget(head)
         self._lines: list[tuple[QLabel, QLabel]] = []
-        for _ in range(3):
+        for _ in range(_MOST_LINES):
             name, text = QLabel(), QLabel()
             set_look(name, "note")
             text.setWordWrap(True)
@@ -36,7 +38,11 @@ class FateCard(QFrame):
 
     def set_fates(self, fates: Fates) -> None:
         """Show them."""
-        for (name, text), (head, words) in zip(self._lines, fates.lines(), strict=True):
+        lines = fates.lines()
+        for place, (name, text) in enumerate(self._lines):
+            head, words = lines[place] if place < len(lines) else ("", "")
             name.setText(head)
             text.setText(words)
+            name.setVisible(bool(head))
+            text.setVisible(bool(head))
         self.setAccessibleName(". ".join(f"{head}: {words}" for head, words in fates.lines()))

@@ -35,20 +35,26 @@ translate = QCoreApplication.translate
 
 @dataclass(frozen=True)
 class Fates:
-    """What becomes of the columns: left out, generalised (with levels), released as they are."""
+    """What becomes of the columns: left out, generalised (with levels), released as they are.
+
+    ``replaced`` are identifiers in whose place pseudonyms are released.
+    """
 
     dropped: tuple[str, ...]
     generalised: tuple[tuple[str, int], ...]
     kept: tuple[str, ...]
+    replaced: tuple[str, ...] = ()
 
     def lines(self) -> tuple[tuple[str, str], ...]:
         """Heads and sentences, for people."""
         none = translate("Review", "no column")
         levels = [_level_words(name, level) for name, level in self.generalised]
+        pseudonyms = (translate("Review", "As pseudonyms"), ", ".join(self.replaced))
         return (
             (translate("Review", "Left out"), ", ".join(self.dropped) or none),
             (translate("Review", "Generalised"), ", ".join(levels) or none),
             (translate("Review", "As they are"), ", ".join(self.kept) or none),
+            *([pseudonyms] if self.replaced else []),
         )
 
 
@@ -58,16 +64,18 @@ def fates(columns: Sequence[str], work: WorkState, result: Mapping[str, object])
         return _fates_of_tables(columns, work)
     node = result.get("node")
     levels = node if isinstance(node, Mapping) else {}
-    dropped, generalised, kept = [], [], []
+    dropped, generalised, kept, replaced = [], [], [], []
     for name in columns:
         level = levels.get(name, 0)
-        if work.role(name) is Role.IDENTIFIER:
+        if work.released_as(name) is Role.PSEUDONYM:
+            replaced.append(name)
+        elif work.role(name) is Role.IDENTIFIER:
             dropped.append(name)
         elif isinstance(level, int) and level > 0:
             generalised.append((name, level))
         else:
             kept.append(name)
-    return Fates(tuple(dropped), tuple(generalised), tuple(kept))
+    return Fates(tuple(dropped), tuple(generalised), tuple(kept), tuple(replaced))
 
 
 def _fates_of_tables(columns: Sequence[str], work: WorkState) -> Fates:
