@@ -229,11 +229,13 @@ def _statistical_writer(file_format: str) -> Callable[..., list[str]]:
 
 
 def _labels(facts: ReleaseFacts, table: PublishedCsv) -> Codebook:
-    """What the release says of its columns; nothing for tables of a cube or without labels."""
+    """What the release says of its columns, or of the dimensions among them."""
     path = facts.public / VARIABLES
-    if facts.method in PUBLIC_FOLDERS or not path.is_file():
-        return NO_BOOK
-    return read_variables(path, table.columns)
+    if facts.method in PUBLIC_FOLDERS:
+        from dpdesk.app.private.labelling import read_dimension_labels
+
+        return read_dimension_labels(facts.public, facts.manifest)
+    return read_variables(path, table.columns) if path.is_file() else NO_BOOK
 
 
 def label_lines(book: Codebook) -> list[tuple[str, str]]:

@@ -66,7 +66,7 @@ def released_variables(
         mapping = {} if recoding is None else recoding.mapping.get(name, {})
         same = all(value == label for value, label in mapping.items())
         if complete and same:
-            found.append(_plain(known))
+            found.append(plain_variable(known))
             continue
         occurring = published.value_counts(name, token) if _has_codes(known) else {}
         found.append(_cut_down(known, mapping, occurring, same))
@@ -77,7 +77,7 @@ def _has_codes(variable: Variable) -> bool:
     return bool(variable.value_labels or variable.missing.declared)
 
 
-def _plain(variable: Variable) -> Variable:
+def plain_variable(variable: Variable) -> Variable:
     """The variable without what depends on the values of the source."""
     display = variable.format if variable.kind in _MOMENTS else ""
     return replace(variable, storage="", width=0, format=display)
@@ -100,7 +100,7 @@ def _cut_down(
         kept = [text for text in occurring if missing.holds(text) and is_code(text)]
         missing = UserMissing(tuple(sorted(kept)), letters=missing.letters)
     kind = variable.kind if same else Kind.TEXT
-    return replace(_plain(variable), value_labels=labels, missing=missing, kind=kind)
+    return replace(plain_variable(variable), value_labels=labels, missing=missing, kind=kind)
 
 
 def variables_as_json(variables: tuple[Variable, ...]) -> dict[str, object]:

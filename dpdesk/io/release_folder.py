@@ -45,7 +45,7 @@ PRINTED = "report.pdf"
 PUBLIC_FOLDERS = {"dp-cube": "cuboids", "dp-graph": "graph"}
 """Methods whose tables lie in a folder of the public part; others release ``microdata.csv``."""
 VARIABLES = "variables.json"
-"""Labels of the columns of ``microdata.csv``; only releases of sources with labels have it."""
+"""Labels of columns, or of a cube's dimensions; only releases of sources with labels have it."""
 CSVW = "microdata.csv-metadata.json"
 """The same for programs that know CSV on the Web, under the name that these look for."""
 SEALED_INTERNAL = frozenset({EVIDENCE, REPORT})
@@ -59,7 +59,7 @@ def fixed_files(method: str) -> frozenset[str]:
 
 def optional_files(method: str) -> frozenset[str]:
     """Names of the files that the public part of a release by this method may have."""
-    return frozenset(() if method in PUBLIC_FOLDERS else (VARIABLES, CSVW))
+    return frozenset((VARIABLES,) if method in PUBLIC_FOLDERS else (VARIABLES, CSVW))
 
 
 def fresh_key() -> str:

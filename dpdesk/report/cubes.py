@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
 from dpdesk.core.published import CheckStatus, ClaimCheck
@@ -46,16 +47,17 @@ class CubeReport:
     method: Method
     design: Design
     checks: tuple[ClaimCheck, ...]
+    book: Codebook = NO_BOOK
 
 
-def render_about(manifest: Mapping[str, object], method: Method) -> bytes:
-    """The page for users; it depends on the manifest alone."""
-    return render("about_cube.html", _common(manifest, method))
+def render_about(manifest: Mapping[str, object], method: Method, book: Codebook = NO_BOOK) -> bytes:
+    """The page for users; it depends on the manifest and the published labels alone."""
+    return render("about_cube.html", _common(manifest, method, book))
 
 
 def render_report(content: CubeReport) -> bytes:
     """The page for the reviewer."""
-    values = _common(content.manifest, content.method) | internal_values(content)
+    values = _common(content.manifest, content.method, content.book) | internal_values(content)
     return render("report_cube.html", values)
 
 
@@ -83,7 +85,7 @@ def internal_values(content: CubeReport) -> dict[str, object]:
     }
 
 
-def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]:
+def _common(manifest: Mapping[str, object], method: Method, book: Codebook) -> dict[str, object]:
     result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
     lines = tuple(_cuboid_line(as_table(item), parameters) for item in as_list(result["cuboids"]))
     return {
@@ -95,7 +97,7 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
         "figures": _figures(result, parameters),
         "cuboids": lines[:_MOST_LISTED],
         "more": max(0, len(lines) - _MOST_LISTED),
-        "domains": as_list(result["domains"]),
+        "domains": [_labelled(as_table(item), book) for item in as_list(result["domains"])],
         "sources": [table_name(as_list(names)) for names in as_list(result["noise_sources"])],
         "exact": exact_words(manifest),
         "attack": (),
@@ -109,6 +111,16 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
             for item in as_list(result["cuboids"])
         ),
     }
+
+
+def _labelled(item: Mapping[str, object], book: Codebook) -> dict[str, object]:
+    """A dimension with its categories as people read them: with labels, where there are any."""
+    name, categories = str(item["dimension"]), [str(text) for text in as_list(item["categories"])]
+    variable = book.get(name)
+    if variable is None:
+        return {"dimension": name, "categories": categories}
+    shown = f"{name} · {variable.label}" if variable.label else name
+    return {"dimension": shown, "categories": [variable.shown(text) for text in categories]}
 
 
 def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> tuple[Line, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpdesk import __version__
+from dpdesk.app.private.labelling import dimension_faults, read_dimension_labels
 from dpdesk.app.private.pages import public_page, read_tables
 from dpdesk.app.private.preparing import builders
 from dpdesk.app.restating import (
@@ -23,11 +24,12 @@ from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_table
 from dpdesk.engine.private_method import PrivateInput, PrivateMethod
+from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file
-from dpdesk.io.release_folder import ABOUT, EVIDENCE, MANIFEST
+from dpdesk.io.release_folder import ABOUT, EVIDENCE, MANIFEST, VARIABLES
 
-_NO_TABLES = frozenset((ABOUT,))
+_NO_TABLES = frozenset((ABOUT, VARIABLES))
 
 
 def private_claims(
@@ -43,6 +45,8 @@ def private_claims(
     published = _tables(found, manifest, token)
     if published is None:
         return ()
+    for wrong in dimension_faults(found.public, manifest):
+        found.fail(found.public / VARIABLES, wrong)
     checks = [*method.verify(manifest, published, token), *setting_checks(manifest, method)]
     evidence = found.evidence
     if evidence is not None:
@@ -120,7 +124,10 @@ def _page(
         return []
     try:
         content = page.read_bytes() if page.stat().st_size <= LARGEST_PAGE else b""
-        same = content == public_page(manifest, method, language_of(content))
+        book = read_dimension_labels(found.public, manifest)
+        same = content == public_page(manifest, method, language_of(content), book)
+    except UnreadableJsonError:  # the labels themselves are named
+        return []
     except OSError as error:
         found.fail(page, f"cannot be read ({error.strerror or type(error).__name__})")
         return []

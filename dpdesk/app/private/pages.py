@@ -8,6 +8,7 @@ from pathlib import Path
 from dpdesk.app.restating import spoken_names
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import ENGLISH, speaking
 from dpdesk.engine.method import Method
 from dpdesk.io.canonical import canonical_json, parse_canonical
@@ -15,8 +16,16 @@ from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.cuboid_files import read_cuboid
 
 
-def public_page(manifest: Mapping[str, object], method: Method, language: str = ENGLISH) -> bytes:
-    """The bytes of ``about.html`` in a language: they depend on the manifest, without ``files``."""
+def public_page(
+    manifest: Mapping[str, object],
+    method: Method,
+    language: str = ENGLISH,
+    book: Codebook = NO_BOOK,
+) -> bytes:
+    """The bytes of ``about.html`` in a language.
+
+    They depend on the manifest without ``files``, and on the published labels of the dimensions.
+    """
     from dpdesk.report import cubes, graphs
 
     said = {key: value for key, value in manifest.items() if key != "files"}
@@ -24,7 +33,7 @@ def public_page(manifest: Mapping[str, object], method: Method, language: str = 
         content = parse_canonical(canonical_json(said))
         if method.id == graphs.METHOD:
             return graphs.render_about(content, method)
-        return cubes.render_about(content, method)
+        return cubes.render_about(content, method, book)
 
 
 def read_tables(

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
+from dpdesk.app.labelling import variables_as_json
 from dpdesk.app.ledgers import LedgerDesk, open_ledger
+from dpdesk.app.private.labelling import dimension_labels
 from dpdesk.app.private.pages import public_page, read_tables
 from dpdesk.app.private.preparing import PreparedDesign, hierarchies_of
 from dpdesk.app.releasing import (
@@ -23,6 +25,7 @@ from dpdesk.app.releasing import (
 )
 from dpdesk.app.restating import spoken_names
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import speaking
 from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
@@ -35,6 +38,7 @@ from dpdesk.io.release_folder import (
     FORMAT,
     MANIFEST,
     SEAL,
+    VARIABLES,
     ReleaseBuilder,
     commitment,
     fresh_key,
@@ -109,7 +113,9 @@ def debit_request(desk: LedgerDesk, prepared: PreparedDesign) -> DebitRequest:
 
 @dataclass
 class _Work:
-    """The steps of one release; ``internal`` gathers what stays in the agency."""
+    """The steps of one release; ``internal`` gathers what stays in the agency, ``book`` what is
+    published of labels.
+    """
 
     prepared: PreparedDesign
     build: ReleaseBuilder
@@ -118,6 +124,7 @@ class _Work:
     printer: Printer
     clock: Clock = field(default_factory=Clock)
     internal: dict[str, object] = field(default_factory=dict)
+    book: Codebook = NO_BOOK
 
     def _step(self, index: int) -> None:
         self.token.check()
@@ -164,7 +171,12 @@ class _Work:
             "result": dict(prepared.design.result),
             "commitment": commitment(prepared.data.sha256, key),
         }
-        self.build.write_public(ABOUT, public_page(manifest, method, prepared.plan.language))
+        found = dimension_labels(prepared.data.book, manifest)
+        if found:
+            self.build.write_public(VARIABLES, canonical_json(variables_as_json(found)))
+        self.book = Codebook(found)
+        page = public_page(manifest, method, prepared.plan.language, self.book)
+        self.build.write_public(ABOUT, page)
         manifest["files"] = public_files(public, self.token)
         self.build.write_public(MANIFEST, canonical_json(manifest))
         return manifest, key
@@ -196,7 +208,7 @@ class _Work:
         self._step(4)
         evidence = self._evidence(manifest, key, checks, debit, desk)
         method, design = self.prepared.method, self.prepared.design
-        content = cubes.CubeReport(manifest, evidence, method, design, checks)
+        content = cubes.CubeReport(manifest, evidence, method, design, checks, self.book)
         render = graphs.render_report if method.id == graphs.METHOD else cubes.render_report
         with speaking(self.prepared.plan.language, spoken_names(manifest)):
             page = render(content)

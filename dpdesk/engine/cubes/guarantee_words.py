@@ -17,6 +17,7 @@ CHOOSING = (
     "at results: then more was spent than is said here."
 )
 OTHERS = "Every other release about the same persons costs as well: losses add up."
+LABELS = "The code lists of the source, whose labels are published, were fixed before the data."
 INDEPENDENT = "What somebody knows of different persons is independent."
 
 
@@ -78,4 +79,6 @@ def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
     ]
     if any(measure.column for measure in settings.measures):
         sentences.insert(1, "The bounds of every sum were fixed without looking at the data.")
+    if settings.labels:
+        sentences.insert(2, LABELS)
     return tuple(sentences)

@@ -26,6 +26,7 @@ from dpdesk.engine.cubes.plans import Noise
 
 LAPLACE, GAUSSIAN = Noise.LAPLACE.value, Noise.GAUSSIAN.value
 ADD_REMOVE, REPLACE = "add-remove", "replace"
+SOURCE_LABELS = "source"
 PLANNERS = ("bmax", "pmost", "all", "base", "exact", "optimal")
 CONSISTENCIES = ("l2", "none", "l1", "linf")
 OBJECTIVES = ("maximum", "average", "total")
@@ -215,6 +216,21 @@ PARAMETERS: tuple[Parameter, ...] = (
         minimum=1,
         maximum=1_000_000,
         default=1,
+    ),
+    ChoiceParameter(
+        "labels",
+        "Labels of the file",
+        "Whether labels of the declared categories are published; a code list must not come from "
+        "the data.",
+        choices=(
+            Choice("none", "Are left out", "Readers see the categories of the plan alone."),
+            Choice(
+                SOURCE_LABELS,
+                "Are published",
+                "The code list of the file was fixed before the data: you vouch for it.",
+            ),
+        ),
+        default="none",
     ),
     HashesParameter(
         "follows",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.exact.asked import check_exact, read_exact
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of, members
-from dpdesk.engine.cubes.parameters import REPLACE
+from dpdesk.engine.cubes.parameters import REPLACE, SOURCE_LABELS
 from dpdesk.engine.cubes.plans import Noise
 
 _GREATEST = Fraction(10) ** 30
@@ -54,7 +54,8 @@ class CubeSettings:
     ``budget`` is in epsilon or rho, as ``noise`` says. ``domains`` and ``outside`` hold what the
     plan declares, by dimension. ``exact`` are cuboids released without noise, ``exact_cells``
     single cells of others, by their categories along the cuboid's dimensions in plan order;
-    ``part`` is what they come to, once the domain is known.
+    ``part`` is what they come to, once the domain is known. ``labels`` says that the code lists of
+    the source are published for declared categories.
     """
 
     dimensions: tuple[str, ...]
@@ -81,6 +82,7 @@ class CubeSettings:
     exact: tuple[int, ...] = ()
     exact_cells: Mapping[int, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     part: ExactPart | None = None
+    labels: bool = False
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> CubeSettings:
@@ -92,10 +94,7 @@ class CubeSettings:
         forbidden = _forbidden(values["forbid"], dimensions, where)
         exact, exact_cells = read_exact(values["exact"], dimensions, forbidden, where)
         published = _published(values["publish"], dimensions, forbidden, where)
-        weights, targets = (
-            _numbers(values[key], key, number, dimensions, (*published, *exact), where)
-            for key, number in (("weights", "weight"), ("targets", "variance"))
-        )
+        weights, targets = _weights_and_targets(values, dimensions, (*published, *exact), where)
         _check_targets(values, planner, targets, where)
         measures = _measures(values["measure"], where)
         _check_together(values, measures, residuals=residuals, where=where)
@@ -123,7 +122,19 @@ class CubeSettings:
             rows_per_person=int(str(values["rows_per_person"])),
             exact=exact,
             exact_cells=exact_cells,
+            labels=values["labels"] == SOURCE_LABELS,
         )
+
+
+def _weights_and_targets(
+    values: Mapping[str, ParameterValue],
+    dimensions: tuple[str, ...],
+    tables: tuple[int, ...],
+    where: str,
+) -> Iterator[Mapping[int, Fraction]]:
+    """Weight and wanted variance of each table that has one."""
+    for key, number in (("weights", "weight"), ("targets", "variance")):
+        yield _numbers(values[key], key, number, dimensions, tables, where)
 
 
 def _planner(values: Mapping[str, ParameterValue], noise: Noise, where: str) -> tuple[str, bool]:

@@ -1,0 +1,94 @@
+"""Labels of a cube's dimensions: those of the source, for declared categories alone.
+
+A private release must not learn from the data, and a code list may have been made from them. So
+labels are published only where the plan says so (``labels = "source"``): then the guarantee assumes
+that the code lists were fixed before the data. Of a list only the labels of declared categories are
+taken, so what is published depends on the plan and on the words of the file, never on its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dpdesk.app.labelling import plain_variable
+from dpdesk.core.cuboid import Domain
+from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable
+from dpdesk.io.canonical import UnreadableJsonError
+from dpdesk.io.release_check import is_listed_file
+from dpdesk.io.release_folder import VARIABLES
+from dpdesk.io.variablesfile import read_variables
+
+LABELS, SOURCE = "labels", "source"
+
+
+def published_dimensions(manifest: Mapping[str, object]) -> dict[str, tuple[tuple[str, ...], bool]]:
+    """By dimension its categories, and whether they are values of the source (level 0).
+
+    Raises TypeError, KeyError or ValueError for a manifest of another form.
+    """
+    result, parameters = _table(manifest["result"]), _table(manifest["parameters"])
+    domain = Domain.from_json(result["domains"])
+    levels = _table(parameters.get("levels", {}))
+    return {
+        name: (categories, levels.get(name, 0) == 0)
+        for name, categories in zip(domain.dimensions, domain.categories, strict=True)
+    }
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError("expected a table")
+    return value
+
+
+def dimension_labels(book: Codebook, manifest: Mapping[str, object]) -> tuple[Variable, ...]:
+    """What is published of the dimensions, in their order; empty unless the plan asks for it."""
+    if _table(manifest["parameters"]).get(LABELS) != SOURCE:
+        return ()
+    found = []
+    for name, (categories, values) in published_dimensions(manifest).items():
+        known = book.get(name)
+        if known is not None:
+            found.append(_declared(known, categories if values else ()))
+    return tuple(found) if any(variable.described for variable in found) else ()
+
+
+def _declared(variable: Variable, categories: tuple[str, ...]) -> Variable:
+    """The variable with the declared categories alone; none at a coarser level."""
+    known = variable.value_labels
+    labels = {text: known[text] for text in categories if text in known}
+    missing = UserMissing(tuple(sorted(filter(variable.missing.holds, categories))))
+    kind = variable.kind if categories else Kind.TEXT
+    return replace(plain_variable(variable), value_labels=labels, missing=missing, kind=kind)
+
+
+def read_dimension_labels(public: Path, manifest: Mapping[str, object]) -> Codebook:
+    """The labels of a cube's release; nothing without the file. Raises UnreadableJsonError."""
+    path = public / VARIABLES
+    if not is_listed_file(path):
+        return NO_BOOK
+    return read_variables(path, tuple(published_dimensions(manifest)))
+
+
+def dimension_faults(public: Path, manifest: Mapping[str, object]) -> Iterator[str]:
+    """What the labels of a cube say wrongly: without being asked for, or of what is not declared.
+
+    Raises TypeError, KeyError or ValueError for a manifest of another form.
+    """
+    try:
+        book = read_dimension_labels(public, manifest)
+    except UnreadableJsonError as error:
+        yield str(error)
+        return
+    except OSError as error:
+        yield f"cannot be read ({error.strerror or type(error).__name__})"
+        return
+    if book.variables and _table(manifest["parameters"]).get(LABELS) != SOURCE:
+        yield "holds labels, and the parameters say that none are published"
+    for variable in book.variables:
+        categories, values = published_dimensions(manifest)[variable.name]
+        if variable != _declared(variable, categories if values else ()):
+            yield f"says more of `{variable.name}` than its declared categories"
