@@ -15,7 +15,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.review.looking import verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.export_formats import DOCUMENTS, FORMATS, fits
+from dpdesk.core.export_formats import DOCUMENTS, FORMATS, fits, kind_of
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.parameters import nearest
@@ -31,7 +31,7 @@ from dpdesk.io.variablesfile import read_variables
 if TYPE_CHECKING:
     from dpdesk.io.workspace import Workspace
 
-_STEP, GRAPH = "Write the file", "dp-graph"
+_STEP = "Write the file"
 
 
 def export_release(
@@ -145,21 +145,16 @@ def _check_format(file_format: str) -> None:
 
 
 def _check_fit(file_format: str, facts: ReleaseFacts) -> None:
-    tables = facts.method in PUBLIC_FOLDERS
-    if facts.method == GRAPH and file_format in DOCUMENTS:
-        raise InputError(
-            "export.format",
-            f"{facts.public}: `{file_format}` describes microdata or tables over all combinations "
-            "of categories, and this release holds a graph.",
-            hint="Export to `csv` or to another format.",
-        )
-    if fits(file_format, tables=tables):
+    kind = kind_of(facts.method)
+    if fits(file_format, kind):
         return
-    what = "microdata, and this release holds tables" if tables else "tables, not microdata"
+    words = {"microdata": "microdata", "cube": "tables of a cube", "graph": "a graph"}
+    described = [text for key, text in words.items() if fits(file_format, key)]
     raise InputError(
         "export.format",
-        f"{facts.public}: `{file_format}` describes {what}.",
-        hint="Export to `ddi` or to another format.",
+        f"{facts.public}: `{file_format}` describes {' and '.join(described)}, and this release "
+        f"holds {words[kind]}.",
+        hint="Export to another format.",
     )
 
 

@@ -13,8 +13,15 @@ FORMATS = ("csv", "parquet", "xlsx", "sav", "dta", "xpt", *DOCUMENTS)
 SUFFIXES = {"csvw": ".json", "ddi": ".xml", "sdmx-csv": ".csv", "sdmx-structure": ".xml"}
 """Ending of the file for the formats that are not called like it."""
 
-_TABLES_ALONE = ("sdmx-csv", "sdmx-structure")
-_MICRODATA_ALONE = ("csvw",)
+MICRODATA, CUBE, GRAPH = "microdata", "cube", "graph"
+_KINDS = {"dp-cube": CUBE, "dp-graph": GRAPH}
+_DESCRIBED = {"csvw": (MICRODATA,), "ddi": (MICRODATA, CUBE)}
+_DESCRIBED |= dict.fromkeys(("sdmx-csv", "sdmx-structure"), (CUBE,))
+
+
+def kind_of(method: str) -> str:
+    """What a release by a method holds: ``MICRODATA``, the tables of a ``CUBE`` or a ``GRAPH``."""
+    return _KINDS.get(method, MICRODATA)
 
 
 def suffix_of(file_format: str) -> str:
@@ -22,6 +29,6 @@ def suffix_of(file_format: str) -> str:
     return SUFFIXES.get(file_format, f".{file_format}")
 
 
-def fits(file_format: str, *, tables: bool) -> bool:
-    """Whether a format can hold a release: ``tables`` of a cube, or else microdata."""
-    return file_format not in (_MICRODATA_ALONE if tables else _TABLES_ALONE)
+def fits(file_format: str, kind: str) -> bool:
+    """Whether a format can hold a release of this kind; plain tables hold all."""
+    return kind in _DESCRIBED.get(file_format, (MICRODATA, CUBE, GRAPH))

@@ -70,7 +70,7 @@ def sdmx_cube(
     result, parameters = manifest["result"], manifest["parameters"]
     domain = Domain.from_json(result["domains"])
     entries: Sequence[Mapping[str, Any]] = result["cuboids"]
-    alone = _measure_text(parameters["measure"])
+    alone = _measure_text(parameters.get("measure", "count"))
     tables = tuple(_table(entry, alone) for entry in entries)
     return SdmxCube(
         id="CUBE_" + str(manifest["commitment"])[:12].upper(),

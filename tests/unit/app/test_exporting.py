@@ -24,7 +24,7 @@ from dpdesk.io.sheetrows import rows_xml
 from tests.helpers import releases as town
 from tests.helpers.ddi_structure import faults
 
-OF_MICRODATA = [name for name in FORMATS if fits(name, tables=False)]
+OF_MICRODATA = [name for name in FORMATS if fits(name, "microdata")]
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +217,10 @@ def test_microdata_are_no_observations_of_tables(
     made: Path, context: AppContext, tmp_path: Path
 ) -> None:
     for form in ("sdmx-csv", "sdmx-structure"):
-        with pytest.raises(InputError, match=f"`{form}` describes tables, not microdata"):
+        with pytest.raises(
+            InputError,
+            match=f"`{form}` describes tables of a cube, and this release holds microdata",
+        ):
             export(made, form, tmp_path / "a", context)
 
 

@@ -25,10 +25,10 @@ class ExportsPage(QWidget):
             self._add(form, names[form], sentences[form])
         self._layout.addStretch(1)
 
-    def show_fitting(self, *, tables: bool) -> None:
-        """Offer the formats that fit a release of ``tables``, or else of microdata."""
+    def show_fitting(self, kind: str) -> None:
+        """Offer the formats that fit a release of this kind."""
         for form, line in self._rows.items():
-            line.setVisible(fits(form, tables=tables))
+            line.setVisible(fits(form, kind))
 
     def set_enabled(self, can: bool, excel: bool) -> None:
         """Whether anything can be written, and an Excel sheet."""

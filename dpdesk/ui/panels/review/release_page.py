@@ -98,7 +98,6 @@ class ReleasePage(Page):
         if chart is not None:
             choices.append((PICTURE, self.tr("How risky")))
         choices.append((EXPORTS, self.tr("Which formats")))
-        self.exports.show_fitting(tables=tables)
         if tables:
             choices.append((TABLES, self.tr("Which numbers")))
         self.strip.set_choices(choices)
