@@ -12,6 +12,7 @@ from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, literal, query
 from dpdesk.io.failures import disagreement, storage_error
 from dpdesk.io.formats.numbers import text_sql
+from dpdesk.io.nul import refuse_nul
 from dpdesk.io.reading import Reading
 from dpdesk.io.source import file_sha256
 
@@ -44,6 +45,8 @@ def load_parquet(
         raise disagreement(path.name, "rows", rows, loaded[0] if loaded else 0)
     if len(described) != len(names):
         raise disagreement(path.name, "columns", len(names), len(described))
+    texts = [(j, name) for j, name in enumerate(names) if str(described[j][1]) == "VARCHAR"]
+    refuse_nul(con, texts, path, token)
     notes = _null_notes(con, path, described, token)
     return Loaded(names, rows, Reading("parquet", missing=spec.missing, notes=notes), digest)
 

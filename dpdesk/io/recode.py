@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 WRITE = "Write the microdata"
 _BATCH = 50_000
+_GROUP = 200
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
@@ -190,7 +191,7 @@ def _sql(statement: _Statement, recoding: Recoding) -> str:
     where = ""
     if len(recoding.suppressed):
         where = f"WHERE NOT EXISTS (SELECT 1 FROM suppressed WHERE {_same(statement, recoding)})"
-    line = " || ',' || ".join(item.field for item in statement.released)
+    line = _line_of([item.field for item in statement.released])
     if len(names) == 1:
         line = f"CASE WHEN ({line}) = '' THEN '\"\"' ELSE {line} END"
     order = f"ORDER BY {', '.join(names)}" if names else ""
@@ -198,6 +199,13 @@ def _sql(statement: _Statement, recoding: Recoding) -> str:
         f"SELECT ({line}) || chr(10) AS line FROM (SELECT {inner} FROM {DATA} "
         f"{' '.join(statement.joins)} {where} {order})"
     )
+
+
+def _line_of(fields: Sequence[str]) -> str:
+    """SQL that joins fields by commas; in groups, since the depth of an expression has a limit."""
+    between = " || ',' || "
+    groups = [fields[at : at + _GROUP] for at in range(0, len(fields), _GROUP)]
+    return between.join(f"({between.join(group)})" for group in groups)
 
 
 def _same(statement: _Statement, recoding: Recoding) -> str:

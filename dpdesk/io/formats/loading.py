@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
-from dpdesk.core.labels import Codebook
+from dpdesk.core.labels import Codebook, Kind
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import literal, query
@@ -18,6 +18,7 @@ from dpdesk.io.formats.numbers import texts_sql
 from dpdesk.io.formats.passwords import password_of
 from dpdesk.io.formats.process import read_in_process
 from dpdesk.io.formats.request import ReadDone, ReadProgress, ReadRequest
+from dpdesk.io.nul import refuse_nul
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of
 from dpdesk.io.source import file_sha256
 from dpdesk.io.workspace import Workspace
@@ -57,6 +58,8 @@ def load_foreign(
     if loaded is None or loaded[0] != done.rows:
         raise disagreement(path.name, "rows", done.rows, loaded[0] if loaded else 0)
     names = tuple(variable.name for variable in done.variables)
+    texts = [(j, one.name) for j, one in enumerate(done.variables) if one.kind is Kind.TEXT]
+    refuse_nul(con, texts, path, token)
     reading = reading_of(spec, path, done)
     book = Codebook(done.variables)
     return Loaded(names, done.rows, reading, digest or done.sha256, book)

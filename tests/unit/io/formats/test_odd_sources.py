@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,19 @@ import pandas as pd
 import pyreadstat
 import pytest
 
+from dpdesk.app.context import AppContext
+from dpdesk.app.running import run_plan
 from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import FixedColumn
 from dpdesk.io.formats.moments import is_own_format
 from dpdesk.io.formats.request import ReadDone, ReadRequest
 from dpdesk.io.formats.server import name_parts
 from dpdesk.io.formats.worker import read_table
+from dpdesk.io.workspace import Workspace
 from tests.helpers.postgres import postgres_server
-from tests.helpers.stat_files import head, real
+from tests.helpers.stat_files import head, opened, real
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +151,42 @@ def test_values_of_every_type_of_duckdb_arrive_exactly(tmp_path: Path) -> None:
         con.execute(f"CREATE TABLE t AS SELECT {listed}")
     assert head(path).head == (tuple(values.values()),)
     assert SourceSpec(str(path)).name == "a.duckdb"
+
+
+@pytest.mark.parametrize("ending", ["sqlite", "duckdb", "parquet"])
+def test_a_nul_character_is_refused_with_its_place(
+    ending: str, tmp_path: Path, private_home: Path
+) -> None:
+    path = tmp_path / f"a.{ending}"
+    rows = [(1, "ok"), (2, "a\0b")]
+    if ending == "sqlite":
+        with sqlite3.connect(path) as con:
+            con.execute("CREATE TABLE t (n, name)")
+            con.executemany("INSERT INTO t VALUES (?, ?)", rows)
+        con.close()
+    elif ending == "duckdb":
+        with duckdb.connect(str(path)) as base:
+            base.execute("CREATE TABLE t AS SELECT 1 AS n, 'ok' AS name UNION ALL SELECT 2, "
+                         "'a' || chr(0) || 'b'")  # fmt: skip
+    else:
+        pd.DataFrame(rows, columns=["n", "name"]).to_parquet(path)
+    with (
+        closing(Workspace.open(private_home)) as workspace,
+        pytest.raises(InputError, match="row 2, column `name`: found a NUL character"),
+    ):
+        opened(path, workspace)
+
+
+def test_a_table_of_hundreds_of_columns_is_written(tmp_path: Path, private_home: Path) -> None:
+    names = [f"c{j}" for j in range(600)]
+    pd.DataFrame([["1"] * 600] * 2, columns=names).to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "plan.toml").write_text(
+        'version = 1\n[source]\npath = "a.parquet"\n[attributes]\n'
+        'c0 = { role = "quasi-identifier" }\n'
+        '[protection]\nmethod = "k-anonymity"\nk = 2\n',
+        "utf-8",
+    )
+    with AppContext.open(private_home) as context:
+        run_plan(context, tmp_path / "plan.toml", tmp_path / "out", CancelToken(), silent)
+    lines = (tmp_path / "out" / "public" / "microdata.csv").read_text("utf-8").splitlines()
+    assert lines == [",".join(names), ",".join(["1"] * 600), ",".join(["1"] * 600)]
