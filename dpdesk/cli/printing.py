@@ -192,13 +192,17 @@ def _linkage_text(linkage: object) -> str:
     """What pseudonyms show of persons with several rows; empty when there are none."""
     if not isinstance(linkage, Mapping):
         return ""
-    heads = ("pseudonyms, and their rows together", "different", "several rows", "most rows")
-    rows: list[tuple[str, ...]] = [(*heads, "alike to fewer than k", "to nobody")]
+    heads = ("pseudonyms of", "different", "several rows", "most rows", "few alike", "alone")
+    rows: list[tuple[str, ...]] = [heads]
     keys = ("pseudonyms", "several", "most", "few", "alone")
     for name, each in linkage.items():
         figures = each if isinstance(each, Mapping) else {}
         rows.append((str(name), *(_figure(figures.get(key), "count") for key in keys)))
-    return columns(rows, right=(1, 2, 3, 4, 5))
+    text = (
+        "All rows of a pseudonym together: few alike are those whose combinations fewer than k "
+        "pseudonyms have, alone those whose combinations nobody else has."
+    )
+    return f"{columns(rows, right=(1, 2, 3, 4, 5))}\n{paragraph(text)}"
 
 
 def _beliefs_text(risk: Mapping[str, object]) -> str:

@@ -122,3 +122,23 @@ def test_a_run_that_is_killed_leaves_no_release_and_the_key_in_its_file_alone(
         assert set(holding) == {key.path}
         Workspace.open(private_home).close()
         assert not out.parent.exists()  # it was made for the release
+
+
+def test_the_risk_of_a_release_tells_whom_their_rows_together_single_out(
+    private_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    PseudonymKeys(private_home).create("panel")
+    rows = [(f"p{row % 20}", "mf"[row % 2]) for row in range(40)] + [("p0", "m"), ("p1", "m")]
+    text = "id,sex\n" + "".join(f"{person},{sex}\n" for person, sex in rows)
+    (tmp_path / "people.csv").write_text(text)
+    (tmp_path / "plan.toml").write_text(
+        'version = 1\n[source]\npath = "people.csv"\n[attributes]\n'
+        'id = { role = "identifier", pseudonym = { key = "panel" } }\n'
+        'sex = { role = "quasi-identifier" }\n[protection]\nmethod = "k-anonymity"\nk = 5\n'
+    )
+    release = tmp_path / "release"
+    assert main(["run", str(tmp_path / "plan.toml"), "--out", str(release)]) == 0
+    capsys.readouterr()
+    assert main(["risk", str(release)]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("id "))
+    assert line.split() == ["id", "20", "20", "3", "2", "2"]  # p0 and p1 alone have three rows

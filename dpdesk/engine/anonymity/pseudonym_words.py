@@ -52,7 +52,7 @@ def persons_claim(k: int, linkages: Mapping[str, Linkage]) -> str:
     if not names:
         return ""
     return (
-        f" The rows of each have at least {k:,} different pseudonyms of {_all(names)}, so they "
+        f" Rows that are alike have at least {k:,} different pseudonyms of {_all(names)}, so they "
         "are not those of fewer persons."
     )
 
