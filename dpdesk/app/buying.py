@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseSummary
     from dpdesk.engine.olap.combined import CombinedReleases
     from dpdesk.engine.olap.cube import ReleasedCube
+    from dpdesk.engine.olap.grids import SumReader
     from dpdesk.engine.olap.purchase import Accuracy, Comparison
 
 
@@ -106,15 +107,37 @@ def make_offer(
     releases: Sequence[Path],
     token: CancelToken,
     report: Report,
+    reader: SumReader | None = None,
 ) -> Offer:
     """What a table would bring and cost; nothing is spent, and no data are looked at.
+
+    ``reader`` are the releases where they were opened before: then no file of them is read again.
 
     Raises InputError ``buy.*``, ``query.combine``, and what preparing a plan raises; RefusedError
     ``release.not-intact``, ``buy.other-source``; StorageError when the ledger cannot be used;
     Cancelled.
     """
-    with _prepared(context, shop, wish, releases, token, report) as (prepared, known):
+    if reader is None:
+        with _prepared(context, shop, wish, releases, token, report) as (prepared, known):
+            return _offer(context, prepared, known)
+    known = _as_combined(reader, releases)
+    plan = _plan_for(shop.plan, wish, (), shop.where)
+    with shop.prepare(context, plan, token, report) as prepared:
         return _offer(context, prepared, known)
+
+
+def _as_combined(reader: SumReader, releases: Sequence[Path]) -> CombinedReleases:
+    from dpdesk.engine.olap.combined import CombinedReleases, combine
+    from dpdesk.engine.olap.grids import OneRelease
+
+    if isinstance(reader, OneRelease):
+        _check_noisy(reader.cube, releases[0])
+        return combine([(reader.cube, reader.content)])
+    if not isinstance(reader, CombinedReleases):
+        raise TypeError("neither a release nor several")
+    for part, folder in zip(reader.parts, releases, strict=True):
+        _check_noisy(part.cube, folder)
+    return reader
 
 
 def buy(
@@ -243,6 +266,12 @@ def _plan_for(plan: Plan, wish: Wish, follows: Sequence[str], where: str) -> Pla
         )
     dimensions = parameters.get("dimensions")
     known = list(dimensions) if isinstance(dimensions, list | tuple) else []
+    if not wish.dimensions:
+        raise InputError(
+            "buy.dimension",
+            "A table that is bought has one dimension or more.",
+            hint="Choose a dimension; the total follows from every table.",
+        )
     for name in wish.dimensions:
         if name not in known:
             raise InputError("buy.dimension", f"{where}: `dimensions` does not name `{name}`.")

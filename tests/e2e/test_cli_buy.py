@@ -142,3 +142,18 @@ def test_nothing_is_sold_beside_a_release_with_exact_numbers_whatever_the_plan_s
             assert "some numbers of the release are exact" in err.splitlines()[-1]
         assert not second.exists()
         assert run("ledger", "show")[1] == spent
+
+
+def test_a_table_of_changed_data_is_not_sold_beside_a_release_of_the_old_ones(
+    run: Run, plan: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    run("run", plan, "--out", first)
+    write_register(plan.parent, people(301))
+    spent = run("ledger", "show")[1]
+    wanted = ("buy", plan, "--by", "sex", "--epsilon", "0.5", "--with", first, "--out", second)
+    code, _, err = run(*wanted)
+    assert code == 1
+    assert "register.csv is not the file that first was made of" in err.splitlines()[-1]
+    assert not second.exists()
+    assert run("ledger", "show")[1] == spent

@@ -79,6 +79,16 @@ class Agency:
         self.card.amount.setText(text)
         self.quiet()
 
+    def add(self, name: str) -> None:
+        self.asker.answer = self.folder / name
+        self.window.ask_piece()
+        self.quiet()
+
+    def warnings(self) -> tuple[str, ...]:
+        seen = self.window.seen
+        assert seen is not None
+        return seen.pivot.grid.warnings
+
     def spent(self) -> str:
         path = self.context.home / "ledger.sqlite"
         with open_here(path, create=False) as ledger:
@@ -276,3 +286,50 @@ def test_a_purchase_is_stopped_by_its_own_button_and_what_was_debited_is_told(
     agency.quiet()
     stopped = "stays spent" in agency.texts()
     assert stopped is not (agency.folder / "first-sex-region").exists()
+
+
+def test_a_release_bought_before_is_added_once_and_strangers_are_told_of(agency: Agency) -> None:
+    first = agency.browse()
+    agency.cross()
+    agency.spend("0.5")
+    agency.card.next.click()
+    agency.card.debit.click()
+    agency.quiet(lambda: agency.window.seen is not None)
+    release(agency.context, agency.write_plan("none.toml", ""), agency.folder / "other")
+    agency.window.open(first)
+    agency.quiet(lambda: agency.window.seen is not None)
+    agency.add("first-sex-region")
+    assert "Read as one from 2 releases" in agency.window.pieces.text()
+    assert agency.warnings() == ()
+    agency.add("first-sex-region")
+    assert "named twice" in agency.window.band.text
+    assert "Read as one from 2 releases" in agency.window.pieces.text()
+    agency.add("other")
+    assert "Read as one from 3 releases" in agency.window.pieces.text()
+    assert "do not name each other" in agency.warnings()[-1]
+
+
+def test_another_cube_opened_meanwhile_does_not_get_the_table(agency: Agency) -> None:
+    first = agency.browse()
+    release(agency.context, agency.write_plan("small.toml", epsilon=0.25), agency.folder / "second")
+    agency.cross()
+    agency.spend("0.5")
+    agency.card.next.click()
+    agency.card.debit.click()
+    agency.window.open(agency.folder / "second")
+    agency.quiet(lambda: agency.window.seen is not None)
+    assert (first.parent / "first-sex-region").is_dir()
+    assert agency.window.title.text() == "Register tables"
+    assert agency.window.pieces.isHidden()
+    assert agency.card.isHidden()
+    assert "first-sex-region" in agency.window.band.text
+
+
+def test_the_total_alone_is_not_sold_and_the_reason_stands_in_the_offer(agency: Agency) -> None:
+    agency.browse()
+    agency.qtbot.keyClick(agency.window.side.chip("sex"), Qt.Key.Key_Delete)
+    agency.quiet()
+    agency.window.ask_offer()
+    agency.quiet()
+    assert "Where should the total come from?" in agency.texts()
+    assert "A table that is bought has one dimension or more" in agency.texts()

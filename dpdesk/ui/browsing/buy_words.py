@@ -50,6 +50,8 @@ def amount_problem(text: str, sign: str) -> str:
 
 def question_words(dimensions: tuple[str, ...]) -> str:
     """The title of the card."""
+    if not dimensions:
+        return _tr("Where should the total come from?")
     return _tr("Where should the table {table} come from?").format(table=table_words(dimensions))
 
 

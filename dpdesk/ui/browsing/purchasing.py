@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from dpdesk.app.browsing import OpenCube
-from dpdesk.app.shops import AtHand
+from dpdesk.app.shops import AtHand, Shop
 from dpdesk.app.types import AppContext
 from dpdesk.ui.browsing import tasks
 from dpdesk.ui.browsing.buy_card import BuyCard
@@ -22,13 +22,15 @@ PATIENCE_MS = 250
 
 
 class Purchase(QObject):
-    """``bought(Path)``: the folder of a new piece; ``spent()``: the ledger may say other things;
+    """``bought(Path)``: the folder of a new piece, ``boughtBefore(Path)`` of the cube that was open
+    before; ``spent()``: the ledger may say other things;
     ``turned()`` when the card was opened or closed, ``declinedNow()`` when somebody closed it.
 
     ``at_hand()`` is the work that is open with its data, None without.
     """
 
     bought = Signal(object)
+    boughtBefore = Signal(object)
     spent = Signal()
     turned = Signal()
     declinedNow = Signal()
@@ -50,6 +52,8 @@ class Purchase(QObject):
         self._dimensions: tuple[str, ...] = ()
         self._folder: Path | None = None
         self._job = 0
+        self._bought_for: OpenCube | None = None
+        self._shop: tuple[object, Shop | None] = (None, None)
         self._declined: set[tuple[str, ...]] = set()
         self.card = BuyCard(hub, theme)
         self.card.amountTyped.connect(self._on_typed)
@@ -82,6 +86,7 @@ class Purchase(QObject):
         """Sell pieces of this cube; ``planned``: by the plan that is open, not a release's own."""
         if cube is None or self._cube is None:
             self._folder = None
+            self._shop = (None, None)
             self._declined.clear()
         self._cube, self._planned = cube, planned
         if cube is None:
@@ -126,19 +131,26 @@ class Purchase(QObject):
             return
         self._hub.latest(tasks.OFFER).query(
             self.tr("Working out an offer"),
-            tasks.MakeOffer(self._context, self._till(), read_amount(self.card.amount.text())),
+            tasks.MakeOffer(
+                self._context, self._till(self._cube), read_amount(self.card.amount.text())
+            ),
             done=self._on_offer,
             failed=self._on_no_offer,
             quiet=True,
         )
 
-    def _till(self) -> tasks.Till:
-        pieces = () if self._cube is None else self._cube.pieces
-        return tasks.Till(pieces, self._at_hand(), self._planned, self._dimensions, self._folder)
+    def _till(self, cube: OpenCube) -> tasks.Till:
+        at_hand, dimensions = self._at_hand(), self._dimensions
+        before, shop = self._shop
+        known = shop if before == (cube.pieces[:1], at_hand, self._planned) else None
+        return tasks.Till(cube, at_hand, self._planned, dimensions, self._folder, known)
 
     def _on_offer(self, outcome: JobDone) -> None:
         found = outcome.value
-        if isinstance(found, tasks.Offered) and set(found.dimensions) == set(self._dimensions):
+        if not isinstance(found, tasks.Offered) or self._cube is None:
+            return
+        self._shop = ((self._cube.pieces[:1], self._at_hand(), self._planned), found.shop)
+        if set(found.dimensions) == set(self._dimensions):
             self.card.show_offer(found)
 
     def _on_no_offer(self, outcome: JobFailed) -> None:
@@ -151,8 +163,8 @@ class Purchase(QObject):
 
     @Slot()
     def _on_place(self) -> None:
-        at = self._till().folder
-        chosen = self._asker.open_folder(self.tr("Where to write the table"), str(at or ""))
+        near = "" if self._folder is None else str(self._folder)
+        chosen = self._asker.open_folder(self.tr("Where to write the table"), near)
         if chosen is not None:
             self._folder = chosen
             self.offer()
@@ -170,11 +182,12 @@ class Purchase(QObject):
         )
         self._job = self._hub.mutate(
             title,
-            tasks.Buy(self._context, self._till(), offered.amount, offered.out),
+            tasks.Buy(self._context, self._till(self._cube), offered.amount, offered.out),
             done=self._on_done,
             failed=self._on_failed,
             cancelled=self._on_cancelled,
         )
+        self._bought_for = self._cube
         self.card.show_busy(self._job, title)
 
     def _end(self) -> None:
@@ -185,7 +198,10 @@ class Purchase(QObject):
     def _on_done(self, outcome: JobDone) -> None:
         self._end()
         self._on_declined()
-        self.bought.emit(outcome.value)
+        if self._cube is self._bought_for:
+            self.bought.emit(outcome.value)
+        else:
+            self.boughtBefore.emit(outcome.value)
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self._end()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -52,17 +52,25 @@ class Till:
     """What is to be bought, and with what: the releases there are, the work and data at hand.
 
     ``planned``: by the plan at hand, not by that of the first release. ``folder`` is where somebody
-    wants the new release; None: beside the first one.
+    wants the new release; None: beside the first one. ``known`` is the shop of an offer before.
     """
 
-    pieces: tuple[Path, ...]
+    cube: OpenCube
     at_hand: AtHand | None
     planned: bool
     dimensions: tuple[str, ...]
     folder: Path | None = None
+    known: Shop | None = field(default=None, repr=False)
+
+    @property
+    def pieces(self) -> tuple[Path, ...]:
+        """The folders of the releases."""
+        return self.cube.pieces
 
     def shop(self, context: AppContext, token: CancelToken) -> Shop:
         """The shop; RefusedError ``buy.*`` for whoever cannot buy here, and why."""
+        if self.known is not None:
+            return self.known
         if not self.planned:
             return shops.shop_of_release(context, self.pieces[0], self.at_hand, token)
         if self.at_hand is None:
@@ -90,6 +98,7 @@ class Offered:
     supposed: bool
     offer: Offer
     out: Path
+    shop: Shop = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -105,10 +114,11 @@ class MakeOffer:
         shop, till = self.till.shop(self.context, token), self.till
         amount = self.amount or _SUPPOSED
         wish = Wish(till.dimensions, (shop.budget_key, amount))
-        offer = buying.make_offer(self.context, shop, wish, till.pieces, token, report)
+        reader = till.cube.reader
+        offer = buying.make_offer(self.context, shop, wish, till.pieces, token, report, reader)
         supposed = self.amount is None
         place = till.place(shop)
-        return Offered(till.dimensions, shop.budget_key, amount, supposed, offer, place)
+        return Offered(till.dimensions, shop.budget_key, amount, supposed, offer, place, shop)
 
 
 @dataclass(frozen=True)
@@ -122,7 +132,8 @@ class Buy:
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The folder of the release."""
-        shop, till = self.till.shop(self.context, token), self.till
+        till = replace(self.till, known=None)  # all that allows a purchase is looked at again
+        shop = till.shop(self.context, token)
         wish = Wish(till.dimensions, (shop.budget_key, self.amount))
         facts = {"out": str(self.out.absolute())}
         recording.enter(self.context, "ran", shop.where, facts)

@@ -122,6 +122,7 @@ class BrowseWindow(ReadingWindow):
         self.buy.clicked.connect(self.ask_offer)
         self.add.clicked.connect(self.ask_piece)
         self.purchase.bought.connect(self._on_bought)
+        self.purchase.boughtBefore.connect(self._on_bought_before)
         self.purchase.spent.connect(self.spent)
         self.purchase.turned.connect(self._on_turned)
         self.purchase.declinedNow.connect(self._on_declined)
@@ -377,6 +378,11 @@ class BrowseWindow(ReadingWindow):
     def _on_bought(self, piece: Path) -> None:
         if self._cube is not None:
             self._open((*self._cube.pieces, piece))
+
+    @Slot(object)
+    def _on_bought_before(self, piece: Path) -> None:
+        text = self.tr("Bought for the cube that was open before: {path}")
+        self.band.show_message("ok", text.format(path=piece))
 
     @Slot()
     def _on_turned(self) -> None:
