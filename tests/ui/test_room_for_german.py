@@ -1,0 +1,118 @@
+"""The window in German: longer words still fit, and each letter after Alt does one thing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QWidget
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.types import AppContext
+from dpdesk.core.language import ENGLISH, read_catalogue
+from dpdesk.core.language.catalogue import WINDOW
+from dpdesk.ui.desk import Desk
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.language import WindowTranslator
+from dpdesk.ui.settings import MemorySettings
+from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import said, set_language
+from tests.helpers.asking import ScriptedAsker
+from tests.helpers.fits import misfits
+from tests.helpers.releases import write_source
+
+TIMEOUT = 30_000
+STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
+ROOMS = ((1100, 700, 100), (1366, 768, 125))
+
+
+@pytest.fixture
+def german(qapp: QApplication) -> Iterator[None]:
+    translator = WindowTranslator(read_catalogue("de", (WINDOW,)))
+    qapp.installTranslator(translator)
+    set_language("de")
+    yield
+    set_language(ENGLISH)
+    qapp.removeTranslator(translator)
+
+
+@pytest.fixture
+def desk(
+    qtbot: QtBot,
+    tmp_path: Path,
+    german: None,
+    hub: JobHub,
+    theme: ThemeManager,
+    settings: MemorySettings,
+) -> Iterator[Desk]:
+    with AppContext.open(tmp_path / "home") as context:
+        made = Desk(context, hub, theme, settings, ScriptedAsker())
+        qtbot.addWidget(made.window)
+        made.window.show()
+        yield made
+        hub.cancel_all()
+        qtbot.waitUntil(lambda: not hub.busy and not made.protect.busy, timeout=TIMEOUT)
+        made.workbench.close()
+
+
+def letter(text: str) -> str:
+    plain = text.replace("&&", "")
+    return plain[plain.index("&") + 1].upper() if "&" in plain else ""
+
+
+def twice(texts: list[str]) -> list[str]:
+    """Texts whose letter another text has too."""
+    count = Counter(filter(None, map(letter, texts)))
+    return [text for text in set(texts) if count[letter(text)] > 1]
+
+
+def visible_texts(window: QWidget) -> list[str]:
+    """What is visible with a letter after Alt, each wording once."""
+    buttons = [one.text() for one in window.findChildren(QAbstractButton) if seen(one, window)]
+    labels = [
+        one.text() for one in window.findChildren(QLabel) if one.buddy() and seen(one, window)
+    ]
+    return sorted({text for text in [*buttons, *labels] if letter(text)})
+
+
+def seen(widget: QWidget, window: QWidget) -> bool:
+    return widget.isVisible() and widget.window() is window
+
+
+def test_german_words_fit_and_letters_after_alt_are_unique_in_every_step(
+    qtbot: QtBot, desk: Desk, theme: ThemeManager, tmp_path: Path
+) -> None:
+    desk.open_text(str(write_source(tmp_path / "work")))
+    qtbot.waitUntil(lambda: desk.workbench.profile is not None, timeout=TIMEOUT)
+    hub = desk.workbench.hub
+    bar = [action.text() for action in desk.window.menuBar().actions()]
+    for width, height, percent in ROOMS:
+        theme.set_text_size(percent)
+        desk.window.resize(width, height)
+        for step in STEPS:
+            desk.window.show_panel(step)
+            qtbot.waitUntil(lambda: not hub.busy and not desk.protect.busy, timeout=TIMEOUT)
+
+            def well(room: str = f"{step} at {width}×{height}, {percent} %") -> None:
+                desk.window.grab()
+                assert misfits(desk.window) == [], room
+
+            qtbot.waitUntil(well, timeout=TIMEOUT)
+            assert twice([*bar, *visible_texts(desk.window)]) == [], step
+
+
+def test_letters_are_unique_in_every_german_menu(desk: Desk) -> None:
+    for action in desk.window.menuBar().actions():
+        menu = action.menu()
+        assert isinstance(menu, QMenu)
+        menu.aboutToShow.emit()
+        assert twice([one.text() for one in menu.actions()]) == [], action.text()
+
+
+def test_numbers_and_sentences_of_other_layers_are_german(german: None) -> None:
+    assert grouped(20_502) == "20\u202f502"
+    assert said("a whole number from 2 to 1000") == "eine ganze Zahl von 2 bis 1000"
+    assert said("No language has this sentence.") == "No language has this sentence."
