@@ -67,9 +67,11 @@ def public_page(
 
 def spoken_names(manifest: Mapping[str, object]) -> frozenset[str]:
     """The names of columns that the sentences of a manifest may hold."""
-    guarantee = manifest.get("guarantee")
-    given = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    parameters, guarantee = manifest.get("parameters"), manifest.get("guarantee")
     found: set[str] = set()
+    dimensions = parameters.get("dimensions") if isinstance(parameters, Mapping) else None
+    found.update(map(str, dimensions) if isinstance(dimensions, list | tuple) else ())
+    given = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
     for value in given.values() if isinstance(given, Mapping) else ():
         items = value if isinstance(value, list | tuple) else [value]
         found.update(item for item in items if isinstance(item, str))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -137,9 +138,21 @@ def _setting_text(parameter: Parameter, value: object) -> str:
         label = next((c.label for c in parameter.choices if c.value == value), None)
         return plain_value(value) if label is None else voice().say(label)
     if isinstance(parameter, ExactParameter):
-        return voice().say(parameter.as_text(parameter.parse(value, parameter.key)))
+        return _tables_words(parameter.as_text(parameter.parse(value, parameter.key)))
     text = plain_value(value)
     return f"{text} {voice().say(parameter.unit)}" if parameter.unit else text
+
+
+_COUNTED = re.compile(r"\d[\d,]* (?:cells? of .*|tables)", re.DOTALL)
+
+
+def _tables_words(text: str) -> str:
+    """Tables as a setting writes them; their names stay, what is said of them does not."""
+    parts = text.split("; ")
+    said = (one == "grand total" or _COUNTED.fullmatch(one) is not None for one in parts)
+    return "; ".join(
+        voice().say(one) if ours else one for one, ours in zip(parts, said, strict=True)
+    )
 
 
 def render_about(content: AboutContent) -> bytes:

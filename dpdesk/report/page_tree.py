@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -38,8 +39,8 @@ class Node:
             yield from child.all(tag)
 
     def text(self) -> str:
-        """All text below, with white space folded."""
-        return " ".join("".join(self._texts()).split())
+        """All text below, with white space folded; blanks that do not break stay."""
+        return folded("".join(self._texts()))
 
     def _texts(self) -> Iterator[str]:
         for child in self.children:
@@ -47,6 +48,14 @@ class Node:
                 yield child
             else:
                 yield from child._texts()
+
+
+def folded(text: str) -> str:
+    """The text with one space for each run of white space where a line may break."""
+    return _BLANKS.sub(" ", text).strip(" ")
+
+
+_BLANKS = re.compile(r"[ \t\r\n\f\v]+")
 
 
 def parse_page(page: bytes) -> Node:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.charts import Cell, Chart, format_figure
 from dpdesk.core.language import ENGLISH, Untranslated, languages, voice
 from dpdesk.core.spoken_charts import spoken_chart
+from dpdesk.report.fields import FIELDS
 from dpdesk.report.speech import Messages, count, counted, say, text
 from dpdesk.report.svg import render_chart
 
@@ -28,6 +29,7 @@ def render(template: str, values: Mapping[str, object]) -> bytes:
     return (page.replace("\r\n", "\n").rstrip("\n") + "\n").encode("utf-8", "replace")
 
 
+_MEASURE = re.compile(r"(?:sum|centred sum|average) of ")
 _OPENING = re.compile(rb'<!DOCTYPE html>\s*<html lang="([A-Za-z-]{2,20})">')
 
 
@@ -129,10 +131,18 @@ def plain_value(value: object) -> str:
     return str(value)
 
 
+def _field(key: str) -> str:
+    """A key in words; one that is no field of ours is a name of the data and stays."""
+    name = key.replace("_", " ")
+    if _MEASURE.match(name):
+        return voice().say(name)
+    return voice().text(name) if name in FIELDS else name
+
+
 def flattened(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     """The leaves of nested tables with their path in words; lists stay whole."""
     for key, value in table.items():
-        name = f"{prefix}{str(key).replace('_', ' ')}"
+        name = f"{prefix}{_field(str(key))}"
         if isinstance(value, Mapping):
             yield from flattened(value, f"{name}, ")
         else:

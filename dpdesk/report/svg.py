@@ -59,7 +59,7 @@ def _drawn(chart: Chart) -> Canvas:
 def _wrapped(text: str) -> list[str]:
     """The text in lines that fit beside each other at 13 px."""
     lines: list[str] = []
-    for word in text.split():
+    for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer) * 13 / 12 <= WIDTH:
             lines[-1] = longer

@@ -101,7 +101,7 @@ def metric_lines(result: Mapping[str, object]) -> Iterator[Line]:
 def plain_lines(table: Mapping[str, object]) -> list[tuple[str, str]]:
     """Any nested table as names and values in words, long lists cut, lists of tables left out."""
     lines = []
-    for name, value in flattened(table):
+    for name, value in flattened(_said(table)):
         if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
             continue
         if isinstance(value, list | tuple) and len(value) > _MOST_ITEMS:
@@ -111,6 +111,21 @@ def plain_lines(table: Mapping[str, object]) -> list[tuple[str, str]]:
         else:
             lines.append((name, plain_value(value)))
     return lines
+
+
+def _said(table: Mapping[str, object]) -> dict[str, object]:
+    """The table with those values in the page's language that are sentences of ours."""
+    said = dict(table)
+    for key in _SENTENCES & table.keys():
+        value = table[key]
+        if isinstance(value, str):
+            said[key] = voice().say(value)
+        elif isinstance(value, list | tuple):
+            said[key] = [voice().say(str(item)) for item in value]
+    return said
+
+
+_SENTENCES = frozenset({"attacker", "cost", "notes"})
 
 
 class Compared(NamedTuple):

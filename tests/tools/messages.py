@@ -65,6 +65,8 @@ def _code_messages(path: Path, root: Path) -> Iterator[Found]:
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if getattr(getattr(node.func, "value", None), "id", "") == "canvas":
+            continue  # its texts are drawn, not said
         texts = [t for one in node.args for t in _constants(one)]
         if name in ("text", "m", "message") and texts:
             for text in texts:

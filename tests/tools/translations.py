@@ -68,17 +68,24 @@ def updated(language: str, part: str) -> Catalog:
 def write(catalogue: Catalog, language: str, part: str) -> Path:
     """Write a catalogue into the checkout, in order of its messages."""
     out = BytesIO()
-    write_po(out, catalogue, width=100, sort_output=False, omit_header=False)
+    write_po(out, catalogue, width=100, omit_header=True)
     path = FOLDER / language / f"{part}.po"
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = "\n".join(
-        line for line in out.getvalue().decode().split("\n") if not line.startswith(_MOMENTS)
-    )
-    path.write_text(text, encoding="utf-8")
+    head = _HEAD.format(language=language, forms=catalogue.plural_forms)
+    path.write_text(head + out.getvalue().decode(), encoding="utf-8")
     return path
 
 
-_MOMENTS = ('"POT-Creation-Date', '"PO-Revision-Date', '"Generated-By')
+_HEAD = """\
+msgid ""
+msgstr ""
+"Project-Id-Version: DPDesk\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+"Language: {language}\\n"
+"Plural-Forms: {forms}\\n"
+
+"""
 
 
 def faults(language: str, part: str) -> Iterator[str]:

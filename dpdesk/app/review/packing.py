@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
 from dpdesk.app.recording import enter
+from dpdesk.app.restating import spoken_names
 from dpdesk.app.review.looking import ReviewPicture, is_whole, look, signed_report
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.language import ENGLISH, languages, speaking, voice
 
 if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseFacts
@@ -32,20 +34,24 @@ def write_pack(
     token: CancelToken,
     report: Report,
     beside: tuple[Path, ...] = (),
+    language: str = "",
 ) -> Path:
     """Write the pack of a release folder to a new file, ``.html`` or ``.pdf`` by its name.
 
-    What is wrong with release or review stands on its first page. Raises InputError ``pack.kind``,
-    ``pack.exists``, ``pack.not-whole`` (a public part alone), RefusedError ``pack.report`` when the
+    Its language is that of the report when none is given. What is wrong with release or review
+    stands on its first page. Raises InputError ``pack.kind``,
+    ``pack.exists``, ``pack.language``,
+    ``pack.not-whole`` (a public part alone), RefusedError ``pack.report`` when the
     report is not one that DPDesk made, StorageError, Cancelled.
     """
     from dpdesk.io.safewrite import replacing, write_new
 
     target = _target(folder, out)
+    _check_language(language)
     report(StepStarted(_STEPS[0], 1, 2))
     picture = look(context, folder, token, report, beside=beside)
     report(StepStarted(_STEPS[1], 2, 2))
-    page = _page(context, picture, folder, token)
+    page = _page(context, picture, folder, token, language)
     if out.suffix.lower() == ".pdf":
         from dpdesk.report.printing import Printer
 
@@ -101,12 +107,26 @@ def _target(folder: Path, out: Path) -> Path:
     return target
 
 
-def _page(context: AppContext, picture: ReviewPicture, folder: Path, token: CancelToken) -> bytes:
-    from dpdesk.report.pack import render_pack
+def _check_language(language: str) -> None:
+    if language and language not in languages():
+        raise InputError(
+            "pack.language",
+            f"There are no pages in the language `{language}`, expected one of "
+            f"{', '.join(f'`{code}`' for code in languages())}.",
+        )
 
-    content = _content(context, picture, folder, token)
+
+def _page(
+    context: AppContext, picture: ReviewPicture, folder: Path, token: CancelToken, language: str
+) -> bytes:
+    from dpdesk.report.pack import render_pack
+    from dpdesk.report.pages import language_of
+
+    report, name = _report_and_name(folder, token)
+    names = spoken_names(picture.checked.facts.release.manifest)
     try:
-        return render_pack(content)
+        with speaking(language or language_of(report), names):
+            return render_pack(_content(context, picture, report, name, token))
     except (ValueError, UnicodeDecodeError) as error:
         raise RefusedError(
             "pack.report",
@@ -116,7 +136,11 @@ def _page(context: AppContext, picture: ReviewPicture, folder: Path, token: Canc
 
 
 def _content(
-    context: AppContext, picture: ReviewPicture, folder: Path, token: CancelToken
+    context: AppContext,
+    picture: ReviewPicture,
+    report: bytes,
+    name: str,
+    token: CancelToken,
 ) -> PackContent:
     from dpdesk.app.review.attacks import attack_lines
     from dpdesk.app.software import bill_sha256, components
@@ -128,7 +152,6 @@ def _content(
     verified = signed_report(picture)
     faults = [f"{failure.path}: {failure.reason}." for failure in verified.failures]
     method = next((m.title for m in context.registry if m.id == facts.method), facts.method)
-    page, name = _report_and_name(folder, token)
     return PackContent(
         title=facts.title or method,
         method=method,
@@ -147,7 +170,7 @@ def _content(
         software=bill_sha256(),
         components=tuple((name, version) for name, version, _ in components()),
         guarantee={"claim": str(facts.section("guarantee").get("claim", ""))},
-        report=page,
+        report=report,
     )
 
 
@@ -222,9 +245,21 @@ def _item(item: Item, picture: ReviewPicture) -> ItemLine:
         for ballot in (current.ballots if current else ())
         if ballot.vote is not None and (check := ballot.vote.checks.get(item.id)) is not None
     ]
+    said = _said_evidence(item)
     return ItemLine(
-        icon, style, item.status.value, item.question, item.evidence, item.advice, tuple(opinions)
+        icon, style, item.status.value, item.question, said, item.advice, tuple(opinions)
     )
+
+
+def _said_evidence(item: Item) -> str:
+    """The evidence of an item in the language of the pack; its basis stands in brackets."""
+    speaker, basis = voice(), item.basis.value
+    text, mark, more = item.evidence.partition(f" ({basis}).")
+    if speaker.language == ENGLISH or not mark:
+        return speaker.say(item.evidence)
+    said = speaker.say(f"{text}.").removesuffix(".")
+    rest = f" {speaker.say(more.strip())}" if more.strip() else ""
+    return f"{said} ({speaker.say(basis)}).{rest}"
 
 
 def _looks() -> Mapping[ItemStatus, tuple[str, str]]:
@@ -254,8 +289,10 @@ def _ledger(context: AppContext, facts: ReleaseFacts) -> Iterator[tuple[str, str
     }
     for key, label in words.items():
         if budget.get(key):
-            yield label, str(budget[key])
+            said = str(budget[key])
+            yield voice().say(label), voice().say(said) if key == "cost" else said
     if budget.get("entry"):
+<<<<<<< HEAD
         yield "The ledger now", _spent(context, str(budget["entry"]))
     elif not budget:
         yield "What this release cost", "nothing: its method spends no privacy budget"
@@ -291,6 +328,10 @@ def _spent_on(context: AppContext, source: str) -> str:
 
 def _debits(count: int) -> str:
     return "1 debit" if count == 1 else f"{count:,} debits"
+=======
+        now = _spent(context, str(budget["entry"]))
+        yield voice().say("The ledger now"), voice().say(now)
+>>>>>>> 00c8b10 (Translate the pages of every release and the evidence pack to German)
 
 
 def _spent(context: AppContext, entry: str) -> str:

@@ -133,6 +133,12 @@ def _add_looking(add: AddParser) -> None:
     pack.add_argument(
         "--out", metavar="FILE", type=Path, required=True, help="the file to write, .html or .pdf"
     )
+    pack.add_argument(
+        "--language",
+        metavar="CODE",
+        default="",
+        help="such as de (default: that of the release's report)",
+    )
     materials = _add(
         add, "materials", "write the bill of materials of this program", "rounds.materials"
     )

@@ -120,7 +120,9 @@ def sheet(context: AppContext, options: Namespace, token: CancelToken, report: R
 
 def pack(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Write the evidence pack."""
-    out = packing.write_pack(context, options.release, options.out, token, report)
+    out = packing.write_pack(
+        context, options.release, options.out, token, report, language=options.language
+    )
     return Outcome(f"Written: {out}\n", {"pack": str(out)}, kept=True)
 
 

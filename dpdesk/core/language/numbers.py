@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 INTEGER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)"
-NUMBER = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d+)?"
+NUMBER = rf"{INTEGER}(?:\.\d+)?(?:[eE][+-]?\d+)?(?:/\d+)?"
 _FIGURE = re.compile(rf"(?P<sign>(?:[<>≈±×+] ?)*)(?P<number>{NUMBER})(?P<unit> ?%)?")
 
 

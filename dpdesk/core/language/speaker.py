@@ -13,7 +13,15 @@ from dpdesk.core.language.numbers import NumberMarks, is_figure
 from dpdesk.core.language.templates import Template
 
 _SENTENCES = re.compile(r"(?<=[.!?:;]) (?=\S)")
-_MOST_PARTS = 24
+_MOST_PARTS = 40
+_GRAND_TOTAL = "grand total"
+_TOTAL = f"the {_GRAND_TOTAL}"
+_QUOTED = re.compile(r"`[^`]*`(?: \([^`]*\))?")
+_CELLS = re.compile(
+    r"(?P<count>\d[\d,]*) (?:cell|of the cells) of (?P<table>.+?) \((?P<cells>.*)\)", re.DOTALL
+)
+_CELLS_MORE = re.compile(r"(.*) and (\d[\d,]*) more", re.DOTALL)
+_BETWEEN = re.compile(r", (?![^(]*\))")
 _AND, _MORE = " and ", re.compile(r"(\d[\d,]*) more")
 _HEARD: ContextVar[list[str] | None] = ContextVar("untranslated", default=None)
 _VOICE: ContextVar[Voice]
@@ -156,16 +164,71 @@ class Voice:
     def _filling(self, kind: str, value: str) -> str | None:
         if kind in ("int", "number"):
             return self.marks.written(value)
+        if value == "(empty)":
+            return self.text("(empty)")
         if kind == "names":
             return self._name_list(value)
-        return self.known(value) if kind == "phrase" else value
+        if kind == "tables":
+            return self._table_list(value)
+        return self._phrase(value) if kind == "phrase" else value
+
+    def _phrase(self, value: str) -> str | None:
+        """Words that are known, be it as a sentence whose full stop is not here."""
+        said = self.known(value)
+        if said is None and not value.endswith("."):
+            whole = self.known(f"{value}.")
+            return whole.removesuffix(".") if whole is not None else None
+        return said
+
+    def _table_list(self, value: str) -> str:
+        """Tables of a cube, perhaps with cells of theirs, joined by commas and “and”.
+
+        As with names, a table is known by its dimensions.
+        """
+        depth, cut = 0, -1
+        for place, character in enumerate(value):
+            depth += {"(": 1, ")": -1}.get(character, 0)
+            if not depth and value.startswith(_AND, place):
+                cut = place if self._is_table(value[place + len(_AND) :]) else cut
+        if cut >= 0:
+            first, last = value[:cut], self._table(value[cut + len(_AND) :])
+            parts = [self._table(part) for part in _BETWEEN.split(first)]
+            return self.text("{names} and {last}", names=", ".join(parts), last=last)
+        return self._table(value)
+
+    def _is_table(self, text: str) -> bool:
+        found = _CELLS.fullmatch(text)
+        names = (found["table"] if found else text).split(" × ")
+        return all(name in self._names or name == _TOTAL for name in names)
+
+    def _table(self, text: str) -> str:
+        found = _CELLS.fullmatch(text)
+        if found is None:
+            return self.text(text) if text in (_TOTAL, _GRAND_TOTAL) else text
+        cells = found["cells"]
+        more = _CELLS_MORE.fullmatch(cells)
+        if more is not None:
+            cells = self.text(
+                "{shown} and {n} more", shown=more[1], n=int(more[2].replace(",", ""))
+            )
+        return self.counted(
+            int(found["count"].replace(",", "")),
+            "{n} cell of {table} ({cells})",
+            "{n} cells of {table} ({cells})",
+            table=self._table(found["table"]),
+            cells=cells,
+        )
 
     def _name_list(self, value: str) -> str:
-        """Names joined by commas and “and”, the last one perhaps “3 more”."""
+        """Names joined by commas and “and”, the last one perhaps “3 more”.
+
+        Where the names are known, a name that holds “and” itself is never taken apart.
+        """
+        value = value.replace(f"`{_GRAND_TOTAL}`", f"`{self.text(_GRAND_TOTAL)}`")
         place = -1 if value in self._names else value.rfind(_AND)
         while place >= 0 and self._names:
             last = value[place + len(_AND) :]
-            if last in self._names or _MORE.fullmatch(last):
+            if last in self._names or _MORE.fullmatch(last) or _QUOTED.fullmatch(last):
                 break
             place = value.rfind(_AND, 0, place)
         if place < 0:

@@ -9,6 +9,8 @@ placeholders say what may stand there and how it is said again:
     names, values, code: kept as they are
 ``names``
     ``a, b and c`` or ``a, b and 3 more``: the names are kept, the joining words are translated
+``tables``
+    tables of a cube by their dimensions, with counts of cells: ``a × b and 2 of the cells of c``
 ``phrase``
     words that a catalogue holds itself, or a number
 
@@ -24,10 +26,13 @@ from functools import cached_property
 
 from dpdesk.core.language.numbers import INTEGER, NUMBER
 
-KINDS = ("int", "number", "name", "names", "phrase")
+KINDS = ("int", "number", "name", "names", "tables", "phrase")
 _PLACEHOLDER = re.compile(r"\{(?P<name>[a-z_][a-z0-9_]*):(?P<kind>[a-z]+)\}")
+_MARKS = frozenset("`“”")
 _GRAMMARS = {"int": INTEGER, "number": NUMBER}
 _ANYTHING = r"(?s:.+?)"
+_NO_SENTENCE = r"(?:(?![.!?] [A-Z“`])(?s:.))+?"
+"""Names: what looks like the end of a sentence ends them, unless marks stand around them."""
 
 Sayer = Callable[[str, str], "str | None"]
 """From the kind of a placeholder and what stands there to what is said; None when it cannot be."""
@@ -58,9 +63,11 @@ class Template:
         return tuple(part for part in _PLACEHOLDER.sub("\0", self.english).split("\0") if part)
 
     @property
-    def weight(self) -> tuple[int, int]:
-        """How specific it is: fixed characters, then how few placeholders it has."""
-        return sum(map(len, self.literals)), -len(placeholders(self.english))
+    def weight(self) -> tuple[int, int, int]:
+        """How specific it is: fixed characters, numbers, then how few placeholders it has."""
+        kinds = [kind for _, kind in placeholders(self.english)]
+        numbers = sum(kind in _GRAMMARS for kind in kinds)
+        return sum(map(len, self.literals)), numbers, -len(kinds)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -99,7 +106,9 @@ def _pattern_of(text: str) -> str:
     for one in _PLACEHOLDER.finditer(text):
         pieces.append(re.escape(text[end : one.start()]))
         name, end = one["name"], one.end()
-        grammar = _GRAMMARS.get(one["kind"], _ANYTHING)
+        marked = text[max(one.start() - 1, 0) : one.start()] in _MARKS
+        free = one["kind"] == "phrase" or (marked and text[end : end + 1] in _MARKS)
+        grammar = _GRAMMARS.get(one["kind"], _ANYTHING if free else _NO_SENTENCE)
         pieces.append(f"(?P={name})" if name in seen else f"(?P<{name}>{grammar})")
         seen.add(name)
     return "".join([*pieces, re.escape(text[end:])])

@@ -9,6 +9,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Paragraph
 
+from dpdesk.core.language import ENGLISH, languages, voice_of
 from dpdesk.report.page_tree import parse_page
 from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MUTED, PLAIN, style, width_of
 from dpdesk.report.pdf.flow import Flow, Heading, kept_together
@@ -28,19 +29,21 @@ def pdf_of(page: bytes) -> bytes:
     main, title = root.find("main"), root.find("title")
     if main is None or title is None:
         raise ValueError("the page has no title or no content")
+    language = next((n.attributes.get("lang", "") for n in root.all("html")), "")
     flow = Flow(A4[0] - 2 * _MARGIN)
     blocks = kept_together(flow.of(main))
     if flow.glyphs.lacking:
-        blocks.append(_note(flow.glyphs.lacking))
+        blocks.append(_note(flow.glyphs.lacking, language))
     badge = next((n.text() for n in main.all("span") if "badge" in n.classes), "")
-    language = next((n.attributes.get("lang", "") for n in root.all("html")), "")
     return _built(blocks, title.text(), badge, language)
 
 
-def _note(lacking: int) -> Flowable:
-    words = (
-        f"{lacking:,} characters of names and values are not in the fonts of this document and "
-        "are drawn as \ufffd; the HTML page shows them."
+def _note(lacking: int, language: str) -> Flowable:
+    words = voice_of(language if language in languages() else ENGLISH).text(
+        "{n} characters of names and values are not in the fonts of this document and "
+        "are drawn as {sign}; the HTML page shows them.",
+        n=lacking,
+        sign="\ufffd",
     )
     return Paragraph(words, style("small"))
 

@@ -78,7 +78,7 @@ def _widths(rows: Sequence[Sequence[Node]], columns: int, width: float) -> list[
     for row in rows[:_MEASURED]:
         for place, cell in enumerate(row):
             text, font = cell.text(), _font(cell)
-            words = [width_of(word, 8, font) for word in text.split()] or [0.0]
+            words = [width_of(word, 8, font) for word in text.split(" ")] or [0.0]
             least[place] = max(least[place], min(max(words) + _PADDING + 1, _WORD))
             natural[place] = max(natural[place], width_of(text, 8, font) + _PADDING + 1)
     spare = width - sum(natural)

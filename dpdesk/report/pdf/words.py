@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
-from dpdesk.report.page_tree import Node
+from dpdesk.report.page_tree import Node, folded
 from dpdesk.report.pdf.faces import MISSING, MONO, covered, state_colour
 
 _BLOCKS = frozenset({"p", "ul", "ol", "div", "dl", "table", "figure", "section", "details", "h3"})
@@ -19,16 +19,18 @@ class Glyphs:
 
     def drawable(self, text: str) -> str:
         """The text with characters that the fonts lack replaced; white space is folded."""
-        folded = " ".join(text.replace("\u2423", "_").split()) if text.strip() else " "
-        if text[:1].isspace() and folded[:1] != " ":
-            folded = f" {folded}"
-        if text[-1:].isspace() and folded[-1:] != " ":
-            folded = f"{folded} "
+        # The library breaks lines at a thin space even where that is forbidden.
+        text = text.replace("\u2423", "_").replace("\u202f", "\u00a0")
+        shown = folded(text) if text.strip() else " "
+        if text[:1].isspace() and shown[:1] != " ":
+            shown = f" {shown}"
+        if text[-1:].isspace() and shown[-1:] != " ":
+            shown = f"{shown} "
         known = covered()
-        if all(ord(character) in known for character in folded):
-            return folded
-        self.lacking += sum(ord(character) not in known for character in folded)
-        return "".join(c if ord(c) in known else MISSING for c in folded)
+        if all(ord(character) in known for character in shown):
+            return shown
+        self.lacking += sum(ord(character) not in known for character in shown)
+        return "".join(c if ord(c) in known else MISSING for c in shown)
 
 
 def marked_up(children: Iterable[Node | str], glyphs: Glyphs) -> str:
