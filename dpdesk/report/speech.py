@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from jinja2 import nodes
 from jinja2.ext import Extension
 
-from dpdesk.core.language import Untranslated, voice
+from dpdesk.core.language import ENGLISH, Untranslated, voice
 
 if TYPE_CHECKING:
     from jinja2.parser import Parser
@@ -78,6 +78,22 @@ def _is_whole(value: object) -> bool:
 def say(sentence: object) -> str:
     """A finished English sentence in the language of the page."""
     return voice().say(str(sentence))
+
+
+def evidence(sentences: object) -> str:
+    """The evidence of an item of the checklist; what it rests on stands in it in brackets."""
+    from dpdesk.project.review.questions import Basis
+
+    whole, speaker = str(sentences), voice()
+    if speaker.language == ENGLISH:
+        return whole
+    for basis in Basis:
+        text, mark, more = whole.partition(f" ({basis.value}).")
+        if mark:
+            said = speaker.say(f"{text}.").removesuffix(".")
+            rest = f" {speaker.say(more.strip())}" if more.strip() else ""
+            return f"{said} ({speaker.say(basis.value)}).{rest}"
+    return speaker.say(whole)
 
 
 def count(number: object) -> str:

@@ -14,7 +14,7 @@ from dpdesk.app.restating import spoken_names
 from dpdesk.app.review.looking import ReviewPicture, is_whole, look, signed_report
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.language import ENGLISH, languages, speaking, voice
+from dpdesk.core.language import languages, speaking, voice
 
 if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseFacts
@@ -39,10 +39,9 @@ def write_pack(
     """Write the pack of a release folder to a new file, ``.html`` or ``.pdf`` by its name.
 
     Its language is that of the report when none is given. What is wrong with release or review
-    stands on its first page. Raises InputError ``pack.kind``,
-    ``pack.exists``, ``pack.language``,
-    ``pack.not-whole`` (a public part alone), RefusedError ``pack.report`` when the
-    report is not one that DPDesk made, StorageError, Cancelled.
+    stands on its first page. Raises InputError ``pack.kind``, ``pack.exists``, ``pack.language``,
+    ``pack.not-whole`` (a public part alone), RefusedError ``pack.report`` when the report is not
+    one that DPDesk made, StorageError, Cancelled.
     """
     from dpdesk.io.safewrite import replacing, write_new
 
@@ -245,21 +244,9 @@ def _item(item: Item, picture: ReviewPicture) -> ItemLine:
         for ballot in (current.ballots if current else ())
         if ballot.vote is not None and (check := ballot.vote.checks.get(item.id)) is not None
     ]
-    said = _said_evidence(item)
     return ItemLine(
-        icon, style, item.status.value, item.question, said, item.advice, tuple(opinions)
+        icon, style, item.status.value, item.question, item.evidence, item.advice, tuple(opinions)
     )
-
-
-def _said_evidence(item: Item) -> str:
-    """The evidence of an item in the language of the pack; its basis stands in brackets."""
-    speaker, basis = voice(), item.basis.value
-    text, mark, more = item.evidence.partition(f" ({basis}).")
-    if speaker.language == ENGLISH or not mark:
-        return speaker.say(item.evidence)
-    said = speaker.say(f"{text}.").removesuffix(".")
-    rest = f" {speaker.say(more.strip())}" if more.strip() else ""
-    return f"{said} ({speaker.say(basis)}).{rest}"
 
 
 def _looks() -> Mapping[ItemStatus, tuple[str, str]]:
@@ -292,12 +279,12 @@ def _ledger(context: AppContext, facts: ReleaseFacts) -> Iterator[tuple[str, str
             said = str(budget[key])
             yield voice().say(label), voice().say(said) if key == "cost" else said
     if budget.get("entry"):
-<<<<<<< HEAD
-        yield "The ledger now", _spent(context, str(budget["entry"]))
+        yield voice().say("The ledger now"), voice().say(_spent(context, str(budget["entry"])))
     elif not budget:
-        yield "What this release cost", "nothing: its method spends no privacy budget"
+        nothing = "nothing: its method spends no privacy budget"
+        yield voice().say("What this release cost"), voice().say(nothing)
         source = str(facts.internal_section("source").get("sha256", ""))
-        yield "Spent on the same file", _spent_on(context, source)
+        yield voice().say("Spent on the same file"), voice().say(_spent_on(context, source))
 
 
 def _spent_on(context: AppContext, source: str) -> str:
@@ -328,10 +315,6 @@ def _spent_on(context: AppContext, source: str) -> str:
 
 def _debits(count: int) -> str:
     return "1 debit" if count == 1 else f"{count:,} debits"
-=======
-        now = _spent(context, str(budget["entry"]))
-        yield voice().say("The ledger now"), voice().say(now)
->>>>>>> 00c8b10 (Translate the pages of every release and the evidence pack to German)
 
 
 def _spent(context: AppContext, entry: str) -> str:
