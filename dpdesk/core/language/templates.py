@@ -28,6 +28,7 @@ from dpdesk.core.language.numbers import INTEGER, NUMBER
 
 KINDS = ("int", "number", "name", "names", "tables", "phrase")
 _PLACEHOLDER = re.compile(r"\{(?P<name>[a-z_][a-z0-9_]*):(?P<kind>[a-z]+)\}")
+_STRICTNESS = {"int": 2, "number": 2, "names": 1, "tables": 1}
 _MARKS = frozenset("`“”")
 _GRAMMARS = {"int": INTEGER, "number": NUMBER}
 _ANYTHING = r"(?s:.+?)"
@@ -64,10 +65,10 @@ class Template:
 
     @property
     def weight(self) -> tuple[int, int, int]:
-        """How specific it is: fixed characters, numbers, then how few placeholders it has."""
+        """How specific it is: fixed characters, strict kinds, then how few placeholders it has."""
         kinds = [kind for _, kind in placeholders(self.english)]
-        numbers = sum(kind in _GRAMMARS for kind in kinds)
-        return sum(map(len, self.literals)), numbers, -len(kinds)
+        strict = sum(_STRICTNESS.get(kind, 0) for kind in kinds)
+        return sum(map(len, self.literals)), strict, -len(kinds)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
