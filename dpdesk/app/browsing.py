@@ -16,6 +16,7 @@ from dpdesk.core.browsing import BrowseState
 from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.pivot import Pivot, pivot_of
 from dpdesk.core.query import Askable, AskableColumn, Grouping
 
@@ -36,7 +37,8 @@ class OpenCube:
 
     ``pieces`` are the folders of the releases, whose files were found intact; with a plan alone
     there are none. ``askable`` and ``levels`` (for each dimension the labels of its categories at
-    each level) may know more dimensions than the releases do. ``cautions`` come with every view.
+    each level) may know more dimensions than the releases do. ``cautions`` come with every view,
+    ``book`` has the labels that the first release publishes.
     """
 
     title: str
@@ -46,6 +48,7 @@ class OpenCube:
     pieces: tuple[Path, ...]
     cautions: tuple[str, ...] = ()
     reader: SumReader | None = None
+    book: Codebook = NO_BOOK
 
     @property
     def name(self) -> str:
@@ -79,7 +82,9 @@ class OpenCube:
         with told(self.pieces[0]):
             grid: CubeGrid = read_grid(self.reader, state.query(), token, MOST_SHOWN)
         warnings = (*grid.warnings, *self.cautions)
-        return pivot_of(replace(grid, warnings=warnings), len(state.rows))
+        found = pivot_of(replace(grid, warnings=warnings), len(state.rows))
+        codes = [one for one in self.book.variables if state.level_of(one.name) == 0]
+        return replace(found, book=Codebook(tuple(codes)))
 
 
 def _nothing_has(wanted: Sequence[str]) -> RefusedError:
@@ -102,6 +107,7 @@ def open_cube(
     RefusedError ``release.not-intact``, ``browse.no-cube``; Cancelled.
     """
     from dpdesk.app.combining import related_words
+    from dpdesk.app.private.labelling import read_dimension_labels
     from dpdesk.engine.olap.combined import reader_of
     from dpdesk.engine.olap.cube import ReleasedCube
     from dpdesk.io.release_content import ReleaseContent
@@ -121,7 +127,16 @@ def open_cube(
         claim = str(guarantee["claim"]) if isinstance(guarantee, Mapping) else ""
         title = str(manifests[0]["title"])
         asked, levels = _with_known(reader.cube, known)
-        return OpenCube(title, claim, asked, levels, folders, cautions, reader)
+        book = read_dimension_labels(_public(folder), manifests[0])
+        return OpenCube(title, claim, asked, levels, folders, cautions, reader, book)
+
+
+def _public(folder: Path) -> Path:
+    """The public part of a release, which may stand alone."""
+    from dpdesk.io.release_folder import PUBLIC
+
+    inside = folder / PUBLIC
+    return inside if inside.is_dir() else folder
 
 
 def _check_cube(manifest: Mapping[str, object], folder: Path) -> None:

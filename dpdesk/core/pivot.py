@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, Look, table_from
 from dpdesk.core.cube_grid import CubeGrid, Floats
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.query import ALL
 
 Labels = tuple[str | None, ...]
@@ -23,7 +24,10 @@ STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
 
 @dataclass(frozen=True, eq=False)
 class Pivot:
-    """Values and their ± with rows and columns; ``row_labels`` and ``column_labels`` by axis."""
+    """Values and their ± with rows and columns; ``row_labels`` and ``column_labels`` by axis.
+
+    ``book`` has the labels of the axes that stand at the level of the source's own codes.
+    """
 
     row_axes: tuple[str, ...]
     column_axes: tuple[str, ...]
@@ -32,6 +36,24 @@ class Pivot:
     values: Floats = field(repr=False)
     half_widths: Floats = field(repr=False)
     grid: CubeGrid = field(repr=False)
+    book: Codebook = field(default=NO_BOOK, repr=False)
+
+    def row_words(self, row: int) -> Labels:
+        """The labels of a row for people: a code with what it means."""
+        return self._words(self.row_axes, self.row_labels[row])
+
+    def column_words(self, column: int) -> Labels:
+        """The labels of a column for people."""
+        return self._words(self.column_axes, self.column_labels[column])
+
+    def _words(self, axes: tuple[str, ...], labels: Labels) -> Labels:
+        if not self.book.variables:
+            return labels
+        known = [self.book.get(axis) for axis in axes]
+        return tuple(
+            label if label is None or one is None else one.shown(label)
+            for label, one in zip(labels, known, strict=True)
+        )
 
     @property
     def shares(self) -> Floats:
@@ -101,7 +123,7 @@ def pivot_chart(pivot: Pivot, question: str, answer: str, unit: str) -> BarChart
     shown = rows[:MOST_BARS]
     series = tuple(
         BarSeries(
-            label_text(pivot.column_labels[column]) if pivot.column_axes else pivot.grid.measure,
+            label_text(pivot.column_words(column)) if pivot.column_axes else pivot.grid.measure,
             tuple(_rounded(pivot, row, column) for row in shown),
             look,
             errors=tuple(_drawn(pivot.half_widths[row, column]) for row in shown),
@@ -117,7 +139,7 @@ def pivot_chart(pivot: Pivot, question: str, answer: str, unit: str) -> BarChart
         answer=answer,
         category_axis=Axis(title),
         value_axis=Axis(pivot.grid.measure, unit),
-        categories=tuple(label_text(pivot.row_labels[row]) for row in shown),
+        categories=tuple(label_text(pivot.row_words(row)) for row in shown),
         series=series,
         table=table_from(heads, twin),
         short=pivot.grid.measure,
@@ -128,8 +150,8 @@ def _twin_row(pivot: Pivot, row: int, column: int) -> tuple[Cell, ...]:
     value, half = float(pivot.values[row, column]), float(pivot.half_widths[row, column])
     known = not np.isnan(value)
     return (
-        label_text(pivot.row_labels[row]),
-        label_text(pivot.column_labels[column]) if pivot.column_axes else ALL,
+        label_text(pivot.row_words(row)),
+        label_text(pivot.column_words(column)) if pivot.column_axes else ALL,
         round(value, 1) if known else None,
         round(half, 1) if known else None,
     )

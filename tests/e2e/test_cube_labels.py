@@ -13,11 +13,15 @@ import pandas as pd
 import pyreadstat
 import pytest
 
+from dpdesk.app.browsing import open_cube
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
+from dpdesk.core.browsing import BrowseState
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.pivot import pivot_chart
+from dpdesk.core.query import Grouping
 from dpdesk.io.canonical import canonical_json
 from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.sdmx_reader import read_observations
@@ -133,6 +137,21 @@ def test_every_export_has_them(context: AppContext, labelled: Path, tmp_path: Pa
     assert lines["Column sex"].startswith("Sex of the person: ")
     sex = next(one for one in head(tmp_path / "a.sav").variables if one.name == "sex")
     assert sex.value_labels["1"] == "male"
+
+
+def test_who_browses_the_tables_reads_codes_with_their_labels(
+    context: AppContext, labelled: Path
+) -> None:
+    for folder in (labelled, labelled / "public"):
+        cube = open_cube(context, folder, CancelToken(), silent)
+        state = BrowseState(rows=(Grouping("sex"),), columns=(Grouping("region"),))
+        pivot = cube.look(state, CancelToken(), silent)
+        assert [labels[0] for labels in pivot.row_labels][:4] == ["2", "1", "9", "4"]
+        words = [pivot.row_words(row)[0] for row in range(4)]
+        assert words == ["2 · female", "1 · male", "9 · refused", "4"]
+        assert pivot.column_words(0) == pivot.column_labels[0]
+        chart = pivot_chart(pivot, "", "", "persons")
+        assert chart.categories[0] == "2 · female"
 
 
 @pytest.mark.parametrize("forged", ["undeclared", "not asked for", "no dimension"])

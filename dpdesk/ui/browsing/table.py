@@ -123,7 +123,7 @@ class PivotModel(QAbstractTableModel):
         return None
 
     def _label_data(self, pivot: Pivot, index: Index, role: int) -> object:
-        labels = pivot.row_labels[index.row()]
+        labels = pivot.row_words(index.row())
         label = labels[index.column()] if labels else None
         text = ALL if label is None else label or self.tr("(empty)")
         if role in (
@@ -148,7 +148,7 @@ class PivotModel(QAbstractTableModel):
             return None
         if section < self.sides:
             return pivot.row_axes[section] if pivot.row_axes else ""
-        labels = pivot.column_labels[section - self.sides]
+        labels = pivot.column_words(section - self.sides)
         names = [ALL if label is None else label or self.tr("(empty)") for label in labels]
         return "\n".join(names) if names else pivot.grid.measure
 

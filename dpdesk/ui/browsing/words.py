@@ -116,7 +116,7 @@ def cell_words(pivot: Pivot, row: int, column: int) -> str:
 
 def cell_name(pivot: Pivot, row: int, column: int) -> str:
     """The labels of a cell."""
-    return label_text((*pivot.row_labels[row], *pivot.column_labels[column]))
+    return label_text((*pivot.row_words(row), *pivot.column_words(column)))
 
 
 def chart_answer(pivot: Pivot) -> str:
