@@ -23,6 +23,7 @@ from dpdesk.io.formats.workbook_parts import (
 _NAMES = short_names("row", "c", "v", "f", "is", "t", "rPh", "mergeCell", "dimension")
 _DIGITS = "0123456789"
 _LONGEST_SHOWN = 40
+_MOST_COLUMNS = 16_384
 Row = tuple[int, list[str | None]]
 
 
@@ -121,6 +122,8 @@ class SheetCells:
             found = 0
             for letter in letters:
                 found = found * 26 + ord(letter) - ord("A") + 1
+            if not 1 <= found <= _MOST_COLUMNS:
+                raise ValueError(f"there is no cell {place[:_LONGEST_SHOWN]}")
             self._columns[letters] = found
         return found - 1
 

@@ -192,10 +192,17 @@ def _is_duration(number: int, codes: dict[int, str]) -> bool:
 
 
 def unescaped(text: str) -> str:
-    """A text of a part, with the characters for which XML has no place (``_x000D_``)."""
+    """A text of a part, with the characters for which XML has no place (``_x000D_``).
+
+    Escapes of halves of a character stay as they are unless both halves are there.
+    """
     if "_x" not in text:
         return text
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    found = _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)
+    try:
+        return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError:
+        return text
 
 
 def read_strings(archive: zipfile.ZipFile, part: str) -> list[str]:

@@ -148,6 +148,11 @@ def test_values_come_with_all_digits_escapes_and_errors(tmp_path: Path) -> None:
     assert [note for note in done.notes if "A2:A3 are merged" in note]
 
 
+def test_escaped_halves_of_a_character_are_joined_or_left(tmp_path: Path) -> None:
+    cells = [f'<c t="str"><v>{text}</v></c>' for text in ("_xD83D__xDE00_", "_xD83D_ alone")]
+    assert head(_sheet(tmp_path / "a.xlsx", *cells)).head == (("😀", "_xD83D_ alone"),)
+
+
 def test_numbers_that_are_no_dates_are_kept_and_noted(tmp_path: Path) -> None:
     styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
     values = ("60", "-1", "2958466", "59", "61", "0.5")
@@ -165,6 +170,7 @@ def test_numbers_that_are_no_dates_are_kept_and_noted(tmp_path: Path) -> None:
         ("<c><v>1e999</v></c>", "row 2, column A: found `1e999`, expected a number"),
         ("<c><f>A1</f></c>", "row 2, column A: found a formula"),
         ('<c r="A2"/><c r="A2"><v>1</v></c>', "row 2, column A: found a cell twice"),
+        ('<c r="ZZZZZZ2"><v>1</v></c>', "the sheet breaks off or is damaged (there is no cell"),
     ],
 )
 def test_cells_that_do_not_fit_are_named(cell: str, found: str, tmp_path: Path) -> None:
