@@ -133,6 +133,7 @@ def _verify(person: Person, table: Path) -> None:
 
 def _export(person: Person, tmp_path: Path, out: Path) -> None:
     person.asker.answer = tmp_path / "people.xlsx"
+    person.click("Other formats")
     person.click("Export as Excel")
     person.settled(lambda: (tmp_path / "people.xlsx").exists())
     person.reads("The public table is in")
