@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.errors import RefusedError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.pseudonyms import NUMBER, RELEASE, PseudonymSpec, domain_frame
 
@@ -48,6 +48,25 @@ def check_keys(home: Path, plan: Plan) -> None:
     store = _store_of(home)
     for spec in plan.pseudonyms.values():
         store.open(spec.key)
+
+
+def check_place(home: Path, plan: Plan, base: Path, out: Path) -> None:
+    """The keys lie neither in the folder of the plan, which is passed on, nor where a release goes.
+
+    A plan may lie in a folder that holds all that the user has. Raises InputError
+    ``pseudonym-key.place``.
+    """
+    if not plan.pseudonyms:
+        return
+    keys, user = _store_of(home).folder.resolve(), Path.home().resolve()
+    for folder in (base.resolve(), out.resolve()):
+        if keys.is_relative_to(folder) and not user.is_relative_to(folder):
+            raise InputError(
+                "pseudonym-key.place",
+                f"{keys}: the keys of pseudonyms lie in {folder}, the folder of the plan or the "
+                "release, expected a place that is never passed on with them.",
+                hint="Let DPDESK_HOME name a folder elsewhere, and move the keys there.",
+            )
 
 
 def fresh_pseudonyms(

@@ -17,6 +17,7 @@ from dpdesk.app.microdata import changed_columns, described, settled_checks, wri
 from dpdesk.app.pseudonyms import (
     Pseudonyms,
     check_persons,
+    check_place,
     fresh_pseudonyms,
     linkage_risk,
     notes_of,
@@ -95,6 +96,7 @@ def write_release(
     Cancelled
         The token was cancelled.
     """
+    check_place(prepared.home, prepared.plan, prepared.base, out)
     with ReleaseBuilder(out, workspace) as build, Printer() as printer:
         printer.warm()
         work = _Work(prepared, token, report, Clock())

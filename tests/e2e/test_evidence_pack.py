@@ -174,23 +174,25 @@ def test_a_pack_says_which_attacks_were_tried_and_what_came_of_them(
 
 def test_a_pack_without_noise_tells_what_noise_on_the_same_file_has_cost(tmp_path: Path) -> None:
     (someone,) = people(tmp_path, AUTHOR)
-    (someone.desk / "people.csv").write_text(
+    work = someone.desk / "work"  # the keys lie beside it, not in it
+    work.mkdir()
+    (work / "people.csv").write_text(
         "id,sex\n" + "".join(f"p{row},{'mf'[row % 2]}\n" for row in range(40)), "utf-8"
     )
     source = 'version = 1\n[source]\npath = "people.csv"\n'
-    (someone.desk / "noise.toml").write_text(
+    (work / "noise.toml").write_text(
         source + '[protection]\nmethod = "dp-cube"\ndimensions = ["sex"]\nepsilon = 0.5\n'
         '[protection.domains]\nsex = ["m", "f"]\n[budget]\npopulation = "everybody"\n',
         "utf-8",
     )
-    (someone.desk / "rows.toml").write_text(
+    (work / "rows.toml").write_text(
         source + '[attributes]\nid = { role = "identifier", pseudonym = { key = "people" } }\n'
         'sex = { role = "quasi-identifier" }\n[protection]\nmethod = "k-anonymity"\nk = 5\n',
         "utf-8",
     )
     someone.does("pseudonyms", "new", "people")
-    someone.does("run", "noise.toml", "--out", "noisy")
-    someone.does("run", "rows.toml", "--out", "release")
+    someone.does("run", "work/noise.toml", "--out", "noisy")
+    someone.does("run", "work/rows.toml", "--out", "release")
     someone.does("review", "pack", "release", "--out", "pack.html")
     pack = someone.desk / "pack.html"
     costs = " ".join(table_rows(pack, "pack-ledger"))

@@ -238,6 +238,17 @@ def test_a_deleted_key_makes_no_pseudonyms(tmp_path: Path) -> None:
     assert caught.value.code == "pseudonym-key.missing"
 
 
+def test_keys_in_the_folder_of_the_plan_are_refused(tmp_path: Path) -> None:
+    write_csv(tmp_path / "a.csv", people())
+    plan = write_plan(tmp_path, "a.csv")
+    with AppContext.open(tmp_path / "sub" / "home") as home:
+        make_key(home, "people", silent)
+        with pytest.raises(InputError) as caught:
+            released(home, plan)
+    assert caught.value.code == "pseudonym-key.place"
+    assert not plan.with_suffix(".out").exists()
+
+
 def test_words_and_page_say_what_others_can_join(tmp_path: Path, context: AppContext) -> None:
     write_csv(tmp_path / "a.csv", people())
     for more, says, not_says in (
