@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wish:
-    """A table that is wanted: its dimensions, and the budget for it (key of a plan, amount)."""
+    """A table that is wanted: its dimensions (none: the grand total), and the budget for it.
+
+    The budget is a key of a plan and an amount.
+    """
 
     dimensions: tuple[str, ...]
     budget: tuple[str, Fraction]
@@ -298,6 +301,7 @@ def _offered(prepared: PreparedDesign) -> ReleasedCube:
 
 def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedReleases | None) -> Offer:
     from dpdesk.app.ledgers import open_ledger
+    from dpdesk.engine.cubes.lattice import cells
     from dpdesk.engine.olap.purchase import compare, fits
 
     design, offered = prepared.design, _offered(prepared)
@@ -305,12 +309,11 @@ def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedRelease
         fits(offered, known)
     desk = open_ledger(context, prepared.base, prepared.plan.budget)
     seen = desk.preview(debit_request(desk, prepared))
-    cells = 1
-    for size in offered.shape:
-        cells *= size
+    table = offered.published[-1]
+    names = offered.names(table)
     return Offer(
-        offered.domain.dimensions,
-        cells,
+        names,
+        cells(table, offered.shape),
         str(design.charge.cost),
         compare(offered, known),
         str(seen.spent),
@@ -319,7 +322,7 @@ def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedRelease
         "" if seen.refusal is None else seen.refusal.sentence,
         "" if seen.limit is None else str(seen.limit),
         desk.population,
-        () if known is None else known.answering(offered.domain.dimensions),
+        () if known is None else known.answering(names),
     )
 
 

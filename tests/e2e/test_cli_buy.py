@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -157,3 +158,39 @@ def test_a_table_of_changed_data_is_not_sold_beside_a_release_of_the_old_ones(
     assert "register.csv is not the file that first was made of" in err.splitlines()[-1]
     assert not second.exists()
     assert run("ledger", "show")[1] == spent
+
+
+def test_the_grand_total_is_bought_as_one_noisy_number_and_combined_with_what_is_known(
+    run: Run, plan: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    run("run", plan, "--out", first)
+    wanted = ("buy", plan, "--total", "--epsilon", "0.5", "--with", first)
+    code, offer, err = run(*wanted)
+    assert code == 0, err
+    assert (offer["dimensions"], offer["cells"], offer["after"]) == ([], 1, "ε = 1.5")
+    (accuracy,) = offer["accuracy"]
+    now, alone, both = (accuracy[key]["variance"] for key in ("released", "bought", "together"))
+    ratio = math.exp(-0.5)
+    assert alone == pytest.approx(2 * ratio / (1 - ratio) ** 2)
+    assert 1 / both == pytest.approx(1 / now + 1 / alone)
+    assert run(*wanted, "--out", second)[0] == 0
+    assert run("verify", second)[1]["ok"] is True
+    manifest = json.loads((second / "public" / "manifest.json").read_text("utf-8"))
+    assert [item["dimensions"] for item in manifest["result"]["cuboids"]] == [[]]
+    values = []
+    for asked in ((first,), (second,), (first, "--with", second)):
+        code, told, err = run("query", *asked)
+        assert code == 0, err
+        values.append((told["rows"][0]["value"], told["rows"][0]["standard_error"] ** 2))
+    assert values[1][1] == pytest.approx(alone)
+    assert values[2][1] == pytest.approx(both)
+    (one, of_one), (other, of_other), (together, _) = values
+    weighed = (one / of_one + other / of_other) / (1 / of_one + 1 / of_other)
+    assert together == pytest.approx(weighed)
+
+
+def test_the_grand_total_goes_with_no_columns(run: Run, plan: Path) -> None:
+    code, _, err = run("buy", plan, "--total", "--by", "sex", "--epsilon", "1")
+    assert code == 2
+    assert "not allowed with" in err.splitlines()[-1]

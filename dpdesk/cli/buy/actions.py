@@ -58,7 +58,7 @@ def _text(offer: Offer) -> str:
             (f"bought alone{several}", *_figures(each.alone)),
             (f"both together{several}", *_figures(each.together)),
         ]
-    table = " × ".join(offer.dimensions)
+    table = " × ".join(offer.dimensions) or "the grand total"
     lines = [
         f"{table}: {offer.cells:,} cells, for {offer.cost}",
         "",

@@ -21,13 +21,18 @@ def add_buy(buy: argparse.ArgumentParser) -> None:
     buy.epilog = _EXAMPLES
     buy.set_defaults(handler="actions.buy")
     buy.add_argument("plan", metavar="PLAN", type=Path, help="the plan of the cube, method dp-cube")
-    buy.add_argument(
+    table = buy.add_mutually_exclusive_group(required=True)
+    table.add_argument(
         "--by",
         metavar="COLUMNS",
         action="append",
         default=[],
-        required=True,
         help="the dimensions of the table",
+    )
+    table.add_argument(
+        "--total",
+        action="store_true",
+        help="the grand total: the rows in the categories of the plan's first dimension",
     )
     budget = buy.add_mutually_exclusive_group(required=True)
     budget.add_argument("--epsilon", metavar="E", help="the budget of the table, in ε")

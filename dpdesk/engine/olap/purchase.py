@@ -63,7 +63,15 @@ def one_table(
     budget: tuple[str, object],
     follows: Sequence[str],
 ) -> dict[str, object]:
-    """Keys of ``[protection]`` for one more table of the cube that ``parameters`` describe."""
+    """Keys of ``[protection]`` for one more table of the cube that ``parameters`` describe.
+
+    No dimensions: the grand total. A release has a dimension at least, so that goes with the first
+    one of the plan, and counts the rows that are in one of its categories.
+    """
+    wanted = list(dimensions)
+    of_plan = parameters.get("dimensions")
+    if not wanted and isinstance(of_plan, list | tuple):
+        dimensions = of_plan[:1]
     kept = {key: value for key, value in parameters.items() if key not in NOT_OF_ONE_TABLE}
     for key in _BY_DIMENSION:
         table = kept.get(key)
@@ -71,7 +79,7 @@ def one_table(
             kept[key] = {name: table[name] for name in dimensions if name in table}
     return kept | {
         "dimensions": list(dimensions),
-        "publish": [list(dimensions)],
+        "publish": [wanted],
         "planner": "all",
         budget[0]: budget[1],
         "follows": list(follows),
@@ -107,7 +115,7 @@ def _compared(
     def accuracy(information: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Accuracy:
         with np.errstate(divide="ignore"):
             unknown = 1 / information
-        sizes = [np.ones(1)] * len(offered.shape)
+        sizes = [np.array([1.0 if mask >> i & 1 else size]) for i, size in enumerate(offered.shape)]
         found = np.asarray(sum_variances(unknown, offered.shape, sizes).item())
         return Accuracy(float(found), float(offered.half_widths(found, vector.step)))
 
