@@ -269,12 +269,6 @@ def _plan_for(plan: Plan, wish: Wish, follows: Sequence[str], where: str) -> Pla
         )
     dimensions = parameters.get("dimensions")
     known = list(dimensions) if isinstance(dimensions, list | tuple) else []
-    if not wish.dimensions:
-        raise InputError(
-            "buy.dimension",
-            "A table that is bought has one dimension or more.",
-            hint="Choose a dimension; the total follows from every table.",
-        )
     for name in wish.dimensions:
         if name not in known:
             raise InputError("buy.dimension", f"{where}: `dimensions` does not name `{name}`.")

@@ -325,11 +325,12 @@ def test_another_cube_opened_meanwhile_does_not_get_the_table(agency: Agency) ->
     assert "first-sex-region" in agency.window.band.text
 
 
-def test_the_total_alone_is_not_sold_and_the_reason_stands_in_the_offer(agency: Agency) -> None:
+def test_the_total_alone_is_offered_as_well(agency: Agency) -> None:
     agency.browse()
     agency.qtbot.keyClick(agency.window.side.chip("sex"), Qt.Key.Key_Delete)
     agency.quiet()
     agency.window.ask_offer()
     agency.quiet()
     assert "Where should the total come from?" in agency.texts()
-    assert "A table that is bought has one dimension or more" in agency.texts()
+    assert "From what is released (the total)" in agency.texts()
+    assert "Bought for ε = 1" in agency.texts()

@@ -11,6 +11,7 @@ import numpy as np
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.channels import Channel, centred
+from dpdesk.engine.cubes.consistency.blocks import cells_below
 from dpdesk.engine.cubes.consistency.pinned import pinned_variances
 from dpdesk.engine.cubes.lattice import Floats, cell_variances, cells, information, magnification
 from dpdesk.engine.cubes.plans import Noise
@@ -22,6 +23,9 @@ _COVERING_95 = {Noise.LAPLACE: 2.12, Noise.GAUSSIAN: 1.96}
 A single Laplace error needs ln(20)/sqrt(2) = 2.118; sums of several need less, down to the 1.96 of
 normal errors for very many.
 """
+MOST_AT_ONCE = 300_000
+"""Single exact cells times cells of all tables up to which curves take them into account."""
+
 _WHOLE = 0.6
 """What whole numbers need more, in steps: 1/2, and a little where the noise is narrow."""
 
@@ -65,6 +69,16 @@ def expected_errors(settings: CubeSettings, channel: Channel) -> Errors:
         return Errors(max(variances), variances)
     before = max(_from_best(mask, channel, nominal) for mask in settings.published)
     return Errors(before * scale, variances)
+
+
+def pins_left_out(settings: CubeSettings) -> bool:
+    """Whether curves and budgets leave out what single exact cells tell, for it would take long."""
+    part = settings.part
+    direct = settings.consistency == "none" and not settings.residuals
+    if part is None or not part.single or direct:
+        return False
+    below = cells_below(settings.published, part.known.shape)
+    return len(part.single) * below > MOST_AT_ONCE
 
 
 def released_variances(

@@ -23,6 +23,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.cube_parameters import ACCURACY
+from dpdesk.engine.cubes.errors import pins_left_out
 from dpdesk.engine.cubes.lattice import Floats
 from dpdesk.engine.cubes.planner_errors import NAMES, PlannerErrors
 from dpdesk.engine.cubes.plans import Noise
@@ -31,6 +32,7 @@ from dpdesk.engine.cubes.settings import CubeSettings
 BUDGETS, PLANNERS = "cube-budgets", "cube-planners"
 MOST_CURVES = 4
 _LOOKS = (Look.FIRST, Look.SECOND, Look.THIRD, Look.FOURTH)
+_AT_MOST = "Each ± is at most this: what the single exact cells tell is left out."
 _ALIKE = 0.005
 """Curves that differ by no more than this part are drawn as one."""
 
@@ -57,9 +59,11 @@ def error_by_budget(
     chart = ScatterChart(
         id=BUDGETS,
         question=f"How large is the error for which {sign}?",
-        answer=" ".join(
-            (_budget_answer(f"{sign} = {now:g}", own, found, unit, decided), _left(hidden, coming))
-        ).strip(),
+        answer=_sentences(
+            _budget_answer(f"{sign} = {now:g}", own, found, unit, decided),
+            _bound(settings),
+            _left(hidden, coming),
+        ),
         x_axis=Axis(f"Privacy loss {sign}", "smaller protects more", log=True),
         y_axis=Axis("Largest ± in 95 % of a table's cells", unit, log=True),
         series=tuple(
@@ -115,6 +119,15 @@ def _label_at(name: str, number: int, places: int) -> tuple[str, ...]:
     """The name beside its curve, each at another place so that none lies on the next."""
     at = round((number + 0.6) / (MOST_CURVES + 0.5) * (places - 1))
     return tuple(name if place == at else "" for place in range(places))
+
+
+def _sentences(*said: str) -> str:
+    return " ".join(filter(None, said))
+
+
+def _bound(settings: CubeSettings) -> str:
+    """What to say where errors are upper bounds."""
+    return _AT_MOST if pins_left_out(settings) else ""
 
 
 def _left(hidden: Sequence[Sequence[PlannerErrors]], coming: Sequence[str]) -> str:
@@ -179,7 +192,7 @@ def planners_side_by_side(
     return BarChart(
         id=PLANNERS,
         question="Which planner is the most exact?",
-        answer=f"{said}. {_left((), coming)}".strip(),
+        answer=_sentences(f"{said}.", _bound(settings), _left((), coming)),
         category_axis=Axis("Planner"),
         value_axis=Axis("± in 95 % of a table's cells", unit, minimum=0.0),
         categories=tuple(f"{one.name} (chosen)" if one is own else one.name for one in order),

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.channels import make_channels
-from dpdesk.engine.cubes.errors import half_width, released_variances
+from dpdesk.engine.cubes.errors import half_width, pins_left_out, released_variances
 from dpdesk.engine.cubes.lattice import Floats
 from dpdesk.engine.cubes.plans import CubePlan, Noise
 from dpdesk.engine.cubes.settings import CubeSettings
@@ -82,9 +82,12 @@ def compared_settings(settings: CubeSettings, planner: str) -> CubeSettings:
 
 
 def widths_at(settings: CubeSettings, plan: CubePlan, budget: Fraction) -> Widths:
-    """The errors of a plan's tables with a budget, in the units of the first measure."""
+    """The errors of a plan's tables with a budget, in the units of the first measure.
+
+    Upper bounds where there are many single exact cells (:func:`pins_left_out`).
+    """
     channel = make_channels(replace(settings, budget=budget), plan)[0]
-    variances = released_variances(settings, channel)
+    variances = released_variances(settings, channel, pinned=not pins_left_out(settings))
     step = float(channel.unit)
     largest, middle = max(variances), float(np.median(variances))
     return Widths(

@@ -15,7 +15,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.channels import make_channels
 from dpdesk.engine.cubes.charts import in_cells, name_of, several, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
-from dpdesk.engine.cubes.errors import half_width, released_variances
+from dpdesk.engine.cubes.errors import half_width, pins_left_out, released_variances
 from dpdesk.engine.cubes.lattice import cells, magnification
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.method import Detail, DetailPart
@@ -32,8 +32,9 @@ def needed_budget(design: CubeDesign, place: int, wanted: float, token: CancelTo
     """The least ε or ρ with which 95 % of the cells of a table err by at most ``wanted``.
 
     ``place`` is the table's among the published ones, -1 for the least exact of all; rounded up to
-    three digits. Raises ValueError for a width that is not above 0 or that no sane budget reaches,
-    Cancelled.
+    three digits. Somewhat more than the least where there are many single exact cells
+    (:func:`pins_left_out`). Raises ValueError for a width that is not above 0 or that no sane
+    budget reaches, Cancelled.
     """
     if not wanted > 0:
         raise ValueError("the wanted error must be above 0")
@@ -64,7 +65,7 @@ def _width(design: CubeDesign, place: int, budget: Fraction) -> float:
     """± 95 % of a cell of a table with this budget and the design's plan."""
     settings = replace(design.settings, budget=budget)
     channel = make_channels(settings, design.plan)[0]
-    variances = released_variances(settings, channel)
+    variances = released_variances(settings, channel, pinned=not pins_left_out(settings))
     variance = max(variances) if place < 0 else variances[place]
     return half_width(settings.noise, variance, float(channel.unit))
 
