@@ -320,16 +320,22 @@ class Export:
 
 @dataclass(frozen=True)
 class SavePack:
-    """Write the evidence pack of a release; ``beside`` are more files with some of its review."""
+    """Write the evidence pack of a release; ``beside`` are more files with some of its review.
+
+    An empty ``language`` is that of the report.
+    """
 
     context: AppContext
     release: Path
     out: Path
     beside: tuple[Path, ...] = ()
+    language: str = ""
 
     def __call__(self, token: CancelToken, report: Report) -> Path:
         """The path that was written."""
-        return packing.write_pack(self.context, self.release, self.out, token, report, self.beside)
+        return packing.write_pack(
+            self.context, self.release, self.out, token, report, self.beside, self.language
+        )
 
 
 @dataclass(frozen=True)

@@ -218,14 +218,17 @@ class Workbench(WorkbenchState):
             done=self._on_exported,
         )
 
-    def save_pack(self, out: Path) -> int:
-        """Write the evidence pack of the release at hand to a new file; the job's number."""
+    def save_pack(self, out: Path, language: str = "") -> int:
+        """Write the evidence pack of the release at hand to a new file; the job's number.
+
+        An empty ``language`` is that of the release's report.
+        """
         if self._release is None:
             return 0
         release = self._release
         return self.hub.mutate(
             self.tr("Writing {name}").format(name=out.name),
-            tasks.SavePack(self.context, release.path, out, release.beside),
+            tasks.SavePack(self.context, release.path, out, release.beside, language),
             done=self._on_exported,
         )
 
