@@ -72,11 +72,17 @@ class CombinedReleases:
         )
 
     def unknown(self, name: str, mask: int) -> Floats:
-        """1/W of every residual below ``mask``, shape (2^d,); infinite elsewhere, 0 if exact."""
-        found = np.full(1 << len(self.cube.shape), np.inf)
-        for each in below(mask):
+        """1/W of every residual below ``mask``, 0 if exact, infinite if not known.
+
+        Shape (2^k,), bit i of a place standing for the i-th of the k dimensions of ``mask``: of a
+        cube with very many dimensions only those that are asked for take room.
+        """
+        places = members(mask)
+        found = np.full(1 << len(places), np.inf)
+        for small in range(len(found)):
+            each = mask_of(place for i, place in enumerate(places) if small >> i & 1)
             total = sum(part.information(name, each) for part in self.parts)
-            found[each] = 1 / total if total else np.inf
+            found[small] = 1 / total if total else np.inf
         return found
 
     def answering(self, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -96,17 +102,20 @@ class CombinedReleases:
         """See :class:`SumReader`."""
         mask = needed(groups)
         unknown = self.unknown(name, mask)
+        if np.isinf(unknown).any():
+            raise _untold(self.cube, mask)
         values: Floats = np.zeros([len(each.labels) for each in groups])
         files: list[str] = []
         for each in below(mask):
             token.check()
-            if np.isinf(unknown[each]):
-                raise _untold(self.cube, mask)
             residual, read = self._residual(name, each, token)
             values = values + _spread(residual, each, mask, groups, self.cube.shape)
             files += read
-        sizes = [each.sizes for each in groups]
-        variances = sum_variances(unknown, self.cube.shape, sizes)
+        asked = members(mask)
+        shape, sizes = [self.cube.shape[i] for i in asked], [groups[i].sizes for i in asked]
+        wide = [len(each.labels) if mask >> i & 1 else 1 for i, each in enumerate(groups)]
+        found = sum_variances(unknown, shape, sizes).reshape(wide)
+        variances = np.array(np.broadcast_to(found, values.shape))
         return Sums(values, variances, tuple(dict.fromkeys(files)))
 
     def _residual(self, name: str, mask: int, token: CancelToken) -> tuple[Floats, list[str]]:
