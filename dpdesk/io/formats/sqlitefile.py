@@ -47,6 +47,9 @@ class SqliteReader:
         except sqlite3.Error as error:
             self._con.close()
             raise self._told(error) from error
+        except UnicodeDecodeError as error:
+            self._con.close()
+            raise damaged(self._path.name, "a name of a column is no text") from error
         except InputError:
             self._con.close()
             raise

@@ -25,7 +25,10 @@ from dpdesk.io.formats.workbook_parts import BrokenPartError, Parts, Sheet, read
 
 _ROWS = 20_000
 _OLD = b"\xd0\xcf\x11\xe0"
-_BROKEN = (expat.ExpatError, zipfile.BadZipFile, zlib.error, BrokenPartError, ValueError, EOFError)
+_BROKEN = (
+    *(expat.ExpatError, zipfile.BadZipFile, zlib.error, BrokenPartError),
+    *(ValueError, EOFError, NotImplementedError),
+)
 
 
 class WorkbookReader:
@@ -46,7 +49,7 @@ class WorkbookReader:
         self._left: Iterator[Row]
         try:
             self._archive = zipfile.ZipFile(self._path)
-        except (zipfile.BadZipFile, ValueError) as error:
+        except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
             raise self._no_workbook() from error
         try:
             self._describe(request)

@@ -16,6 +16,7 @@ NAMESTR = struct.Struct(">hhhh8s40s8shhh2s8shhi32sH18s")
 _HEADER = re.compile(rb"HEADER RECORD\*{7}(.{8})HEADER RECORD!{7}(.{30})")
 _LABELS = {b"LABELV8 ": 3, b"LABELV9 ": 5}
 _BLOCK = CARD * 8_192
+_WIDEST_NUMBER = 8
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,9 @@ def _member(file: IO[bytes], name: str, start: int, stop: int) -> Member:
         # Rows are packed in the order of the descriptions, whatever positions these state.
         at = fields[-1].start + fields[-1].width if fields else 0
         fields.append(_field(raw[j * size : (j + 1) * size], names[0] == b"NAMSTV8 ", at))
+    for number, field in enumerate(fields, start=1):
+        if field.width < 1 or (field.numeric and field.width > _WIDEST_NUMBER):
+            raise damaged(name, f"column {number} has an impossible width, {field.width} bytes")
     card = file.read(CARD)
     header = _header(card)
     if header is not None and header[0] in _LABELS:

@@ -190,3 +190,25 @@ def test_a_table_of_hundreds_of_columns_is_written(tmp_path: Path, private_home:
         run_plan(context, tmp_path / "plan.toml", tmp_path / "out", CancelToken(), silent)
     lines = (tmp_path / "out" / "public" / "microdata.csv").read_text("utf-8").splitlines()
     assert lines == [",".join(names), ",".join(["1"] * 600), ",".join(["1"] * 600)]
+
+
+def test_a_transport_file_with_impossible_widths_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xpt"
+    pyreadstat.write_xport(pd.DataFrame({"a": [1.0]}), path, file_format_version=5)
+    raw = bytearray(path.read_bytes())
+    width = raw.index(b"HEADER RECORD*******NAMESTR") + 80 + 4
+    raw[width : width + 2] = (-9).to_bytes(2, "big", signed=True)
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match="column 1 has an impossible width, -9 bytes"):
+        head(path)
+
+
+def test_a_database_whose_column_is_named_by_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    with sqlite3.connect(path) as con:
+        con.execute("CREATE TABLE t (name)")
+        con.execute("INSERT INTO t VALUES (1)")
+    con.close()
+    path.write_bytes(path.read_bytes().replace(b"(name)", b"(n\xddme)"))
+    with pytest.raises(InputError, match="a name of a column is no text"):
+        head(path, table="t")
