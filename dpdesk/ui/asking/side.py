@@ -19,6 +19,7 @@ from dpdesk.ui.people.parts import Lines, Problem, button, labelled, note
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.words.spoken import said
 
 MOST_LISTED = 1_000
 
@@ -145,7 +146,7 @@ class AskSide(QWidget):
                 self.by.addItem(name, name)
             self.estimator.clear()
             for each in estimators:
-                self.estimator.addItem(each.label, each.value)
+                self.estimator.addItem(said(each.label), each.value)
         self.estimator.setEnabled(self.estimator.count() > 1)
 
     def offer_truth(self, *, possible: bool, reason: str) -> None:

@@ -28,6 +28,7 @@ from dpdesk.ui.reading import ReadingWindow, shown_name
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.words.spoken import said
 
 
 class AskWindow(ReadingWindow):
@@ -221,7 +222,11 @@ class AskWindow(ReadingWindow):
         truth = "" if found is None else words.truth_words(found)
         self.truth.setText(f"⚠ {words.badge()}: {truth}" if truth else "")
         self.truth.setVisible(bool(truth))
-        lines = [] if found is None else [found.answer.sentence, *found.answer.warnings]
+        lines = (
+            []
+            if found is None
+            else list(map(said, (found.answer.sentence, *found.answer.warnings)))
+        )
         self.assumption.setText(" ".join(lines))
 
     def _on_failed(self, outcome: JobFailed) -> None:

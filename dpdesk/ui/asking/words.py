@@ -8,6 +8,7 @@ from dpdesk.core.asking import AnswerChartWords, AskState, drawn_rows, label_wor
 from dpdesk.core.query import Answer, AnswerRow, Chosen, Condition
 from dpdesk.ui.asking.tasks import Answered
 from dpdesk.ui.words.numbers import figure_words, grouped, marked
+from dpdesk.ui.words.spoken import said
 
 _FEW = 3
 
@@ -70,7 +71,7 @@ def answer_words(found: Answered) -> str:
 
 
 def _reason(row: AnswerRow) -> str:
-    return row.note.removeprefix("not estimable: ")
+    return said(row.note.removeprefix("not estimable: "))
 
 
 def _number_words(row: AnswerRow, name: str) -> str:

@@ -35,6 +35,7 @@ from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.placing import FilePlace
 from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.words.spoken import said
 
 UNDO = "browse.undo"
 _PLACES = {ROWS: Place.ROWS, COLUMNS: Place.COLUMNS}
@@ -423,7 +424,7 @@ class BrowseWindow(ReadingWindow):
         self._cube = cube
         self.purchase.take(cube, planned=self._planned)
         self.name_it(cube.name)
-        self.claim.setText(cube.claim)
+        self.claim.setText(said(cube.claim))
         self.claim.setVisible(bool(cube.claim))
         self.pieces.setText(pieces_words(cube.pieces))
         self.pieces.setVisible(len(cube.pieces) > 1)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.app.types import FitItem, FitReport, Mend, MendKind, Weight
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 Row = tuple[str, str, int | None, str]
@@ -80,7 +81,7 @@ def trial_words(report: FitReport) -> str:
     if isinstance(node, Mapping):
         levels = ", ".join(f"{name} {level}" for name, level in node.items())
         parts.append(translate("Fitting", "Levels: {levels}.").format(levels=levels))
-    return " ".join(parts).replace("{claim}", report.trial.claim)
+    return " ".join(parts).replace("{claim}", said(report.trial.claim))
 
 
 def advice_words(item: FitItem) -> str:
