@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
-from dpdesk.core.jobs import CancelToken, Note
+from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.lattice_chart import NO_BUDGET
 from dpdesk.engine.graphs.design import GraphDesign, design_graph
@@ -24,10 +24,18 @@ class GraphExploration:
 
     def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
         """Errors, costs and guarantee of these settings; an unusable one says what is wrong."""
+        return self.view_until(parameters, self._token, silent)
+
+    def view_until(
+        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
+    ) -> ExplorationView:
+        """See :meth:`view`: small graphs are enumerated, which may take a second. Raises
+        Cancelled.
+        """
         budget = parameters["epsilon"] is not None or parameters["rho"] is not None
         tried = parameters if budget else {**parameters, "epsilon": Fraction(1)}
         try:
-            design = design_graph(replace(self._given, parameters=tried), self._token)
+            design = design_graph(replace(self._given, parameters=tried), token)
         except Cancelled:
             raise
         except DpdeskError as error:

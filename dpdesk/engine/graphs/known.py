@@ -17,6 +17,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.graphs import directed_sensitivity, undirected_sensitivity
 
 Floats = NDArray[np.float64]
+_CHANGES: dict[tuple[int, int, bool], int] = {}
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,10 @@ class KnownDegrees:
             return min(found, self.pairs)
         known = len(self.first)
         count = self.total and known < self.nodes
-        return undirected_sensitivity(self.nodes, known, edge_count=count, token=token)
+        key = (self.nodes, known, count)
+        if key not in _CHANGES:
+            _CHANGES[key] = undirected_sensitivity(*key[:2], edge_count=count, token=token)
+        return _CHANGES[key]
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,10 @@ def _budget(values: Mapping[str, ParameterValue], where: str) -> tuple[Noise, Fr
 
 
 def _places(names: Sequence[str], nodes: Sequence[str], where: str) -> frozenset[int]:
-    for place, name in enumerate(names):
-        if name not in nodes:
+    places = {node: place for place, node in enumerate(nodes)}
+    found: set[int] = set()
+    for name in names:
+        if name not in places:
             near = nearest(name, nodes)
             raise InputError(
                 "graph.exact",
@@ -120,10 +122,11 @@ def _places(names: Sequence[str], nodes: Sequence[str], where: str) -> frozenset
                 hint=f"Did you mean {quoted(near)}?" if near else "",
                 details={"key": "exact_nodes"},
             )
-        if name in names[:place]:
+        if places[name] in found:
             sentence = f"exact degrees are asked of the node {quoted(name)} twice"
             raise _error("graph.exact", where, sentence, "exact_nodes")
-    return frozenset(nodes.index(name) for name in names)
+        found.add(places[name])
+    return frozenset(found)
 
 
 def check_columns(
