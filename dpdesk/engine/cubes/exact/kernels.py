@@ -234,6 +234,8 @@ def grow(
     order, pulls = np.zeros(slices, np.int64), np.zeros(cells, np.int64)
     count, closed = 0, 0
     for m in range(len(moves)):
+        if stop[0] != 0:
+            return -1, 0
         _pulls(moves[m], touching, degrees, pulls)
         for n in range(len(steps)):
             add, take = steps[n]
@@ -245,7 +247,7 @@ def grow(
             )  # fmt: skip
             if kind == _HOLDS_SMALLER:
                 continue
-            if stop[0] != 0 or count == len(longer) or closed == len(minimal):
+            if count == len(longer) or closed == len(minimal):
                 return -1, 0
             _least_image(new, images, slices, best, other, order)
             if kind == _MINIMAL:
