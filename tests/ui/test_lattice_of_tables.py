@@ -471,3 +471,19 @@ def test_what_exactness_costs_stands_above_the_fold_in_a_small_window(
     caution = lattice(panel).inspector.caution
     assert "no ε protection" in caution.text()
     qtbot.waitUntil(lambda: not caution.visibleRegion().isEmpty(), timeout=TIMEOUT)
+
+
+def test_a_slow_planner_that_was_stopped_is_offered_and_computed_on_demand(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
+) -> None:
+    opened()
+    growing, compute = panel._growing, panel.result.compute
+    qtbot.waitUntil(lambda: growing.job != 0, timeout=TIMEOUT)
+    bench.hub.cancel(growing.job)
+    qtbot.waitUntil(compute.isVisible, timeout=TIMEOUT)
+    assert findings(panel) == []
+    compute.click()
+    assert not compute.isVisible()
+    qtbot.waitUntil(lambda: growing.job != 0, timeout=TIMEOUT)
+    bench.hub.cancel(growing.job)
+    qtbot.waitUntil(lambda: growing.job == 0, timeout=TIMEOUT)

@@ -195,17 +195,19 @@ class ResultPane(QWidget):
         line.addWidget(self._note_button, 0, Qt.AlignmentFlag.AlignTop)
         return self._notes
 
-    def _build_rest(self) -> FlowBox:
+    def _build_rest(self) -> QFrame:
         """What was stopped, with a way to have it after all."""
-        self._rest = FlowBox(gap=SPACE.s)
+        self._rest = QFrame()
+        line = row(self._rest, gap=SPACE.s)
         self._rest_text = QLabel()
+        self._rest_text.setWordWrap(True)
         set_look(self._rest_text, "note")
         self.compute = QPushButton(self.tr("Compute &it"))
         self.compute.setAccessibleName(self.tr("Compute what was stopped"))
         self.compute.setToolTip(self.tr("It runs in the background, and can be stopped again"))
         self.compute.clicked.connect(self.restAsked)
-        self._rest.add(self._rest_text)
-        self._rest.add(self.compute)
+        line.addWidget(self._rest_text, 1)
+        line.addWidget(self.compute, 0, Qt.AlignmentFlag.AlignTop)
         self._rest.hide()
         return self._rest
 
