@@ -118,7 +118,7 @@ def _figure_rows(shown: Sequence[Entry], *, both: bool) -> list[CompareRow]:
 
 def _unsaid(figure: Figure) -> Figure:
     """A figure without a unit that its label says already."""
-    known = figure.unit in figure.label.lower().split()
+    known = figure.unit.lower() in figure.label.lower().split()
     return replace(figure, unit="") if known else figure
 
 

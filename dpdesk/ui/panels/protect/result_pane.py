@@ -42,7 +42,7 @@ class SmallTile(FigureTile):
 
     def show_figure(self, figure: Figure) -> None:
         """Show a figure, without a unit that its label says already."""
-        known = figure.unit in figure.label.lower().split()
+        known = figure.unit.lower() in figure.label.lower().split()
         self.set_figure(replace(figure, unit="") if known else figure)
 
     def sizeHint(self) -> QSize:
