@@ -12,6 +12,8 @@ from dpdesk.core.language.numbers import NUMBER
 
 _NAMING = frozenset({"Quasi-identifier", "Original value", "Value", "Column", "Table", "Levels"})
 """What the axes and the columns of tables are called that hold names of data."""
+_WORDED = frozenset({"graph-errors"})
+"""Charts whose tables are called by words of ours."""
 _TOTAL = "grand total"
 _NUMBERS = re.compile(NUMBER)
 
@@ -35,12 +37,12 @@ def _common(chart: Drawn, speaker: Voice) -> Drawn:
         answer=speaker.say(chart.answer),
         short=speaker.say(chart.short),
         opens=speaker.say(chart.opens),
-        table=_table(chart.table, speaker),
+        table=_table(chart, speaker),
     )
 
 
 def _bars(chart: BarChart, speaker: Voice) -> BarChart:
-    named = chart.category_axis.title in _NAMING
+    named = chart.category_axis.title in _NAMING and chart.id not in _WORDED
     return replace(
         chart,
         category_axis=_axis(chart.category_axis, speaker),
@@ -75,8 +77,9 @@ def _range(text: str, speaker: Voice) -> str:
     return _NUMBERS.sub(lambda one: speaker.marks.written(one[0]), text)
 
 
-def _table(table: ChartTable, speaker: Voice) -> ChartTable:
-    named = [column in _NAMING for column in table.columns]
+def _table(chart: BarChart | ScatterChart, speaker: Voice) -> ChartTable:
+    table = chart.table
+    named = [column in _NAMING and chart.id not in _WORDED for column in table.columns]
     return ChartTable(
         tuple(speaker.say(column) for column in table.columns),
         tuple(

@@ -6,6 +6,9 @@ from dpdesk.core.language import message as m
 
 FIELDS = frozenset(
     {
+        m("edges"),
+        m("rows from a node to itself"),
+        m("rows that repeat an edge"),
         m("packages"),
         m("system"),
         m("check"),
