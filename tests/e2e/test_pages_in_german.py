@@ -35,7 +35,7 @@ levels = {{ age = 3 }}
 domains = {{ sex = ["female", "male", "other"] }}
 {more}
 [budget]
-population = "the test"
+population = "Musterland"
 """
 GRAPH = """
 [source]
@@ -58,7 +58,7 @@ MORE = {
 }
 SAMPLES = ("public-use-file", "drawn-occupations", "private-tables")
 ENGLISH_WORDS = frozenset(
-    ["the", "of", "are", "that", "with", "which", "was", "were", "by", "from", "have", "does"]
+    ["the", "of", "are", "that", "with", "which", "were", "by", "from", "have", "does"]
 )
 
 
