@@ -11,7 +11,7 @@ from dpdesk.core.charts import Cell, Chart, format_figure
 from dpdesk.core.language import ENGLISH, Untranslated, languages, voice
 from dpdesk.core.spoken_charts import spoken_chart
 from dpdesk.report.fields import FIELDS
-from dpdesk.report.speech import Messages, count, counted, evidence, say, text
+from dpdesk.report.speech import Messages, count, counted, day, evidence, say, text
 from dpdesk.report.svg import render_chart
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def template_environment() -> Environment:
     )
     environment.filters.update(
         visible=visible, plain=plain_value, cell=cell_text, numeric=is_number,
-        say=say, count=count, evidence=evidence, spoken=spoken_chart,
+        say=say, day=day, count=count, evidence=evidence, spoken=spoken_chart,
     )  # fmt: skip
     environment.globals.update(picture=_picture, most_rows=MOST_TABLE_ROWS, t=text, tn=counted)
     return environment

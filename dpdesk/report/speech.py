@@ -96,6 +96,11 @@ def evidence(sentences: object) -> str:
     return speaker.say(whole)
 
 
+def day(date: object) -> str:
+    """A day as the language of the page writes it."""
+    return voice().day(str(date))
+
+
 def count(number: object) -> str:
     """A whole number with marks between its thousands."""
     return voice().count(int(str(number)))

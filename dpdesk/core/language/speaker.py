@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from dpdesk.core.language.numbers import NumberMarks, is_figure
 from dpdesk.core.language.templates import Template
 
 _SENTENCES = re.compile(r"(?<=[.!?:;]) (?=\S)")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOST_PARTS = 40
 _GRAND_TOTAL = "grand total"
 _TOTAL = f"the {_GRAND_TOTAL}"
@@ -115,6 +117,17 @@ class Voice:
     def templates(self) -> tuple[Template, ...]:
         """The templates of this language, most specific first."""
         return self._catalogue.templates if self._catalogue else ()
+
+    def day(self, date: str) -> str:
+        """A day ``YYYY-MM-DD`` as this language writes it; any other text stays."""
+        if self._catalogue is None or not _DAY.fullmatch(date):
+            return date
+        from babel.dates import format_date
+
+        try:
+            return str(format_date(datetime.date.fromisoformat(date), "medium", self.language))
+        except ValueError:
+            return date
 
     def matches(self, sentence: str) -> list[Template]:
         """The templates that the sentence is of, most specific first."""

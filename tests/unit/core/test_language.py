@@ -166,6 +166,43 @@ def test_speaking_ends_where_it_ends() -> None:
     assert voice().language == "en"
 
 
+def test_days_are_written_as_the_language_does_and_other_texts_stay(german: Voice) -> None:
+    assert german.day("2026-05-07") == "07.05.2026"
+    assert german.day("2026-13-07") == "2026-13-07"
+    assert german.day("soon") == "soon"
+    assert voice_of("en").day("2026-05-07") == "2026-05-07"
+
+
+def test_names_end_where_a_sentence_ends(german: Voice) -> None:
+    """Else the words of a sentence that is not known would be taken for names."""
+    assert german.known("Nobody knows age. Something else.") is None
+    assert german.say("Nobody knows age. It is the best.") == "Niemand kennt age. Es ist die beste."
+
+
+def test_tables_of_a_cube_keep_their_dimensions(german: Voice) -> None:
+    entries = {
+        **ENTRIES,
+        "Nothing hides {what:tables}.": "Nichts verbirgt {what:tables}.",
+        "the grand total": "die Gesamtsumme",
+        "{shown} and {n} more": "{shown} und {n} weitere",
+    }
+    plural = "\n".join(
+        [
+            'msgid "{n} cell of {table} ({cells})"',
+            'msgid_plural "{n} cells of {table} ({cells})"',
+            'msgstr[0] "{n} Zelle von {table} ({cells})"',
+            'msgstr[1] "{n} Zellen von {table} ({cells})"',
+        ]
+    )
+    speaker = Voice(
+        catalogue_from("de", [po_text(entries) + plural.encode()]), ("age", "salt and pepper")
+    )
+    said = "Nothing hides the grand total, age × salt and pepper and 2 of the cells of age (1, 2)."
+    assert speaker.say(said) == (
+        "Nichts verbirgt die Gesamtsumme, age × salt and pepper und 2 Zellen von age (1, 2)."
+    )
+
+
 def test_an_unknown_kind_of_placeholder_and_a_broken_file_are_refused() -> None:
     with pytest.raises(ValueError, match="kind"):
         placeholders("{k:digits}")

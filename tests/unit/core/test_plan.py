@@ -245,3 +245,17 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
 def test_sources_that_make_no_sense_are_refused(key: str, value: object, expected: str) -> None:
     error = refusal(f"source/{key}", value)
     assert expected in error.sentence
+
+
+def test_a_plan_names_the_language_of_the_pages_and_english_goes_without_saying() -> None:
+    raw = changed("language", "de")
+    plan = Plan.from_plain(raw, "p.toml")
+    assert plan.language == "de"
+    assert plan.as_plain()["language"] == "de"
+    assert "language" not in Plan.from_plain(changed("language", "en"), "p.toml").as_plain()
+
+
+def test_a_language_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(InputError, match=r"`language` is .*, expected one of `en`, `de`") as caught:
+        Plan.from_plain(changed("language", "xx"), "p.toml")
+    assert caught.value.code == "plan.invalid"
