@@ -12,6 +12,7 @@ from dpdesk.app.querying import AskedRelease, told
 from dpdesk.app.shops import CUBE
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.plain import quoted
 from dpdesk.core.query import Answer, Query
 
 if TYPE_CHECKING:
@@ -22,15 +23,20 @@ _UNRELATED = (
     "The releases do not name each other; they are combined as tables of the same data, each with "
     "noise of its own, which is for you to know."
 )
+_OTHER_ROWS = (
+    "Rows whose value in {names} is none of the declared categories are left out of the releases "
+    "that have this dimension and counted in the others; their numbers differ by such rows, and "
+    "the ± does not tell by how many. A category that takes all other values avoids this."
+)
 
 
 @dataclass(frozen=True)
 class OpenTogether:
-    """Releases of one cube whose files were found intact; ``related`` when they name each other."""
+    """Releases of one cube whose files were found intact; ``warnings`` go with every answer."""
 
     about: AskedRelease
     reader: CombinedReleases | OneRelease
-    related: bool
+    warnings: tuple[str, ...]
 
     def ask(self, query: Query, token: CancelToken, report: Report) -> Answer:
         """The answer from all of them; as :meth:`~dpdesk.app.querying.OpenRelease.ask`."""
@@ -38,9 +44,7 @@ class OpenTogether:
 
         with told(self.about.folder):
             answer = read_grid(self.reader, query, token).answer()
-        if self.related:
-            return answer
-        return replace(answer, warnings=(*answer.warnings, _UNRELATED))
+        return replace(answer, warnings=(*answer.warnings, *self.warnings))
 
 
 def open_together(folders: Sequence[Path], token: CancelToken, report: Report) -> OpenTogether:
@@ -70,13 +74,15 @@ def open_together(folders: Sequence[Path], token: CancelToken, report: Report) -
     reader = reader_of(found)
     title = str(found[0][1].manifest["title"])
     about = AskedRelease(folders[0], title, CUBE, askable_cube(reader.cube))
-    return OpenTogether(about, reader, not warnings)
+    return OpenTogether(about, reader, warnings)
 
 
 def related_words(
     folders: Sequence[Path], manifests: Sequence[Mapping[str, object]]
 ) -> tuple[str, ...]:
-    """What to say beside numbers of several releases: nothing when they name each other.
+    """What to say beside numbers of several releases.
+
+    Nothing when they name each other and count the same rows.
 
     Raises InputError ``query.twice`` when one is named twice, ``release.unreadable``.
     """
@@ -86,7 +92,27 @@ def related_words(
     for folder, manifest in zip(folders, manifests, strict=True):
         with told(folder):
             named.update(_follows(manifest["parameters"]))
-    return () if len(named & set(hashes)) >= len(hashes) - 1 else (_UNRELATED,)
+    unrelated = () if len(named & set(hashes)) >= len(hashes) - 1 else (_UNRELATED,)
+    return (*_other_rows(manifests), *unrelated)
+
+
+def _other_rows(manifests: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
+    """A warning where a release leaves rows out by a dimension that another does not look at."""
+    held = [_dimensions(manifest) for manifest in manifests]
+    found = sorted({name for each in held for name, drops in each.items() if drops})
+    apart = [name for name in found if not all(name in each for each in held)]
+    if not apart:
+        return ()
+    return (_OTHER_ROWS.format(names=", ".join(quoted(name) for name in apart)),)
+
+
+def _dimensions(manifest: Mapping[str, object]) -> dict[str, bool]:
+    """The dimensions of a release, and whether rows outside the categories are left out."""
+    result, parameters = manifest["result"], manifest["parameters"]
+    if not isinstance(result, Mapping) or not isinstance(parameters, Mapping):
+        return {}
+    taken = result.get("outside", {})
+    return {str(name): name not in taken for name in parameters.get("dimensions", ())}
 
 
 def _follows(parameters: object) -> Sequence[str]:

@@ -74,7 +74,7 @@ def test_a_purchase_is_a_release_that_names_the_one_before_and_is_combined_with_
     _, both, _ = run("query", first, "--with", second, "--by", "sex")
     for one, other in zip(alone["rows"], both["rows"], strict=True):
         assert other["standard_error"] < one["standard_error"]
-    assert both["warnings"] == []
+    assert [warning[:25] for warning in both["warnings"]] == ["Rows whose value in `age`"]
     assert len(both["tables"]) > 1
     code, _, err = run("query", first, "--by", "sex,region")
     assert code == 1
@@ -194,3 +194,20 @@ def test_the_grand_total_goes_with_no_columns(run: Run, plan: Path) -> None:
     code, _, err = run("buy", plan, "--total", "--by", "sex", "--epsilon", "1")
     assert code == 2
     assert "not allowed with" in err.splitlines()[-1]
+
+
+def test_releases_that_leave_out_other_rows_say_so_when_they_are_combined(
+    run: Run, plan: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    run("run", plan, "--out", first)
+    wanted = ("buy", plan, "--by", "sex", "--epsilon", "0.5", "--with", first, "--out", second)
+    assert run(*wanted)[0] == 0
+    shared = json.loads((first / "public" / "manifest.json").read_text("utf-8"))
+    _, both, _ = run("query", first, "--with", second, "--by", "sex")
+    apart = set(shared["parameters"]["dimensions"]) - {"sex"} - set(shared["result"]["outside"])
+    for name in apart:
+        assert f"`{name}`" in both["warnings"][-1]
+    assert apart
+    _, alone, _ = run("query", second, "--by", "sex")
+    assert alone["warnings"] == []
