@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
+from dpdesk.core.language import listening
 from dpdesk.report.page_tree import parse_page
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, approve, people, write_plan
 
@@ -200,3 +201,18 @@ def test_a_pack_without_noise_tells_what_noise_on_the_same_file_has_cost(tmp_pat
     rows = table_rows(pack, "pack-attacks")
     joined = next(row for row in rows if row.startswith("Finding a person by all their rows"))
     assert "Of 40 pseudonyms of id, 0 have rows that nobody else has together" in joined
+
+
+def test_a_pack_of_a_signed_release_can_be_had_in_german(author: Person, tmp_path: Path) -> None:
+    pack = tmp_path / "pack.html"
+    with listening() as heard:
+        author.does("review", "pack", "release", "--out", pack, "--language", "de")
+    words = words_of(pack)
+    assert heard == []
+    assert f"Sie wurde von {FIRST}, {SECOND} begutachtet und freigegeben." in words
+    assert f"{FIRST}: angenommen" in words
+    assert "Seen and thought through." in words
+    assert "Stimmabgabe" in words
+    root = next(parse_page(pack.read_bytes()).all("html"))
+    assert root.attributes["lang"] == "de"
+    assert "en" in [n.attributes.get("lang") for n in root.all("div")]
