@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpdesk.app.checklists import check_release
@@ -23,9 +24,12 @@ from dpdesk.core.published import CheckStatus
 from dpdesk.project.review.votes import ItemStatus
 from tests.helpers.cubes import toml
 from tests.helpers.forging import manifest_of, seal_again
+from tests.reference.graphs import pairs as every_pair
+from tests.reference.graphs import sums
 
 Said = dict[str, Any]
 Forgery = Callable[[Said, Path], None]
+SIDES = ("out-degrees", "in-degrees")
 NODES = [f"n{i}" for i in range(8)]
 EDGES = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (0, 7), (2, 6)]
 PLANS: dict[str, dict[str, Any]] = {
@@ -33,6 +37,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "some": {"exact": "degrees", "exact_nodes": ["n0", "n5"], "exact_edges": True, "rho": 0.5},
     "plain": {},
     "directed": {"graph": "directed", "exact": "degrees", "exact_in_nodes": ["n1", "n2"]},
+    "both": {"graph": "directed", "exact": "degrees"},
     "replaced": {"graph": "directed", "exact": "out-degrees", "neighbours": "replace"},
 }
 
@@ -126,12 +131,20 @@ def test_pages_tell_what_is_exact_and_why_averaging_fails(genuine: Mapping[str, 
     assert "rows_that_repeat_an_edge" in inside or "repeat an edge" in inside
 
 
+def write_rows(path: Path, rows: list[list[str]]) -> None:
+    path.write_text("\n".join(",".join(row) for row in rows) + "\n", "utf-8", newline="")
+
+
+def shortest(value: float) -> str:
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
 def edit_first(public: Path, name: str, by: float) -> None:
     path = public / f"graph/{name}.csv"
     rows = rows_of(path)
     value = float(rows[1][-1]) + by
-    rows[1][-1] = str(int(value)) if value.is_integer() else repr(value)
-    path.write_text("\n".join(",".join(row) for row in rows) + "\n", "utf-8", newline="")
+    rows[1][-1] = shortest(value)
+    write_rows(path, rows)
 
 
 def another_edge(said: Said, public: Path) -> None:
@@ -170,6 +183,29 @@ def an_impossible_graph(said: Said, public: Path) -> None:
     text = "\n".join(",".join(row) for row in shown) + "\n"
     (public / "graph/degrees.csv").write_text(text, "utf-8", newline="")
     edit_first(public, "edge-count", 14)
+
+
+def an_impossible_directed_graph(said: Said, public: Path) -> None:
+    """Agreeing sums of edges: n0 goes to each other node, but n1 has no edge that comes."""
+    out, into = (
+        [int(row[1]) for row in rows_of(public / f"graph/{kind}.csv")[1:]] for kind in SIDES
+    )
+    size, wanted = len(NODES), ([7, 1, *[0] * 6], [0, 0, 3, *[1] * 5])
+    more = np.array([*wanted[0], *wanted[1]]) - [*out, *into]
+    places = every_pair(size, directed=True)
+    matrix = sums(size, range(size), range(size), directed=True, total=False)
+    change = np.linalg.lstsq(matrix.astype(float), more, rcond=None)[0]
+    by_pair = dict(zip(places, change.tolist(), strict=True))
+    rows = rows_of(public / "graph/edges.csv")
+    for row in rows[1:]:
+        row[2] = shortest(float(row[2]) + by_pair[NODES.index(row[0]), NODES.index(row[1])])
+    write_rows(public / "graph/edges.csv", rows)
+    for kind, numbers in zip(SIDES, wanted, strict=True):
+        shown = rows_of(public / f"graph/{kind}.csv")
+        for row, number in zip(shown[1:], numbers, strict=True):
+            row[1] = str(number)
+        write_rows(public / f"graph/{kind}.csv", shown)
+    edit_first(public, "edge-count", 8 - sum(out))
 
 
 def ends_in_the_other_order(said: Said, public: Path) -> None:
@@ -261,6 +297,7 @@ FORGERIES: tuple[tuple[str, Forgery], ...] = (
     ("directed", another_number_of_edges),
     ("plain", half_an_edge),
     ("all", an_impossible_graph),
+    ("both", an_impossible_directed_graph),
     ("all", ends_in_the_other_order),
     ("directed", ends_in_the_other_order),
     ("all", a_pair_less),

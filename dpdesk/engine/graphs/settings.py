@@ -95,6 +95,13 @@ def _exact(
         key = "exact_in_nodes" if others else "exact_nodes"
         sentence = f"`{key}` names nodes, but `exact` is {asked}"
         raise _error("graph.exact", where, sentence, key)
+    for key in ("exact_nodes", "exact_in_nodes"):
+        if isinstance(values[key], Texts) and not _texts(values[key]):
+            sentence = f"`{key}` names no node, which would mean all of them"
+            hint = f"Leave `{key}` out for all nodes, or list some."
+            raise InputError(
+                "graph.exact", f"{where}: {sentence}.", hint=hint, details={"key": key}
+            )
     some = listed or None
     first = some if asked in (DEGREES, OUT) else ()
     second = ((others or some) if asked == DEGREES else some) if asked in (DEGREES, IN) else ()

@@ -19,6 +19,7 @@ from dpdesk.engine.cubes.declared import OTHER
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.recomputed import gaussian_variance, laplace_variance
 from dpdesk.engine.graphs.parameters import PARAMETERS
+from dpdesk.engine.graphs.possible import has_both_degrees, has_degrees
 from dpdesk.engine.graphs.recomputed import (
     Claim,
     count_share,
@@ -318,27 +319,29 @@ def _values(
             yield ClaimCheck("exact degrees", CheckStatus.FAILED, found, file)
             return
     yield ClaimCheck("consistency", CheckStatus.CONFIRMED, "edges summed up", "", label)
-    fault = _impossible(settings, released, tables)
-    label = "A graph has the exact degrees"
-    yield _check("exact degrees", fault, "whole numbers that a graph can have", "", label)
+    if settings.any_exact:
+        yield _possible(settings, released, tables)
     if not settings.any_exact:
         fault = "" if not (edges % 1).any() else "holds a number that is not whole"
         label = "Values lie on the grid of the noise"
         yield _check("values", fault, "all are whole", f"graph/{_EDGES}.csv", label)
 
 
-def _impossible(settings: GraphSettings, released: Claim, tables: Mapping[str, CuboidTable]) -> str:
-    """What no graph without loops has, where all degrees of a kind are exact."""
-    if settings.directed or not released.out.all():
-        return ""
-    degrees = np.sort(np.asarray(tables["degrees"].values, dtype=np.int64))[::-1]
-    if degrees.sum() % 2:
-        return "graph/degrees.csv: the exact degrees have an odd sum"
-    ranks = np.arange(1, len(degrees) + 1)
-    for k, most in zip(ranks, np.cumsum(degrees), strict=True):  # Erdős and Gallai
-        if most > k * (k - 1) + np.minimum(degrees[k:], k).sum():
-            return "graph/degrees.csv: no graph has these exact degrees"
-    return ""
+def _possible(
+    settings: GraphSettings, released: Claim, tables: Mapping[str, CuboidTable]
+) -> ClaimCheck:
+    """A graph without loops has the exact degrees, where all are exact; others are counts."""
+    claim = "exact degrees"
+    if not (released.out.all() and (released.into.all() or not settings.directed)):
+        label = "Exact numbers are whole numbers that a node or a graph can have"
+        found = "each by itself; whether a graph has all of them is checked where all are exact"
+        return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)
+    names = (_OUT, _IN) if settings.directed else ("degrees",)
+    degrees = [np.asarray(tables[name].values, dtype=np.int64) for name in names]
+    label, path = "A graph has the exact degrees", f"graph/{names[0]}.csv"
+    there = (has_both_degrees if settings.directed else has_degrees)(*degrees)
+    fault = "" if there else "no graph has these exact degrees"
+    return _check(claim, fault, "whole numbers that a graph can have", path, label)
 
 
 def _words(manifest: Mapping[str, object], settings: GraphSettings, change: int) -> ClaimCheck:

@@ -182,6 +182,8 @@ def test_noise_is_made_for_the_minimal_change() -> None:
         ({"exact_nodes": ["a"]}, "`exact` is none"),
         ({"exact": "degrees", "exact_nodes": ["q"]}, "no declared node"),
         ({"exact": "degrees", "exact_nodes": ["a", "a"]}, "twice"),
+        ({"exact": "degrees", "exact_nodes": []}, "`exact_nodes` names no node"),
+        ({"graph": "directed", "exact": "degrees", "exact_in_nodes": []}, "`exact_in_nodes` names"),
         ({"epsilon": None}, "neither"),
         ({"rho": 1}, "both"),
     ],
