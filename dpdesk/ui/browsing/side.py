@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QDoubleSpinBox, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from dpdesk.core.browsing import BrowseState
 from dpdesk.core.query import Askable
 from dpdesk.ui.browsing.keeping import KeepList
 from dpdesk.ui.browsing.shelves import COLUMNS, FILTERS, ROWS, UNUSED, Chip, ChipFacts, Shelf
 from dpdesk.ui.forms.combo import NarrowCombo
+from dpdesk.ui.forms.spin import NarrowDoubleSpin
 from dpdesk.ui.people.parts import button, labelled
 from dpdesk.ui.theme import SPACE, ThemeManager
 from dpdesk.ui.widgets import column
@@ -66,7 +67,7 @@ class BrowseSide(QWidget):
         labelled(layout, self.tr("&Measure"), self.measure, tip)
         self.measure.set_help(tip)
         self.measure.activated.connect(self._on_measure)
-        self.share = QDoubleSpinBox()
+        self.share = NarrowDoubleSpin()
         self.share.setRange(0.1, 1000)
         self.share.setDecimals(1)
         self.share.setSuffix(" %")

@@ -88,13 +88,15 @@ class ChartHead(QWidget):
             self._low = low
             self._show_answer()
 
-    def whole_height(self, width: int) -> int:
-        """The height with everything in it, whatever is left out now."""
+    def least_height(self, width: int) -> int:
+        """The height with everything but the answer in it."""
         layout = self.layout()
         known = 0 if layout is None else layout.minimumHeightForWidth(width)
-        if self.answer.isHidden() and self.answer.text():
-            known += self.answer.heightForWidth(width) + SPACE.xs
-        return known
+        return known if self.answer.isHidden() else known - self.answer_height(width)
+
+    def answer_height(self, width: int) -> int:
+        """What the answer adds to it, whether it is left out now or not."""
+        return self.answer.heightForWidth(width) + SPACE.xs if self.answer.text() else 0
 
     def _show_answer(self) -> None:
         self.answer.setVisible(self._titled and not self._low and bool(self.answer.text()))

@@ -20,8 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
@@ -41,6 +41,7 @@ from dpdesk.core.errors import DpdeskError
 from dpdesk.ui.charts.export import ChartSaved, picture, table_csv, write_bytes
 from dpdesk.ui.charts.head import ChartHead
 from dpdesk.ui.charts.limits import handles_of
+from dpdesk.ui.charts.veil import Veil
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
@@ -65,6 +66,7 @@ def load_plots() -> None:
 class ChartView(QWidget):
     """Shows one chart at a time.
 
+    ``leastChanged()`` tells that :meth:`least_height` is another one at the present width,
     ``exported(str)`` names the written file, ``exportFailed(str)`` carries a sentence.
     """
 
@@ -72,6 +74,7 @@ class ChartView(QWidget):
     pointSelected = Signal(int)
     pointHovered = Signal(int)
     limitMoved = Signal(str, float)
+    leastChanged = Signal()
     exported = Signal(str)
     exportFailed = Signal(str)
 
@@ -85,6 +88,7 @@ class ChartView(QWidget):
         self._surface: PlotSurface | LatticeBoard | None = None
         self._dialog: QFileDialog | None = None
         self._keeps_answer = False
+        self._least = 0
         self._model = ListModel(parent=self)
         self._movable = False
         self._build()
@@ -289,7 +293,7 @@ class ChartView(QWidget):
         for page in (self._placeholder, self._plot_page, self._grid):
             self._pages.addWidget(page)
         self._pages.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._veil = _Veil(self._theme, self._pages)
+        self._veil = Veil(self._theme, self._pages)
         self._veil.hide()
         self._pages.installEventFilter(self._veil)
         return self._pages
@@ -333,15 +337,27 @@ class ChartView(QWidget):
         super().resizeEvent(event)
         self._fit_height()
 
-    def _fit_height(self) -> None:
+    def least_height(self, width: int) -> int:
+        """The height at this width in which nothing but the answer has to be left out."""
         inner = self._sheet.layout()
-        if inner is None or self._chart is None or self._keeps_answer:
-            return
+        if inner is None:
+            return 0
         margins = inner.contentsMargins()
-        width = self.width() - margins.left() - margins.right()
+        head = self._head.least_height(width - margins.left() - margins.right())
         others = self._pages.minimumHeight() + self._readout.sizeHint().height()
-        spare = margins.top() + margins.bottom() + 2 * inner.spacing()
-        self._head.set_low(low=self._head.whole_height(width) + others + spare > self.height())
+        return head + others + margins.top() + margins.bottom() + 2 * inner.spacing()
+
+    def _fit_height(self) -> None:
+        if self._chart is None:
+            return
+        least = self.least_height(self.width())
+        if not self._keeps_answer:
+            inside = self._sheet.contentsRect().width() - 2 * SPACE.l
+            answer = self._head.answer_height(inside)
+            self._head.set_low(low=least + answer > self.height())
+        if least != self._least:
+            self._least = least
+            self.leastChanged.emit()
 
     @Slot()
     def _show_page(self) -> None:
@@ -447,28 +463,6 @@ class ChartView(QWidget):
         set_look(self._saved, look)
         self._saved.setText(text)
         self._saved.setVisible(bool(text))
-
-
-class _Veil(QWidget):
-    """Dims what lies below it, and lets every click through."""
-
-    def __init__(self, theme: ThemeManager, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-
-    def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Keep covering the whole parent."""
-        parent = self.parentWidget()
-        if event.type() == QEvent.Type.Resize and parent is not None:
-            self.resize(parent.size())
-        return False
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """A half-transparent ground."""
-        colour = QColor(self._theme.tokens.surface)
-        colour.setAlpha(150)
-        QPainter(self).fillRect(self.rect(), colour)
 
 
 def _written(value: float, axis: Axis, kind: str = "number") -> str:

@@ -1,11 +1,22 @@
-"""Boxes for numbers that are as wide as usual numbers, not as the largest possible one."""
+"""Boxes for numbers that are as wide as usual numbers, not as the largest possible one.
+
+They write numbers with the marks of the window's language, and read what people of other languages
+type as long as it can mean one number only: see :func:`dpdesk.ui.words.numbers.typed_number`.
+"""
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from PySide6.QtCore import QSize
+from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSizePolicy, QSpinBox
 
+from dpdesk.ui.theme import SPACE
+from dpdesk.ui.words.numbers import marked, typed_number
+
 _USUAL = "100,000"
+_State = QValidator.State
 
 
 def _usual(box: QAbstractSpinBox, suffix: str, hint: QSize) -> QSize:
@@ -14,12 +25,60 @@ def _usual(box: QAbstractSpinBox, suffix: str, hint: QSize) -> QSize:
     return QSize(metrics.horizontalAdvance(_USUAL + suffix) + 3 * metrics.height(), hint.height())
 
 
+def _typed(box: QSpinBox | QDoubleSpinBox, text: str) -> Decimal | None:
+    """The number in the text of a box, None when there is none or its marks are doubtful."""
+    return typed_number(_bare(box, text), isinstance(box, QDoubleSpinBox))
+
+
+def _bare(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
+    return text.removeprefix(box.prefix()).removesuffix(box.suffix()).strip()
+
+
+def _state(box: QSpinBox | QDoubleSpinBox, text: str) -> _State:
+    """Whether a text can stay: what cannot be read for certain is never taken."""
+    if box.specialValueText() and text == box.specialValueText():
+        return _State.Acceptable
+    bare = _bare(box, text)
+    if not all(letter.isdecimal() or letter.isspace() or letter in ".,-−+" for letter in bare):
+        return _State.Invalid
+    number = typed_number(bare, isinstance(box, QDoubleSpinBox))
+    if number is None:
+        return _State.Intermediate
+    if isinstance(box, QDoubleSpinBox) and _decimals(number) > box.decimals():
+        return _State.Intermediate
+    inside = box.minimum() <= number <= box.maximum()
+    return _State.Acceptable if inside else _State.Intermediate
+
+
+def _decimals(number: Decimal) -> int:
+    exponent = number.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def _ungrouped(box: QAbstractSpinBox, text: str) -> str:
+    return text if box.isGroupSeparatorShown() else text.replace(",", "")
+
+
 class NarrowSpin(QSpinBox):
     """A whole number."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.lineEdit().setTextMargins(SPACE.s - 2, 0, 0, 0)
+
+    def textFromValue(self, value: int) -> str:
+        """A number with this language's marks."""
+        return marked(_ungrouped(self, f"{value:,}"))
+
+    def valueFromText(self, text: str) -> int:
+        """The number that was typed."""
+        number = _typed(self, text)
+        return self.minimum() if number is None else int(number)
+
+    def validate(self, text: str, place: int) -> tuple[_State, str, int]:
+        """Whether the text is a number that can be meant in one way only."""
+        return _state(self, text), text, place
 
     def sizeHint(self) -> QSize:
         """Room for a usual number with its unit."""
@@ -36,6 +95,20 @@ class NarrowDoubleSpin(QDoubleSpinBox):
     def __init__(self) -> None:
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.lineEdit().setTextMargins(SPACE.s - 2, 0, 0, 0)
+
+    def textFromValue(self, value: float) -> str:
+        """A number with this language's marks."""
+        return marked(_ungrouped(self, f"{value:,.{self.decimals()}f}"))
+
+    def valueFromText(self, text: str) -> float:
+        """The number that was typed."""
+        number = _typed(self, text)
+        return self.minimum() if number is None else float(number)
+
+    def validate(self, text: str, place: int) -> tuple[_State, str, int]:
+        """Whether the text is a number that can be meant in one way only."""
+        return _state(self, text), text, place
 
     def sizeHint(self) -> QSize:
         """Room for a usual number with its unit."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.charts import format_figure
@@ -25,3 +28,48 @@ def grouped(number: int) -> str:
 def figure_words(value: float | None, kind: str) -> str:
     """As :func:`dpdesk.core.charts.format_figure`, with this language's marks."""
     return marked(format_figure(value, kind))
+
+
+def typed_number(text: str, fractions: bool) -> Decimal | None:
+    """The number that a text, with comma or point, can only mean; None when that is doubtful.
+
+    Blanks stand between groups of digits. Of two different marks the last one is the decimal one.
+    A single mark is the decimal one; but where three digits follow, as in ``1.000``, only this
+    language's own decimal mark can be read so. Where there are no fractions, each mark is one
+    between groups, and has to be one of this language.
+
+    >>> typed_number("12,5", True), typed_number("1.000", True), typed_number("1,000", False)
+    (Decimal('12.5'), Decimal('1.000'), Decimal('1000.0'))
+    >>> typed_number("1,00", False) is None
+    True
+    """
+    plain = "".join(text.split()).replace("−", "-")
+    own = marked(",.")
+    whole, mark, rest = _parted(plain, own, fractions)
+    if mark and mark != own[1] and _looks_grouped(whole, rest):
+        return None
+    groups = re.split(r"[.,]", whole.lstrip("+-"))
+    between = set(whole) & {".", ",", mark}
+    if len(between) > 1 or mark in between or (not fractions and own[1] in between):
+        return None
+    if between and (not 1 <= len(groups[0]) <= 3 or any(len(one) != 3 for one in groups[1:])):
+        return None
+    digits = "".join(groups)
+    if not (digits + rest).isdecimal():
+        return None
+    return Decimal(("-" if whole.startswith("-") else "") + (digits or "0") + "." + (rest or "0"))
+
+
+def _parted(text: str, own: str, fractions: bool) -> tuple[str, str, str]:
+    """What stands before the decimal mark, the mark, and what stands behind it."""
+    marks = [letter for letter in text if letter in ".,"]
+    if not fractions or not marks or marks.count(marks[-1]) > 1:
+        return text, "", ""
+    if len(marks) == 1 and own[0] == marks[0] and _looks_grouped(*text.split(marks[0])):
+        return text, "", ""
+    return text.rpartition(marks[-1])
+
+
+def _looks_grouped(whole: str, rest: str) -> bool:
+    """Whether a mark between these digits could be one of thousands."""
+    return len(rest) == 3 and 1 <= len(whole.lstrip("+-")) <= 3 and whole.lstrip("+-") != "0"

@@ -59,7 +59,9 @@ class ReleasePage(Page):
         self.checks = CheckList(theme)
         self.again = self._build_again()
         parts = (self.checks, self._build_right(theme))
-        layout.addWidget(SideBySide(theme, "review-release", parts, LEAST_LINES), 1)
+        self._sides = SideBySide(theme, "review-release", parts, LEAST_LINES)
+        layout.addWidget(self._sides, 1)
+        self._chart.leastChanged.connect(self._hold_picture)
         layout.addWidget(self._build_bar())
 
     # -- what is shown
@@ -270,6 +272,15 @@ class ReleasePage(Page):
         page = self._by_name.get(identifier)
         if page is not None:
             self._pages.setCurrentWidget(page)
+        self._hold_picture()
+
+    @Slot()
+    def _hold_picture(self) -> None:
+        """While the picture is in front, its part is as high as the picture needs."""
+        above = self.strip.heightForWidth(self._chart.width()) + SPACE.s
+        shown = self._pages.currentWidget() is self._chart
+        least = self._chart.least_height(self._chart.width()) + above
+        self._sides.set_least(1, least if shown else 0)
 
     @Slot()
     def _on_csv(self) -> None:

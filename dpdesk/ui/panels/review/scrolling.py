@@ -58,6 +58,7 @@ class SideBySide(QSplitter):
     ) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self._theme, self._lines, self._ems = theme, lines, narrow
+        self._least = [0, 0]
         self.setObjectName(name)
         self.setChildrenCollapsible(False)
         self.setHandleWidth(7)
@@ -72,6 +73,18 @@ class SideBySide(QSplitter):
         super().resizeEvent(event)
         self._turn()
 
+    def set_least(self, place: int, height: int) -> None:
+        """Never make a part lower than this either, whatever its lines."""
+        if self._least[place] != height:
+            self._least[place] = height
+            self._hold(place)
+
+    def _hold(self, place: int) -> None:
+        part = self.widget(place)
+        if part is not None:
+            lines = self._lines[place] * self._theme.theme.target
+            part.setMinimumHeight(max(lines, self._least[place]))
+
     def _turn(self) -> None:
         narrow = self.width() < self._theme.theme.ems(self._ems)
         wanted = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
@@ -82,9 +95,7 @@ class SideBySide(QSplitter):
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
-        for number, lines in enumerate(self._lines):
-            part = self.widget(number)
-            if part is not None:
-                part.setMinimumHeight(lines * theme.target)
+        for place in range(len(self._lines)):
+            self._hold(place)
         if self.isVisible():  # else it turns when it gets its size
             self._turn()
