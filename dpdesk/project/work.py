@@ -409,6 +409,27 @@ class SetBudget(Command):
 
 
 @dataclass(frozen=True)
+class SetLanguage(Command):
+    """Change the language of the pages of the release."""
+
+    language: str
+
+    @property
+    def label(self) -> str:
+        """See :attr:`Command.label`."""
+        return f"Language of the pages: {self.language}"
+
+    @property
+    def merge_key(self) -> str:
+        """See :attr:`Command.merge_key`."""
+        return "language"
+
+    def apply(self, state: WorkState) -> WorkState:
+        """See :meth:`Command.apply`."""
+        return replace(state, language=self.language)
+
+
+@dataclass(frozen=True)
 class SetTitle(Command):
     """Change the title."""
 

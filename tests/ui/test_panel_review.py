@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
@@ -140,6 +140,24 @@ def test_the_title_is_typed_undone_and_published(room: Room, plan: Path, tmp_pat
     room.write(tmp_path / "out")
     assert room.bench.release is not None
     assert room.bench.release.title == "Town 2024"
+
+
+def test_the_language_of_the_pages_is_chosen_undone_and_released(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    room.open(plan)
+    boxes = room.panel.prepare.findChildren(QComboBox)
+    [box] = [one for one in boxes if one.accessibleName() == "Language of the pages"]
+    assert box.currentData() == "en"
+    box.setFocus()
+    room.qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert room.bench.work.language == box.currentData() == "de"
+    room.bench.undo()
+    assert box.currentData() == "en"
+    room.bench.redo()
+    room.write(tmp_path / "out")
+    page = (tmp_path / "out" / "public" / "about.html").read_bytes()
+    assert page.startswith(b'<!DOCTYPE html>\n<html lang="de">')
 
 
 def test_a_folder_in_use_is_named_below_its_field_and_nothing_is_written(

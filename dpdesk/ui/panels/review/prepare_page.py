@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
+    QComboBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -15,8 +16,10 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.types import Candidate
+from dpdesk.core.language import languages
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.language import own_name
 from dpdesk.ui.panels.review.fate_card import FateCard
 from dpdesk.ui.panels.review.job_line import JobLine
 from dpdesk.ui.panels.review.presenter import Fates, figures_words
@@ -30,11 +33,12 @@ LEAST_LINES = (11, 7)
 class PreparePage(Page):
     """Preview at the top, the form that writes the release below.
 
-    ``titleEdited(str)`` and ``folderEdited(str)`` follow the keys; ``browseAsked()``,
-    ``writeAsked()`` and ``bandTriggered(str)`` are wishes.
+    ``titleEdited(str)`` and ``folderEdited(str)`` follow the keys; ``languageChosen(str)`` gives a
+    code such as ``de``; ``browseAsked()``, ``writeAsked()`` and ``bandTriggered(str)`` are wishes.
     """
 
     titleEdited = Signal(str)
+    languageChosen = Signal(str)
     folderEdited = Signal(str)
     browseAsked = Signal()
     writeAsked = Signal()
@@ -86,6 +90,10 @@ class PreparePage(Page):
         """Write the title into its field, unless it says so already."""
         if self._title.text() != title:
             self._title.setText(title)
+
+    def show_language(self, code: str) -> None:
+        """Show the language of the pages."""
+        self._language.setCurrentIndex(max(self._language.findData(code), 0))
 
     def show_folder(self, folder: str) -> None:
         """Write the folder into its field."""
@@ -162,7 +170,20 @@ class PreparePage(Page):
         self._title.textEdited.connect(self.titleEdited)
         label.setBuddy(self._title)
         fields.addWidget(label, 0, 0)
-        fields.addWidget(self._title, 0, 1, 1, 2)
+        fields.addWidget(self._title, 0, 1)
+        fields.addWidget(self._build_language(), 0, 2)
+
+    def _build_language(self) -> QComboBox:
+        self._language = QComboBox()
+        for code in languages():
+            words = self.tr("Pages: {language}").format(language=own_name(code))
+            self._language.addItem(words, code)
+        self._language.setAccessibleName(self.tr("Language of the pages"))
+        self._language.setToolTip(
+            self.tr("Language of about.html and of the report; what is signed stays English")
+        )
+        self._language.activated.connect(self._on_language)
+        return self._language
 
     def _add_folder(self, fields: QGridLayout) -> None:
         label = QLabel(self.tr("F&older"))
@@ -198,6 +219,10 @@ class PreparePage(Page):
         line.addWidget(self._write)
         self.set_can_write(False)
         return line
+
+    @Slot(int)
+    def _on_language(self, place: int) -> None:
+        self.languageChosen.emit(str(self._language.itemData(place)))
 
     @Slot()
     def _on_browse(self) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from dpdesk.app.types import PrivateMethod, SetTitle, WorkState
+from dpdesk.app.types import PrivateMethod, SetLanguage, SetTitle, WorkState
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.review import presenter
@@ -40,6 +40,7 @@ class Preparing(QObject):
         self._target.suggested.connect(page.show_folder)
         self._target.checked.connect(self._on_folder_checked)
         page.titleEdited.connect(self._on_title)
+        page.languageChosen.connect(self._on_language)
         page.folderEdited.connect(self._on_folder)
         page.browseAsked.connect(self._on_browse)
         page.writeAsked.connect(self.write)
@@ -150,6 +151,7 @@ class Preparing(QObject):
         """Fill the page; returns the answer in one line, for the head of the panel."""
         missing = self._missing()
         self._page.show_title(self._bench.work.title)
+        self._page.show_language(self._bench.work.language)
         if missing is not None:
             return self._show_missing(missing)
         if self.preview.problem is not None:
@@ -216,6 +218,10 @@ class Preparing(QObject):
     @Slot(str)
     def _on_title(self, text: str) -> None:
         self._bench.apply(SetTitle(text), merge=True)
+
+    @Slot(str)
+    def _on_language(self, code: str) -> None:
+        self._bench.apply(SetLanguage(code))
 
     @Slot(str)
     def _on_folder(self, text: str) -> None:

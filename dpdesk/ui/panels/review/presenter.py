@@ -22,6 +22,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.language import ENGLISH
 from dpdesk.core.schema import Role
 from dpdesk.ui.words.numbers import figure_words, grouped
 
@@ -100,8 +101,12 @@ def _level_words(name: str, level: int) -> str:
 
 
 def same_release(first: WorkState | None, second: WorkState) -> bool:
-    """Whether two states of the work release the same rows: they differ in the title at most."""
-    return first is not None and replace(first, title="") == replace(second, title="")
+    """Whether two states of the work release the same rows: they differ in what is said at most."""
+    return first is not None and _unsaid(first) == _unsaid(second)
+
+
+def _unsaid(work: WorkState) -> WorkState:
+    return replace(work, title="", language=ENGLISH)
 
 
 def known_candidate(work: WorkState, candidates: Sequence[Candidate]) -> Candidate | None:
