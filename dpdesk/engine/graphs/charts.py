@@ -19,9 +19,8 @@ from dpdesk.engine.cubes.charts import odds_bars
 from dpdesk.engine.cubes.errors import half_width
 from dpdesk.engine.cubes.guarantee_words import converted
 from dpdesk.engine.cubes.plans import Noise
-from dpdesk.engine.graphs.errors import TableError
 from dpdesk.engine.graphs.settings import GraphSettings
-from dpdesk.engine.graphs.tables import EDGES, GraphTable
+from dpdesk.engine.graphs.tables import EDGES, GraphTable, TableError
 from dpdesk.engine.graphs.words import UNIT
 
 _HALF = 0.5

@@ -34,10 +34,10 @@ from dpdesk.engine.cubes.measuring import place_rows
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import Measure
 from dpdesk.engine.graphs.counting import counted_graph
-from dpdesk.engine.graphs.errors import TableError, nominal_variance, table_errors
+from dpdesk.engine.graphs.errors import nominal_variance, table_errors
 from dpdesk.engine.graphs.known import KnownDegrees
 from dpdesk.engine.graphs.settings import LEAST_NODES, MOST_NODES, GraphSettings
-from dpdesk.engine.graphs.tables import GraphTable, graph_tables, published_tables
+from dpdesk.engine.graphs.tables import GraphTable, TableError, graph_tables, published_tables
 from dpdesk.engine.graphs.words import graph_guarantee, graph_notes, outside_words
 from dpdesk.engine.noise.laplace import DiscreteLaplace
 from dpdesk.engine.noise.randomness import RandomSource

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.graphs.known import KnownDegrees, Sums, kept_share
-from dpdesk.engine.graphs.tables import COUNT, EDGES, IN, GraphTable
+from dpdesk.engine.graphs.tables import COUNT, EDGES, IN, GraphTable, TableError
 
 _SAME = 1e-9
 _ENDS = 2
-
-
-@dataclass(frozen=True)
-class TableError:
-    """Variances of the cells of a table: how many cells have which, the largest first."""
-
-    groups: tuple[tuple[int, float], ...]
-
-    @property
-    def variance(self) -> float:
-        """That of the least exact cell."""
-        return self.groups[0][1]
 
 
 def nominal_variance(noise: Noise, scale: float) -> float:

@@ -12,7 +12,6 @@ from dpdesk.core.cuboid import ORDERED, UNORDERED, CuboidTable, Domain
 from dpdesk.engine.graphs.known import KnownDegrees, Sums, agreeing
 
 if TYPE_CHECKING:
-    from dpdesk.engine.graphs.errors import TableError
     from dpdesk.engine.graphs.settings import GraphSettings
 
 Integers = NDArray[np.int64]
@@ -25,6 +24,18 @@ _FILES = {
     IN: "in-degrees",
     COUNT: "edge-count",
 }
+
+
+@dataclass(frozen=True)
+class TableError:
+    """Variances of the cells of a table: how many cells have which, the largest first."""
+
+    groups: tuple[tuple[int, float], ...]
+
+    @property
+    def variance(self) -> float:
+        """That of the least exact cell."""
+        return self.groups[0][1]
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from dpdesk.ui.theme.look import Theme
 from dpdesk.ui.theme.tokens import SPACE
-
-if TYPE_CHECKING:
-    from dpdesk.ui.theme.manager import Theme
 
 _LOOK = "look"
 _ARROWS = Path(__file__).parent / "arrows"
