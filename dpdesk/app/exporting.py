@@ -12,18 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.restating import spoken_names
 from dpdesk.app.review.looking import verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.export_formats import DOCUMENTS, FORMATS, fits, kind_of
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
 from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.language import ENGLISH, speaking, voice
 from dpdesk.core.parameters import nearest
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.release_folder import INTERNAL, MICRODATA, PUBLIC, PUBLIC_FOLDERS, VARIABLES
+from dpdesk.io.release_folder import ABOUT, INTERNAL, MICRODATA, PUBLIC, PUBLIC_FOLDERS, VARIABLES
 from dpdesk.io.safewrite import replacing
 from dpdesk.io.tablewriters import check_xlsx_size, write_parquet, write_xlsx
 from dpdesk.io.variablesfile import read_variables
@@ -207,7 +209,8 @@ def _write(
     elif file_format == "xlsx":
         created = datetime.fromisoformat(str(manifest["created"]))
         sheet = "Tables" if facts.method in PUBLIC_FOLDERS else "Microdata"
-        about = [*about_lines(manifest), *label_lines(book)]
+        with speaking(_language(facts), spoken_names(manifest)):
+            about = [*about_lines(manifest), *label_lines(book)]
         write_xlsx(table, path, about, created, path.parent, token, done, sheet)
     else:
         title, day = str(manifest["title"]), date.fromisoformat(str(manifest["created"]))
@@ -233,6 +236,14 @@ def _labels(facts: ReleaseFacts, table: PublishedCsv) -> Codebook:
     return read_variables(path, table.columns) if path.is_file() else NO_BOOK
 
 
+def _language(facts: ReleaseFacts) -> str:
+    """The language of the page for users."""
+    from dpdesk.report.pages import language_of
+
+    page = facts.public / ABOUT
+    return language_of(page.read_bytes()) if page.is_file() else ENGLISH
+
+
 def label_lines(book: Codebook) -> list[tuple[str, str]]:
     """Names and texts of the sheet ``About`` that tell the labels of columns and codes."""
     lines = []
@@ -240,27 +251,34 @@ def label_lines(book: Codebook) -> list[tuple[str, str]]:
         codes = "; ".join(f"{code} = {text}" for code, text in variable.value_labels.items())
         text = ": ".join(part for part in (variable.label, codes) if part)
         if text:
-            lines.append((f"Column {variable.name}", text))
+            lines.append((voice().text("Column {name}", name=variable.name), text))
     return lines
 
 
 def about_lines(manifest: Mapping[str, object]) -> list[tuple[str, str]]:
     """Names and texts of the sheet ``About``: what the file is and what is promised of it."""
+    say = voice()
     lines = [
-        ("Title", str(manifest["title"])),
-        ("Released", str(manifest["created"])),
-        ("Method", str(manifest["method"])),
-        ("Made with", f"DPDesk {manifest['dpdesk']}"),
+        (say.text("Title"), str(manifest["title"])),
+        (say.text("Released"), say.day(str(manifest["created"]))),
+        (say.text("Method"), str(manifest["method"])),
+        (say.text("Made with"), f"DPDesk {manifest['dpdesk']}"),
     ]
     guarantee = manifest["guarantee"]
     if isinstance(guarantee, Mapping):
-        lines.append(("Claim", str(guarantee.get("claim", ""))))
-        for name, key in (("Assumes", "assumes"), ("Does not cover", "does_not_cover")):
+        claim = str(guarantee.get("claim", ""))
+        lines.append((say.text("Claim"), say.say(claim)))
+        if say.language != ENGLISH:
+            lines.append((say.text("The English wording"), claim))
+        names = (say.text("Assumes"), "assumes"), (say.text("Does not cover"), "does_not_cover")
+        for name, key in names:
             sentences = guarantee.get(key)
             if isinstance(sentences, list | tuple):
-                lines += [(name, str(sentence)) for sentence in sentences]
+                lines += [(name, say.say(str(sentence))) for sentence in sentences]
     parameters = manifest["parameters"]
     if isinstance(parameters, Mapping):
-        lines += [(f"Setting {key}", str(value)) for key, value in parameters.items()]
-    lines.append(("Commitment", str(manifest["commitment"])))
+        lines += [
+            (say.text("Setting {key}", key=key), str(value)) for key, value in parameters.items()
+        ]
+    lines.append((say.text("Commitment"), str(manifest["commitment"])))
     return lines

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from openpyxl import load_workbook
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.demo import sample_folder
+from dpdesk.app.exporting import export_release
 from dpdesk.app.review.packing import write_pack
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
@@ -234,3 +236,19 @@ def test_a_pack_in_a_language_that_there_is_not_is_refused(
             language="xx",
         )  # fmt: skip
     assert caught.value.code == "pack.language"
+
+
+def test_the_sheet_about_an_excel_file_is_in_the_language_of_the_page(
+    context: AppContext, made: dict[str, Made], tmp_path: Path
+) -> None:
+    out = tmp_path / "table.xlsx"
+    with listening() as heard:
+        export_release(
+            made["public-use-file"].folder, "xlsx", out, context.workspace, CancelToken(), silent
+        )
+    assert heard == []
+    lines = load_workbook(out, read_only=True)["About"].iter_rows(values_only=True)
+    said = {str(name): str(text) for name, text in lines}
+    assert said["Zusage"].startswith("Jede veröffentlichte Kombination von age, sex")
+    assert said["Der englische Wortlaut"].startswith("Every released combination of age, sex")
+    assert "Deckt nicht ab" in said

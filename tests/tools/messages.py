@@ -54,7 +54,7 @@ def page_messages(root: Path) -> list[Found]:
                 texts = [one.value for one in call.args if isinstance(one, nodes.Const)]
                 ident = texts[0] if call.node.name == "t" else (texts[0], texts[1])
                 found.append(Found(ident, _name(path, root), call.lineno))
-    for folder in ("report", "core/language", "app/review"):
+    for folder in ("report", "core/language", "app"):
         for path in sorted((root / "dpdesk" / folder).rglob("*.py")):
             found += _code_messages(path, root)
     return _unique(found)

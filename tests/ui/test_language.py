@@ -1,5 +1,8 @@
 """The window in another language: chosen by a setting, missing words stay English."""
 
+import subprocess
+import sys
+
 import pytest
 from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtWidgets import QApplication
@@ -40,3 +43,13 @@ def test_a_setting_names_a_language_or_the_systems_and_english_stands_in(
 
 def test_languages_call_themselves_by_their_own_names() -> None:
     assert [own_name(code) for code in ("en", "de")] == ["English", "Deutsch"]
+
+
+def test_an_english_window_reads_no_catalogue_and_no_library_for_them() -> None:
+    code = (
+        "import sys, dpdesk.ui.desk, dpdesk.ui.shell.standard as s, dpdesk.ui.language as l;"
+        "l.language_for('en'); [l.own_name(code) for code in l.languages()];"
+        "print([name for name in sys.modules if name.split('.')[0] == 'babel'])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
