@@ -78,6 +78,11 @@ class CandidateShelf:
         return tuple(self._kept.values())
 
     @property
+    def next_letters(self) -> str:
+        """The letters of the next candidate that has no name of its own."""
+        return _letters(self._next)
+
+    @property
     def full(self) -> bool:
         """Whether another one needs one to be removed first."""
         return len(self._kept) >= self._at_most
@@ -97,7 +102,7 @@ class CandidateShelf:
         Raises InputError ``candidates.full`` when as many are kept as can be compared.
         """
         self.check_room()
-        name = candidate.name or f"Candidate {_letters(self._next)}"
+        name = candidate.name or f"Candidate {self.next_letters}"
         kept = replace(candidate, id=self._next, name=name)
         self._kept[kept.id] = kept
         self._next += 1

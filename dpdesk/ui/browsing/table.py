@@ -24,6 +24,7 @@ from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.theme.tokens import Tokens
+from dpdesk.ui.words.spoken import said
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -122,10 +123,13 @@ class PivotModel(QAbstractTableModel):
             return _RIGHT
         return None
 
+    def _label(self, label: str | None) -> str:
+        return said(ALL) if label is None else label or self.tr("(empty)")
+
     def _label_data(self, pivot: Pivot, index: Index, role: int) -> object:
         labels = pivot.row_words(index.row())
         label = labels[index.column()] if labels else None
-        text = ALL if label is None else label or self.tr("(empty)")
+        text = self._label(label)
         if role in (
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.AccessibleTextRole,
@@ -149,7 +153,7 @@ class PivotModel(QAbstractTableModel):
         if section < self.sides:
             return pivot.row_axes[section] if pivot.row_axes else ""
         labels = pivot.column_words(section - self.sides)
-        names = [ALL if label is None else label or self.tr("(empty)") for label in labels]
+        names = [self._label(label) for label in labels]
         return "\n".join(names) if names else pivot.grid.measure
 
 

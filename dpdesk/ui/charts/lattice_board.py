@@ -42,6 +42,7 @@ from dpdesk.ui.charts.lattice_marks import (
 )
 from dpdesk.ui.charts.lattice_walk import along, beside, end_of_row, in_order
 from dpdesk.ui.theme import SPACE, Theme
+from dpdesk.ui.words.spoken import table_words
 
 translate = QCoreApplication.translate
 PUBLISH, AVOID, HEAVIER, LIGHTER = "publish", "avoid", "heavier", "lighter"
@@ -226,11 +227,13 @@ class LatticeBoard(QWidget):
         if chart.whole and lacking.bit_count() < min(2, node.cuboid.bit_count() - 2):
             if not lacking:
                 return translate("Lattice", "all {n} dimensions").format(n=chart.dimensions)
-            return translate("Lattice", "all but {name}").format(name=chart.choice.name(lacking))
+            return translate("Lattice", "all but {name}").format(
+                name=table_words(chart.choice.name(lacking))
+            )
         if chart.whole or chosen is None or node.cuboid == chosen:
-            return node.name
+            return table_words(node.name)
         sign = "+" if node.cuboid & ~chosen else "−"
-        return f"{sign} {chart.choice.name(node.cuboid ^ chosen)}"
+        return f"{sign} {table_words(chart.choice.name(node.cuboid ^ chosen))}"
 
     def _draw_rows(self, painter: QPainter) -> None:
         area, tokens = self._area, self._theme.tokens

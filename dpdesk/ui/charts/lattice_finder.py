@@ -11,6 +11,7 @@ from dpdesk.ui.charts.lattice_marks import error_words
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import table_words
 
 MOST_ROWS = 400
 
@@ -70,7 +71,7 @@ class LatticeFinder(QFrame):
             for cuboid in found[:MOST_ROWS]:
                 node = chart.node(cuboid)
                 mark = "◎" if node.exact else "■" if node.noisy else "○"
-                words = f"{mark} {node.name}  {error_words(node)}"
+                words = f"{mark} {table_words(node.name)}  {error_words(node)}"
                 if node.standing is not Standing.PUBLISHED:
                     words = f"{words} · {STANDING_WORDS[node.standing]}"
                 item = QListWidgetItem(words)

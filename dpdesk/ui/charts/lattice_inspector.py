@@ -23,7 +23,7 @@ from dpdesk.ui.charts.lattice_board import AVOID, EXACTLY, HEAVIER, LIGHTER, PUB
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.words.numbers import figure_words, grouped
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import said, table_words
 
 MOST_SOURCES = 4
 
@@ -88,7 +88,7 @@ class LatticeInspector(QFrame):
     def show_node(self, chart: LatticeChart, node: CuboidNode, *, acts: bool) -> None:
         """Show a cuboid; the controls are for the marked one alone, not for one hovered over."""
         self._node, self._weighted = node, chart.weighted
-        self.name.setText(node.name)
+        self.name.setText(table_words(node.name))
         state = self._state_words(node)
         cells = len(chart.choice.cells.get(node.cuboid, ()))
         if cells and not node.exact:
@@ -199,7 +199,8 @@ class LatticeInspector(QFrame):
             return ""
         listed = "; ".join(
             self.tr("{name} ({n} cells to one)").format(
-                name=chart.choice.name(one), n=grouped(chart.cells(one) // max(1, node.cells))
+                name=table_words(chart.choice.name(one)),
+                n=grouped(chart.cells(one) // max(1, node.cells)),
             )
             for one in sources[:MOST_SOURCES]
         )
@@ -221,7 +222,7 @@ class LatticeInspector(QFrame):
         text = self.tr("{name} is published without noise and has no ε protection.")
         if above != node.cuboid:
             text = self.tr("Follows from {name}, which is published exactly: no ε protection.")
-        text = text.format(name=chart.choice.name(above))
+        text = text.format(name=table_words(chart.choice.name(above)))
         if chart.minimal_change:
             text += " " + self.tr(
                 "Among data sets that agree with all that is exact, ε holds for one minimal change "

@@ -24,6 +24,7 @@ from dpdesk.ui.charts.lattice_inspector import LatticeInspector
 from dpdesk.ui.charts.lattice_marks import error_words
 from dpdesk.ui.charts.view import ChartView
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
+from dpdesk.ui.words.spoken import table_words
 
 SIDE_EMS, LEAST_PICTURE_EMS = 34, 44
 BELOW_ROWS = 7
@@ -140,11 +141,17 @@ class LatticeView(ChartView):
         super()._restyle(theme)
         self._fit_side()
 
+    def _side_width(self) -> int:
+        """The width below which something beside the picture would be cut."""
+        inner = self._side.widget()
+        bar = self._side.verticalScrollBar().sizeHint().width()
+        return bar + (0 if inner is None else inner.minimumSizeHint().width())
+
     def _fit_side(self) -> None:
         if self._lattice is None:
             return
         theme = self._manager.theme
-        side = theme.ems(SIDE_EMS)
+        side = max(theme.ems(SIDE_EMS), self._side_width())
         beside = self.width() - side >= theme.ems(LEAST_PICTURE_EMS)
         directions = QBoxLayout.Direction
         self._split.setDirection(directions.LeftToRight if beside else directions.TopToBottom)
@@ -184,8 +191,9 @@ class LatticeView(ChartView):
             return
         node = chart.node(shown)
         self.inspector.show_node(chart, node, acts=shown == board.chosen)
+        self._fit_side()
         if shown == board.chosen:
-            words = f"{node.name}: {self.inspector.state.text()}, {error_words(node)}"
+            words = f"{table_words(node.name)}: {self.inspector.state.text()}, {error_words(node)}"
             board.setAccessibleDescription(words)
 
     # -- reactions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
@@ -54,6 +55,7 @@ class Legend(QWidget):
         if tuple(entries) == self._entries:
             return
         self._entries = tuple(entries)
+        self.setToolTip("\n".join(entry.name for entry in entries))
         self._known.clear()
         self.updateGeometry()
         self.update()
@@ -77,9 +79,10 @@ class Legend(QWidget):
         return QSize(round(right), self.heightForWidth(100_000))
 
     def minimumSizeHint(self) -> QSize:
-        """The widest entry alone."""
-        widest = max((rect.width() for rect in self._places(1)), default=0.0)
-        return QSize(round(widest), self._line())
+        """The widest entry alone, as long as it is a short one: others are cut."""
+        widest = max((rect.width() for rect in self._places(100_000)), default=0.0)
+        least = 24 * self._unit() + QFontMetricsF(self._theme.font("note")).averageCharWidth() * 16
+        return QSize(round(min(widest, least)), self._line())
 
     def hasHeightForWidth(self) -> bool:
         """Entries wrap."""
@@ -100,7 +103,10 @@ class Legend(QWidget):
             self._draw_swatch(painter, entry, swatch)
             painter.setPen(QColor(self._theme.tokens.text))
             text = rect.adjusted(24 * unit, 0, 0, 0)
-            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, entry.name)
+            shown = painter.fontMetrics().elidedText(
+                entry.name, Qt.TextElideMode.ElideRight, math.ceil(text.width())
+            )
+            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, shown)
 
     def _draw_swatch(self, painter: QPainter, entry: _Entry, rect: QRectF) -> None:
         from dpdesk.ui.charts.items import curve_style, marker_path
@@ -155,6 +161,7 @@ class Legend(QWidget):
             wide = 24 * self._unit() + metrics.horizontalAdvance(entry.name) + 2
             if x and x + wide > width:
                 x, y = 0.0, y + line
+            wide = min(wide, max(width, 24 * self._unit()))
             places.append(QRectF(x, y, wide, line))
             x += wide + 20
         return places

@@ -18,7 +18,7 @@ from dpdesk.core.language import ENGLISH, Voice, speaking, voice_of
 from dpdesk.core.parameters import ChoiceParameter, Parameter
 from dpdesk.core.spoken_charts import spoken_chart
 
-_PROPERTY = "dpdesk-language"
+_PROPERTY, _TOTAL = "dpdesk-language", "grand total"
 _Parameter = TypeVar("_Parameter", bound=Parameter)
 
 
@@ -39,6 +39,11 @@ def window_voice() -> Voice:
 def said(text: str) -> str:
     """A text, or several sentences, of another layer in the language of the window."""
     return window_voice().known(text) or text
+
+
+def table_words(name: str) -> str:
+    """A table of a cube: its dimensions as they are, the one without dimensions in words."""
+    return said(name) if name == _TOTAL else name
 
 
 def inside(label: str) -> str:

@@ -341,7 +341,9 @@ class Workbench(WorkbenchState):
         candidate = outcome.value
         if isinstance(candidate, Candidate):
             try:
-                self._shelf.add(candidate)
+                letters = self._shelf.next_letters
+                name = candidate.name or self.tr("Candidate {letters}").format(letters=letters)
+                self._shelf.add(replace(candidate, name=name))
             except DpdeskError as error:
                 self.failed.emit(failure(0, self.tr("Keeping a candidate"), error))
             self._announce({Aspect.CANDIDATES})

@@ -12,7 +12,8 @@ from dpdesk.core.parameters import exact_number
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
-from dpdesk.ui.widgets import column, row
+from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wheel import leave_wheel
 
 REST_MS = 250
@@ -26,7 +27,7 @@ class ExamplePage(QWidget):
     def __init__(self, theme: ThemeManager, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         layout = column(self, gap=SPACE.s)
-        line = row()
+        line = FlowBox(gap=SPACE.s)
         before, middle = QLabel(self.tr("If a cell truly held")), QLabel(self.tr("in the table"))
         self.size_ = QLineEdit("100")
         self.size_.setAccessibleName(self.tr("Example size of a cell"))
@@ -38,10 +39,9 @@ class ExamplePage(QWidget):
         self.table.set_help(self.tr("The published table to which the example cell belongs"))
         leave_wheel(self.table)
         self.table.currentIndexChanged.connect(self._on_chosen)
-        for widget in (before, self.size_, middle):
-            line.addWidget(widget)
-        line.addWidget(self.table, 1)
-        layout.addLayout(line)
+        for widget in (before, self.size_, middle, self.table):
+            line.add(widget)
+        layout.addWidget(line)
         self._wrong = QLabel(self.tr("✕ Expected a number of 0 or more, such as 100."))
         self._wrong.setWordWrap(True)
         set_look(self._wrong, "fail")

@@ -12,6 +12,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.app.review.values import Card, EventType, ReviewPicture, why_not_lock
 from dpdesk.ui.panels.review.deciding import Draft
 from dpdesk.ui.panels.review.standing import standing_of
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 
@@ -61,7 +62,7 @@ def doable(picture: ReviewPicture, card: Card | None, draft: Draft | None) -> Do
     """What the holder of a key may do now."""
     rights = picture.rights(card)
     reasons: dict[Action, str] = {
-        action: rights[action].reason for action in ORDER if isinstance(action, EventType)
+        action: said(rights[action].reason) for action in ORDER if isinstance(action, EventType)
     }
     reasons[Beside.LOCK] = _why_not_lock(picture, card)
     found = standing_of(picture)
@@ -80,8 +81,8 @@ def doable(picture: ReviewPicture, card: Card | None, draft: Draft | None) -> Do
 
 def _why_not_lock(picture: ReviewPicture, card: Card | None) -> str:
     if card is None:
-        return picture.rights(None)[EventType.MERGE].reason
-    return why_not_lock(picture.state)
+        return said(picture.rights(None)[EventType.MERGE].reason)
+    return said(why_not_lock(picture.state))
 
 
 def action_words(action: Action) -> str:

@@ -25,6 +25,7 @@ from dpdesk.app.review.values import (
     fingerprint_text,
 )
 from dpdesk.ui.words.counts import quoted
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 _UNKNOWN = "signer.unknown"
@@ -212,9 +213,9 @@ def _difference(one: Difference, question: str) -> str:
     absent = translate("Review", "absent")
     text = translate("Review", "“{question}” was {before} for the author and is {now} here.")
     return text.format(
-        question=question,
-        before=one.submitted.value if one.submitted else absent,
-        now=one.found.value if one.found else absent,
+        question=said(question),
+        before=said(one.submitted.value) if one.submitted else absent,
+        now=said(one.found.value) if one.found else absent,
     )
 
 
