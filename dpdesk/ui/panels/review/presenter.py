@@ -25,6 +25,7 @@ from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.schema import Role
 from dpdesk.ui.words.numbers import figure_words, grouped
+from dpdesk.ui.words.spoken import spoken_figures
 
 XLSX_ROWS = 1_048_576
 MOST_FIGURES = 6
@@ -117,7 +118,7 @@ def known_candidate(work: WorkState, candidates: Sequence[Candidate]) -> Candida
 def figures_words(figures: Sequence[Figure]) -> str:
     """The figures that the method marks as the first to show, else the first few, in one line."""
     marked = tuple(figure for figure in figures if figure.headline) or tuple(figures)
-    return " · ".join(_figure_words(figure) for figure in marked[:MOST_FIGURES])
+    return " · ".join(_figure_words(figure) for figure in spoken_figures(marked[:MOST_FIGURES]))
 
 
 def _figure_words(figure: Figure) -> str:
