@@ -151,6 +151,11 @@ class Design(ABC):
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
 
+    def check_paid(self, debit: Debit) -> None:
+        """Raise ValueError when the debit paid for another design."""
+        if debit.cost != self.charge.cost or debit.draws != self.charge.draws:
+            raise ValueError("the debit paid for another design")
+
     @abstractmethod
     def measure(
         self,

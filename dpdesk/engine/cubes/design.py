@@ -11,14 +11,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.budget import (
-    Debit,
-    Draws,
-    Neighbours,
-    ProtectedUnit,
-    PureEpsilon,
-    ZeroConcentrated,
-)
+from dpdesk.core.budget import Debit, Draws
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.cuboid import CuboidTable, Domain
@@ -27,7 +20,6 @@ from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.plain import quoted
-from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.channels import Channel, centred, make_channels, measured
 from dpdesk.engine.cubes.charts import design_charts, design_figures
 from dpdesk.engine.cubes.declared import DeclaredDomain, declare, made_beside_data
@@ -61,6 +53,7 @@ from dpdesk.engine.private_method import (
     NoisyTables,
     PrivateInput,
 )
+from dpdesk.engine.private_settings import cluster_of
 
 MOST_CELLS = 1 << 28
 _MOST_STEPS = 1 << 30
@@ -100,8 +93,7 @@ class CubeDesign(Design):
         report: Report,
     ) -> Measured:
         """See :meth:`Design.measure`."""
-        if debit.cost != self.charge.cost or debit.draws != self.charge.draws:
-            raise ValueError("the debit paid for another design")
+        self.check_paid(debit)
         values: list[NDArray[np.int64]] = []
         internal: dict[str, object] = {}
         domain, cluster, most = self.declared, self.cluster, self.settings.rows_per_person
@@ -168,8 +160,7 @@ def design_cube(
     _check_steps(settings, given.where)
     channels = make_channels(settings, plan)
     _check_numbers(channels, shape, given.where)
-    clusters = given.with_role(Role.CLUSTER)
-    cluster = clusters[0] if clusters else None
+    cluster = cluster_of(given.roles)
     errors = tuple(expected_errors(settings, channel) for channel in channels)
     measures = measure_errors(settings, channels, errors)
     return CubeDesign(
@@ -274,11 +265,7 @@ def _check_linear(settings: CubeSettings, plan: CubePlan, where: str) -> None:
 
 def price_of(settings: CubeSettings, cluster: str | None) -> Charge:
     """What the settings cost, without the draws that a design will make."""
-    pure = settings.noise is Noise.LAPLACE
-    cost = PureEpsilon(settings.budget) if pure else ZeroConcentrated(settings.budget)
-    neighbours = Neighbours.REPLACE if settings.replace else Neighbours.ADD_REMOVE
-    unit = ProtectedUnit(settings.rows_per_person, cluster or "")
-    return Charge(cost, (), neighbours, unit, outside_words(settings))
+    return settings.charge(cluster, outside_words(settings))
 
 
 def _charge(settings: CubeSettings, channels: tuple[Channel, ...], cluster: str | None) -> Charge:

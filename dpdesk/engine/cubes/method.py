@@ -12,6 +12,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.private_method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private_settings import cluster_of
 
 if TYPE_CHECKING:
     from dpdesk.core.cuboid import CuboidTable
@@ -80,8 +81,7 @@ class DpCube(PrivateMethod):
         from dpdesk.engine.cubes.design import price_of
         from dpdesk.engine.cubes.settings import CubeSettings
 
-        cluster = next((name for name, role in roles.items() if role is Role.CLUSTER), None)
-        return price_of(CubeSettings.from_parameters(parameters, "The plan"), cluster)
+        return price_of(CubeSettings.from_parameters(parameters, "The plan"), cluster_of(roles))
 
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""

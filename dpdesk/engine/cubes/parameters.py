@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from dpdesk.core.cube_parameters import (
     CuboidNumbersParameter,
     CuboidsParameter,
@@ -18,14 +16,20 @@ from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
     Condition,
-    IntegerParameter,
     LevelsParameter,
     Parameter,
 )
 from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.private_settings import (
+    ADD_REMOVE,
+    REPLACE,
+    delta_parameter,
+    epsilon_parameter,
+    rho_parameter,
+    rows_parameter,
+)
 
 LAPLACE, GAUSSIAN = Noise.LAPLACE.value, Noise.GAUSSIAN.value
-ADD_REMOVE, REPLACE = "add-remove", "replace"
 SOURCE_LABELS = "source"
 PLANNERS = ("bmax", "pmost", "all", "base", "exact", "optimal")
 CONSISTENCIES = ("l2", "none", "l1", "linf")
@@ -147,24 +151,13 @@ PARAMETERS: tuple[Parameter, ...] = (
         default="cuboids",
         applies=Condition("planner", ("optimal",)),
     ),
-    PositiveParameter(
-        "epsilon",
-        "ε, the privacy loss",
+    epsilon_parameter(
         "Whatever is published, the odds of a guess about a person change by at most e^ε.",
     ),
-    PositiveParameter(
-        "rho",
-        "ρ, the privacy loss (zCDP)",
+    rho_parameter(
         "The budget for Gaussian noise, in zero-concentrated differential privacy.",
     ),
-    PositiveParameter(
-        "delta",
-        "δ, for display",
-        "With `rho`: the probability with which the ε that is shown may fail.",
-        default=Fraction(1, 1_000_000),
-        below=Fraction(1),
-        applies=Condition("noise", (GAUSSIAN,)),
-    ),
+    delta_parameter(Condition("noise", (GAUSSIAN,))),
     ChoiceParameter(
         "noise",
         "Noise",
@@ -207,15 +200,10 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Round so that all tables still add up.",
     ),
     MeasureParameter("measure", "Measure", "What a cell holds: persons, a sum or an average."),
-    IntegerParameter(
-        "rows_per_person",
+    rows_parameter(
         "Rows per person, at most",
         "With a cluster column, further rows of a person are left out; without one, the plan "
         "vouches for it.",
-        unit="rows",
-        minimum=1,
-        maximum=1_000_000,
-        default=1,
     ),
     ChoiceParameter(
         "labels",

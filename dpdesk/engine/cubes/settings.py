@@ -8,21 +8,26 @@ from fractions import Fraction
 
 from dpdesk.core.cube_parameters import ALL, AVERAGE, COUNT, MAX_DIMENSIONS, SUM
 from dpdesk.core.errors import InputError
-from dpdesk.core.parameters import Nested, ParameterValue, Texts, exact_number, nearest
+from dpdesk.core.parameters import Nested, ParameterValue, exact_number, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.exact.asked import check_exact, read_exact
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of, members
-from dpdesk.engine.cubes.parameters import REPLACE, SOURCE_LABELS
+from dpdesk.engine.cubes.parameters import SOURCE_LABELS
 from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.private_settings import (
+    NOT_SPANNING,
+    REPLACE,
+    PrivateSettings,
+    check_clusters,
+    check_named,
+    misfit,
+    read_budget,
+    texts_of,
+)
 
 _GREATEST = Fraction(10) ** 30
-_NOT_DIMENSIONS = {
-    Role.IDENTIFIER: "identifies persons",
-    Role.WEIGHT: "is a weight",
-    Role.CLUSTER: "says whose rows belong together",
-}
 
 
 @dataclass(frozen=True)
@@ -48,14 +53,13 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class CubeSettings:
+class CubeSettings(PrivateSettings):
     """All settings with their types; cuboids are masks over ``dimensions`` in plan order.
 
-    ``budget`` is in epsilon or rho, as ``noise`` says. ``domains`` and ``outside`` hold what the
-    plan declares, by dimension. ``exact`` are cuboids released without noise, ``exact_cells``
-    single cells of others, by their categories along the cuboid's dimensions in plan order;
-    ``part`` is what they come to, once the domain is known. ``labels`` says that the code lists of
-    the source are published for declared categories.
+    ``domains`` and ``outside`` hold what the plan declares, by dimension. ``exact`` are cuboids
+    released without noise, ``exact_cells`` single cells of others, by their categories along the
+    cuboid's dimensions in plan order; ``part`` is what they come to, once the domain is known.
+    ``labels`` says that the code lists of the source are published for declared categories.
     """
 
     dimensions: tuple[str, ...]
@@ -70,15 +74,10 @@ class CubeSettings:
     weights: Mapping[int, Fraction]
     targets: Mapping[int, Fraction]
     residuals: bool
-    noise: Noise
-    budget: Fraction
-    delta: Fraction
-    replace: bool
     consistency: str
     nonnegative: bool
     integral: bool
     measures: tuple[Measure, ...]
-    rows_per_person: int
     exact: tuple[int, ...] = ()
     exact_cells: Mapping[int, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     part: ExactPart | None = None
@@ -87,7 +86,7 @@ class CubeSettings:
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> CubeSettings:
         """Read checked parameters; raises InputError ``cube.*`` where they do not go together."""
-        dimensions = _texts(values["dimensions"])
+        dimensions = texts_of(values["dimensions"])
         _check_distinct(dimensions, where)
         noise, budget = _budget(values, where)
         planner, residuals = _planner(values, noise, where)
@@ -142,14 +141,14 @@ def _planner(values: Mapping[str, ParameterValue], noise: Noise, where: str) -> 
     planner = str(values["planner"])
     if planner == "pmost" and values["theta"] is None:
         sentence = "the planner `pmost` needs `theta`, a variance"
-        raise _error("cube.theta", where, sentence, "theta")
+        raise misfit("cube.theta", where, sentence, "theta")
     residuals = planner == "optimal" and values["basis"] == "residuals"
     if residuals and noise is not Noise.GAUSSIAN:
         sentence = "`basis` is residuals, which need Gaussian noise; give `rho`"
-        raise _error("cube.basis", where, sentence, "basis")
+        raise misfit("cube.basis", where, sentence, "basis")
     if residuals and values["consistency"] != "l2":
         sentence = "`basis` is residuals, which go with the consistency l2 alone"
-        raise _error("cube.basis", where, sentence, "consistency")
+        raise misfit("cube.basis", where, sentence, "consistency")
     return planner, residuals
 
 
@@ -158,7 +157,7 @@ def _check_targets(
 ) -> None:
     if values["objective"] == "targets" and planner == "optimal" and not targets:
         sentence = "the objective is targets, but there are none"
-        raise _error("cube.targets", where, sentence, "targets")
+        raise misfit("cube.targets", where, sentence, "targets")
 
 
 def _positive(value: ParameterValue) -> Fraction | None:
@@ -171,28 +170,18 @@ def check_columns(
     """Check names and roles; raises InputError ``plan.unknown-column``, ``cube.*``."""
     measured = [measure.column for measure in settings.measures if measure.column]
     for name in (*settings.dimensions, *measured):
-        if name not in columns:
-            near = nearest(name, columns)
-            raise InputError(
-                "plan.unknown-column",
-                f"{where}: the source has no column {quoted(name)}.",
-                hint=f"Did you mean `{near}`?" if near else "",
-                details={"key": "dimensions", "nearest": near},
-            )
+        check_named(name, columns, "dimensions", where)
     for name in settings.dimensions:
-        reason = _NOT_DIMENSIONS.get(roles[name])
+        reason = NOT_SPANNING.get(roles[name])
         if reason is not None:
             sentence = f"`{name}` {reason} (role {roles[name].value}), so it can be no dimension"
-            raise _error("cube.role", where, sentence, "dimensions")
+            raise misfit("cube.role", where, sentence, "dimensions")
     for name in measured:
         if name in settings.dimensions:
             sentence = f"`{name}` is a dimension, so it cannot be summed as well"
-            raise _error("cube.measure", where, sentence, "measure")
+            raise misfit("cube.measure", where, sentence, "measure")
     _check_weights(settings, roles, where)
-    clusters = [name for name, role in roles.items() if role is Role.CLUSTER]
-    if len(clusters) > 1:
-        sentence = f"{len(clusters)} columns have the role cluster, expected at most one"
-        raise _error("cube.role", where, sentence, "cluster")
+    check_clusters(roles, "cube.role", "cluster", where)
 
 
 def _check_weights(settings: CubeSettings, roles: Mapping[str, Role], where: str) -> None:
@@ -209,22 +198,18 @@ def _check_weights(settings: CubeSettings, roles: Mapping[str, Role], where: str
 
 
 def _budget(values: Mapping[str, ParameterValue], where: str) -> tuple[Noise, Fraction]:
-    epsilon, rho, noise = values["epsilon"], values["rho"], values["noise"]
-    if (epsilon is None) == (rho is None):
-        found = "neither `epsilon` nor `rho`" if epsilon is None else "both `epsilon` and `rho`"
-        raise _error("cube.budget", where, f"found {found}, expected one of them", "epsilon")
-    kind = Noise.LAPLACE if rho is None else Noise.GAUSSIAN
+    noise, (kind, budget) = values["noise"], read_budget(values, "cube.budget", where)
     if noise is not None and noise != kind.value:
-        key = "epsilon" if rho is None else "rho"
+        key = "epsilon" if kind is Noise.LAPLACE else "rho"
         sentence = f"`noise` is {noise}, which does not go with `{key}`, expected {kind.value}"
-        raise _error("cube.budget", where, sentence, "noise")
-    return kind, Fraction(str(epsilon if rho is None else rho))
+        raise misfit("cube.budget", where, sentence, "noise")
+    return kind, budget
 
 
 def _check_residuals(replace: bool, measures: Sequence[Measure], where: str) -> None:
     if replace and any(measure.column for measure in measures):
         sentence = "`basis` is residuals, which go with counts alone when a person is replaced"
-        raise _error("cube.basis", where, sentence, "basis")
+        raise misfit("cube.basis", where, sentence, "basis")
 
 
 def _check_together(
@@ -253,34 +238,30 @@ def _check_ends(
             key == "nonnegative" and values["consistency"] != "l2"
         ):
             sentence = f"`{key}` needs tables that agree; use the consistency l2"
-            raise _error("cube.ends", where, sentence, "consistency")
+            raise misfit("cube.ends", where, sentence, "consistency")
         for measure in measures:
             if measure.kind == AVERAGE or measure.lower < 0 or measure.step.denominator != 1:
                 sentence = (
                     f"`{key}` goes with counts, and with sums of values of 0 or more in whole steps"
                 )
-                raise _error("cube.ends", where, sentence, key)
-
-
-def _texts(value: ParameterValue) -> tuple[str, ...]:
-    return value.items if isinstance(value, Texts) else ()
+                raise misfit("cube.ends", where, sentence, key)
 
 
 def _check_distinct(dimensions: tuple[str, ...], where: str) -> None:
     if not dimensions:
-        raise _error(
+        raise misfit(
             "cube.dimensions", where, "`dimensions` is empty, expected one or more", "dimensions"
         )
     twice = next((name for i, name in enumerate(dimensions) if name in dimensions[:i]), None)
     if twice is not None:
         sentence = f"`dimensions` names {quoted(twice)} twice"
-        raise _error("cube.dimensions", where, sentence, "dimensions")
+        raise misfit("cube.dimensions", where, sentence, "dimensions")
     if "value" in dimensions:
         sentence = "a dimension is called `value`, the name of the column with the numbers"
-        raise _error("cube.dimensions", where, sentence, "dimensions")
+        raise misfit("cube.dimensions", where, sentence, "dimensions")
     if len(dimensions) > MOST_DIMENSIONS:
         sentence = f"`dimensions` names {len(dimensions)}, expected at most {MOST_DIMENSIONS}"
-        raise _error("cube.dimensions", where, sentence, "dimensions")
+        raise misfit("cube.dimensions", where, sentence, "dimensions")
 
 
 def _known(name: str, dimensions: tuple[str, ...], key: str, where: str) -> None:
@@ -310,17 +291,17 @@ def _domains(
         _known(name, dimensions, "domains", where)
         if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
             sentence = f"`domains` gives no list of texts for `{name}`"
-            raise _error("cube.domain", where, sentence, "domains")
+            raise misfit("cube.domain", where, sentence, "domains")
         declared[name] = texts
     if value is not None and not isinstance(plain, Mapping):
-        raise _error("cube.domain", where, "`domains` is no table of lists", "domains")
+        raise misfit("cube.domain", where, "`domains` is no table of lists", "domains")
     return declared
 
 
 def _outside(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> Mapping[str, str]:
     plain = value.plain if isinstance(value, Nested) else {}
     if not isinstance(plain, Mapping) or not all(isinstance(text, str) for text in plain.values()):
-        raise _error("cube.outside", where, "`outside` is no table of texts", "outside")
+        raise misfit("cube.outside", where, "`outside` is no table of texts", "outside")
     for name in plain:
         _known(name, dimensions, "outside", where)
     return {name: str(text) for name, text in plain.items()}
@@ -336,13 +317,13 @@ def _published(
         masks = tuple(mask for mask in by_size(count, most) if mask not in forbidden)
         if not masks:
             sentence = "`forbid` names every table that would be published"
-            raise _error("cube.forbid", where, sentence, "forbid")
+            raise misfit("cube.forbid", where, sentence, "forbid")
         return masks
     listed = _cuboids(plain, "publish", dimensions, where)
     both = next((mask for mask in listed if mask in forbidden), None)
     if both is not None:
         sentence = f"`publish` and `forbid` both name {_shown(both, dimensions)}"
-        raise _error("cube.forbid", where, sentence, "forbid")
+        raise misfit("cube.forbid", where, sentence, "forbid")
     return listed
 
 
@@ -360,7 +341,7 @@ def _cuboids(plain: object, key: str, dimensions: tuple[str, ...], where: str) -
         mask = mask_of(dimensions.index(name) for name in names)
         if mask in masks or len(set(names)) < len(names):
             sentence = f"`{key}` names {_shown(mask, dimensions)} twice"
-            raise _error(f"cube.{key}", where, sentence, key)
+            raise misfit(f"cube.{key}", where, sentence, key)
         masks.append(mask)
     return tuple(sorted(masks))
 
@@ -388,7 +369,7 @@ def _numbers(
         if mask not in published or mask in found:
             what = "names twice" if mask in found else "names"
             why = "" if mask in found else ", which is not published"
-            raise _error("cube.numbers", where, f"`{key}` {what} {shown}{why}", key)
+            raise misfit("cube.numbers", where, f"`{key}` {what} {shown}{why}", key)
         found[mask] = Fraction(exact_number(item[number]) or 0)
     return found
 
@@ -401,14 +382,14 @@ def _measures(value: ParameterValue, where: str) -> tuple[Measure, ...]:
     for measure in measures:
         if names.count(measure.name) > 1:
             sentence = f"`measure` asks twice for the {measure.name}"
-            raise _error("cube.measure", where, sentence, "measure")
+            raise misfit("cube.measure", where, sentence, "measure")
         numbers = (abs(measure.lower), abs(measure.upper), measure.step)
         if any(0 < number < 1 / _GREATEST or number > _GREATEST for number in numbers):
             sentence = (
                 f"bounds and step of the {measure.name} are beyond what can be summed, expected "
                 "numbers between 10^-30 and 10^30"
             )
-            raise _error("cube.measure", where, sentence, "measure")
+            raise misfit("cube.measure", where, sentence, "measure")
     return measures
 
 
@@ -419,7 +400,3 @@ def _measure(item: object) -> Measure:
     bounds = [exact_number(item.get(key, 1)) for key in ("lower", "upper", "step")]
     lower, upper, step = (bound if bound is not None else Fraction(1) for bound in bounds)
     return Measure(kind, str(item[kind]), lower, upper, step)
-
-
-def _error(code: str, where: str, sentence: str, key: str) -> InputError:
-    return InputError(code, f"{where}: {sentence}.", details={"key": key})

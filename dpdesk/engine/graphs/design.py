@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.budget import (
-    Debit,
-    Draws,
-    Neighbours,
-    ProtectedUnit,
-    PureEpsilon,
-    ZeroConcentrated,
-)
+from dpdesk.core.budget import Debit, Draws
 from dpdesk.core.budget import Noise as LedgerNoise
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.cube_parameters import COUNT
@@ -27,7 +20,6 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report
-from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.channels import LEAST_VARIANCE
 from dpdesk.engine.cubes.declared import DeclaredDomain, declare, made_beside_data
 from dpdesk.engine.cubes.measuring import place_rows
@@ -49,6 +41,7 @@ from dpdesk.engine.private_method import (
     NoisyTables,
     PrivateInput,
 )
+from dpdesk.engine.private_settings import cluster_of
 
 if TYPE_CHECKING:
     from dpdesk.engine.noise.gaussian import DiscreteGaussian
@@ -136,8 +129,7 @@ class GraphDesign(Design):
         report: Report,
     ) -> Measured:
         """See :meth:`Design.measure`."""
-        if debit.cost != self.charge.cost or debit.draws != self.charge.draws:
-            raise ValueError("the debit paid for another design")
+        self.check_paid(debit)
         most = self.settings.rows_per_person
         rows = place_rows(source, self.declared, Measure(COUNT), self.cluster, most, token)
         graph = counted_graph(rows.cuboid(0b11, token), self.settings.directed)
@@ -177,8 +169,7 @@ def design_graph(given: PrivateInput, token: CancelToken) -> GraphDesign:
     nodes = declared.domain.categories[0]
     released = settings.released(nodes, given.where)
     change = _minimal_change(settings, released, given.where, token)
-    clusters = given.with_role(Role.CLUSTER)
-    cluster = clusters[0] if clusters else None
+    cluster = cluster_of(given.roles)
     noise = _noise(settings, change)
     tables = graph_tables(declared.domain, settings, released)
     errors = table_errors(tables, released, noise.variance)
@@ -251,11 +242,7 @@ def declared_nodes(settings: GraphSettings, given: PrivateInput) -> DeclaredDoma
 
 def price_of(settings: GraphSettings, cluster: str | None) -> Charge:
     """What the settings cost, without the draws that a design will make."""
-    pure = settings.noise is Noise.LAPLACE
-    cost = PureEpsilon(settings.budget) if pure else ZeroConcentrated(settings.budget)
-    neighbours = Neighbours.REPLACE if settings.replace else Neighbours.ADD_REMOVE
-    unit = ProtectedUnit(settings.rows_per_person, cluster or "")
-    return Charge(cost, (), neighbours, unit, outside_words(settings))
+    return settings.charge(cluster, outside_words(settings))
 
 
 def _noise(settings: GraphSettings, change: int) -> GraphNoise:

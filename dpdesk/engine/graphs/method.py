@@ -12,6 +12,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.graphs.parameters import PARAMETERS
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.private_method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private_settings import cluster_of
 
 if TYPE_CHECKING:
     from dpdesk.core.cuboid import CuboidTable
@@ -76,8 +77,7 @@ class DpGraph(PrivateMethod):
         from dpdesk.engine.graphs.design import price_of
         from dpdesk.engine.graphs.settings import GraphSettings
 
-        cluster = next((name for name, role in roles.items() if role is Role.CLUSTER), None)
-        return price_of(GraphSettings.from_parameters(parameters, "The plan"), cluster)
+        return price_of(GraphSettings.from_parameters(parameters, "The plan"), cluster_of(roles))
 
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""

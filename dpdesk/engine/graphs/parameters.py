@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.list_parameters import FlagParameter, TextListParameter
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
     Condition,
-    IntegerParameter,
     Parameter,
+)
+from dpdesk.engine.private_settings import (
+    ADD_REMOVE,
+    REPLACE,
+    delta_parameter,
+    epsilon_parameter,
+    rho_parameter,
+    rows_parameter,
 )
 
 UNDIRECTED, DIRECTED = "undirected", "directed"
 NONE, DEGREES, OUT, IN = "none", "degrees", "out-degrees", "in-degrees"
-ADD_REMOVE, REPLACE = "add-remove", "replace"
 
 PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
@@ -74,23 +77,13 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Number of edges without noise",
         "Release the number of all edges exactly.",
     ),
-    PositiveParameter(
-        "epsilon",
-        "ε, the privacy loss",
+    epsilon_parameter(
         "Whatever is published, the odds of a guess about an edge change by at most e^ε.",
     ),
-    PositiveParameter(
-        "rho",
-        "ρ, the privacy loss (zCDP)",
+    rho_parameter(
         "The budget for Gaussian noise, in zero-concentrated differential privacy; instead of ε.",
     ),
-    PositiveParameter(
-        "delta",
-        "δ, for display",
-        "With `rho`: the probability with which the ε that is shown may fail.",
-        default=Fraction(1, 1_000_000),
-        below=Fraction(1),
-    ),
+    delta_parameter(),
     ChoiceParameter(
         "neighbours",
         "One edge",
@@ -101,14 +94,9 @@ PARAMETERS: tuple[Parameter, ...] = (
         ),
         default=ADD_REMOVE,
     ),
-    IntegerParameter(
-        "rows_per_person",
+    rows_parameter(
         "Edges per person, at most",
         "Edges of one person that the noise hides together. With a cluster column, further rows "
         "of a person are left out; without one, the plan vouches for it.",
-        unit="rows",
-        minimum=1,
-        maximum=1_000_000,
-        default=1,
     ),
 )

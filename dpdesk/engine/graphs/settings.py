@@ -10,25 +10,29 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import ParameterValue, Texts, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.graphs.known import KnownDegrees
-from dpdesk.engine.graphs.parameters import DEGREES, DIRECTED, IN, NONE, OUT, REPLACE
+from dpdesk.engine.graphs.parameters import DEGREES, DIRECTED, IN, NONE, OUT
+from dpdesk.engine.private_settings import (
+    NOT_SPANNING,
+    REPLACE,
+    PrivateSettings,
+    check_clusters,
+    check_named,
+    misfit,
+    read_budget,
+    texts_of,
+)
 
 _TWO = 2
 LEAST_NODES, MOST_NODES = 3, 4096
-_NOT_ENDS = {
-    Role.IDENTIFIER: "identifies persons",
-    Role.WEIGHT: "is a weight",
-    Role.CLUSTER: "says whose rows belong together",
-}
 
 
 @dataclass(frozen=True)
-class GraphSettings:
+class GraphSettings(PrivateSettings):
     """All settings with their types. ``nodes`` is None where a hierarchy declares them.
 
     ``exact_first`` and ``exact_second`` name the nodes whose degrees are exact (of directed edges:
-    out-degrees and in-degrees), None for all; ``budget`` is in epsilon or rho, as ``noise`` says.
+    out-degrees and in-degrees), None for all.
     """
 
     directed: bool
@@ -37,22 +41,17 @@ class GraphSettings:
     exact_first: tuple[str, ...] | None
     exact_second: tuple[str, ...] | None
     exact_edges: bool
-    noise: Noise
-    budget: Fraction
-    delta: Fraction
-    replace: bool
-    rows_per_person: int
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> GraphSettings:
         """Read checked parameters; raises InputError ``graph.*`` where they do not go together."""
-        directed, ends = values["graph"] == DIRECTED, _texts(values["ends"])
+        directed, ends = values["graph"] == DIRECTED, texts_of(values["ends"])
         if len(ends) != _TWO or ends[0] == ends[1]:
             sentence = f"`ends` names {len(set(ends))} different columns, expected 2"
-            raise _error("graph.ends", where, sentence, "ends")
-        nodes = _texts(values["nodes"]) or None
+            raise misfit("graph.ends", where, sentence, "ends")
+        nodes = texts_of(values["nodes"]) or None
         first, second = _exact(values, directed, where)
-        noise, budget = _budget(values, where)
+        noise, budget = read_budget(values, "graph.budget", where)
         return cls(
             directed=directed,
             ends=(ends[0], ends[1]),
@@ -86,17 +85,17 @@ def _exact(
 ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
     """The nodes of the first and of the second kind of degrees: none, some, or all (None)."""
     asked = str(values["exact"])
-    listed, others = _texts(values["exact_nodes"]), _texts(values["exact_in_nodes"])
+    listed, others = texts_of(values["exact_nodes"]), texts_of(values["exact_in_nodes"])
     if not directed and (asked in (OUT, IN) or others):
         key = "exact_in_nodes" if others else "exact"
         sentence = f"`{key}` names out- or in-degrees, which edges without direction do not have"
-        raise _error("graph.exact", where, sentence, key)
+        raise misfit("graph.exact", where, sentence, key)
     if (others and asked != DEGREES) or (listed and asked == NONE):
         key = "exact_in_nodes" if others else "exact_nodes"
         sentence = f"`{key}` names nodes, but `exact` is {asked}"
-        raise _error("graph.exact", where, sentence, key)
+        raise misfit("graph.exact", where, sentence, key)
     for key in ("exact_nodes", "exact_in_nodes"):
-        if isinstance(values[key], Texts) and not _texts(values[key]):
+        if isinstance(values[key], Texts) and not texts_of(values[key]):
             sentence = f"`{key}` names no node, which would mean all of them"
             hint = f"Leave `{key}` out for all nodes, or list some."
             raise InputError(
@@ -106,15 +105,6 @@ def _exact(
     first = some if asked in (DEGREES, OUT) else ()
     second = ((others or some) if asked == DEGREES else some) if asked in (DEGREES, IN) else ()
     return first, second if directed else ()
-
-
-def _budget(values: Mapping[str, ParameterValue], where: str) -> tuple[Noise, Fraction]:
-    epsilon, rho = values["epsilon"], values["rho"]
-    if (epsilon is None) == (rho is None):
-        found = "neither `epsilon` nor `rho`" if epsilon is None else "both `epsilon` and `rho`"
-        raise _error("graph.budget", where, f"found {found}, expected one of them", "epsilon")
-    kind = Noise.LAPLACE if rho is None else Noise.GAUSSIAN
-    return kind, Fraction(str(epsilon if rho is None else rho))
 
 
 def _places(names: Sequence[str], nodes: Sequence[str], where: str) -> frozenset[int]:
@@ -131,7 +121,7 @@ def _places(names: Sequence[str], nodes: Sequence[str], where: str) -> frozenset
             )
         if places[name] in found:
             sentence = f"exact degrees are asked of the node {quoted(name)} twice"
-            raise _error("graph.exact", where, sentence, "exact_nodes")
+            raise misfit("graph.exact", where, sentence, "exact_nodes")
         found.add(places[name])
     return frozenset(found)
 
@@ -141,31 +131,13 @@ def check_columns(
 ) -> None:
     """Check names and roles; raises InputError ``plan.unknown-column``, ``graph.role``."""
     for name in settings.ends:
-        if name not in columns:
-            near = nearest(name, columns)
-            raise InputError(
-                "plan.unknown-column",
-                f"{where}: the source has no column {quoted(name)}.",
-                hint=f"Did you mean `{near}`?" if near else "",
-                details={"key": "ends", "nearest": near},
-            )
-        reason = _NOT_ENDS.get(roles[name])
+        check_named(name, columns, "ends", where)
+        reason = NOT_SPANNING.get(roles[name])
         if reason is not None:
             sentence = f"`{name}` {reason} (role {roles[name].value}), so it names no end"
-            raise _error("graph.role", where, sentence, "ends")
+            raise misfit("graph.role", where, sentence, "ends")
     for name, role in roles.items():
         if role is Role.WEIGHT:
             sentence = f"`{name}` has the role weight, but an edge is there or not"
-            raise _error("graph.role", where, sentence, "ends")
-    clusters = [name for name, role in roles.items() if role is Role.CLUSTER]
-    if len(clusters) > 1:
-        sentence = f"{len(clusters)} columns have the role cluster, expected at most one"
-        raise _error("graph.role", where, sentence, "ends")
-
-
-def _texts(value: ParameterValue) -> tuple[str, ...]:
-    return tuple(value.items) if isinstance(value, Texts) else ()
-
-
-def _error(code: str, where: str, sentence: str, key: str) -> InputError:
-    return InputError(code, f"{where}: {sentence}.", details={"key": key})
+            raise misfit("graph.role", where, sentence, "ends")
+    check_clusters(roles, "graph.role", "ends", where)

@@ -1,0 +1,141 @@
+"""What the settings of every method with noise share: its budget, and whom the noise hides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpdesk.core.budget import Neighbours, ProtectedUnit, PureEpsilon, ZeroConcentrated
+from dpdesk.core.cube_parameters import PositiveParameter
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import (
+    Condition,
+    IntegerParameter,
+    ParameterValue,
+    Texts,
+    nearest,
+)
+from dpdesk.core.plain import quoted
+from dpdesk.core.schema import Role
+from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.private_method import Charge
+
+ADD_REMOVE, REPLACE = "add-remove", "replace"
+"""Choices of the parameter ``neighbours``."""
+NOT_SPANNING = {
+    Role.IDENTIFIER: "identifies persons",
+    Role.WEIGHT: "is a weight",
+    Role.CLUSTER: "says whose rows belong together",
+}
+"""Why columns of these roles are none that a table goes by."""
+
+
+@dataclass(frozen=True)
+class PrivateSettings:
+    """The budget, in epsilon or rho as ``noise`` says, and what it buys.
+
+    ``delta`` is the chance with which an epsilon made of rho may fail. With ``replace``, a person
+    (of ``rows_per_person`` rows at most) is replaced by another rather than added or removed.
+    """
+
+    noise: Noise
+    budget: Fraction
+    delta: Fraction
+    replace: bool
+    rows_per_person: int
+
+    @property
+    def pure(self) -> bool:
+        """Whether the budget is in epsilon."""
+        return self.noise is Noise.LAPLACE
+
+    def charge(self, cluster: str | None, outside: str) -> Charge:
+        """What they cost, without the draws that a design will make."""
+        cost = PureEpsilon(self.budget) if self.pure else ZeroConcentrated(self.budget)
+        neighbours = Neighbours.REPLACE if self.replace else Neighbours.ADD_REMOVE
+        return Charge(
+            cost, (), neighbours, ProtectedUnit(self.rows_per_person, cluster or ""), outside
+        )
+
+
+def rho_parameter(help_text: str) -> PositiveParameter:
+    """The parameter ``rho``."""
+    return PositiveParameter("rho", "ρ, the privacy loss (zCDP)", help_text)
+
+
+def epsilon_parameter(help_text: str) -> PositiveParameter:
+    """The parameter ``epsilon``."""
+    return PositiveParameter("epsilon", "ε, the privacy loss", help_text)
+
+
+def delta_parameter(applies: Condition | None = None) -> PositiveParameter:
+    """The parameter ``delta``."""
+    return PositiveParameter(
+        "delta",
+        "δ, for display",
+        "With `rho`: the probability with which the ε that is shown may fail.",
+        default=Fraction(1, 1_000_000),
+        below=Fraction(1),
+        applies=applies,
+    )
+
+
+def rows_parameter(label: str, help_text: str) -> IntegerParameter:
+    """The parameter ``rows_per_person``."""
+    return IntegerParameter(
+        "rows_per_person",
+        label,
+        help_text,
+        unit="rows",
+        minimum=1,
+        maximum=1_000_000,
+        default=1,
+    )
+
+
+def read_budget(
+    values: Mapping[str, ParameterValue], code: str, where: str
+) -> tuple[Noise, Fraction]:
+    """The kind of noise and the budget; InputError ``code`` unless exactly one is given."""
+    epsilon, rho = values["epsilon"], values["rho"]
+    if (epsilon is None) == (rho is None):
+        found = "neither `epsilon` nor `rho`" if epsilon is None else "both `epsilon` and `rho`"
+        raise misfit(code, where, f"found {found}, expected one of them", "epsilon")
+    kind = Noise.LAPLACE if rho is None else Noise.GAUSSIAN
+    return kind, Fraction(str(epsilon if rho is None else rho))
+
+
+def check_named(name: str, columns: Sequence[str], key: str, where: str) -> None:
+    """Raise InputError ``plan.unknown-column`` when the source has no such column."""
+    if name not in columns:
+        near = nearest(name, columns)
+        raise InputError(
+            "plan.unknown-column",
+            f"{where}: the source has no column {quoted(name)}.",
+            hint=f"Did you mean `{near}`?" if near else "",
+            details={"key": key, "nearest": near},
+        )
+
+
+def check_clusters(roles: Mapping[str, Role], code: str, key: str, where: str) -> None:
+    """Raise InputError ``code`` when more than one column says whose rows belong together."""
+    clusters = [name for name, role in roles.items() if role is Role.CLUSTER]
+    if len(clusters) > 1:
+        sentence = f"{len(clusters)} columns have the role cluster, expected at most one"
+        raise misfit(code, where, sentence, key)
+
+
+def cluster_of(roles: Mapping[str, Role]) -> str | None:
+    """The column that says whose rows belong together, if there is one."""
+    return next((name for name, role in roles.items() if role is Role.CLUSTER), None)
+
+
+def texts_of(value: ParameterValue) -> tuple[str, ...]:
+    """The texts of a list; none where there is no list."""
+    return value.items if isinstance(value, Texts) else ()
+
+
+def misfit(code: str, where: str, sentence: str, key: str) -> InputError:
+    """Settings that do not go together; ``key`` is the parameter to look at."""
+    return InputError(code, f"{where}: {sentence}.", details={"key": key})
