@@ -12,6 +12,7 @@ from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.settings import SettingsStore
+from dpdesk.ui.words.spoken import said, said_line
 from dpdesk.ui.workbench import ProjectKeeper, Workbench
 
 ENDING = ".dpdesk"
@@ -215,9 +216,9 @@ class ProjectDesk(QObject):
         """How saving goes, in two words and in a sentence."""
         state, reason = self.keeper.state, self.keeper.read_only
         if reason is not None:
-            return self.tr("△ Read only"), reason.sentence
+            return self.tr("△ Read only"), said(reason.sentence)
         if state.problem is not None:
-            return self.tr("✕ Not saved"), state.problem.line
+            return self.tr("✕ Not saved"), said_line(state.problem)
         if state.waiting:
             return self.tr("Saving…"), self.tr("Saving in {path}").format(path=path)
         tip = self.tr("Every change is saved in {path} as you make it").format(path=path)
@@ -238,7 +239,7 @@ class ProjectDesk(QObject):
         elif keeper.read_only is not None:
             leave = (LET_GO, self.tr("Close without saving"))
             actions = (copy, leave) if self.unsaved else (copy,)
-            text = f"{keeper.read_only.sentence} {self.unsaved}".strip()
+            text = f"{said(keeper.read_only.sentence)} {self.unsaved}".strip()
             self._window.show_message("caution", text, actions)
 
     @Slot(object)

@@ -22,7 +22,14 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
-from dpdesk.core.language.catalogue import PAGES, TEXTS, WINDOW, catalogue_from, part_of
+from dpdesk.core.language.catalogue import (
+    FORMS,
+    PAGES,
+    TEXTS,
+    WINDOW,
+    catalogue_from,
+    part_of,
+)
 from dpdesk.core.language.speaker import Voice
 from dpdesk.core.language.templates import placeholders
 from tests.tools.messages import CLASSES, Found, candidates, page_messages, window_messages
@@ -157,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.command == "check":
         found = [
             fault
-            for path in files_of(given.language, PAGES, TEXTS, WINDOW)
+            for path in files_of(given.language, PAGES, TEXTS, WINDOW, FORMS)
             for fault in faults(given.language, path.stem)
         ]
         print("\n".join(found) or "Nothing is missing.")

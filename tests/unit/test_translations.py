@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from dpdesk.core.language import languages, read_catalogue
-from dpdesk.core.language.catalogue import PAGES, TEXTS, WINDOW
+from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS, WINDOW
 from dpdesk.core.language.speaker import Voice
 from dpdesk.core.language.templates import Template, placeholders
 from tests.tools.translations import FOLDER, faults, files_of, read
 
 LANGUAGES = [code for code in languages() if code != "en"]
-PARTS = [(code, path.stem) for code in LANGUAGES for path in files_of(code, PAGES, TEXTS, WINDOW)]
+PARTS = [
+    (code, path.stem) for code in LANGUAGES for path in files_of(code, PAGES, TEXTS, WINDOW, FORMS)
+]
 SAMPLES = {"int": ("7,654", "3"), "number": ("1,987.25", "0.5"), "name": ("qx", "zw v")}
 
 

@@ -1,8 +1,9 @@
 """Catalogues of translations: gettext PO files below ``resources/translations/<language>``.
 
 ``pages.po`` holds the words of pages, ``texts.po`` sentences that the program makes (and so does
-every ``texts-….po``), ``window.po`` the words of the window. A message with typed placeholders is a
-:class:`~dpdesk.core.language.templates.Template`.
+every ``texts-….po``), ``window.po`` the words of the window. ``forms.po`` says some of the
+sentences once more for the window, which has controls in the place of the keys of a plan. A message
+with typed placeholders is a :class:`~dpdesk.core.language.templates.Template`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dpdesk.core.language.templates import Template, placeholders
 from dpdesk.core.resources import resource_files, resource_root
 
 ENGLISH = "en"
-PAGES, TEXTS, WINDOW = "pages", "texts", "window"
+PAGES, TEXTS, WINDOW, FORMS = "pages", "texts", "window", "forms"
 _FOLDER = "translations"
 _THIN_SPACE = "\u202f"
 
@@ -51,12 +52,13 @@ def languages() -> tuple[str, ...]:
 def read_catalogue(language: str, parts: tuple[str, ...]) -> Catalogue:
     """The catalogue of a language from these parts, such as ``("pages", "texts")``.
 
-    Parts that the language lacks are empty; fuzzy and untranslated messages count as lacking.
+    What a later part says goes before what an earlier one says of the same message. Parts that the
+    language lacks are empty; fuzzy and untranslated messages count as lacking.
     StorageError ``resources.missing`` when there are no resources at all.
     """
     files = resource_files(f"{_FOLDER}/{language}", ".po")
-    found = [entry.read_bytes() for entry in files if part_of(entry.name) in parts]
-    return catalogue_from(language, found)
+    wanted = [entry for part in parts for entry in files if part_of(entry.name) == part]
+    return catalogue_from(language, [entry.read_bytes() for entry in wanted])
 
 
 def part_of(name: str) -> str:

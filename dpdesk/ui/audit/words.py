@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.auditing import AuditCheck, AuditEntry, AuditView
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
 
@@ -133,7 +134,7 @@ def check_words(check: AuditCheck, advice: str) -> tuple[str, str]:
     if check.fault is not None:
         text = translate("Audit", "✕ Broken at entry {n}: {reason}. {advice}")
         return "fail", text.format(
-            n=grouped(check.fault.n), reason=check.fault.reason, advice=advice
+            n=grouped(check.fault.n), reason=said(check.fault.reason), advice=said(advice)
         )
     if check.entries == 0:
         return "ok", translate("Audit", "✓ Intact: there is nothing in it yet.")
@@ -144,7 +145,7 @@ def check_words(check: AuditCheck, advice: str) -> tuple[str, str]:
         ).format(n=grouped(check.entries))
     if not check.notes:
         return "ok", text
-    odd = translate("Audit", "△ {note}").format(note=check.notes[0])
+    odd = translate("Audit", "△ {note}").format(note=said(check.notes[0]))
     if len(check.notes) > 1:
         more = translate("Audit", "{n} times in all.").format(n=grouped(len(check.notes)))
         odd = f"{odd} {more}"

@@ -47,7 +47,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
 from dpdesk.ui.widgets.elided import ElidedLabel
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.numbers import figure_words
-from dpdesk.ui.words.spoken import spoken
+from dpdesk.ui.words.spoken import said_line, spoken
 
 if TYPE_CHECKING:
     from dpdesk.ui.charts.lattice_board import LatticeBoard
@@ -455,8 +455,9 @@ class ChartView(QWidget):
         try:
             self.save_as(Path(name))
         except DpdeskError as error:
-            self._tell_saved(f"✕ {in_window(error.line)}", "fail")
-            self.exportFailed.emit(error.line)
+            problem = in_window(said_line(error))
+            self._tell_saved(f"✕ {problem}", "fail")
+            self.exportFailed.emit(problem)
 
     def _tell_saved(self, text: str, look: str) -> None:
         """Say below the picture what became of saving it, until another one is shown."""

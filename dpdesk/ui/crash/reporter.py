@@ -30,6 +30,7 @@ from PySide6.QtCore import (
 
 from dpdesk.core.errors import DpdeskError
 from dpdesk.ui.jobs.outcomes import places
+from dpdesk.ui.words.spoken import said_line
 
 CRASH_FILE = "crash.log"
 FAULT_FILE = "faults.log"
@@ -98,7 +99,7 @@ class CrashReporter(QObject):
             self._before[0](kind, error, trace)
             return
         if isinstance(error, DpdeskError):
-            self._report(Fault(error.line, places(error)))
+            self._report(Fault(said_line(error), places(error)))
             return
         sentence = self.tr("A fault in DPDesk: {kind}. Your work is still here; save it.")
         self._report(Fault(sentence.format(kind=kind.__name__), places(error)))

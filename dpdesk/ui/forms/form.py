@@ -26,7 +26,7 @@ from dpdesk.ui.forms.fields import field_for
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.mnemonics import Mnemonics
 from dpdesk.ui.widgets.wording import in_window
-from dpdesk.ui.words.spoken import spoken_parameter
+from dpdesk.ui.words.spoken import said_line, spoken_parameter
 
 
 class ParameterForm(QWidget):
@@ -102,7 +102,7 @@ class ParameterForm(QWidget):
         try:
             parameter.parse(value, parameter.label)
         except InputError as error:
-            return error.line
+            return said_line(error)
         return ""
 
     def _applies(self, key: str) -> bool:

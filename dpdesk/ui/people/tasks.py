@@ -10,6 +10,7 @@ from dpdesk.app.review.values import Card, StoredKey, TrustEntry, TrustList
 from dpdesk.app.types import AppContext
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.ui.words.spoken import said_error
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class ListPeople:
         try:
             return Listed(keys, signing.trust_list(self.context))
         except (InputError, StorageError) as error:
-            return Listed(keys, None, f"{error.sentence} {error.hint}".strip())
+            return Listed(keys, None, said_error(error))
 
 
 @dataclass(frozen=True)

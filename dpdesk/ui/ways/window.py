@@ -22,6 +22,7 @@ from dpdesk.ui.widgets import MessageBand, column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class WaysWindow(QWidget):
                 queries=grouped(comparison.queries),
                 rows=grouped(comparison.rows),
                 size=comparison.size,
-                sentence=comparison.sentence,
+                sentence=said(comparison.sentence),
             )
         )
 

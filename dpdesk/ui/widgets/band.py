@@ -25,6 +25,7 @@ from dpdesk.ui.widgets.beside import BesideBox
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.layouts import row
 from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.spoken import said
 
 KINDS = ("info", "ok", "caution", "fail")
 _LINE_LETTERS = 40
@@ -110,7 +111,7 @@ class MessageBand(QFrame):
         self, error: JobFailed | DpdeskError, actions: Sequence[tuple[str, str]] = ()
     ) -> None:
         """Show an error's own sentence and hint."""
-        text = f"{error.sentence} {error.hint}".strip()
+        text = f"{said(error.sentence)} {said(error.hint)}".strip()
         self.show_message("fail", text, actions)
 
     def focus_answer(self) -> None:

@@ -11,6 +11,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.ui.jobs import JobFailed
+from dpdesk.ui.words.spoken import said
 
 DATA, ATTRIBUTES, HIERARCHIES = "data", "attributes", "hierarchies"
 COMPARE, REVIEW = "compare", "review"
@@ -61,7 +62,7 @@ def _from_error(error: InputError, work: WorkState) -> Missing:
     title = translate("Protect", "Something is missing")
     if not work.with_role(Role.QUASI_IDENTIFIER):
         title = translate("Protect", "Tag at least one quasi-identifier")
-    return Missing(place_of(error.code), title, error.hint or error.sentence)
+    return Missing(place_of(error.code), title, said(error.hint or error.sentence))
 
 
 def place_of(code: str) -> str:

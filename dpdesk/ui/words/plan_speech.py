@@ -61,6 +61,7 @@ def _phrases() -> tuple[tuple[re.Pattern[str], str], ...]:
         r"name a `delimiter` that no value holds": any_delimiter,
         rf"name the `encoding`{_UNDER} that the whole file has": whole,
         rf"name (?:the right|its) `encoding`{_UNDER}": encoding,
+        r"name the `encoding`(?= if letters)": encoding,
         r"name the right encoding \(`encoding` under \[source\]\)": encoding,
         r"name the `decimal` mark": decimal,
         r"list them under `missing` if so": missing,

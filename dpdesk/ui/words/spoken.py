@@ -1,7 +1,8 @@
 """Sentences of the other layers in the language of the window; what it lacks stays English.
 
 The other layers speak English, and what is signed stays English: only what is drawn here is said
-in another language. ``resources/translations/<language>/texts*.po`` hold what can be said.
+in another language. ``resources/translations/<language>/texts*.po`` hold what can be said,
+``forms.po`` what is said here otherwise, with names of controls for keys of a plan.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import TypeVar
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.charts import Chart, Figure
+from dpdesk.core.errors import DpdeskError
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.language import ENGLISH, Voice, speaking, voice_of
+from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
 from dpdesk.core.parameters import ChoiceParameter, Parameter
 from dpdesk.core.spoken_charts import spoken_chart
 
@@ -33,7 +36,7 @@ def window_voice() -> Voice:
     """Who speaks in the window."""
     application = QCoreApplication.instance()
     language = None if application is None else application.property(_PROPERTY)
-    return voice_of(str(language or ENGLISH))
+    return voice_of(str(language or ENGLISH), PAGES, TEXTS, FORMS)
 
 
 def said(text: str) -> str:
@@ -44,6 +47,16 @@ def said(text: str) -> str:
 def table_words(name: str) -> str:
     """A table of a cube: its dimensions as they are, the one without dimensions in words."""
     return said(name) if name == _TOTAL else name
+
+
+def said_error(error: DpdeskError) -> str:
+    """An error's sentence and what to do about it."""
+    return " ".join(filter(None, (said(error.sentence), said(error.hint))))
+
+
+def said_line(error: DpdeskError) -> str:
+    """An error as one line: in English one sentence, elsewhere sentence and hint."""
+    return error.line if window_voice().language == ENGLISH else said_error(error)
 
 
 def inside(label: str) -> str:

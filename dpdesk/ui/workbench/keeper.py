@@ -27,6 +27,7 @@ from dpdesk.app.types import (
 from dpdesk.ui.jobs import JobDone, JobFailed
 from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import project_tasks as tasks
 from dpdesk.ui.workbench.changes import Aspect, Changes
 from dpdesk.ui.workbench.workbench import Workbench
@@ -265,13 +266,13 @@ class ProjectKeeper(QObject):
     def _tell_what_was_found(self, project: ProjectFile) -> None:
         self._told_of = {one.record.path for one in project.found if one.fate is Fate.CHANGED}
         bad = any(one.fate in (Fate.CHANGED, Fate.MISSING) for one in project.found)
-        said = list(project.notes)
+        found = list(map(said, project.notes))
         if project.read_only is not None:
             stays = self.tr("Changes stay in this window until you work on a copy.")
-            said = [project.read_only.sentence, stays, *said]
-        if said:
+            found = [said(project.read_only.sentence), stays, *found]
+        if found:
             kind = "caution" if bad or project.read_only is not None else "info"
-            self.noticed.emit(kind, " ".join(said))
+            self.noticed.emit(kind, " ".join(found))
 
     # ---- handing changes over
 

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from dpdesk.core.language import read_catalogue, voice_of
+from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
 from dpdesk.io import csvload, faults, sniff, transcode
 from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.plan_speech import in_form
 
 MODULES = (csvload, faults, sniff, transcode)
 KEYS = re.compile(r"\[source\]|`(?:delimiter|encoding|decimal|quote|header|missing)\b")
@@ -66,3 +69,17 @@ def test_examples_stand_as_they_are_typed(written: str, typed: str) -> None:
 
 def test_brackets_of_values_stay() -> None:
     assert in_window("found `[18-65]` twice") == "found “[18-65]” twice"
+
+
+def test_german_names_controls_wherever_the_english_window_does() -> None:
+    texts, forms = read_catalogue("de", (PAGES, TEXTS)).plain, read_catalogue("de", (FORMS,)).plain
+    spoken = {sentence for sentence in texts if in_form(sentence) != sentence}
+    assert spoken
+    assert spoken - set(forms) == set()
+    assert set(forms) - set(texts) == set()
+
+
+def test_what_is_said_of_forms_goes_before_what_is_said_of_plans() -> None:
+    hint = "Name the `delimiter` under [source]."
+    assert "`delimiter`" in voice_of("de").say(hint)
+    assert "„Trennzeichen“" in voice_of("de", PAGES, TEXTS, FORMS).say(hint)

@@ -26,6 +26,7 @@ from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.panels.hierarchies.edits import Edit
 from dpdesk.ui.panels.hierarchies.pictures import level_table
 from dpdesk.ui.panels.hierarchies.shape import TreeShape
+from dpdesk.ui.words.spoken import said_line
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +129,7 @@ class Suggest:
         except Cancelled:
             raise
         except DpdeskError as error:
-            return Suggestion(attribute, before, None, error.line)
+            return Suggestion(attribute, before, None, said_line(error))
         return Suggestion(attribute, before, found)
 
 

@@ -11,6 +11,8 @@ from dpdesk.core.parameters import plain_number
 from dpdesk.ui.charts.lattice_board import AVOID, EXACTLY, PUBLISH
 from dpdesk.ui.charts.lattice_view import LatticeChange
 from dpdesk.ui.panels.protect.deck import ChartDeck
+from dpdesk.ui.widgets.wording import in_window
+from dpdesk.ui.words.spoken import said_error
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 
@@ -40,7 +42,7 @@ class LatticeEdits(QObject):
         try:
             after = change.made(before)
         except InputError as error:
-            view.say(f"{error.sentence} {error.hint}".strip())
+            view.say(in_window(said_error(error)))
             return
         changes = after.changes(before)
         if changes:

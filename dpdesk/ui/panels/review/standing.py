@@ -167,9 +167,9 @@ def event_line(event: Event, *, counts: bool = True) -> str:
         did=texts[event.type],
         key=fingerprint_text(event.signer.fingerprint, 12),
     )
-    said = _said(event)
-    if said:
-        text += " " + quoted(said)
+    words = _said(event)
+    if words:
+        text += " " + quoted(words)
     return text if counts else text + " " + translate("Review", "This does not count.")
 
 
@@ -196,7 +196,7 @@ def _vote_line(ballot: BallotState) -> str:
 def _faults(picture: ReviewPicture) -> tuple[str, ...]:
     strangers = stranger_faults(picture.state)
     found = [_sentence(one.reason) for one in picture.state.faults if one not in strangers]
-    found += [f"{one.path}: {one.reason.rstrip('.')}." for one in picture.verified.failures]
+    found += [f"{one.path}: {said(one.reason).rstrip('.')}." for one in picture.verified.failures]
     return tuple(dict.fromkeys(found))
 
 
@@ -220,6 +220,7 @@ def _difference(one: Difference, question: str) -> str:
 
 
 def _sentence(reason: str) -> str:
+    reason = said(reason)
     text, first = reason.rstrip("."), reason.split(" ", 1)[0]
     # A path or a code begins the sentence as it is written.
     plain = first.isalpha()
