@@ -16,7 +16,7 @@ _UNDER = r"(?: under \[source\])?"
 
 
 _EXAMPLE = re.compile(r"((?:such as|[Ff]or instance) )(\[\[.*?\]\]|\[[^\[\]]*\])")
-_TABLE = re.compile(r" ?For instance groups = \[\{.*?\}\]\.")
+_TABLE = re.compile(r" ?[^.]*\bgroups = \[\{.*?\}\]\.")  # whatever language begins it
 _SETTING = re.compile(r'(For instance )\w+ = "([^"]*)"')
 
 
