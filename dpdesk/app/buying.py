@@ -20,7 +20,7 @@ from dpdesk.app.private.releasing import debit_request, write_private_release
 from dpdesk.app.querying import told
 from dpdesk.app.shops import CUBE, Shop, check_same_source
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken, Report, silent
+from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.plan import Plan, Protection
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ class Offer:
     ``spent`` and ``after`` are the budget of the population before and after in words, ``limit``
     and ``left`` its limit and what would be left of it (empty where there is none). ``refusal``
     says why the ledger would not pay, empty when it would. ``answering`` are the released tables
-    that have the dimensions together, the smallest of each release.
+    that have the dimensions together, the smallest of each release. ``notes`` is what the ledger
+    has to say to whoever decides: of exact numbers of earlier releases, say, which the noise is not
+    made for.
     """
 
     dimensions: tuple[str, ...]
@@ -64,6 +66,7 @@ class Offer:
     limit: str = ""
     population: str = ""
     answering: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def worth_it(self) -> bool:
@@ -96,6 +99,7 @@ class Offer:
             "left": self.left,
             "refusal": self.refusal,
             "sentence": self.sentence(),
+            "notes": [note.sentence for note in self.notes],
         }
 
 
@@ -317,6 +321,7 @@ def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedRelease
         "" if seen.limit is None else str(seen.limit),
         desk.population,
         () if known is None else known.answering(names),
+        seen.notes,
     )
 
 

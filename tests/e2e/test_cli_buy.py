@@ -82,6 +82,18 @@ def test_a_purchase_is_a_release_that_names_the_one_before_and_is_combined_with_
     assert run("query", first, "--with", second, "--by", "sex,region")[0] == 0
 
 
+def test_exact_numbers_of_an_earlier_release_are_told_before_anything_is_bought(
+    run: Run, plan: Path, tmp_path: Path
+) -> None:
+    exact = write_plan(plan.with_name("register.csv"), "exact.toml", exact=[["sex"]])
+    assert run("run", exact, "--out", tmp_path / "first")[0] == 0
+    code, offer, err = run("buy", plan, "--by", "region", "--epsilon", "0.5")
+    assert code == 0
+    assert offer["bought"] is False
+    assert "numbers without protection: sex" in offer["notes"][0]
+    assert "Note: An earlier release about the same people has numbers" in err
+
+
 def test_what_the_ledger_refuses_is_told_beforehand_and_not_bought(
     run: Run, plan: Path, tmp_path: Path
 ) -> None:

@@ -112,6 +112,18 @@ def agency(qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager) -> It
         made.close_data()
 
 
+def test_exact_numbers_of_another_release_are_told_before_the_debit(agency: Agency) -> None:
+    exact = agency.write_plan("exact.toml", exact=[["region"]], epsilon=0.25)
+    release(agency.context, exact, agency.folder / "exact")
+    agency.browse()
+    agency.cross()
+    agency.spend("0.1")
+    assert "△ An earlier release about the same people has numbers" in agency.texts()
+    agency.qtbot.keyClick(agency.card.amount, Qt.Key.Key_Return)
+    assert agency.card.asks
+    assert "without protection: region, published exactly" in agency.texts()
+
+
 def test_a_table_that_nothing_has_is_offered_bought_in_two_steps_and_read_with_the_rest(
     agency: Agency,
 ) -> None:

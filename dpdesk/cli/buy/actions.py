@@ -25,6 +25,8 @@ def buy(context: AppContext, options: Namespace, token: CancelToken, report: Rep
     wish, shop = _wish(options), shop_of_file(options.plan)
     if options.out is None:
         offer = buying.make_offer(context, shop, wish, options.others, token, report)
+        for note in offer.notes:
+            report(note)
         plain = {"bought": False, **offer.as_json()}
         return Outcome(_text(offer) + "\nNothing was spent; --out DIR buys it.\n", plain)
     offer, made = buying.buy(context, shop, wish, options.others, options.out, token, report)

@@ -10,6 +10,7 @@ from dpdesk.app.buying import Offer
 from dpdesk.core.parameters import exact_number
 from dpdesk.ui.browsing.words import half_text
 from dpdesk.ui.words.numbers import grouped, marked
+from dpdesk.ui.words.spoken import said
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
 _LONGEST = 40
@@ -85,13 +86,13 @@ def bought_words(offer: Offer, *, supposed: bool) -> str:
             "Bought for {cost}: {alone} in each of {cells} cells, and {together} together with "
             "what is released."
         )
-    said = text.format(
+    line = text.format(
         cost=marked(offer.cost),
         alone=_each(offer, "alone"),
         together=_each(offer, "together"),
         cells=grouped(offer.cells),
     )
-    return f"{said} {left_words(offer)}"
+    return f"{line} {left_words(offer)}"
 
 
 def left_words(offer: Offer) -> str:
@@ -113,10 +114,11 @@ def left_words(offer: Offer) -> str:
 
 
 def advice_words(offer: Offer) -> str:
-    """A caution where buying would hardly help; empty otherwise."""
-    if offer.worth_it:
-        return ""
-    return _tr("△ The ± would hardly be smaller than it is now: better not bought.")
+    """Cautions: where buying would hardly help, and what the ledger says; empty without any."""
+    found = [f"△ {said(note.sentence)}" for note in offer.notes]
+    if not offer.worth_it:
+        found.append(_tr("△ The ± would hardly be smaller than it is now: better not bought."))
+    return "\n".join(found)
 
 
 def confirm_words(offer: Offer, place: str) -> str:

@@ -12,6 +12,7 @@ from dpdesk.core.pivot import MOST_BARS, Pivot, drawn, label_text
 from dpdesk.ui.words.numbers import grouped, marked
 
 _FINE, _COARSE = 10.0, 100.0
+_ROUNDING = 1e-9
 
 
 def _tr(text: str) -> str:
@@ -23,7 +24,7 @@ def value_text(value: float, half: float) -> str:
     if np.isnan(value):
         return _tr("not estimable")
     digits = 0 if half >= _FINE else 1 if half >= 1 or half == 0 else 2
-    if half == 0 and float(value).is_integer():
+    if half == 0 and abs(value - round(value)) <= _ROUNDING * max(1.0, abs(value)):
         digits = 0
     text = f"{value:,.{digits}f}"
     return marked(text.replace("-0", "0") if float(text.replace(",", "")) == 0 else text)
