@@ -99,8 +99,14 @@ def _cut_down(
     if not same:
         kept = [text for text in occurring if missing.holds(text) and is_code(text)]
         missing = UserMissing(tuple(sorted(kept)), letters=missing.letters)
-    kind = variable.kind if same else Kind.TEXT
-    return replace(plain_variable(variable), value_labels=labels, missing=missing, kind=kind)
+    if same:
+        return replace(plain_variable(variable), value_labels=labels, missing=missing)
+    # Ranges of numbers have an order, and no distances.
+    measure = "ordinal" if variable.measure == "scale" else variable.measure
+    return replace(
+        plain_variable(replace(variable, kind=Kind.TEXT)),
+        value_labels=labels, missing=missing, measure=measure,
+    )  # fmt: skip
 
 
 def variables_as_json(variables: tuple[Variable, ...]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from dpdesk.io.formats.table import Notes, Values
 
 _BATCH = 50_000
 _NO_TEXT = ("STRUCT", "MAP", "LIST", "BLOB", "UNION", "[", "VARIANT", "GEOMETRY")
+_LOCKED = re.compile(r"\block\b", re.IGNORECASE)  # not the "block" of a damaged file
 _OPTIONS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -101,18 +103,14 @@ class DuckdbReader:
 
     def _told(self, error: Exception) -> DpdeskError:
         text = " ".join(str(error).split())[:200]
-        if "lock" in text.lower():
+        corrupt = "corrupt" in text.lower()
+        if not corrupt and _LOCKED.search(text):
             return StorageError(
                 "storage.failed",
                 f"{self._path}: another program has the database open for writing.",
                 hint="Close that program, or read a copy of the file.",
             )
-        if (
-            "IO Error" in text
-            or "Serialization" in text
-            or "version number" in text
-            or "corrupt" in text.lower()
-        ):
+        if corrupt or any(word in text for word in ("IO Error", "Serialization", "version number")):
             return InputError(
                 "read.damaged",
                 f"{self._path.name}: the database cannot be read ({text}).",

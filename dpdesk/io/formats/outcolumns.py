@@ -2,7 +2,8 @@
 
 A column is numeric when every text of it is the text of a number, as the readers of these formats
 write it (no leading zeros, no digit more than a double holds), so nothing is lost on the way back.
-Dates become dates where the release says that they are. Everything else stays text.
+Dates become dates where the release says that they are, and where it says nothing of a column and
+every text is one as the readers write it. Everything else stays text.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import datetime
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,12 +29,22 @@ if TYPE_CHECKING:
 PIECE = 4_000
 _CELLS, _MOST_SEEN = 40_000, 100_000
 _NUMBER = re.compile(r"-?(\d+(\.\d+)?(e[+-]\d+)?)")
+_SHAPES = {
+    Kind.DATE: re.compile(r"\d{4}-\d\d-\d\d"),
+    Kind.DATETIME: re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"),
+    Kind.TIME: re.compile(r"\d\d:\d\d:\d\d"),
+}
+_FIRST_YEAR = "1583"  # programs count days by another calendar before
 _EPOCH = datetime.datetime(1970, 1, 1)
 
 
 @dataclass
 class OutColumn:
-    """A column to write; what its texts have shown so far."""
+    """A column to write; what its texts have shown so far.
+
+    ``unsaid`` is true until the first text of a column of which the release says nothing; ``shape``
+    is what all of its texts must look like from then on, if that was a date.
+    """
 
     variable: Variable
     numeric: bool = True
@@ -46,6 +57,8 @@ class OutColumn:
     digits: int = 1
     decimals: int = 0
     moments: bool = field(default=False)
+    unsaid: bool = False
+    shape: re.Pattern[str] | None = None
 
     @property
     def kind(self) -> Kind:
@@ -65,7 +78,9 @@ class OutColumn:
         if lettered and is_lettered(text):
             self.letters = True
             return
-        number = seconds(text, self.variable.kind) if self.moments else _number(text)
+        if self.unsaid:
+            self._guess(text)
+        number = self._as_number(text)
         if number is None:
             self.numeric = False
             return
@@ -76,6 +91,23 @@ class OutColumn:
         point = text.partition(".")[2]
         self.decimals = max(self.decimals, len(point) if "e" not in text else 6)
         self.digits = max(self.digits, len(text))
+
+    def _guess(self, text: str) -> None:
+        """Take the column for one of dates when its first text is one."""
+        self.unsaid = False
+        for kind, shape in _SHAPES.items():
+            if shape.fullmatch(text):
+                self.variable, self.shape = replace(self.variable, kind=kind), shape
+                self.moments = True
+
+    def _as_number(self, text: str) -> float | None:
+        if not self.moments:
+            return _number(text)
+        if self.shape is not None:
+            dated = self.variable.kind is not Kind.TIME
+            if self.shape.fullmatch(text) is None or (dated and text < _FIRST_YEAR):
+                return None
+        return seconds(text, self.variable.kind)
 
     def numbers(self, texts: Any) -> NDArray[np.float64]:
         """The numbers of an Arrow array of texts of the column; NaN for a missing one."""
@@ -133,6 +165,7 @@ def survey(
     )
     for column in columns:
         column.numeric = column.variable.kind is not Kind.TEXT
+        column.unsaid = book.get(column.variable.name) is None
     seen: list[set[str]] = [set() for _ in columns]
     for batch in table.batches(table.columns, token):
         for column, values, known_ones in zip(columns, batch.columns, seen, strict=True):

@@ -14,7 +14,7 @@ from dpdesk.io.formats.labelwatch import LabelWatch
 from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
-from dpdesk.io.formats.stat_faults import no_rows, unreadable
+from dpdesk.io.formats.stat_faults import check_whole, no_rows, unreadable
 from dpdesk.io.formats.strange import note_periods, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
 
@@ -48,6 +48,7 @@ class StatisticalReader:
         }
         self._limit = request.limit
         meta = self._metadata()
+        check_whole(self._path)
         self.rows: int | None = meta.number_rows
         self.encoding = str(meta.file_encoding or request.encoding or "")
         labels = self._value_labels(meta, request)

@@ -14,6 +14,7 @@ from dpdesk.io.formats.workbook_parts import (
     CHUNK,
     Parts,
     Sheet,
+    check_text,
     new_parser,
     open_part,
     short_names,
@@ -61,6 +62,7 @@ class SheetCells:
         with open_part(self._archive, self._sheet.part) as file:
             while chunk := file.read(CHUNK):
                 self._parser.Parse(chunk, False)
+                check_text(self._pieces)
                 yield from self._done
                 self._done.clear()
             self._parser.Parse(b"", True)
@@ -90,8 +92,10 @@ class SheetCells:
             self._has_value = True
         elif short == "row":
             place = attributes.get("r")
-            self._number = self._number + 1 if place is None else int(float(place))
-            self._column = -1
+            number = self._number + 1 if place is None else int(float(place))
+            if number <= self._number:
+                raise ValueError(f"row {number:,} comes after row {self._number:,}")
+            self._number, self._column = number, -1
         elif short == "f":
             self._has_formula = True
         elif short == "rPh":
@@ -150,7 +154,7 @@ class SheetCells:
             if kind == "n":
                 return self._number_value(raw) if raw else None
             if kind == "s":
-                return self._parts.strings[int(raw)] if raw else None
+                return self._parts.strings[_place_of(raw)] if raw else None
             if kind == "b":
                 return ("true" if int(raw) else "false") if raw else None
         except (ValueError, IndexError):
@@ -208,6 +212,14 @@ class SheetCells:
 
 _AGAIN = "The file may be damaged; save it again with its program."
 _EXPECTED = {"n": "a number", "s": "the number of a shared text", "b": "0 or 1"}
+
+
+def _place_of(raw: str) -> int:
+    """The number of a shared text; ValueError for one below 0, which would count from the end."""
+    place = int(raw)
+    if place < 0:
+        raise ValueError(raw)
+    return place
 
 
 def _iso(raw: str) -> str:

@@ -15,6 +15,10 @@ from typing import IO
 from xml.parsers import expat
 
 CHUNK = 1 << 18
+_LONGEST_TEXT = 1 << 25
+"""Characters of one text; Excel holds 32,767 in a cell, so a longer one only fills the memory."""
+_LARGEST_PART = 1 << 31
+"""Bytes of a part that is held as a whole, unpacked; 10 million different texts stay below."""
 _SPACES = (
     "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
     "http://purl.oclc.org/ooxml/spreadsheetml/main",
@@ -135,18 +139,30 @@ def _parse(archive: zipfile.ZipFile, part: str, names: dict[str, str] | None, st
 
     parser = new_parser()
     parser.StartElementHandler = opened
-    with open_part(archive, part) as file:
+    with open_part(archive, part, _LARGEST_PART) as file:
         while chunk := file.read(CHUNK):
             parser.Parse(chunk, False)
         parser.Parse(b"", True)
 
 
-def open_part(archive: zipfile.ZipFile, part: str) -> IO[bytes]:
-    """A part of the archive; BrokenPartError when there is none, or one with a password."""
+def open_part(archive: zipfile.ZipFile, part: str, most: int | None = None) -> IO[bytes]:
+    """A part of the archive.
+
+    BrokenPartError when there is none, or one with a password, or one of more than ``most`` bytes
+    unpacked (the archive gives no more of a part than it states).
+    """
     try:
+        if most is not None and archive.getinfo(part).file_size > most:
+            raise BrokenPartError(f"its part {part} is larger than any workbook needs")
         return archive.open(part)
     except (KeyError, RuntimeError) as error:
         raise BrokenPartError(f"its part {part} cannot be opened") from error
+
+
+def check_text(pieces: list[str]) -> None:
+    """Raise BrokenPartError when the pieces of one text are too long for any cell."""
+    if len(pieces) and sum(map(len, pieces)) > _LONGEST_TEXT:
+        raise BrokenPartError("a text in it is longer than any cell may hold")
 
 
 def _styles(
@@ -234,8 +250,9 @@ def read_strings(archive: zipfile.ZipFile, part: str) -> list[str]:
             strings.append(unescaped("".join(pieces)))
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    with open_part(archive, part) as file:
+    with open_part(archive, part, _LARGEST_PART) as file:
         while chunk := file.read(CHUNK):
             parser.Parse(chunk, False)
+            check_text(pieces)
         parser.Parse(b"", True)
     return strings

@@ -82,11 +82,21 @@ def write_xpt(
             written += _rows(out, variables, piece)
             done(written)
         out.write(b" " * (-out.tell() % CARD))
-    return renamed(columns, names) + [
-        f"The value labels of `{column.variable.name}` are left out: the format has none."
-        for column in columns
-        if column.variable.value_labels
-    ]
+    return renamed(columns, names) + _left_out(columns)
+
+
+def _left_out(columns: Sequence[OutColumn]) -> list[str]:
+    """A sentence for what the format has no place for."""
+    found = []
+    for said in (column.variable for column in columns):
+        if said.value_labels:
+            found.append(f"The value labels of `{said.name}` are left out: the format has none.")
+        if said.missing.declared:
+            found.append(
+                f"The missing codes of `{said.name}` are kept as values: the format has no list of "
+                "them."
+            )
+    return found
 
 
 def _needs_new(column: OutColumn) -> bool:

@@ -255,6 +255,13 @@ def test_a_recoded_column_keeps_labels_of_values_that_are_still_codes(tmp_path: 
     assert not released_variables(BOOK, swallowed, table, True, CancelToken())[0].value_labels
 
 
+def test_ranges_of_a_measured_column_are_ordered_and_no_longer_measured(tmp_path: Path) -> None:
+    book = Codebook((Variable("age", "Age", Kind.NUMBER, measure="scale"),))
+    table, ranges = table_of(tmp_path, "age\n20-29\n"), recoded({"age": {"21": "20-29"}})
+    age = released_variables(book, ranges, table, True, CancelToken())[0]
+    assert (age.kind, age.measure) == (Kind.TEXT, "ordinal")
+
+
 def test_suppressed_codes_and_their_labels_are_not_in_the_public_part(
     tmp_path: Path, context: AppContext
 ) -> None:

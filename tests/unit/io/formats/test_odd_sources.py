@@ -25,7 +25,7 @@ from dpdesk.io.formats.server import name_parts
 from dpdesk.io.formats.worker import read_table
 from dpdesk.io.workspace import Workspace
 from tests.helpers.postgres import postgres_server
-from tests.helpers.stat_files import head, opened, real
+from tests.helpers.stat_files import head, opened, real, write_people
 
 
 @pytest.fixture(scope="module")
@@ -211,4 +211,23 @@ def test_a_database_whose_column_is_named_by_no_text_is_refused(tmp_path: Path) 
     con.close()
     path.write_bytes(path.read_bytes().replace(b"(name)", b"(n\xddme)"))
     with pytest.raises(InputError, match="a name of a column is no text"):
+        head(path, table="t")
+
+
+def test_a_stata_file_that_breaks_off_among_its_labels_is_refused(tmp_path: Path) -> None:
+    path = write_people(tmp_path / "a.dta")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.index(b"<value_labels>") + 20])
+    with pytest.raises(InputError, match="the file breaks off behind its rows"):
+        head(path)
+
+
+def test_a_damaged_database_is_not_called_open_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "a.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute("CREATE TABLE t AS SELECT range AS a FROM range(9)")
+    raw = bytearray(path.read_bytes())
+    raw[4_200] ^= 1
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match=r"the database cannot be read .*[Cc]orrupt"):
         head(path, table="t")

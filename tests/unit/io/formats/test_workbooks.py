@@ -15,6 +15,7 @@ import pytest
 import xlsxwriter
 
 from dpdesk.core.errors import InputError
+from dpdesk.io.formats import workbook_parts
 from dpdesk.io.formats.workbook_dates import duration_text, moment_text
 from tests.helpers.stat_files import head
 
@@ -167,6 +168,9 @@ def test_numbers_that_are_no_dates_are_kept_and_noted(tmp_path: Path) -> None:
     [
         ("<c><v>abc</v></c>", "row 2, column A: found `abc`, expected a number"),
         ('<c t="s"><v>7</v></c>', "row 2, column A: found `7`, expected the number of a shared"),
+        ('<c t="s"><v>-1</v></c>', "row 2, column A: found `-1`, expected the number of a shared"),
+        ('</row><row r="2"><c><v>1</v></c>', "damaged (row 2 comes after row 2)"),
+        ('</row><row r="1e999"><c><v>1</v></c>', "the sheet breaks off or is damaged"),
         ("<c><v>1e999</v></c>", "row 2, column A: found `1e999`, expected a number"),
         ("<c><f>A1</f></c>", "row 2, column A: found a formula"),
         ('<c r="A2"/><c r="A2"><v>1</v></c>', "row 2, column A: found a cell twice"),
@@ -176,6 +180,20 @@ def test_numbers_that_are_no_dates_are_kept_and_noted(tmp_path: Path) -> None:
 def test_cells_that_do_not_fit_are_named(cell: str, found: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=re.escape(found)):
         head(_sheet(tmp_path / "a.xlsx", cell))
+
+
+def test_texts_that_only_fill_the_memory_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "a" * 600_000
+    path = _sheet(tmp_path / "a.xlsx", f'<c t="str"><v>{long}</v></c>')
+    assert head(path).head == ((long,),)
+    monkeypatch.setattr(workbook_parts, "_LONGEST_TEXT", 500_000)
+    with pytest.raises(InputError, match="a text in it is longer than any cell may hold"):
+        head(path)
+    monkeypatch.setattr(workbook_parts, "_LARGEST_PART", 100)
+    with pytest.raises(InputError, match="no Excel workbook, or it is damaged"):
+        head(path)
 
 
 def test_a_hidden_sheet_is_read_only_when_it_is_named(tmp_path: Path) -> None:

@@ -84,6 +84,30 @@ def test_values_and_labels_come_back_as_they_were(form: str, tmp_path: Path) -> 
         assert by_name["born"].format == "EDATE10"
 
 
+@pytest.mark.parametrize("form", WRITERS)
+def test_dates_of_which_nothing_is_said_stay_dates(form: str, tmp_path: Path) -> None:
+    names = ["born", "at", "time", "old", "mixed", "late"]
+    rows = [
+        ["2018-05-06", "2018-05-06 10:10:10", "10:10:10", "1500-01-01", "2018-05-06", "x"],
+        ["", "1583-01-01 00:00:00", "", "1900-01-01", "2018-05-06 10:10:10", "2018-05-06"],
+    ]
+    found = head(written(tmp_path, form, names, rows))
+    assert [list(row) for row in found.head] == rows
+    kinds = [variable.kind.value for variable in found.variables]
+    assert kinds == ["date", "datetime", "time", "text", "text", "text"]
+
+
+def test_missing_codes_that_a_format_has_no_list_for_are_told(tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text("sex\n1\n9\n")
+    table, book = PublishedCsv(source, CancelToken()), Codebook(VARIABLES[:1])
+    for form in ("dta", "xpt"):
+        told = WRITERS[form](
+            table, book, tmp_path / f"t.{form}", "Title", DAY, CancelToken(), lambda rows: None
+        )
+        assert any("The missing codes of `sex` are kept as values" in text for text in told)
+
+
 def test_the_reference_readers_agree(tmp_path: Path) -> None:
     path = written(tmp_path, "dta", NAMES, ROWS, Codebook(VARIABLES))
     frame = pd.read_stata(path, convert_categoricals=False)
