@@ -20,6 +20,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import query
 from dpdesk.io.failures import storage_error
+from dpdesk.io.missing import condition as condition_of
 from dpdesk.io.missing import missing_sql
 
 if TYPE_CHECKING:
@@ -74,7 +75,9 @@ def pseudonyms_of(
     ``pseudonym.self-check``, StorageError, Cancelled.
     """
     report(StepStarted(REPLACE, 1, 1))
-    condition = missing_sql(column, missing) or "false"
+    # A missing value with blanks around it is no identifier either: it would pass for a person.
+    either = (missing_sql(column, missing), condition_of(column.user_missing, missing, _TEXT))
+    condition = " OR ".join(part for part in either if part) or "false"
     if numbers:
         _check_numbers(con, column, condition, place, token)
     form = _NUMBER if numbers else _TEXT

@@ -127,8 +127,11 @@ def test_what_is_no_whole_number_is_refused_with_its_row(
 def test_missing_values_have_no_pseudonym_unless_nothing_is_missing(
     tmp_path: Path, workspace: Workspace
 ) -> None:
-    found = replaced(tmp_path, workspace, ["a", "", "?"], missing=("", "?"))
-    assert found == {"a": of_text(KEY, "a"), "": "", "?": ""}
+    missing = {"": "", "?": "", "  ": "", " ?": ""}
+    found = replaced(tmp_path, workspace, ["a", *missing], missing=("", "?"))
+    assert found == {"a": of_text(KEY, "a"), **missing}
+    found = replaced(tmp_path, workspace, ["7", " "], numbers=True)
+    assert found == {"7": of_text(KEY, "7"), " ": ""}
     found = replaced(tmp_path, workspace, ["a", ""], missing=())
     assert found[""] == of_text(KEY, "")
 
