@@ -7,8 +7,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtWidgets import QApplication
 
-from dpdesk.core.language import Catalogue
+from dpdesk.core.language import Catalogue, voice_of
 from dpdesk.ui.language import WindowTranslator, language_for, own_name
+from dpdesk.ui.words.spoken import said, set_language
 
 
 @pytest.fixture
@@ -27,6 +28,17 @@ def test_words_of_the_window_come_from_the_catalogue(german: WindowTranslator) -
 
 def test_words_that_the_catalogue_lacks_stay_english(german: WindowTranslator) -> None:
     assert QObject().tr("Not in it") == "Not in it"
+
+
+def test_lines_of_other_layers_are_said_one_by_one(qapp: QApplication) -> None:
+    line = "No delimiter was found, so every line is one value of a single column."
+    set_language("de")
+    try:
+        first, own, last = said(f"{line}\nqx zw\n{line}").split("\n")
+    finally:
+        set_language("en")
+    assert first == last == voice_of("de").say(line) != line
+    assert own == "qx zw"
 
 
 def test_a_setting_names_a_language_or_the_systems_and_english_stands_in(

@@ -40,8 +40,11 @@ def window_voice() -> Voice:
 
 
 def said(text: str) -> str:
-    """A text, or several sentences, of another layer in the language of the window."""
-    return window_voice().known(text) or text
+    """A text, or several sentences or lines, of another layer in the language of the window."""
+    found = window_voice().known(text)
+    if found is None and "\n" in text:
+        return "\n".join(map(said, text.split("\n")))
+    return found or text
 
 
 def table_words(name: str) -> str:

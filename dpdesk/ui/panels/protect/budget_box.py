@@ -11,6 +11,7 @@ from dpdesk.app.types import Outlook
 from dpdesk.core.parameters import exact_number, plain_number
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
+from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.budget import outlook_words
 
 
@@ -73,7 +74,9 @@ class BudgetBox(QFrame):
         """Say what the ledger says, or why it says nothing."""
         text = f"✕ {problem}" if problem else ""
         if outlook is not None:
-            text = "\n".join((outlook_words(outlook), *(f"△ {one}" for one in outlook.notes)))
+            text = "\n".join(
+                (outlook_words(outlook), *(f"△ {in_window(one)}" for one in outlook.notes))
+            )
         self._words.setText(text or self.tr("Nothing is spent before the release."))
         self.setAccessibleDescription(self._words.text())
 

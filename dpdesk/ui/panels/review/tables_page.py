@@ -13,6 +13,7 @@ from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.numbers import figure_words, grouped
 
 
@@ -75,7 +76,7 @@ class TablesPage(QWidget):
         said = words.format(
             cells=self._counted(cells), width=width, unit=preview.unit, shown=grouped(shown)
         )
-        self._words.setText("\n".join((said, *(f"△ {note}" for note in preview.notes))))
+        self._words.setText("\n".join((said, *(f"△ {in_window(note)}" for note in preview.notes))))
 
     def _counted(self, cells: int) -> str:
         return self.tr("1 cell") if cells == 1 else self.tr("{n} cells").format(n=grouped(cells))
