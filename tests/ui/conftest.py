@@ -10,9 +10,13 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
+from dpdesk.core.language import ENGLISH, read_catalogue
+from dpdesk.core.language.catalogue import WINDOW
 from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.language import WindowTranslator
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.words.spoken import set_language
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.people_plan import close_bench, two_methods
 
@@ -58,3 +62,14 @@ def bench(context: AppContext, hub: JobHub, qtbot: QtBot) -> Iterator[Workbench]
     made = Workbench(context, hub)
     yield made
     close_bench(made, hub, qtbot)
+
+
+@pytest.fixture
+def german(qapp: QApplication) -> Iterator[None]:
+    """The window in German."""
+    translator = WindowTranslator(read_catalogue("de", (WINDOW,)))
+    qapp.installTranslator(translator)
+    set_language("de")
+    yield
+    set_language(ENGLISH)
+    qapp.removeTranslator(translator)

@@ -4,39 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QLibraryInfo, QTranslator
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import AppContext
-from dpdesk.core.language import ENGLISH, read_catalogue
+from dpdesk.core.language import read_catalogue
 from dpdesk.core.language.catalogue import WINDOW
+from dpdesk.ui.charts.legend import Legend
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.language import WindowTranslator
+from dpdesk.ui.panels.review.release_page import PICTURE, ReleasePage
+from dpdesk.ui.panels.review.scrolling import scrolled
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.words.numbers import grouped
-from dpdesk.ui.words.spoken import said, set_language
+from dpdesk.ui.words.spoken import said
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.fits import misfits
 from tests.helpers.releases import write_source
+from tests.helpers.sample_charts import size_chart
 
 TIMEOUT = 30_000
 STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
-ROOMS = ((1100, 700, 100), (1366, 768, 125))
-
-
-@pytest.fixture
-def german(qapp: QApplication) -> Iterator[None]:
-    translator = WindowTranslator(read_catalogue("de", (WINDOW,)))
-    qapp.installTranslator(translator)
-    set_language("de")
-    yield
-    set_language(ENGLISH)
-    qapp.removeTranslator(translator)
+ROOMS = ((1024, 700, 100), (1280, 800, 125))
 
 
 @pytest.fixture
@@ -104,12 +100,66 @@ def test_german_words_fit_and_letters_after_alt_are_unique_in_every_step(
             assert twice([*bar, *visible_texts(desk.window)]) == [], step
 
 
+@pytest.mark.parametrize(("width", "height", "percent"), [(700, 450, 100), (950, 540, 125)])
+def test_the_picture_of_a_release_is_as_high_as_its_parts(
+    qtbot: QtBot,
+    german: None,
+    hub: JobHub,
+    theme: ThemeManager,
+    width: int,
+    height: int,
+    percent: int,
+) -> None:
+    theme.set_text_size(percent)
+    page = ReleasePage(theme, hub)
+    area = scrolled(page)
+    qtbot.addWidget(area)
+    area.resize(width, height)
+    page.show_picture(size_chart())
+    page.strip.button(PICTURE).click()
+    area.show()
+
+    def well() -> None:
+        area.grab()
+        assert misfits(area) == []
+
+    qtbot.waitUntil(well, timeout=TIMEOUT)
+
+
+def test_long_names_in_the_key_of_a_chart_do_not_widen_it(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    long = "a name that is much longer than the room which there is for it"
+    chart = size_chart()
+    legend = Legend(theme.theme)
+    qtbot.addWidget(legend)
+    legend.show_chart(replace(chart, series=(replace(chart.series[0], name=long),)), "low")
+    assert legend.minimumSizeHint().width() < legend.sizeHint().width() / 2
+    assert long in legend.toolTip()
+
+
 def test_letters_are_unique_in_every_german_menu(desk: Desk) -> None:
     for action in desk.window.menuBar().actions():
         menu = action.menu()
         assert isinstance(menu, QMenu)
         menu.aboutToShow.emit()
         assert twice([one.text() for one in menu.actions()]) == [], action.text()
+
+
+def test_keys_are_called_in_texts_as_in_menus(german: None, qapp: QApplication) -> None:
+    toolkit = QTranslator()
+    assert toolkit.load("qtbase_de", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))
+    qapp.installTranslator(toolkit)
+    form = QKeySequence.SequenceFormat.NativeText
+    said_keys = {
+        key: QKeySequence(key).toString(form) for key in ("Ctrl+Return", "Ctrl+Shift+Z", "Space")
+    }
+    qapp.removeTranslator(toolkit)
+    words = read_catalogue("de", (WINDOW,)).plain
+    for key, text in said_keys.items():
+        german_text = [words[one] for one in words if f"({key.replace('Return', 'Enter')})" in one]
+        assert german_text, key
+        assert all(f"({text})" in one for one in german_text), key
 
 
 def test_numbers_and_sentences_of_other_layers_are_german(german: None) -> None:

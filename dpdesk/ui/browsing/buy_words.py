@@ -7,9 +7,8 @@ from fractions import Fraction
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.buying import Offer
-from dpdesk.core.parameters import exact_number
 from dpdesk.ui.browsing.words import half_text
-from dpdesk.ui.words.numbers import grouped, marked
+from dpdesk.ui.words.numbers import grouped, marked, typed_exact
 from dpdesk.ui.words.spoken import said
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
@@ -28,7 +27,7 @@ def table_words(dimensions: tuple[str, ...]) -> str:
 def read_amount(text: str) -> Fraction | None:
     """An exact amount above 0, as a decimal or a fraction that has one; None for all else."""
     upper, slash, lower = text.partition("/")
-    first, second = exact_number(upper.strip()), exact_number(lower.strip()) if slash else None
+    first, second = typed_exact(upper), typed_exact(lower) if slash else None
     if first is None or (slash and not second) or len(text) > _LONGEST:
         return None
     found = first / second if second else first

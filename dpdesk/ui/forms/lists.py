@@ -6,12 +6,14 @@ from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QFontMetrics
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
+from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
-from dpdesk.core.list_parameters import NestedParameter
+from dpdesk.core.list_parameters import DecimalParameter, NestedParameter
 from dpdesk.core.parameters import Parameter
 from dpdesk.ui.forms.field import Field, TextField
 from dpdesk.ui.forms.outline import from_outline, to_outline
 from dpdesk.ui.theme import SPACE
+from dpdesk.ui.words.numbers import typed_number
 
 FEWEST_LINES, MOST_LINES = 3, 9
 
@@ -114,6 +116,9 @@ def _read(parameter: Parameter, text: object) -> object:
     """The plan's value of what was typed; what cannot be read is given back for its error."""
     if text is None:
         return None
+    if isinstance(parameter, DecimalParameter | PositiveParameter) and "," in str(text):
+        number = typed_number(str(text), fractions=True)
+        text = text if number is None else str(number)
     try:
         return parameter.as_plain(parameter.parse(text, parameter.label))
     except InputError:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from fractions import Fraction
 
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.charts import format_figure
+from dpdesk.core.parameters import exact_number
 
 
 def marked(number: str) -> str:
@@ -58,6 +60,14 @@ def typed_number(text: str, fractions: bool) -> Decimal | None:
     if not (digits + rest).isdecimal():
         return None
     return Decimal(("-" if whole.startswith("-") else "") + (digits or "0") + "." + (rest or "0"))
+
+
+def typed_exact(text: str) -> Fraction | None:
+    """The exact value of a typed number, see :func:`typed_number`; ``1e-6`` is one too."""
+    number = typed_number(text, fractions=True)
+    if number is None:
+        return exact_number(text.strip()) if "e" in text.lower() else None
+    return exact_number(number)
 
 
 def _parted(text: str, own: str, fractions: bool) -> tuple[str, str, str]:

@@ -11,6 +11,8 @@ from functools import cache
 
 from PySide6.QtCore import QCoreApplication
 
+from dpdesk.ui.words.spoken import window_voice
+
 translate = QCoreApplication.translate
 _UNDER = r"(?: under \[source\])?"
 
@@ -25,7 +27,7 @@ def in_form(sentence: str) -> str:
 
     Examples stand as they are typed into a field, without the brackets of a plan.
     """
-    for pattern, words in _phrases():
+    for pattern, words in _phrases(window_voice().language):
         sentence = pattern.sub(words, sentence)
     sentence = _SETTING.sub(r"\1\2", _TABLE.sub("", sentence))
     return _EXAMPLE.sub(_typed, sentence)
@@ -42,8 +44,11 @@ def _typed(found: re.Match[str]) -> str:
 
 
 @cache
-def _phrases() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Phrases of the readers, and what stands for them; the first word keeps its case."""
+def _phrases(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Phrases of the readers, and what stands for them in the window's ``language``.
+
+    The first word keeps its case.
+    """
     no_names = translate("PlanSpeech", "choose “none” for “Column names”")
     names = translate("PlanSpeech", "choose “in the first line” for “Column names”")
     no_quotes = translate("PlanSpeech", "choose “none” for “Quotes”")

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from dpdesk.core.language import read_catalogue
-from dpdesk.core.language.catalogue import WINDOW
+from dpdesk.core.list_parameters import DecimalParameter
+from dpdesk.ui.browsing.buy_words import read_amount
+from dpdesk.ui.forms.lists import ValueField
 from dpdesk.ui.forms.spin import NarrowDoubleSpin, NarrowSpin
-from dpdesk.ui.language import WindowTranslator
-from dpdesk.ui.words.numbers import typed_number
-
-
-@pytest.fixture
-def german(qapp: QApplication) -> Iterator[None]:
-    translator = WindowTranslator(read_catalogue("de", (WINDOW,)))
-    qapp.installTranslator(translator)
-    yield
-    qapp.removeTranslator(translator)
-
+from dpdesk.ui.words.numbers import typed_exact, typed_number
 
 EITHER = [("12", "12"), ("12.5", "12.5"), ("12,5", "12.5"), ("0.125", "0.125"), (",5", "0.5"),
           ("1 234,5", "1234.5"), ("1.234,5", "1234.5"), ("1,234.5", "1234.5"), ("7,", "7"),
@@ -34,14 +24,14 @@ EITHER = [("12", "12"), ("12.5", "12.5"), ("12,5", "12.5"), ("0.125", "0.125"), 
 @pytest.mark.parametrize(("text", "number"), EITHER)
 @pytest.mark.parametrize("language", ["english", "german"])
 def test_comma_and_point_are_read_where_only_one_number_can_be_meant(
-    qapp: QApplication, request: pytest.FixtureRequest, language: str, text: str, number: str | None
+    qapp: object, request: pytest.FixtureRequest, language: str, text: str, number: str | None
 ) -> None:
     if language == "german":
         request.getfixturevalue("german")
     assert typed_number(text, True) == (None if number is None else Decimal(number))
 
 
-def test_a_thousand_never_becomes_one(qapp: QApplication) -> None:
+def test_a_thousand_never_becomes_one(qapp: object) -> None:
     assert typed_number("1,000", True) == 1000
     assert typed_number("1,000", False) == 1000
     assert typed_number("1.000", False) is None
@@ -53,6 +43,21 @@ def test_a_thousand_never_becomes_one_in_german(german: None) -> None:
     assert typed_number("1.000", False) == 1000
     assert typed_number("1\u202f000", False) == 1000
     assert typed_number("1,000", False) is None
+
+
+def test_typed_budgets_are_exact_with_either_mark(german: None) -> None:
+    assert typed_exact("0,1") == typed_exact("0.1") == Fraction(1, 10)
+    assert typed_exact("1e-6") == Fraction(1, 10**6)
+    assert typed_exact("1.000") is None
+    assert read_amount("0,125") == read_amount("1/8") == Fraction(1, 8)
+    assert read_amount("1.000") is None
+
+
+def test_a_budget_in_the_form_may_have_a_comma_and_stays_exact(qtbot: QtBot, german: None) -> None:
+    field = ValueField(DecimalParameter("epsilon", "Budget", "How much is spent."))
+    qtbot.addWidget(field)
+    field.set_plain("0,5")
+    assert field.plain() == DecimalParameter("epsilon", "Budget", "").as_plain(Decimal("0.5"))
 
 
 def test_boxes_write_what_they_have_understood_and_refuse_the_rest(

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QWidget
 
-from dpdesk.core.parameters import exact_number
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.words.numbers import typed_exact
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
 
@@ -61,7 +61,7 @@ class AccuracyBox(QFrame):
     @property
     def wanted(self) -> float | None:
         """The error that cells may have; None while it is no number above 0."""
-        number = exact_number(self.width_.text().strip())
+        number = typed_exact(self.width_.text())
         return float(number) if number is not None and number > 0 else None
 
     @property

@@ -13,6 +13,7 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.wording import in_window
 from dpdesk.ui.words.budget import outlook_words
+from dpdesk.ui.words.numbers import marked, typed_exact
 
 
 class BudgetBox(QFrame):
@@ -65,10 +66,10 @@ class BudgetBox(QFrame):
             self.population.setText(population)
             self.population.setCursorPosition(0)
         limit = self._given.get("limit")
-        if exact_number(self.limit.text()) != exact_number(limit):
+        if typed_exact(self.limit.text()) != exact_number(limit):
             typed = self.limit.text() and self.limit.hasFocus() and limit is None
             if not typed:
-                self.limit.setText("" if limit is None else str(limit))
+                self.limit.setText("" if limit is None else marked(str(limit)))
 
     def show_outlook(self, outlook: Outlook | None, problem: str) -> None:
         """Say what the ledger says, or why it says nothing."""
@@ -101,7 +102,7 @@ class BudgetBox(QFrame):
 
     @Slot(str)
     def _on_limit(self, text: str) -> None:
-        number = exact_number(text.strip())
+        number = typed_exact(text)
         good = number is not None and number >= 0
         if good or not text.strip():
             self._error.hide()
@@ -110,7 +111,7 @@ class BudgetBox(QFrame):
     @Slot()
     def _check(self) -> None:
         text = self.limit.text().strip()
-        number = exact_number(text)
+        number = typed_exact(text)
         wrong = bool(text) and (number is None or number < 0)
         words = self.tr("✕ The limit is “{text}”, expected a number such as 2.0.")
         self._error.setText(words.format(text=text))

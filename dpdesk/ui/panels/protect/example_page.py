@@ -8,13 +8,13 @@ from PySide6.QtCore import QSignalBlocker, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from dpdesk.core.charts import ScatterChart
-from dpdesk.core.parameters import exact_number
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wheel import leave_wheel
+from dpdesk.ui.words.numbers import typed_exact
 
 REST_MS = 250
 
@@ -58,7 +58,7 @@ class ExamplePage(QWidget):
     @property
     def size_wanted(self) -> float | None:
         """The example; None while it is no number of 0 or more."""
-        number = exact_number(self.size_.text().strip())
+        number = typed_exact(self.size_.text())
         return float(number) if number is not None and number >= 0 else None
 
     @property
