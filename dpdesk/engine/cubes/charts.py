@@ -25,10 +25,10 @@ from dpdesk.core.charts import (
 )
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.errors import Errors, MeasureErrors, half_width
-from dpdesk.engine.cubes.guarantee_words import converted, posterior
+from dpdesk.engine.cubes.guarantee_words import epsilon_of, posterior
 from dpdesk.engine.cubes.lattice import Floats, cells, members
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private_settings import PrivateSettings
 
 PRIORS = (0.01, 0.1, 0.5)
 TABLES = "cube-tables"
@@ -53,17 +53,9 @@ def design_figures(
 ) -> tuple[Figure, ...]:
     """Headline numbers of a design."""
     step, unit = float(channel.unit), unit_of(channel)
-    pure, sources = settings.noise is Noise.LAPLACE, len(channel.plan.sources)
+    sources = len(channel.plan.sources)
     return (
-        Figure(
-            "epsilon" if pure else "rho",
-            "Privacy loss ε" if pure else "Privacy loss ρ",
-            float(settings.budget),
-            better="lower",
-            help="What the release spends of the budget.",
-            headline=True,
-            about="risk",
-        ),
+        loss_figure(settings),
         Figure(
             "largest_error",
             "Largest error, ±",
@@ -90,20 +82,42 @@ def design_figures(
     )
 
 
+def loss_figure(settings: PrivateSettings) -> Figure:
+    """The budget that a design spends."""
+    return Figure(
+        "epsilon" if settings.pure else "rho",
+        "Privacy loss ε" if settings.pure else "Privacy loss ρ",
+        float(settings.budget),
+        better="lower",
+        help="What the release spends of the budget.",
+        headline=True,
+        about="risk",
+    )
+
+
+def change_figure(change: int, unit: str, help_text: str) -> Figure:
+    """The size of a minimal change beside what is exact."""
+    return Figure(
+        "minimal_change",
+        "Size of a minimal change",
+        change,
+        "count",
+        unit=unit,
+        help=help_text,
+        headline=True,
+    )
+
+
 def _change_figure(settings: CubeSettings) -> tuple[Figure, ...]:
     """The size of a minimal change beside exact tables; nothing without those."""
     if settings.part is None:
         return ()
     return (
-        Figure(
-            "minimal_change",
-            "Size of a minimal change",
+        change_figure(
             settings.part.generic.l1,
-            "count",
-            unit="rows",
-            help="Rows that must come or go together so that nothing exact changes; noise is made "
+            "rows",
+            "Rows that must come or go together so that nothing exact changes; noise is made "
             "for so many.",
-            headline=True,
         ),
     )
 
@@ -298,15 +312,12 @@ def odds_chart(settings: CubeSettings) -> BarChart:
     Assumes that what is known of different persons is independent. Source: membership privacy
     slides, with posterior <= p e^eps / (1 - p + p e^eps).
     """
-    epsilon = float(settings.budget)
-    if settings.noise is Noise.GAUSSIAN:
-        epsilon = converted(epsilon, float(settings.delta))
     subject = "a value of a person" if settings.replace else "a person being in the data"
     about, given = "about one person", "persons are independent"
     if settings.part is not None:
         subject = "one of two data sets that a minimal change tells apart"
         about, given = "beside the exact tables", "nothing else is known exactly"
-    return odds_bars(epsilon, subject, about, given)
+    return odds_bars(epsilon_of(settings), subject, about, given)
 
 
 def odds_bars(epsilon: float, subject: str, about: str, given: str) -> BarChart:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import exp
 
 from dpdesk.core.guarantee import Guarantee
@@ -10,12 +9,13 @@ from dpdesk.engine.cubes.exact.words import exact_guarantee
 from dpdesk.engine.cubes.guarantee_words import (
     CHOOSING,
     assumptions,
-    converted,
+    epsilon_of,
     lead_words,
+    model_of,
     rounded_up,
+    stated,
     suspicion_after,
 )
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
 
 
@@ -26,19 +26,8 @@ def cube_guarantee(
 
     ``change`` is the size of a minimal change where something is released exactly.
     """
-    pure = settings.noise is Noise.LAPLACE
-    budget = float(settings.budget)
-    parameters: dict[str, object] = {
-        "epsilon" if pure else "rho": plain(settings.budget),
-        **({} if pure else {"delta": float(settings.delta)}),
-        "noise": settings.noise.value,
-        "neighbours": "replace" if settings.replace else "add-remove",
-        "rows_per_person": settings.rows_per_person,
-        **({"cluster": [cluster]} if cluster else {}),
-        **({} if change is None else {"minimal_change": change}),
-    }
-    epsilon = budget if pure else converted(budget, float(settings.delta))
-    model = "epsilon-differential privacy" if pure else "zero-concentrated differential privacy"
+    parameters, model = stated(settings, cluster, change), model_of(settings)
+    epsilon = epsilon_of(settings)
     if change is not None:
         return exact_guarantee(
             settings, f"{model} beside exact tables", parameters, epsilon, change, cluster
@@ -50,11 +39,6 @@ def cube_guarantee(
         assumes=assumptions(settings, cluster),
         not_covered=_not_covered(settings, epsilon),
     )
-
-
-def plain(value: Fraction) -> int | float:
-    """A number for JSON."""
-    return int(value) if value.denominator == 1 else float(value)
 
 
 def _claim(settings: CubeSettings, epsilon: float) -> str:

@@ -1,13 +1,14 @@
-"""Sentences and numbers that every guarantee of a cube is put together from."""
+"""Sentences and numbers that guarantees of methods with noise are put together from."""
 
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
 from math import exp, log, sqrt
 
 from dpdesk.core.plain import number_text
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private_settings import PrivateSettings
 
 _PRIOR = 0.1
 _SLACK = 1e-12
@@ -19,6 +20,10 @@ CHOOSING = (
 OTHERS = "Every other release about the same persons costs as well: losses add up."
 LABELS = "The code lists of the source, whose labels are published, were fixed before the data."
 INDEPENDENT = "What somebody knows of different persons is independent."
+GENERATOR = (
+    "The random numbers come from a cryptographic generator, and the manifest holds a "
+    "commitment to the source: against an adversary who breaks these nothing is promised."
+)
 
 
 def converted(rho: float, delta: float) -> float:
@@ -42,10 +47,40 @@ def posterior(prior: float, epsilon: float) -> float:
     return 1.0 if epsilon > 700 else prior * exp(epsilon) / (1 - prior + prior * exp(epsilon))
 
 
-def lead_words(settings: CubeSettings, epsilon: float) -> tuple[str, str, str]:
+def stated(settings: PrivateSettings, cluster: str | None, change: int | None) -> dict[str, object]:
+    """The parameters of a guarantee; ``change`` is the size of a minimal change, if any."""
+    return {
+        "epsilon" if settings.pure else "rho": plain(settings.budget),
+        **({} if settings.pure else {"delta": float(settings.delta)}),
+        "noise": settings.noise.value,
+        "neighbours": "replace" if settings.replace else "add-remove",
+        "rows_per_person": settings.rows_per_person,
+        **({"cluster": [cluster]} if cluster else {}),
+        **({} if change is None else {"minimal_change": change}),
+    }
+
+
+def model_of(settings: PrivateSettings) -> str:
+    """What the guarantee is called."""
+    pure = settings.pure
+    return "epsilon-differential privacy" if pure else "zero-concentrated differential privacy"
+
+
+def epsilon_of(settings: PrivateSettings) -> float:
+    """The epsilon that is promised, or follows from rho but for a chance of delta."""
+    budget = float(settings.budget)
+    return budget if settings.pure else converted(budget, float(settings.delta))
+
+
+def plain(value: Fraction) -> int | float:
+    """A number for JSON."""
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def lead_words(settings: PrivateSettings, epsilon: float) -> tuple[str, str, str]:
     """How a claim begins, its budget, and by what odds change at most."""
     times = rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
-    if settings.noise is Noise.LAPLACE:
+    if settings.pure:
         return "Whatever is published", f"ε = {number_text(settings.budget)}", times
     chance = f"{float(settings.delta):.3g}"
     lead = f"Except with a chance of {chance}, whatever is published"
@@ -74,8 +109,7 @@ def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
         "The categories, their order and all settings were fixed without looking at the data.",
         INDEPENDENT,
         OTHERS,
-        "The random numbers come from a cryptographic generator, and the manifest holds a "
-        "commitment to the source: against an adversary who breaks these nothing is promised.",
+        GENERATOR,
     ]
     if any(measure.column for measure in settings.measures):
         sentences.insert(1, "The bounds of every sum were fixed without looking at the data.")

@@ -15,10 +15,9 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
-from dpdesk.engine.cubes.charts import odds_bars
+from dpdesk.engine.cubes.charts import change_figure, loss_figure, odds_bars
 from dpdesk.engine.cubes.errors import half_width
-from dpdesk.engine.cubes.guarantee_words import converted
-from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.cubes.guarantee_words import epsilon_of
 from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.graphs.tables import EDGES, GraphTable, TableError
 from dpdesk.engine.graphs.words import UNIT
@@ -30,15 +29,15 @@ def graph_charts(
     settings: GraphSettings, tables: Sequence[GraphTable], errors: Sequence[TableError]
 ) -> tuple[Chart, ...]:
     """Errors by table, and what a suspicion can become."""
-    epsilon = float(settings.budget)
-    if settings.noise is Noise.GAUSSIAN:
-        epsilon = converted(epsilon, float(settings.delta))
     subject = "a place of an edge" if settings.replace else "an edge being in the data"
     about, given = "about one edge", "edges are independent"
     if settings.any_exact:
         subject = "one of two graphs that a minimal change tells apart"
         about, given = "beside the exact degrees", "nothing else is known exactly"
-    return (_errors_chart(settings, tables, errors), odds_bars(epsilon, subject, about, given))
+    return (
+        _errors_chart(settings, tables, errors),
+        odds_bars(epsilon_of(settings), subject, about, given),
+    )
 
 
 def width(settings: GraphSettings, error: TableError) -> float:
@@ -86,30 +85,17 @@ def graph_figures(
     change: int | None,
 ) -> tuple[Figure, ...]:
     """Headline numbers of a design."""
-    pure = settings.noise is Noise.LAPLACE
     found = [
-        Figure(
-            "epsilon" if pure else "rho",
-            "Privacy loss ε" if pure else "Privacy loss ρ",
-            float(settings.budget),
-            better="lower",
-            help="What the release spends of the budget.",
-            headline=True,
-            about="risk",
-        ),
+        loss_figure(settings),
         *_error_figures(settings, tables, errors),
     ]
     if change is not None:
         found.append(
-            Figure(
-                "minimal_change",
-                "Size of a minimal change",
+            change_figure(
                 change,
-                "count",
-                unit=UNIT,
-                help="Edges that must come or go together so that nothing exact changes; noise is "
+                UNIT,
+                "Edges that must come or go together so that nothing exact changes; noise is "
                 "made for so many.",
-                headline=True,
             )
         )
     return tuple(found)

@@ -8,17 +8,18 @@ from math import exp
 from dpdesk.core.budget import UNPROTECTED
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import Note
-from dpdesk.core.plain import number_text
-from dpdesk.engine.cubes.guarantee import plain
 from dpdesk.engine.cubes.guarantee_words import (
     CHOOSING,
+    GENERATOR,
     INDEPENDENT,
     OTHERS,
-    converted,
+    epsilon_of,
+    lead_words,
+    model_of,
     rounded_up,
+    stated,
     suspicion_after,
 )
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.graphs.settings import GraphSettings
 
 UNIT = "edges"
@@ -33,22 +34,11 @@ def graph_guarantee(
 
     ``change`` is the size of a minimal change where something is released exactly.
     """
-    pure, budget = settings.noise is Noise.LAPLACE, float(settings.budget)
-    parameters: dict[str, object] = {
-        "epsilon" if pure else "rho": plain(settings.budget),
-        **({} if pure else {"delta": float(settings.delta)}),
-        "noise": settings.noise.value,
-        "neighbours": "replace" if settings.replace else "add-remove",
-        "rows_per_person": settings.rows_per_person,
-        **({"cluster": [cluster]} if cluster else {}),
-        **({} if change is None else {"minimal_change": change}),
-    }
-    epsilon = budget if pure else converted(budget, float(settings.delta))
-    model = "epsilon-differential privacy" if pure else "zero-concentrated differential privacy"
+    epsilon = epsilon_of(settings)
     beside = "" if change is None else " beside exact degrees"
     return Guarantee(
-        model=f"{model} of edges{beside}",
-        parameters=parameters,
+        model=f"{model_of(settings)} of edges{beside}",
+        parameters=stated(settings, cluster, change),
         claim=_claim(settings, epsilon, change),
         assumes=_assumes(settings, cluster, change),
         not_covered=_not_covered(settings, epsilon, change),
@@ -131,18 +121,8 @@ def _edges(count: int) -> str:
     return "1 edge" if count == 1 else f"{count:,} edges"
 
 
-def _lead(settings: GraphSettings, epsilon: float) -> tuple[str, str, str]:
-    """How a claim begins, its budget, and by what odds change at most."""
-    times = rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
-    if settings.noise is Noise.LAPLACE:
-        return "Whatever is published", f"ε = {number_text(settings.budget)}", times
-    chance = f"{float(settings.delta):.3g}"
-    lead = f"Except with a chance of {chance}, whatever is published"
-    return lead, f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}", times
-
-
 def _claim(settings: GraphSettings, epsilon: float, change: int | None) -> str:
-    lead, given, times = _lead(settings, epsilon)
+    lead, given, times = lead_words(settings, epsilon)
     after, rows = suspicion_after(epsilon), settings.rows_per_person
     if change is not None:
         size = (
@@ -198,8 +178,7 @@ def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -
         "The nodes, their order and all settings were fixed without looking at the data.",
         known,
         others,
-        "The random numbers come from a cryptographic generator, and the manifest holds a "
-        "commitment to the source: against an adversary who breaks these nothing is promised.",
+        GENERATOR,
     )
 
 
