@@ -27,9 +27,11 @@ from dpdesk.project.review.keys import (
     MOST_COST,
     Argon2Cost,
     checked_passphrase,
-    derived_key,
+    key_files,
+    opened,
     passphrase_bytes,
     read_cost,
+    sealed_under,
 )
 from dpdesk.project.review.texts import is_hex, shown, time_text
 
@@ -98,12 +100,8 @@ class PseudonymKeys:
 
     def keys(self) -> tuple[StoredPseudonymKey, ...]:
         """All keys by name; damaged files with their problem."""
-        try:
-            paths = sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []
-        except OSError as error:
-            raise storage_error(error, self.folder, "read") from error
         found = []
-        for path in paths:
+        for path in key_files(self.folder):
             try:
                 key = _read(path)
             except DpdeskError as error:
@@ -211,19 +209,8 @@ class PseudonymKeys:
         return self.folder / f"{key_id}.json"
 
     def _sealed(self, key: PseudonymKey, secret: bytes) -> bytes:
-        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-
-        cost, salt, nonce = self._cost, secrets.token_bytes(16), secrets.token_bytes(12)
-        raw = _card(key, BACKUP_KIND) | {"nonce": nonce.hex()}
-        raw["argon2"] = {
-            "time": cost.time,
-            "lanes": cost.lanes,
-            "kib": cost.kib,
-            "salt": salt.hex(),
-        }
-        box = ChaCha20Poly1305(derived_key(secret, salt, cost))
-        sealed = box.encrypt(nonce, key.secret, canonical_json(raw))
-        return canonical_json({**raw, "sealed": sealed.hex()})
+        raw = sealed_under(_card(key, BACKUP_KIND), key.secret, secret, self._cost)
+        return canonical_json(raw)
 
 
 def _card(key: PseudonymKey, kind: str) -> dict[str, object]:
@@ -270,28 +257,20 @@ def _key(raw: dict[str, object], secret: bytes) -> PseudonymKey:
 
 
 def _unsealed(path: Path, secret: bytes, least: Argon2Cost) -> PseudonymKey:
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-
     raw = _parsed(path, BACKUP_KIND, _BACKUP)
     cost = read_cost(raw["argon2"])
     if cost is None or not cost.within(least, MOST_COST):
         raise _damaged(path, "the cost of its passphrase is outside the limits")
     if not is_hex(raw["nonce"], 12) or not is_hex(raw["sealed"], _SECRET + 16):
         raise _damaged(path, "its secret part is incomplete")
-    argon2 = raw["argon2"]
-    assert isinstance(argon2, dict)
-    box = ChaCha20Poly1305(derived_key(secret, bytes.fromhex(argon2["salt"]), cost))
-    nonce, sealed = bytes.fromhex(str(raw["nonce"])), bytes.fromhex(str(raw["sealed"]))
-    known = {name: value for name, value in raw.items() if name != "sealed"}
-    try:
-        return _key(raw, box.decrypt(nonce, sealed, canonical_json(known)))
-    except InvalidTag:
+    found = opened(raw, secret)
+    if found is None:
         raise InputError(
             "key.passphrase",
             f"{path}: the passphrase does not open the backup, or the file was changed.",
             hint="Check capitals and the keyboard layout; nobody can recover a passphrase.",
-        ) from None
+        )
+    return _key(raw, found)
 
 
 def _check_place(out: Path) -> None:

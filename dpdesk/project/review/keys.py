@@ -11,6 +11,7 @@ import hashlib
 import os
 import secrets
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -149,12 +150,8 @@ class KeyStore:
 
     def keys(self) -> tuple[StoredKey, ...]:
         """All key files, by person and fingerprint; damaged ones with their problem."""
-        try:
-            paths = sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []
-        except OSError as error:
-            raise storage_error(error, self.folder, "read") from error
         found = []
-        for path in paths:
+        for path in key_files(self.folder):
             try:
                 found.append(StoredKey(path, self._read(path)[0]))
             except DpdeskError as error:
@@ -194,7 +191,7 @@ class KeyStore:
         if not is_hash(fingerprint) or not path.exists():
             raise self._missing(fingerprint)
         card, raw = self._read(path)
-        seed = _opened(raw, passphrase_bytes(passphrase))
+        seed = opened(raw, passphrase_bytes(passphrase))
         if seed is None:
             raise InputError(
                 "key.passphrase",
@@ -234,18 +231,7 @@ class KeyStore:
         )
 
     def _sealed(self, card: Card, seed: bytes, secret: bytes) -> bytes:
-        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-
-        cost, salt, nonce = self._cost, secrets.token_bytes(16), secrets.token_bytes(12)
-        raw: dict[str, object] = {**card.as_json(), "kind": PRIVATE_KIND, "nonce": nonce.hex()}
-        raw["argon2"] = {
-            "time": cost.time,
-            "lanes": cost.lanes,
-            "kib": cost.kib,
-            "salt": salt.hex(),
-        }
-        key = derived_key(secret, salt, cost)
-        raw["sealed"] = ChaCha20Poly1305(key).encrypt(nonce, seed, canonical_json(raw)).hex()
+        raw = sealed_under({**card.as_json(), "kind": PRIVATE_KIND}, seed, secret, self._cost)
         return canonical_json({**raw, "check": _check(raw)})
 
     def _read(self, path: Path) -> tuple[Card, dict[str, object]]:
@@ -316,8 +302,35 @@ def derived_key(secret: bytes, salt: bytes, cost: Argon2Cost) -> bytes:
         ) from None
 
 
-def _opened(raw: dict[str, object], secret: bytes) -> bytes | None:
-    """The seed of a key file that was read; None when the passphrase is another."""
+def key_files(folder: Path) -> list[Path]:
+    """The key files of a folder by name, none where there is no folder. Raises StorageError."""
+    try:
+        return sorted(folder.glob("*.json")) if folder.is_dir() else []
+    except OSError as error:
+        raise storage_error(error, folder, "read") from error
+
+
+def sealed_under(
+    fields: Mapping[str, object], payload: bytes, secret: bytes, cost: Argon2Cost
+) -> dict[str, object]:
+    """``fields`` with ``payload`` sealed beside them, under a passphrase given as bytes.
+
+    They are its associated data, as are the cost and the fresh salt and nonce that are added.
+    """
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+    salt, nonce = secrets.token_bytes(16), secrets.token_bytes(12)
+    argon2 = {"time": cost.time, "lanes": cost.lanes, "kib": cost.kib, "salt": salt.hex()}
+    raw = {**fields, "nonce": nonce.hex(), "argon2": argon2}
+    box = ChaCha20Poly1305(derived_key(secret, salt, cost))
+    return {**raw, "sealed": box.encrypt(nonce, payload, canonical_json(raw)).hex()}
+
+
+def opened(raw: Mapping[str, object], secret: bytes) -> bytes | None:
+    """The payload of a file that :func:`sealed_under` made and that was checked.
+
+    None when the passphrase is another, or something was changed.
+    """
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
