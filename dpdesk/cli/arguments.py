@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from dpdesk import __version__
 from dpdesk.cli.buy.grammar import add_buy
+from dpdesk.cli.grammar import add_json
 from dpdesk.cli.ledger.grammar import add_ledger
 from dpdesk.cli.parser import Parser
 from dpdesk.cli.pseudonyms.grammar import add_pseudonyms
@@ -88,12 +89,6 @@ def _add(commands: _Commands, name: str, does: str) -> Parser:
     )
 
 
-def _json(parser: Parser) -> None:
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object as the last line of stdout"
-    )
-
-
 def _add_open_and_demo(commands: _Commands) -> None:
     opening = _add(
         commands, "open", "open the window on a project, a plan, a data file or a release"
@@ -127,12 +122,12 @@ def _add_inspect_and_risk(commands: _Commands) -> None:
         type=Path,
         help="say what of this plan does not fit the file, and what to do about it",
     )
-    _json(inspect)
+    add_json(inspect)
     risk = _add(commands, "risk", "tell the risk of a release, or of a plan before and after it")
     risk.add_argument(
         "target", metavar="RELEASE_OR_PLAN", type=Path, help="a release folder or a plan file"
     )
-    _json(risk)
+    add_json(risk)
 
 
 def _add_run(commands: _Commands) -> None:
@@ -146,7 +141,7 @@ def _add_run(commands: _Commands) -> None:
         required=True,
         help="the release folder to make, absent or empty",
     )
-    _json(run)
+    add_json(run)
 
 
 def _add_verify_and_export(commands: _Commands) -> None:
@@ -158,7 +153,7 @@ def _add_verify_and_export(commands: _Commands) -> None:
         type=Path,
         help="the original data, to check what the release was made from",
     )
-    _json(verify)
+    add_json(verify)
     add_query(_add(commands, "query", "ask a release for numbers, from its public files alone"))
     compare = _add(
         commands,
@@ -166,7 +161,7 @@ def _add_verify_and_export(commands: _Commands) -> None:
         "compare ways to release sensitive columns of a plan on its own data (internal)",
     )
     compare.add_argument("plan", metavar="PLAN", type=Path, help="a plan file, l-diverted")
-    _json(compare)
+    add_json(compare)
     add_buy(_add(commands, "buy", "one more noisy table of a cube: what it brings, and buying it"))
     export = _add(commands, "export", "write the public part of a release in another format")
     export.add_argument("release", metavar="DIR", type=Path, help="a release folder")

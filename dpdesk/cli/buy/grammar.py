@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.cli.grammar import add_json
+
+if TYPE_CHECKING:
+    from dpdesk.cli.parser import Parser
 
 _EXAMPLES = """\
 Without --out it only tells what the table would bring and cost; nothing is spent. With --out the
@@ -16,7 +21,7 @@ examples:
 """
 
 
-def add_buy(buy: argparse.ArgumentParser) -> None:
+def add_buy(buy: Parser) -> None:
     """Fill the parser of ``dpdesk buy``."""
     buy.epilog = _EXAMPLES
     buy.set_defaults(handler="actions.buy")
@@ -49,6 +54,4 @@ def add_buy(buy: argparse.ArgumentParser) -> None:
     buy.add_argument(
         "--out", metavar="DIR", type=Path, help="buy, and write the release folder, absent or empty"
     )
-    buy.add_argument(
-        "--json", action="store_true", help="print one JSON object as the last line of stdout"
-    )
+    add_json(buy)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
-AddParser: TypeAlias = Callable[..., argparse.ArgumentParser]
+from dpdesk.cli.grammar import AddParser, add_action, add_json
+
+if TYPE_CHECKING:
+    from dpdesk.cli.parser import Parser
 
 DELTA = "0.000001"
 
 
-def add_ledger(ledger: argparse.ArgumentParser) -> None:
+def add_ledger(ledger: Parser) -> None:
     """Fill the parser of ``dpdesk ledger`` with its actions."""
     actions = ledger.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
     add = actions.add_parser
@@ -27,24 +28,15 @@ def add_ledger(ledger: argparse.ArgumentParser) -> None:
     begin.add_argument("--reason", metavar="TEXT", required=True, help="why")
 
 
-def _add(add: AddParser, name: str, does: str) -> argparse.ArgumentParser:
-    parser = add(
-        name,
-        help=does,
-        description=does[0].upper() + does[1:] + ".",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.set_defaults(handler=f"actions.{name}")
+def _add(add: AddParser, name: str, does: str) -> Parser:
+    parser = add_action(add, name, does, f"actions.{name}")
     parser.add_argument(
         "--ledger",
         metavar="FILE",
         type=Path,
         help="the ledger (default: the one in the folder that DPDESK_HOME names)",
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object as the last line of stdout"
-    )
+    add_json(parser)
     return parser
 
 

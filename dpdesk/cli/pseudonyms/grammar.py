@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
-AddParser: TypeAlias = Callable[..., argparse.ArgumentParser]
+from dpdesk.cli.grammar import AddParser, add_action, add_json
+
+if TYPE_CHECKING:
+    from dpdesk.cli.parser import Parser
 
 
-def add_pseudonyms(pseudonyms: argparse.ArgumentParser) -> None:
+def add_pseudonyms(pseudonyms: Parser) -> None:
     """Fill the parser of ``dpdesk pseudonyms`` with its actions."""
     actions = pseudonyms.add_subparsers(
         dest="action", metavar="ACTION", title="actions", required=True
@@ -37,22 +38,13 @@ def add_pseudonyms(pseudonyms: argparse.ArgumentParser) -> None:
     )
 
 
-def _add(add: AddParser, name: str, does: str, handler: str = "") -> argparse.ArgumentParser:
-    parser = add(
-        name,
-        help=does,
-        description=does[0].upper() + does[1:] + ".",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.set_defaults(handler=f"actions.{handler or name}")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object as the last line of stdout"
-    )
+def _add(add: AddParser, name: str, does: str, handler: str = "") -> Parser:
+    parser = add_action(add, name, does, f"actions.{handler or name}")
+    add_json(parser)
     return parser
 
 
-def _passphrase(parser: argparse.ArgumentParser) -> None:
+def _passphrase(parser: Parser) -> None:
     parser.add_argument(
         "--passphrase-file",
         metavar="FILE",

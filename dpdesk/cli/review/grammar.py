@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
+
+from dpdesk.cli.grammar import AddParser, add_action, add_json
 
 if TYPE_CHECKING:
     from dpdesk.cli.parser import Parser
-
-AddParser: TypeAlias = "Callable[..., Parser]"
 
 PASSPHRASE = ("passphrase", "Passphrase of the key", False)
 _SIGNS = (PASSPHRASE,)
@@ -27,17 +25,8 @@ def add_review(review: Parser) -> None:
 
 
 def _add(add: AddParser, name: str, does: str, handler: str) -> Parser:
-    parser = add(
-        name,
-        help=does,
-        description=does[0].upper() + does[1:] + ".",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.set_defaults(handler=handler)
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object as the last line of stdout"
-    )
+    parser = add_action(add, name, does, handler)
+    add_json(parser)
     return parser
 
 
