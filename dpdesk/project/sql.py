@@ -93,6 +93,9 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 def kind_of(error: sqlite3.Error) -> str:
     """``full``, ``busy``, ``forbidden``, ``damaged``, ``nonsense`` or ``failed``."""
     code = getattr(error, "sqlite_errorcode", None)
+    # Not a text any more: found by the binding of the library, which has no code for it.
+    if code is None and "Could not decode to UTF-8" in str(error):
+        return "damaged"
     primary = None if code is None else code & 0xFF
     for name, codes in (
         ("full", _FULL),
