@@ -100,7 +100,7 @@ def test_german_words_fit_and_letters_after_alt_are_unique_in_every_step(
             assert twice([*bar, *visible_texts(desk.window)]) == [], step
 
 
-@pytest.mark.parametrize(("width", "height", "percent"), [(700, 450, 100), (950, 540, 125)])
+@pytest.mark.parametrize(("width", "height", "percent"), [(700, 450, 100), (930, 400, 125)])
 def test_the_picture_of_a_release_is_as_high_as_its_parts(
     qtbot: QtBot,
     german: None,

@@ -66,7 +66,7 @@ def load_plots() -> None:
 class ChartView(QWidget):
     """Shows one chart at a time.
 
-    ``leastChanged()`` tells that :meth:`least_height` is another one at the present width,
+    ``leastChanged()`` tells that the width or its :meth:`least_height` is another one,
     ``exported(str)`` names the written file, ``exportFailed(str)`` carries a sentence.
     """
 
@@ -88,7 +88,7 @@ class ChartView(QWidget):
         self._surface: PlotSurface | LatticeBoard | None = None
         self._dialog: QFileDialog | None = None
         self._keeps_answer = False
-        self._least = 0
+        self._least = (0, 0)
         self._model = ListModel(parent=self)
         self._movable = False
         self._build()
@@ -355,8 +355,8 @@ class ChartView(QWidget):
             inside = self._sheet.contentsRect().width() - 2 * SPACE.l
             answer = self._head.answer_height(inside)
             self._head.set_low(low=least + answer > self.height())
-        if least != self._least:
-            self._least = least
+        if (self.width(), least) != self._least:
+            self._least = self.width(), least
             self.leastChanged.emit()
 
     @Slot()
