@@ -61,6 +61,18 @@ def render_report(content: CubeReport) -> bytes:
     return render("report_cube.html", values)
 
 
+def public_values(manifest: Mapping[str, object], method: Method, title: str) -> dict[str, object]:
+    """What both pages of a release with noise say; ``title`` is for plans without one."""
+    return {
+        "title": manifest["title"] or title,
+        "manifest": manifest,
+        "guarantee": manifest["guarantee"],
+        "method": method,
+        "settings": settings(method.parameters, as_table(manifest["parameters"])),
+        "outside": list(as_table(as_table(manifest["result"])["outside"]).items()),
+    }
+
+
 def internal_values(content: CubeReport) -> dict[str, object]:
     """What the page for the reviewer says beyond the public one."""
     evidence, checks = content.evidence, content.checks
@@ -89,11 +101,7 @@ def _common(manifest: Mapping[str, object], method: Method, book: Codebook) -> d
     result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
     lines = tuple(_cuboid_line(as_table(item), parameters) for item in as_list(result["cuboids"]))
     return {
-        "title": manifest["title"] or voice().text("Protected tables"),
-        "manifest": manifest,
-        "guarantee": manifest["guarantee"],
-        "method": method,
-        "settings": settings(method.parameters, parameters),
+        **public_values(manifest, method, voice().text("Protected tables")),
         "figures": _figures(result, parameters),
         "cuboids": lines[:_MOST_LISTED],
         "more": max(0, len(lines) - _MOST_LISTED),
@@ -104,7 +112,6 @@ def _common(manifest: Mapping[str, object], method: Method, book: Codebook) -> d
         "biased": parameters.get("nonnegative") is True,
         "integral": parameters.get("integral") is True,
         "linear": parameters.get("consistency") in ("l1", "linf"),
-        "outside": list(as_table(result["outside"]).items()),
         "adds_up": parameters.get("consistency") != "none",
         "averages": any(
             str(as_table(item).get("measure")).startswith(_AVERAGE)
@@ -135,14 +142,20 @@ def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> 
     budget = as_float(parameters["rho" if rho else "epsilon"])
     say, cells = voice(), sum(int(as_float(item["cells"])) for item in cuboids)
     return (
-        Line(
-            say.text("Privacy loss"),
-            f"{'ρ' if rho else 'ε'} = {say.figure(f'{budget:g}')}",
-            say.text("The smaller, the safer."),
-        ),
+        loss_line("ρ" if rho else "ε", budget),
         Line(say.text("Tables"), say.count(len(cuboids)), say.text("One file each.")),
         Line(say.text("Cells"), say.count(cells), say.text("In all tables.")),
         *(_error_line(measure, width, parameters) for measure, width in largest.items()),
+    )
+
+
+def loss_line(symbol: str, budget: float) -> Line:
+    """What a release spends of a budget."""
+    say = voice()
+    return Line(
+        say.text("Privacy loss"),
+        f"{symbol} = {say.figure(f'{budget:g}')}",
+        say.text("The smaller, the safer."),
     )
 
 

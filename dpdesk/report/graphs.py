@@ -11,13 +11,17 @@ from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.errors import half_width
 from dpdesk.engine.cubes.exact.attack import Attack
 from dpdesk.engine.cubes.guarantee_words import converted
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.graphs.parameters import PARAMETERS
 from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.graphs.words import UNIT, exact_parts
 from dpdesk.engine.method import Method
-from dpdesk.report.about import settings
-from dpdesk.report.cubes import CubeReport, CuboidLine, internal_values
+from dpdesk.report.cubes import (
+    CubeReport,
+    CuboidLine,
+    internal_values,
+    loss_line,
+    public_values,
+)
 from dpdesk.report.exact import AttackLine, attack_lines
 from dpdesk.report.pages import figure, render
 from dpdesk.report.words import Line
@@ -48,11 +52,7 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
     exact = as_table(result["exact"]) if "exact" in result else None
     change = int(as_float(exact["minimal_change"])) if exact is not None else 0
     return {
-        "title": manifest["title"] or voice().text("Protected graph"),
-        "manifest": manifest,
-        "guarantee": manifest["guarantee"],
-        "method": method,
-        "settings": settings(method.parameters, parameters),
+        **public_values(manifest, method, voice().text("Protected graph")),
         "figures": _figures(given, lines, edges, nodes),
         "cuboids": lines,
         "more": 0,
@@ -61,7 +61,6 @@ def _common(manifest: Mapping[str, object], method: Method) -> dict[str, object]
         "ends": given.ends,
         "width": _shown(half_width(given.noise, as_float(edges["variance"]), 1.0)),
         "domains": as_list(result["domains"]),
-        "outside": list(as_table(result["outside"]).items()),
         "exact": exact_parts(given),
         "change": change,
         "lines": _attack(given, len(nodes), change) if change else (),
@@ -74,15 +73,10 @@ def _figures(
     edges: Mapping[str, object],
     nodes: list[object],
 ) -> tuple[Line, ...]:
-    symbol, say = "ε" if given.noise is Noise.LAPLACE else "ρ", voice()
-    loss, pairs = f"{float(given.budget):g}", int(as_float(edges["cells"]))
+    say, pairs = voice(), int(as_float(edges["cells"]))
     help_text = say.text("In at least 95 % of the cells.")
     return (
-        Line(
-            say.text("Privacy loss"),
-            f"{symbol} = {say.figure(loss)}",
-            say.text("The smaller, the safer."),
-        ),
+        loss_line("ε" if given.pure else "ρ", float(given.budget)),
         Line(say.text("Nodes"), say.count(len(nodes)), say.text("As declared.")),
         Line(say.text("Pairs of nodes"), say.count(pairs), say.text("Each with a value.")),
         *(
@@ -114,8 +108,8 @@ def _attack(given: GraphSettings, nodes: int, change: int) -> tuple[AttackLine, 
     usual, readings = 2 if given.replace else 1, _readings(given, nodes, change)
     if readings <= usual:
         return ()
-    pure, budget = given.noise is Noise.LAPLACE, float(given.budget)
-    if pure:
+    budget = float(given.budget)
+    if given.pure:
         plain, here = sqrt(2) * usual / budget, sqrt(2) * change / budget
         loss, more = budget, budget * readings / usual
     else:
