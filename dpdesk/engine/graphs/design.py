@@ -199,9 +199,14 @@ def design_graph(given: PrivateInput, token: CancelToken) -> GraphDesign:
 def _minimal_change(
     settings: GraphSettings, released: KnownDegrees, where: str, token: CancelToken
 ) -> int:
-    """The size of a minimal change beside what is released, or known of neighbours besides."""
-    total = released.total or settings.replace
-    change = replace(released, total=total).closed().change(token)
+    """The size of a minimal change beside what is released.
+
+    One edge replaced by another keeps the number of edges; a row that is replaced by a loop or by
+    an edge that is there already does not, so replacement protects both kinds of change.
+    """
+    change = released.closed().change(token)
+    if settings.replace:
+        change = max(change, replace(released, total=True).closed().change(token))
     if change == 0:
         raise InputError(
             "graph.exact",

@@ -62,8 +62,9 @@ def verify_graph(
     checks = [_stated(result, settings, nodes), _tables(result, settings, released, published)]
     if any(check.status is CheckStatus.FAILED for check in checks):
         return tuple(checks)
-    assumed = _claim(settings, nodes, total=settings.exact_edges or settings.replace)
-    change = minimal_change(assumed)
+    change = minimal_change(released)
+    if settings.replace:
+        change = max(change, minimal_change(_claim(settings, nodes, total=True)))
     checks.append(_change(result, settings, change))
     checks += _budget(result, settings, change * settings.rows_per_person, released)
     checks.append(_variances(result, settings, released, token))

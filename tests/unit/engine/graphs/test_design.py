@@ -169,6 +169,19 @@ def test_noise_is_made_for_the_minimal_change() -> None:
     assert gaussian.result["scales"] == [pytest.approx(18**0.5)]
 
 
+@pytest.mark.parametrize("graph", ["undirected", "directed"])
+@pytest.mark.parametrize("known", range(7))
+def test_replacement_protects_rows_that_come_or_go_too(graph: str, known: int) -> None:
+    """A row can be replaced by a loop, and then the number of edges changes."""
+    kept: dict[str, Any] = {"graph": graph}
+    if known:
+        kept |= {"exact": "degrees" if graph == "undirected" else "out-degrees"}
+        kept |= {"exact_nodes": NODES[:known]}
+    replaced = design(**kept, neighbours="replace").result["sensitivity"]
+    assert replaced >= design(**kept).result["sensitivity"]
+    assert replaced >= 2
+
+
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
