@@ -32,15 +32,23 @@ def decimals(texts: pyarrow.Array) -> pyarrow.Array:
 def text_sql(name: str, kind: str) -> str:
     """SQL for the text of a column of the type ``kind``; NULL stays NULL.
 
-    Floating-point numbers get the text of :func:`number_text`, decimals lose the zeros at the end
-    that only their type gives them, other values get the text of the database.
+    Floating-point numbers get the text of :func:`number_text`; those of single precision the
+    shortest text that is the same number in single precision, whole ones below 1e16 all digits.
+    Decimals lose the zeros at the end that only their type gives them, other values get the text
+    of the database.
     """
     text = f"CAST({identifier(name)} AS VARCHAR)"
     if kind.upper().startswith("DECIMAL") and not kind.endswith(",0)"):
         return f"rtrim(rtrim({text}, '0'), '.')"
     if kind.upper() not in NUMBER_TYPES:
         return text
-    return rf"CASE {identifier(name)} WHEN 0 THEN '0' ELSE regexp_replace({text}, '\.0$', '') END"
+    short = rf"CASE {identifier(name)} WHEN 0 THEN '0' ELSE regexp_replace({text}, '\.0$', '') END"
+    if kind.upper() != "FLOAT":
+        return short
+    # The shortest text of a whole number of single precision may be that of another whole number.
+    exact = f"CAST({identifier(name)} AS BIGINT)::VARCHAR"
+    whole = f"{identifier(name)} = trunc({identifier(name)}) AND abs({identifier(name)}) < 1e16"
+    return f"CASE WHEN {whole} THEN {exact} ELSE {short} END"
 
 
 def texts_sql(cursor: DuckDBPyConnection, source: str, columns: int) -> str:

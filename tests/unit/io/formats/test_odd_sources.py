@@ -231,3 +231,21 @@ def test_a_damaged_database_is_not_called_open_elsewhere(tmp_path: Path) -> None
     path.write_bytes(raw)
     with pytest.raises(InputError, match=r"the database cannot be read .*[Cc]orrupt"):
         head(path, table="t")
+
+
+@pytest.mark.parametrize("form", ["dta", "parquet"])
+def test_whole_numbers_of_single_precision_keep_all_digits(
+    form: str, tmp_path: Path, private_home: Path
+) -> None:
+    values = [265818672.0, 16777218.0, -0.0, 0.1, 1.5, 1e20]
+    frame, path = pd.DataFrame({"x": values}, dtype="float32"), tmp_path / f"a.{form}"
+    if form == "dta":
+        frame.to_stata(path, write_index=False)
+    else:
+        frame.to_parquet(path)
+    with (
+        closing(Workspace.open(private_home)) as workspace,
+        closing(opened(path, workspace)) as store,
+    ):
+        found = [row[0] for row in store.page(0, 9)]
+    assert found == ["265818672", "16777218", "0", "0.1", "1.5", "1e+20"]
