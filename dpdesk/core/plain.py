@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 # No option needs more; beyond it, an exact number would fill the memory.
 MAX_DIGITS = 1000
+EMPTY = "(empty)"
 _MAX_BITS = 3321
 _SHOWN = 60
 
@@ -110,7 +111,7 @@ def quoted(text: str) -> str:
         sign if sign.isprintable() else sign.encode("unicode_escape", "replace").decode("ascii")
         for sign in text[: _SHOWN + 1]
     )
-    return f"`{_short(seen)}`" if text else "(empty)"
+    return f"`{_short(seen)}`" if text else EMPTY
 
 
 def _short(text: str) -> str:

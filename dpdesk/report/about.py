@@ -13,7 +13,7 @@ from dpdesk.core.language import voice
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
 from dpdesk.engine.method import Method
 from dpdesk.report.pages import plain_value, render
-from dpdesk.report.words import metric_lines, result_lines
+from dpdesk.report.words import metric_lines, result_lines, unit_of
 
 EXAMPLES = 3  # most frequent values that the code book shows of a column
 
@@ -140,7 +140,7 @@ def _setting_text(parameter: Parameter, value: object) -> str:
     if isinstance(parameter, ExactParameter):
         return _tables_words(parameter.as_text(parameter.parse(value, parameter.key)))
     text = plain_value(value)
-    return f"{text} {voice().say(parameter.unit)}" if parameter.unit else text
+    return f"{text} {unit_of(value, parameter.unit)}" if parameter.unit else text
 
 
 _COUNTED = re.compile(r"\d[\d,]* (?:cells? of .*|tables)", re.DOTALL)

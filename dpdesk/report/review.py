@@ -14,7 +14,14 @@ from dpdesk.engine.method import Method, MethodInput, MethodOutcome
 from dpdesk.engine.randomised_method import Judged
 from dpdesk.report.about import pseudonym_words, settings
 from dpdesk.report.pages import figure, render, visible
-from dpdesk.report.words import Line, compared_lines, metric_lines, plain_lines, result_lines
+from dpdesk.report.words import (
+    Line,
+    compared_lines,
+    metric_lines,
+    plain_lines,
+    result_lines,
+    unit_of,
+)
 
 _MOST_VALUES = 200
 _LOOKS = {
@@ -114,7 +121,7 @@ def _table(values: Mapping[str, object], key: str) -> Mapping[str, object]:
 
 def _figure_line(given: Figure) -> Line:
     say = voice().say
-    value = f"{figure(given.value, given.kind)} {say(given.unit)}".rstrip()
+    value = f"{figure(given.value, given.kind)} {unit_of(given.value, given.unit)}".rstrip()
     return Line(say(given.label), value, say(given.help))
 
 

@@ -201,6 +201,8 @@ def make_scale(axis: Axis, values: Sequence[float], start: float, end: float) ->
         step = max(1.0, math.ceil(step))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = tuple(round(index * step, 12) for index in range(first, last + 1))
+    if axis.whole and ticks[0] < low:  # room before the first whole number, which is no value
+        return Scale(low, ticks[-1], start, end, ticks[1:], log=False, percent=axis.percent)
     return Scale(ticks[0], ticks[-1], start, end, ticks, log=False, percent=axis.percent)
 
 

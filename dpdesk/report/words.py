@@ -147,6 +147,12 @@ def compared_lines(table: Mapping[str, object]) -> list[Compared]:
 
 
 _MOST_ITEMS = 12
+_ONE = {"rows": m("row"), "values": m("value"), "people": m("person")}
+
+
+def unit_of(number: object, unit: str) -> str:
+    """The unit in words, of one or of many; empty where there is none."""
+    return voice().text(_ONE[unit]) if number == 1 and unit in _ONE else voice().say(unit)
 
 
 def _line(key: str, value: object, meanings: Mapping[str, Meaning]) -> Line:

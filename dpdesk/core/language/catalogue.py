@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from io import BytesIO
 
+from dpdesk.core.errors import StorageError
 from dpdesk.core.language.numbers import NumberMarks
 from dpdesk.core.language.templates import Template, placeholders
 from dpdesk.core.resources import resource_files, resource_root
@@ -54,11 +55,19 @@ def read_catalogue(language: str, parts: tuple[str, ...]) -> Catalogue:
 
     What a later part says goes before what an earlier one says of the same message. Parts that the
     language lacks are empty; fuzzy and untranslated messages count as lacking.
-    StorageError ``resources.missing`` when there are no resources at all.
+    StorageError ``resources.missing`` when there are no resources at all, ``resources.catalogue``
+    for a file that cannot be read.
     """
     files = resource_files(f"{_FOLDER}/{language}", ".po")
     wanted = [entry for part in parts for entry in files if part_of(entry.name) == part]
-    return catalogue_from(language, [entry.read_bytes() for entry in wanted])
+    try:
+        return catalogue_from(language, [entry.read_bytes() for entry in wanted])
+    except ValueError as error:
+        raise StorageError(
+            "resources.catalogue",
+            f"The translations to `{language}` that come with DPDesk cannot be read: {error}.",
+            hint="Install DPDesk again.",
+        ) from error
 
 
 def part_of(name: str) -> str:

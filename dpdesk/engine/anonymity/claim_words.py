@@ -1,4 +1,4 @@
-"""What the keys of a k-anonymous result claim, in plain words, for people who review a release."""
+"""What the keys of a result of rows claim, in plain words, for people who review a release."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ _WORDS = {
     "rows_out": "Rows in the table",
     "rows_suppressed": "Rows left out",
     "suppression within max_suppression": "No more rows left out than allowed",
+    "rows_removed": "Rows removed at random",
     "classes": "Number of classes",
     "smallest_class": "Rows in the smallest class",
     "node": "Level of each quasi-identifier",

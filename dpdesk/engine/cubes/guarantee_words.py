@@ -82,8 +82,7 @@ def lead_words(settings: PrivateSettings, epsilon: float) -> tuple[str, str, str
     times = rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
     if settings.pure:
         return "Whatever is published", f"ε = {number_text(settings.budget)}", times
-    chance = f"{float(settings.delta):.3g}"
-    lead = f"Except with a chance of {chance}, whatever is published"
+    lead = f"Except with a chance of {number_text(settings.delta)}, whatever is published"
     return lead, f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}", times
 
 

@@ -399,7 +399,7 @@ def _values(claimed: Claimed, published: Mapping[str, CuboidTable]) -> Iterator[
         bad = next((name for name, table in sums.items() if not _holds(claim, table)), None)
         status = CheckStatus.CONFIRMED if bad is None else CheckStatus.FAILED
         found = "holds in every cell" if bad is None else f"does not hold in {bad}"
-        yield ClaimCheck(claim, status, found, bad or "")
+        yield ClaimCheck(claim, status, found, bad or "", _KEPT[claim])
 
 
 def _grid(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
@@ -416,6 +416,9 @@ def _grid(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
             found = f"{item['file']} has a value that is no multiple of {step:g}"
             return ClaimCheck(claim, CheckStatus.FAILED, found, str(item["file"]), label)
     return ClaimCheck(claim, CheckStatus.CONFIRMED, "holds in every cell", "", label)
+
+
+_KEPT = {"nonnegative": "No negative numbers", "integral": "Whole numbers"}
 
 
 def _holds(claim: str, table: CuboidTable) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, Look, table_from
-from dpdesk.core.plain import quoted
+from dpdesk.core.plain import EMPTY, quoted
 from dpdesk.engine.diverted.eligibility import Eligibility
 
 _MOST_BARS = 12
@@ -20,14 +20,14 @@ def frequency_chart(found: Eligibility) -> BarChart:
         answer=_answer(found),
         category_axis=Axis("Value", bare=True),
         value_axis=Axis("Rows", minimum=0, whole=True),
-        categories=tuple(item.value or "(empty)" for item in shown),
+        categories=tuple(item.value or EMPTY for item in shown),
         series=(
             BarSeries("Rows", tuple(float(item.rows) for item in shown)),
             BarSeries("Allowed", (allowed,) * len(shown), Look.REFERENCE, outline=True, bound=True),
         ),
         table=table_from(
             ("Value", "Rows", "Allowed (rows)"),
-            [(item.value, item.rows, found.allowed) for item in found.counts[:500]],
+            [(item.value or EMPTY, item.rows, found.allowed) for item in found.counts[:500]],
         ),
         horizontal=True,
         hatched=over,

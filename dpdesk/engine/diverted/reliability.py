@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpdesk.core.charts import Axis, ChartTable, Look, PointSeries, ScatterChart, table_from
+from dpdesk.core.plain import EMPTY
 from dpdesk.core.schema import ValueCount
 from dpdesk.engine.diverted.thresholds import (
     Floats,
@@ -111,7 +112,7 @@ def _table(
         ),
         [
             (
-                held[place].value,
+                held[place].value or EMPTY,
                 int(rows[place]),
                 round(float(chances[place]), 6),
                 round(float(beyond[place]), 6),

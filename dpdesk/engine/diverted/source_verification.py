@@ -9,6 +9,7 @@ from dpdesk.core.published import ROWS_COMPARED, CheckStatus, ClaimCheck, Publis
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity import remaking as anonymity
+from dpdesk.engine.anonymity.claim_words import in_words
 from dpdesk.engine.diverted.recorded import source_counts_fault
 from dpdesk.engine.diverted.verification import (
     MANIFEST,
@@ -59,7 +60,8 @@ def verify_against_source(
         text = fault or f"each of {len(found):,} is one of the {len(counts):,} of the source"
         status = _CONFIRMED if fault is None else _FAILED
         settled.append(ClaimCheck(f"values of {name}", status, text, TABLE))
-    return tuple((checks | {check.claim: check for check in settled}).values())
+    whole = checks | {check.claim: check for check in settled}
+    return in_words(tuple(whole.values()), manifest)
 
 
 def evidence_source_fault(

@@ -14,6 +14,7 @@ from fractions import Fraction
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.schema import PLAN_ROLES, Role
+from dpdesk.engine.anonymity.claim_words import in_words
 from dpdesk.engine.anonymity.verification import compare, shown, whole_number
 from dpdesk.engine.diverted.guarantee import MODEL, diverted_guarantee
 from dpdesk.engine.diverted.recorded import figures_fault
@@ -73,7 +74,7 @@ def verify_public(
         for key in result
         if key not in known
     ]
-    return tuple(checks)
+    return in_words(checks, manifest)
 
 
 def drawn_columns(manifest: Mapping[str, object]) -> frozenset[str]:

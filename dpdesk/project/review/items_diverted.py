@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
+from dpdesk.core.charts import format_figure
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.schema import Role
 from dpdesk.project.review.item_words import counted, listed, part, percent, verb
@@ -71,7 +72,7 @@ def _rarest(case: Case, name: str) -> str:
     share = each.get("belief_before_rarest") if isinstance(each, Mapping) else None
     if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
         return ""
-    return f" Before, the rarest value of {listed([name])} had {percent(Fraction(share))}."
+    return f" Before, the rarest value of {listed([name])} had {format_figure(share, 'share')}."
 
 
 def _known_others(case: Case) -> Answer:

@@ -60,7 +60,13 @@ class _Document(BaseDocTemplate):  # type: ignore[misc]
 
     def __init__(self, out: BytesIO, title: str, badge: str, language: str) -> None:
         super().__init__(
-            out, pagesize=A4, title=title, author="DPDesk", creator="DPDesk", lang=language
+            out,
+            pagesize=A4,
+            title=title,
+            author="DPDesk",
+            creator="DPDesk",
+            lang=language,
+            subject=badge or title,
         )
         width, height = A4
         frame = Frame(

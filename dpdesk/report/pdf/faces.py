@@ -54,6 +54,16 @@ def style(name: str) -> ParagraphStyle:
     return ParagraphStyle(name, **(_COMMON | _STYLES[name]))
 
 
+@cache
+def sized(name: str, size: float) -> ParagraphStyle:
+    """The style of a kind of paragraph with its letters this many points high."""
+    known = style(name)
+    share = size / known.fontSize
+    return ParagraphStyle(
+        f"{name}-{size}", parent=known, fontSize=size, leading=known.leading * share
+    )
+
+
 _COMMON: dict[str, object] = {
     "fontName": PLAIN,
     "fontSize": 9.5,

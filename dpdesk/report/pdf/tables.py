@@ -8,13 +8,15 @@ from itertools import zip_longest
 from reportlab.platypus import Flowable, Paragraph, Table, TableStyle
 
 from dpdesk.report.page_tree import Node
-from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MONO, PLAIN, style, width_of
-from dpdesk.report.pdf.words import Glyphs, marked_up
+from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MONO, PLAIN, sized, width_of
+from dpdesk.report.pdf.words import Glyphs, marked_up, wide
 
 _PADDING = 8.0
 _NARROWEST = 26.0
 _MEASURED = 60
 _WORD = 110.0
+_SIZES = (8.0, 7.5, 7.0, 6.5, 6.0)
+"""Points: the first at which no word has to be broken is taken."""
 
 
 def table(node: Node, width: float, glyphs: Glyphs) -> Flowable | None:
@@ -25,9 +27,10 @@ def table(node: Node, width: float, glyphs: Glyphs) -> Flowable | None:
         return None
     rows = [*head, *body]
     columns = max(len(row) for row in rows)
-    widths = _widths(rows, columns, width)
-    drawn = [[_cell(cell, glyphs, head=True) for cell in row] for row in head]
-    drawn += [[_cell(cell, glyphs, head=False) for cell in row] for row in body]
+    size = next((s for s in _SIZES if sum(_needed(rows, columns, s)[0]) <= width), _SIZES[-1])
+    widths = _widths(rows, columns, width, size)
+    drawn = [[_cell(cell, glyphs, size, head=True) for cell in row] for row in head]
+    drawn += [[_cell(cell, glyphs, size, head=False) for cell in row] for row in body]
     filled = [row + [""] * (columns - len(row)) for row in drawn]
     made = Table(filled, colWidths=widths, repeatRows=len(head), hAlign="LEFT", splitInRow=1)
     made.setStyle(_look(len(head)))
@@ -46,7 +49,7 @@ def _font(cell: Node) -> str:
     return BOLD if cell.tag == "th" else PLAIN
 
 
-def _cell(cell: Node, glyphs: Glyphs, *, head: bool) -> Paragraph:
+def _cell(cell: Node, glyphs: Glyphs, size: float, *, head: bool) -> Paragraph:
     kind = {
         (True, True): "head-number",
         (True, False): "head",
@@ -54,7 +57,7 @@ def _cell(cell: Node, glyphs: Glyphs, *, head: bool) -> Paragraph:
         (False, False): "cell",
     }[head, "n" in cell.classes]
     text = marked_up([cell], glyphs)
-    return Paragraph(text, style(kind))
+    return Paragraph(text, sized(kind, size))
 
 
 def _look(head: int) -> TableStyle:
@@ -71,16 +74,24 @@ def _look(head: int) -> TableStyle:
     )
 
 
-def _widths(rows: Sequence[Sequence[Node]], columns: int, width: float) -> list[float]:
-    """Natural widths where they fit; else longest words first, the rest in proportion."""
+def _needed(
+    rows: Sequence[Sequence[Node]], columns: int, size: float
+) -> tuple[list[float], list[float]]:
+    """The widths of the longest word, and of the longest text, of every column."""
     least, natural = [_NARROWEST] * columns, [_NARROWEST] * columns
     # The first rows stand for the others: cells of one column are alike.
     for row in rows[:_MEASURED]:
         for place, cell in enumerate(row):
-            text, font = cell.text(), _font(cell)
-            words = [width_of(word, 8, font) for word in text.split(" ")] or [0.0]
+            text, font = wide(cell.text()), _font(cell)
+            words = [width_of(word, size, font) for word in text.split(" ")] or [0.0]
             least[place] = max(least[place], min(max(words) + _PADDING + 1, _WORD))
-            natural[place] = max(natural[place], width_of(text, 8, font) + _PADDING + 1)
+            natural[place] = max(natural[place], width_of(text, size, font) + _PADDING + 1)
+    return least, natural
+
+
+def _widths(rows: Sequence[Sequence[Node]], columns: int, width: float, size: float) -> list[float]:
+    """Natural widths where they fit; else longest words first, the rest in proportion."""
+    least, natural = _needed(rows, columns, size)
     spare = width - sum(natural)
     if spare >= 0:
         return natural

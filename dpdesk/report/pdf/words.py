@@ -11,6 +11,11 @@ from dpdesk.report.pdf.faces import MISSING, MONO, covered, state_colour
 _BLOCKS = frozenset({"p", "ul", "ol", "div", "dl", "table", "figure", "section", "details", "h3"})
 
 
+def wide(text: str) -> str:
+    """The text as it is drawn: the library breaks lines at a thin space where that is forbidden."""
+    return text.replace("\u2423", "_").replace("\u202f", "\u00a0")
+
+
 class Glyphs:
     """Counts the characters that the fonts lack, each drawn as a replacement character."""
 
@@ -19,8 +24,7 @@ class Glyphs:
 
     def drawable(self, text: str) -> str:
         """The text with characters that the fonts lack replaced; white space is folded."""
-        # The library breaks lines at a thin space even where that is forbidden.
-        text = text.replace("\u2423", "_").replace("\u202f", "\u00a0")
+        text = wide(text)
         shown = folded(text) if text.strip() else " "
         if text[:1].isspace() and shown[:1] != " ":
             shown = f" {shown}"

@@ -1,8 +1,11 @@
 """Sentences, numbers and names in another language, by a tiny catalogue."""
 
+from pathlib import Path
+
 import pytest
 
-from dpdesk.core.language import listening, read_catalogue, speaking, voice, voice_of
+from dpdesk.core.errors import StorageError
+from dpdesk.core.language import catalogue, listening, read_catalogue, speaking, voice, voice_of
 from dpdesk.core.language.catalogue import catalogue_from
 from dpdesk.core.language.numbers import NumberMarks, is_figure
 from dpdesk.core.language.speaker import Untranslated, Voice
@@ -212,3 +215,13 @@ def test_an_unknown_kind_of_placeholder_and_a_broken_file_are_refused() -> None:
 
 def test_a_catalogue_is_read_once() -> None:
     assert read_catalogue("de", ("pages",)) is read_catalogue("de", ("pages",))
+
+
+def test_translations_that_cannot_be_read_are_named_as_such(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = tmp_path / "pages.po"
+    broken.write_bytes(b'msgid "a"\nmsgstr "\xff"\n')
+    monkeypatch.setattr(catalogue, "resource_files", lambda *_: (broken,))
+    with pytest.raises(StorageError, match="translations to `xy`"):
+        read_catalogue("xy", ("pages",))

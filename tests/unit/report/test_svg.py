@@ -251,3 +251,10 @@ def test_a_standing_line_and_the_names_of_curves_are_written() -> None:
     assert "ε = 40" in texts(svg)
     places = [float(node.get("x1") or 0) for node in parsed(svg).iter(f"{NAMESPACE}line")]
     assert max(places) <= 900
+
+
+def test_room_before_the_first_whole_number_has_no_gridline() -> None:
+    axis = Axis("Dimensions", minimum=-0.5, whole=True)
+    scale = make_scale(axis, [0.0, 4.0], 0.0, 100.0)
+    assert scale.low == -0.5
+    assert scale.ticks == (0.0, 1.0, 2.0, 3.0, 4.0)

@@ -140,7 +140,7 @@ def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTa
             found = f"{exact[one].file} and {exact[other].file} do not agree"
             return ClaimCheck(_TABLES, CheckStatus.FAILED, found, exact[one].file, _TABLES_LABEL)
     cells = sum(len(listed) for listed in claim.asked.values())
-    found = f"{len(exact):,} exact tables and {cells:,} exact cells hold counts that agree"
+    found = f"exact tables: {len(exact):,}, single exact cells: {cells:,}; their counts agree"
     return ClaimCheck(_TABLES, CheckStatus.CONFIRMED, found, "", _TABLES_LABEL)
 
 

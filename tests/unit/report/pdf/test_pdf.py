@@ -157,3 +157,27 @@ def test_printing_is_done_by_a_process_of_its_own(page: bytes, tmp_path: Path) -
     with Printer() as printer:
         printer.warm()
         assert printer.pdf(page, CancelToken()) == pdf_of(page)
+
+
+def text_lines(markup: str) -> list[str]:
+    page = f'<!DOCTYPE html>\n<html lang="de"><head><title>t</title></head><body><main>{markup}'
+    whole = pdf_of(f"{page}</main></body></html>".encode())
+    text = "\n".join(each.extract_text() for each in PdfReader(BytesIO(whole)).pages)
+    return [line.strip() for line in text.splitlines()]
+
+
+def test_no_number_with_thin_spaces_is_broken_in_a_narrow_column() -> None:
+    markup = (
+        "<table><thead><tr><th>a</th></tr></thead>"
+        "<tbody><tr><td>17\u202f920\u202f925</td></tr></tbody></table>"
+    )
+    assert "17 920 925" in text_lines(markup)
+
+
+def test_letters_of_a_wide_table_shrink_before_a_word_is_broken() -> None:
+    words = ["Wahrscheinlichkeit", "Standardabweichung", "Randtabellenfehler"] * 2
+    head = "".join(f"<th>{word}</th>" for word in words)
+    cells = "<td>1</td>" * len(words)
+    markup = f"<table><thead><tr>{head}</tr></thead><tbody><tr>{cells}</tr></tbody></table>"
+    found = text_lines(markup)
+    assert [found.count(word) for word in words] == [2] * len(words)
