@@ -44,6 +44,7 @@ def covered() -> frozenset[int]:
 
 def width_of(text: str, size: float, font: str = PLAIN) -> float:
     """The width of a text in points."""
+    register_fonts()
     return float(pdfmetrics.stringWidth(text, font, size))
 
 
