@@ -58,11 +58,16 @@ def persons_claim(k: int, linkages: Mapping[str, Linkage]) -> str:
 
 
 def assumptions(linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
-    """Whom pseudonyms protect from."""
+    """Whom pseudonyms protect from, and what they count."""
     if not linkages:
         return ()
-    names = tuple(linkages)
+    names, persons = tuple(linkages), of_persons(linkages)
+    counted = (
+        f"Each person has one identifier for {_all(persons)}, always written the same way: one "
+        "that is written in two ways counts as two persons.",
+    )
     return (
+        *(counted if persons else ()),
         f"The key of the pseudonyms ({_all(names)}) stays secret. Whoever has it can compute the "
         "pseudonym of every identifier that comes to mind, and by trying all of them turn every "
         "pseudonym back, even without the source: for them the rows are as good as named.",
