@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.charts import Cell, Chart, format_figure
 from dpdesk.core.language import ENGLISH, Untranslated, languages, voice
+from dpdesk.core.plain import EMPTY
 from dpdesk.core.spoken_charts import spoken_chart
 from dpdesk.report.fields import FIELDS
 from dpdesk.report.speech import Messages, count, counted, day, evidence, say, text
@@ -113,7 +114,7 @@ def cell_text(value: Cell) -> str:
         return voice().count(value)
     if isinstance(value, float):
         return figure(value, "number")
-    return value
+    return voice().text(EMPTY) if value == EMPTY else value
 
 
 def plain_value(value: object) -> str:
