@@ -10,7 +10,6 @@ from dpdesk.core.budget import Neighbours, ProtectedUnit, PureEpsilon, ZeroConce
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import (
-    Condition,
     IntegerParameter,
     ParameterValue,
     Texts,
@@ -66,10 +65,10 @@ def rho_parameter(help_text: str) -> PositiveParameter:
 
 def epsilon_parameter(help_text: str) -> PositiveParameter:
     """The parameter ``epsilon``."""
-    return PositiveParameter("epsilon", "ε, the privacy loss", help_text)
+    return PositiveParameter("epsilon", "ε, the privacy loss", help_text, replaces=("delta",))
 
 
-def delta_parameter(applies: Condition | None = None) -> PositiveParameter:
+def delta_parameter() -> PositiveParameter:
     """The parameter ``delta``."""
     return PositiveParameter(
         "delta",
@@ -77,7 +76,6 @@ def delta_parameter(applies: Condition | None = None) -> PositiveParameter:
         "With `rho`: the probability with which the ε that is shown may fail.",
         default=Fraction(1, 1_000_000),
         below=Fraction(1),
-        applies=applies,
     )
 
 

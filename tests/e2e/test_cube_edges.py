@@ -171,3 +171,10 @@ def test_the_page_says_where_other_texts_went(context: AppContext, tmp_path: Pat
     page = (made(context, tmp_path, people(20)) / "public/about.html").read_text("utf-8")
     assert '<span class="value">other</span> in region' in page
     assert "Rows with anything else in the other dimensions are left out." in page
+
+
+def test_the_chance_of_a_gaussian_claim_is_the_plans_own(
+    context: AppContext, tmp_path: Path
+) -> None:
+    out = made(context, tmp_path, people(20), rho=0.5, delta=0.01)
+    assert "Except with a chance of 0.01" in (out / "public/manifest.json").read_text()

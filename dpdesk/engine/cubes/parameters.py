@@ -157,7 +157,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     rho_parameter(
         "The budget for Gaussian noise, in zero-concentrated differential privacy.",
     ),
-    delta_parameter(Condition("noise", (GAUSSIAN,))),
+    delta_parameter(),
     ChoiceParameter(
         "noise",
         "Noise",
