@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 from functools import cache
 from importlib import metadata
 
@@ -11,6 +12,8 @@ from dpdesk import __version__
 from dpdesk.io.canonical import canonical_json
 
 _MAIN = "dpdesk"
+_REQUIRED = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([^\]]*)\])?")
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
 @cache
@@ -21,12 +24,14 @@ def components() -> tuple[tuple[str, str, str], ...]:
     hash is empty for a package that was installed without one.
     """
     found: dict[str, tuple[str, str, str]] = {}
+    seen: set[tuple[str, frozenset[str]]] = set()
     todo = [_MAIN]
     while todo:
-        name = todo.pop()
+        name, extras = _named(todo.pop())
         key = name.lower().replace("_", "-")
-        if key in found:
+        if (key, extras) in seen:
             continue
+        seen.add((key, extras))
         try:
             package = metadata.distribution(name)
         except metadata.PackageNotFoundError:
@@ -34,7 +39,7 @@ def components() -> tuple[tuple[str, str, str], ...]:
         record = package.read_text("RECORD") or ""
         code = hashlib.sha256(record.encode("utf-8")).hexdigest() if record else ""
         found[key] = (key, package.version, "" if key == _MAIN else code)
-        todo += [_name(line) for line in package.requires or () if _applies(line)]
+        todo += [line for line in package.requires or () if _applies(line, extras)]
     return tuple(found[key] for key in sorted(found))
 
 
@@ -72,13 +77,16 @@ def bill_sha256() -> str:
     return hashlib.sha256(bill_of_materials()).hexdigest()
 
 
-def _name(requirement: str) -> str:
-    for place, character in enumerate(requirement):
-        if not (character.isalnum() or character in "-_."):
-            return requirement[:place]
-    return requirement
+def _named(requirement: str) -> tuple[str, frozenset[str]]:
+    """The package that is required, and with which extras."""
+    found = _REQUIRED.match(requirement)
+    if found is None:
+        return requirement, frozenset()
+    extras = (each.strip() for each in (found[2] or "").split(","))
+    return found[1], frozenset(each for each in extras if each)
 
 
-def _applies(requirement: str) -> bool:
-    """Whether a requirement is one of this installation: extras are not."""
-    return "extra ==" not in requirement.replace("'", '"')
+def _applies(requirement: str, extras: frozenset[str]) -> bool:
+    """Whether a requirement is one of this installation: extras are not, but those asked for."""
+    named = _EXTRA.findall(requirement)
+    return not named or any(each in extras for each in named)

@@ -44,9 +44,14 @@ def _table(value: object) -> Mapping[str, Any]:
     return value
 
 
+def asks_labels(manifest: Mapping[str, object]) -> bool:
+    """Whether the plan asks for the labels of the source."""
+    return _table(manifest["parameters"]).get(LABELS) == SOURCE
+
+
 def dimension_labels(book: Codebook, manifest: Mapping[str, object]) -> tuple[Variable, ...]:
     """What is published of the dimensions, in their order; empty unless the plan asks for it."""
-    if _table(manifest["parameters"]).get(LABELS) != SOURCE:
+    if not asks_labels(manifest):
         return ()
     found = []
     for name, (categories, values) in published_dimensions(manifest).items():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dpdesk import __version__
 from dpdesk.app.labelling import variables_as_json
 from dpdesk.app.ledgers import LedgerDesk, open_ledger
-from dpdesk.app.private.labelling import dimension_labels
+from dpdesk.app.private.labelling import asks_labels, dimension_labels
 from dpdesk.app.private.pages import public_page, read_tables
 from dpdesk.app.private.preparing import PreparedDesign, hierarchies_of
 from dpdesk.app.releasing import (
@@ -171,7 +171,7 @@ class _Work:
             "result": dict(prepared.design.result),
             "commitment": commitment(prepared.data.sha256, key),
         }
-        found = dimension_labels(prepared.data.book, manifest)
+        found = dimension_labels(prepared.data.book, manifest) if asks_labels(manifest) else ()
         if found:
             self.build.write_public(VARIABLES, canonical_json(variables_as_json(found)))
         self.book = Codebook(found)

@@ -21,7 +21,7 @@ from dpdesk.core.plan import (
     Protection,
     SourceSpec,
 )
-from dpdesk.core.schema import Role
+from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.core.source_spec import FixedColumn
 from dpdesk.io import textfile
 from dpdesk.io.planfile import plan_as_json, plan_as_toml, read_plan, write_plan
@@ -301,7 +301,7 @@ plans = st.builds(
         missing=st.lists(texts, max_size=3).map(tuple),
     ),
     attributes=st.dictionaries(
-        texts, st.builds(AttributeSpec, st.sampled_from(Role), hierarchies), max_size=4
+        texts, st.builds(AttributeSpec, st.sampled_from(PLAN_ROLES), hierarchies), max_size=4
     ),
     protection=st.builds(
         Protection,
