@@ -24,11 +24,11 @@ for them behind a visible message, without blocking the event loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -54,9 +54,9 @@ from dpdesk.ui.shell.projects import ProjectActions
 from dpdesk.ui.shell.standard import (
     PanelSteps,
     ViewMenus,
-    declare_panel_actions,
-    declare_standard_actions,
     keys_text,
+    opening_specs,
+    working_specs,
 )
 from dpdesk.ui.shell.twins import toggle_tables
 from dpdesk.ui.shell.wishes import WishfulWindow
@@ -92,11 +92,10 @@ class MainWindow(WishfulWindow):
         self._running: tuple[int, ...] = ()
         self.actions_ = ActionSet(self)
         self.project_actions = ProjectActions(self)
-        declare_standard_actions(self)
-        self._steps = PanelSteps(self, tuple(entry.title for entry in entries))
-        declare_panel_actions(self, self._steps)
+        self._declare_actions()
+        self._steps = PanelSteps([entry.title for entry in entries], self.actions_)
         self._build(entries)
-        self._menus = ViewMenus(self, theme, settings)
+        self._menus = ViewMenus(self.actions_, theme, settings)
         self._build_menus()
         self._connect()
         self.setAcceptDrops(True)
@@ -216,7 +215,33 @@ class MainWindow(WishfulWindow):
             self._navigation.set_status(identifier, entry.panel.status())
         self.actions_.refresh()
 
-    # -- standard actions (declared in shell/standard.py)
+    # -- standard actions
+
+    def _declare_actions(self) -> None:
+        handlers: dict[str, Callable[[], None]] = {
+            **self.wishes(),
+            "file.quit": self.on_quit,
+            "edit.history": self.on_history,
+            "run.run": self.on_run,
+            "run.cancel": self.on_cancel,
+            "view.twin": self.on_toggle_table,
+            "view.region": self.on_next_region,
+            "help.explain": self.on_explain,
+            "help.keys": self.on_keys,
+            "help.palette": self.on_palette,
+        }
+        conditions = {
+            "edit.undo": self.can_undo,
+            "edit.redo": self.can_redo,
+            "edit.history": self.has_history,
+            "run.run": self.can_run,
+            "run.cancel": self.can_cancel,
+        }
+        for spec in opening_specs():
+            self.actions_.add(spec, handlers[spec.id])
+        self.project_actions.declare(self.actions_)
+        for spec in working_specs():
+            self.actions_.add(spec, handlers[spec.id], conditions.get(spec.id))
 
     def on_history(self) -> None:
         """Ctrl+H."""
@@ -280,6 +305,7 @@ class MainWindow(WishfulWindow):
         """Ctrl+Q."""
         self.close()
 
+    @Slot(int)
     def go_to_number(self, number: int) -> None:
         """Ctrl+1 to Ctrl+6."""
         identifiers = tuple(self._entries)
@@ -349,6 +375,9 @@ class MainWindow(WishfulWindow):
 
     def _connect(self) -> None:
         self._navigation.chosen.connect(self._on_chosen)
+        self._steps.asked.connect(self.go_to_number)
+        self._menus.recentAsked.connect(self.openPathAsked)
+        self._menus.choices.said.connect(self._on_message)
         self._activity.countChanged.connect(self._on_job_count)
         self._strip.jobsAsked.connect(self._activity.show_all)
         self._band.triggered.connect(self._on_band)
@@ -391,20 +420,6 @@ class MainWindow(WishfulWindow):
         mark = "● " if self._unsaved else ""
         self.setWindowTitle(f"{mark}{name} – DPDesk" if self._document else "DPDesk")
 
-    # -- files dropped on the window
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Local files may be dropped."""
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Open the first file dropped."""
-        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-        if paths:
-            event.acceptProposedAction()
-            self.openPathAsked.emit(paths[0])
-
     # -- start and end
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -412,7 +427,11 @@ class MainWindow(WishfulWindow):
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True
-            QTimer.singleShot(0, self.shown.emit)
+            QTimer.singleShot(0, self._on_painted)
+
+    @Slot()
+    def _on_painted(self) -> None:
+        self.shown.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Unsaved work is asked about; then jobs are stopped and waited for."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
@@ -17,114 +16,107 @@ from dpdesk.ui.shell.actions import ActionSet, ActionSpec
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.theme.manager import MODES, TEXT_SIZES
 
-if TYPE_CHECKING:
-    from dpdesk.ui.main_window import MainWindow
-
 Slotted = Callable[[QAction], None]
 translate = QCoreApplication.translate
 
 
-def declare_standard_actions(window: MainWindow) -> None:
-    """Declare the actions of the window itself."""
-    _declare_file(window)
-    _declare_edit_and_run(window)
-    _declare_view_and_help(window)
+def opening_specs() -> list[ActionSpec]:
+    """Commands of the File menu that open something; those on projects come after them."""
+    text = translate("Actions", "&Open…")
+    tip = translate("Actions", "Open a data file, a plan or a release")
+    found = [_spec("file.open", text, "Ctrl+O", tip, "open")]
+    text = translate("Actions", "Open a &release…")
+    tip = translate("Actions", "Open the folder of a release, check it and export from it")
+    found.append(_spec("file.release", text, "", tip, "open"))
+    text = translate("Actions", "Open the sa&mple")
+    tip = translate("Actions", "Open the synthetic people that come with DPDesk")
+    found.append(_spec("file.sample", text, "", tip, "open"))
+    return found
+
+
+def working_specs() -> list[ActionSpec]:
+    """The other commands of the window itself."""
+    return [*_saving(), *_edit_and_run(), *_view_and_help()]
 
 
 def _spec(identifier: str, text: str, keys: str, tip: str, group: str = "") -> ActionSpec:
     return ActionSpec(identifier, text, identifier.partition(".")[0], keys, tip, group)
 
 
-def _declare_file(window: MainWindow) -> None:
-    add = window.actions_.add
-    text = translate("Actions", "&Open…")
-    tip = translate("Actions", "Open a data file, a plan or a release")
-    add(_spec("file.open", text, "Ctrl+O", tip, "open"), window.on_open)
-    text = translate("Actions", "Open a &release…")
-    tip = translate("Actions", "Open the folder of a release, check it and export from it")
-    add(_spec("file.release", text, "", tip, "open"), window.on_open_release)
-    text = translate("Actions", "Open the sa&mple")
-    tip = translate("Actions", "Open the synthetic people that come with DPDesk")
-    add(_spec("file.sample", text, "", tip, "open"), window.on_sample)
-    window.project_actions.declare(window.actions_)
+def _saving() -> list[ActionSpec]:
     text = translate("Actions", "&Save plan")
     tip = translate("Actions", "Save roles, hierarchies and settings as a plan")
-    add(_spec("file.save", text, "Ctrl+S", tip, "save"), window.on_save)
+    found = [_spec("file.save", text, "Ctrl+S", tip, "save")]
     text = translate("Actions", "Save plan &as…")
     tip = translate("Actions", "Save the plan under another name")
-    add(_spec("file.save-as", text, "Ctrl+Shift+S", tip, "save"), window.on_save_as)
+    found.append(_spec("file.save-as", text, "Ctrl+Shift+S", tip, "save"))
     text = translate("Actions", "&Quit")
     tip = translate("Actions", "Close the window")
-    add(_spec("file.quit", text, "Ctrl+Q", tip, "quit"), window.on_quit)
+    found.append(_spec("file.quit", text, "Ctrl+Q", tip, "quit"))
+    return found
 
 
-def _declare_edit_and_run(window: MainWindow) -> None:
-    add = window.actions_.add
+def _edit_and_run() -> list[ActionSpec]:
     text, tip = translate("Actions", "&Undo"), translate("Actions", "Take the last edit back")
-    add(_spec("edit.undo", text, "Ctrl+Z", tip), window.on_undo, window.can_undo)
+    found = [_spec("edit.undo", text, "Ctrl+Z", tip)]
     text, tip = translate("Actions", "&Redo"), translate("Actions", "Do the edit again")
-    add(_spec("edit.redo", text, "Ctrl+Shift+Z", tip), window.on_redo, window.can_redo)
+    found.append(_spec("edit.redo", text, "Ctrl+Shift+Z", tip))
     text = translate("Actions", "&History…")
     tip = translate("Actions", "Go to any state that the work has had, also to what was undone")
-    add(_spec("edit.history", text, "Ctrl+H", tip), window.on_history, window.has_history)
+    found.append(_spec("edit.history", text, "Ctrl+H", tip))
     text = translate("Actions", "&Run this step")
     tip = translate("Actions", "Do the main action of the current step")
-    add(_spec("run.run", text, "Ctrl+Return", tip), window.on_run, window.can_run)
+    found.append(_spec("run.run", text, "Ctrl+Return", tip))
     text = translate("Actions", "&Cancel the running job")
     tip = translate("Actions", "Stop the newest job; nothing is changed")
-    add(_spec("run.cancel", text, "Esc", tip), window.on_cancel, window.can_cancel)
+    found.append(_spec("run.cancel", text, "Esc", tip))
+    return found
 
 
-def _declare_view_and_help(window: MainWindow) -> None:
-    add = window.actions_.add
+def _view_and_help() -> list[ActionSpec]:
     text = translate("Actions", "Chart or &table")
     tip = translate("Actions", "Show charts as picture or as table")
-    add(_spec("view.twin", text, "Ctrl+T", tip, "panel"), window.on_toggle_table)
+    found = [_spec("view.twin", text, "Ctrl+T", tip, "panel")]
     text = translate("Actions", "&Next region")
     tip = translate("Actions", "Move the focus to the next part of the window")
-    add(_spec("view.region", text, "F6", tip, "panel"), window.on_next_region)
+    found.append(_spec("view.region", text, "F6", tip, "panel"))
     text = translate("Actions", "&Explain this step")
     tip = translate("Actions", "Show what this step is for")
-    add(_spec("help.explain", text, "F1", tip), window.on_explain)
+    found.append(_spec("help.explain", text, "F1", tip))
     text = translate("Actions", "&Keys")
     tip = translate("Actions", "List all keys")
-    add(_spec("help.keys", text, "", tip), window.on_keys)
+    found.append(_spec("help.keys", text, "", tip))
     text = translate("Actions", "&Find a command…")
     tip = translate("Actions", "Find a command by a few letters")
-    add(_spec("help.palette", text, "Ctrl+K", tip), window.on_palette)
-
-
-def declare_panel_actions(window: MainWindow, steps: PanelSteps) -> None:
-    """Declare Ctrl+1 to Ctrl+6."""
-    for number, title in enumerate(steps.titles, start=1):
-        text = translate("Actions", "Go to {n} {title}").format(n=f"&{number}", title=title)
-        tip = translate("Actions", "Show the step {title}").format(title=title)
-        spec = _spec(f"view.panel-{number}", text, f"Ctrl+{number}", tip, "go")
-        window.actions_.add(spec, steps.handlers[number - 1].go)
+    found.append(_spec("help.palette", text, "Ctrl+K", tip))
+    return found
 
 
 class PanelStep(QObject):
     """Goes to one panel; an object of its own, so that no closure holds the window."""
 
-    def __init__(self, window: MainWindow, number: int) -> None:
-        super().__init__(window)
-        self._number = number
+    def __init__(self, steps: PanelSteps, number: int) -> None:
+        super().__init__(steps)
+        self._steps, self._number = steps, number
 
     def go(self) -> None:
         """Go there."""
-        from dpdesk.ui.main_window import MainWindow
-
-        window = self.parent()
-        if isinstance(window, MainWindow):
-            window.go_to_number(self._number)
+        self._steps.asked.emit(self._number)
 
 
-class PanelSteps:
-    """One :class:`PanelStep` per panel."""
+class PanelSteps(QObject):
+    """Declares Ctrl+1 to Ctrl+6; ``asked(int)`` tells the number of the panel to go to."""
 
-    def __init__(self, window: MainWindow, titles: tuple[str, ...]) -> None:
-        self.titles = titles
-        self.handlers = [PanelStep(window, number) for number in range(1, len(titles) + 1)]
+    asked = Signal(int)
+
+    def __init__(self, titles: Sequence[str], actions: ActionSet) -> None:
+        super().__init__(actions)
+        self._handlers = [PanelStep(self, number) for number in range(1, len(titles) + 1)]
+        for number, title in enumerate(titles, start=1):
+            text = translate("Actions", "Go to {n} {title}").format(n=f"&{number}", title=title)
+            tip = translate("Actions", "Show the step {title}").format(title=title)
+            spec = _spec(f"view.panel-{number}", text, f"Ctrl+{number}", tip, "go")
+            actions.add(spec, self._handlers[number - 1].go)
 
 
 def keys_text(actions: ActionSet) -> str:
@@ -151,11 +143,16 @@ class ViewChoice(QObject):
 
 
 class ViewChoices(QObject):
-    """Themes, text sizes, languages: what there is, what is chosen, and commands that choose."""
+    """Themes, text sizes, languages: what there is, what is chosen, and commands that choose.
 
-    def __init__(self, window: MainWindow, theme: ThemeManager, settings: SettingsStore) -> None:
-        super().__init__(window)
-        self._window, self._theme, self._settings = window, theme, settings
+    ``said(kind, sentence)`` tells what a choice does later.
+    """
+
+    said = Signal(str, str)
+
+    def __init__(self, actions: ActionSet, theme: ThemeManager, settings: SettingsStore) -> None:
+        super().__init__(actions)
+        self._actions, self._theme, self._settings = actions, theme, settings
         self._choices: list[ViewChoice] = []
 
     def themes(self) -> list[tuple[str, object, bool]]:
@@ -190,7 +187,7 @@ class ViewChoices(QObject):
                 choice = ViewChoice(name, value, self)
                 self._choices.append(choice)
                 text = template.format(choice=words)
-                self._window.actions_.add(ActionSpec(f"{name}.{value}", text), choice.go)
+                self._actions.add(ActionSpec(f"{name}.{value}", text), choice.go)
 
     def choose(self, name: str, value: object) -> None:
         """Take a theme, a text size or a language, and remember it."""
@@ -200,20 +197,25 @@ class ViewChoices(QObject):
         elif name == "language":
             self._settings.change(language=str(value))
             words = self.tr("The window speaks this language from the next start on.")
-            self._window.show_message("info", words)
+            self.said.emit("info", words)
         else:
             self._theme.set_text_size(int(str(value)))
             self._settings.change(text_size=self._theme.text_size)
 
 
 class ViewMenus(QObject):
-    """Submenus that are made when their menu opens: theme, text size, language, recent files."""
+    """Submenus that are made when their menu opens: theme, text size, language, recent files.
 
-    def __init__(self, window: MainWindow, theme: ThemeManager, settings: SettingsStore) -> None:
-        super().__init__(window)
-        self._window, self._settings = window, settings
-        self._choices = ViewChoices(window, theme, settings)
-        self._choices.declare()
+    ``recentAsked(path)`` tells which of the recent files to open, ``choices`` what was chosen.
+    """
+
+    recentAsked = Signal(str)
+
+    def __init__(self, actions: ActionSet, theme: ThemeManager, settings: SettingsStore) -> None:
+        super().__init__(actions)
+        self._settings = settings
+        self.choices = ViewChoices(actions, theme, settings)
+        self.choices.declare()
 
     def extend(self, menu: QMenu, name: str) -> None:
         """Add submenus to the menu ``file`` or ``view``."""
@@ -221,9 +223,9 @@ class ViewMenus(QObject):
             self._add_recent(menu)
         elif name == "view":
             menu.addSeparator()
-            self._add_choices(menu, self.tr("&Colours"), self._choices.themes(), self._on_mode)
-            self._add_choices(menu, self.tr("Text si&ze"), self._choices.sizes(), self._on_size)
-            names = self._choices.languages()
+            self._add_choices(menu, self.tr("&Colours"), self.choices.themes(), self._on_mode)
+            self._add_choices(menu, self.tr("Text si&ze"), self.choices.sizes(), self._on_size)
+            names = self.choices.languages()
             self._add_choices(menu, self.tr("&Language"), names, self._on_language)
 
     def _add_choices(
@@ -257,16 +259,16 @@ class ViewMenus(QObject):
 
     @Slot(QAction)
     def _on_recent(self, action: QAction) -> None:
-        self._window.openPathAsked.emit(str(action.data()))
+        self.recentAsked.emit(str(action.data()))
 
     @Slot(QAction)
     def _on_mode(self, action: QAction) -> None:
-        self._choices.choose("theme", action.data())
+        self.choices.choose("theme", action.data())
 
     @Slot(QAction)
     def _on_language(self, action: QAction) -> None:
-        self._choices.choose("language", action.data())
+        self.choices.choose("language", action.data())
 
     @Slot(QAction)
     def _on_size(self, action: QAction) -> None:
-        self._choices.choose("size", action.data())
+        self.choices.choose("size", action.data())
