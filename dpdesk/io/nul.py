@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.io.csvload import RAW
 from dpdesk.io.database import query
+from dpdesk.io.formats.stat_faults import nul_in_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -36,13 +36,4 @@ def refuse_nul(
                 if hit:
                     where = f"FROM {RAW} WHERE contains(c{j}, chr(0))"
                     row = cursor.execute(f"SELECT min(rowid) + 1 {where}").fetchone() or (1,)
-                    raise _refused(path, name, int(row[0]))
-
-
-def _refused(path: Path, name: str, row: int) -> InputError:
-    return InputError(
-        "read.nul",
-        f"{path.name}, row {row:,}, column `{name}`: found a NUL character, expected text.",
-        hint="Repair the value in its program, or leave the column out.",
-        details={"row": row, "column": name},
-    )
+                    raise nul_in_text(path.name, int(row[0]), name)

@@ -70,3 +70,13 @@ def _encoding(path: Path, encoding: str | None, row: int | None, column: str | N
         hint="Name the right `encoding` under [source], for instance cp1252 or utf-8.",
         details=details,
     )
+
+
+def nul_in_text(name: str, row: int, column: str) -> InputError:
+    """The error for a text that holds a NUL, at which the program would end it."""
+    return InputError(
+        "read.nul",
+        f"{name}, row {row:,}, column `{column}`: found a NUL character, expected text.",
+        hint="Repair the value in its program, or leave the column out.",
+        details={"row": row, "column": column},
+    )

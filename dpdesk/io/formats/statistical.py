@@ -14,6 +14,7 @@ from dpdesk.io.formats.labelwatch import LabelWatch
 from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.sav_losses import refuse_losses
 from dpdesk.io.formats.stat_faults import check_whole, no_rows, unreadable
 from dpdesk.io.formats.strange import note_periods, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
@@ -59,6 +60,9 @@ class StatisticalReader:
         if self.rows == 0 or not self.variables:
             raise no_rows(self._path.name, len(self.variables))
         note_periods(self.notes, self.variables, self._format)
+        if self._format == "sav":
+            names = [variable.name for variable in self.variables]
+            refuse_losses(self._path, names, request.limit, self.notes)
 
     def _metadata(self) -> Any:
         import pyreadstat

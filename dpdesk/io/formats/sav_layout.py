@@ -1,0 +1,173 @@
+"""Where the values of an SPSS file lie: header and dictionary, as far as a scan needs them.
+
+The layout is that of the PSPP developers' guide, chapter "System File Format".
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from dpdesk.io.formats.table import damaged
+
+PLAIN, BYTECODE, ZLIB = 0, 1, 2
+SLOT = 8
+
+_HEADER_BYTES = 176
+_VARIABLE, _LABELS, _LABELLED, _DOCUMENT, _EXTENSION, _END = 2, 3, 4, 6, 7, 999
+_FLOATS, _VERY_LONG = 4, 14
+_LAYOUTS = (2, 3)
+_SEGMENT, _KEPT = 255, 252
+_SYSMIS, _HIGHEST, _LOWEST = 0xFFEFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF, 0xFFEFFFFFFFFFFFFE
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The values of a column within a row: its first slot of 8 bytes, the slots of each segment.
+
+    A text of more than 255 bytes is kept in several segments; a number has one slot.
+    """
+
+    start: int
+    segments: tuple[int, ...]
+    numeric: bool
+
+
+@dataclass(frozen=True)
+class SavLayout:
+    """What a scan of the rows has to know.
+
+    ``order`` is ``"<"`` or ``">"``; ``sysmis``, ``highest`` and ``lowest`` are the bits of the
+    numbers that the file keeps for a missing value and for the open ends of ranges; ``slots`` the
+    slots of a row; ``start`` the place of the first byte behind the dictionary.
+    """
+
+    order: str
+    compression: int
+    bias: float
+    sysmis: int
+    highest: int
+    lowest: int
+    columns: tuple[Cells, ...]
+    slots: int
+    start: int
+
+
+@dataclass(frozen=True)
+class _Record:
+    """A variable record: its width (0: a number), its slots, its name of 8 bytes."""
+
+    width: int
+    slots: int
+    name: bytes
+
+
+def read_layout(path: Path) -> SavLayout:
+    """Header and dictionary of a file; raises InputError ``read.damaged``."""
+    with path.open("rb") as file:
+        try:
+            return _Dictionary(file).layout()
+        except (struct.error, ValueError, IndexError) as error:
+            raise damaged(path.name, "the descriptions of its columns are damaged") from error
+
+
+class _Dictionary:
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        raw = file.read(_HEADER_BYTES)
+        self._order = next(
+            order for order in ("<", ">", "") if not order or self._is_order(raw, order)
+        )
+        if not self._order:
+            raise ValueError("no layout code")
+        self._compression = int(self._unpack("i", raw, 72)[0])
+        self._bias = float(self._unpack("d", raw, 84)[0])
+        self._records: list[_Record] = []
+        self._long: dict[bytes, int] = {}
+        self._floats = (_SYSMIS, _HIGHEST, _LOWEST)
+
+    @staticmethod
+    def _is_order(raw: bytes, order: str) -> bool:
+        return struct.unpack_from(order + "i", raw, 64)[0] in _LAYOUTS
+
+    def _unpack(self, kind: str, raw: bytes, start: int = 0) -> tuple[int, ...]:
+        return struct.unpack_from(self._order + kind, raw, start)
+
+    def _ints(self, count: int) -> tuple[int, ...]:
+        return struct.unpack(f"{self._order}{count}i", self._file.read(4 * count))
+
+    def _skip(self, size: int) -> None:
+        if size < 0:
+            raise ValueError("a record of less than no bytes")
+        self._file.seek(size, 1)
+
+    def layout(self) -> SavLayout:
+        """Follow the records up to the rows."""
+        while (kind := self._ints(1)[0]) != _END:
+            if kind == _VARIABLE:
+                self._variable()
+            elif kind == _LABELS:
+                self._value_labels()
+            elif kind == _DOCUMENT:
+                self._skip(80 * self._ints(1)[0])
+            elif kind == _EXTENSION:
+                self._extension()
+            else:
+                raise ValueError("an unknown record")
+        self._ints(1)
+        sysmis, highest, lowest = self._floats
+        return SavLayout(
+            self._order, self._compression, self._bias, sysmis, highest, lowest,
+            tuple(self._columns()), sum(record.slots for record in self._records),
+            self._file.tell(),
+        )  # fmt: skip
+
+    def _variable(self) -> None:
+        width, has_label, missing, _, _ = self._ints(5)
+        name = self._file.read(8)
+        if has_label:
+            size = self._ints(1)[0]
+            self._skip(-(-size // 4) * 4)
+        self._skip(abs(missing) * SLOT)
+        if width >= 0:
+            slots = max(1, -(-width // SLOT))
+            self._records.append(_Record(width, slots, name.rstrip(b" \0").upper()))
+
+    def _value_labels(self) -> None:
+        for _ in range(self._ints(1)[0]):
+            size = self._file.read(SLOT + 1)[SLOT]
+            self._skip((size + SLOT) // SLOT * SLOT - 1)
+        kind, count = self._ints(2)
+        if kind != _LABELLED:
+            raise ValueError("value labels of no column")
+        self._skip(4 * count)
+
+    def _extension(self) -> None:
+        subtype, size, count = self._ints(3)
+        if subtype == _FLOATS and size * count == 3 * SLOT:
+            sysmis, highest, lowest = self._unpack("3Q", self._file.read(3 * SLOT))
+            self._floats = (sysmis, highest, lowest)
+        elif subtype == _VERY_LONG and size * count >= 0:
+            for entry in self._file.read(size * count).split(b"\t"):
+                name, mark, width = entry.rstrip(b"\0").partition(b"=")
+                if mark:
+                    self._long[name.upper()] = int(width)
+        else:
+            self._skip(size * count)
+
+    def _columns(self) -> Iterator[Cells]:
+        start = at = 0
+        while at < len(self._records):
+            record = self._records[at]
+            width = self._long.get(record.name, record.width)
+            count = -(-width // _KEPT) if width > _SEGMENT else 1
+            parts = self._records[at : at + count]
+            segments = tuple(part.slots for part in parts)
+            if len(parts) < count:
+                raise ValueError("a long text without its last segments")
+            yield Cells(start, segments, record.width == 0)
+            start += sum(segments)
+            at += count

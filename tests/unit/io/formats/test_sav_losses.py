@@ -1,0 +1,196 @@
+"""SPSS files: what the reading library would lose is named by row and column, nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpdesk.core.errors import InputError
+from dpdesk.io.formats import sav_words
+from dpdesk.io.formats.sav_layout import read_layout
+from dpdesk.io.formats.sav_losses import refuse_losses
+from dpdesk.io.formats.table import Notes
+from tests.helpers.sav_bytes import (
+    HIGHEST,
+    LOWEST,
+    SYSMIS,
+    Cell,
+    lost_cell,
+    write_sav_bytes,
+)
+from tests.helpers.stat_files import head
+
+FORMS = [(order, compression) for order in "<>" for compression in (0, 1, 2)]
+COLUMNS = [("NUM", 0), ("TEXT", 11), ("LONG", 300), ("MORE", 0)]
+NAN = 0x7FF8000000000000
+
+
+def _row(
+    number: Cell = 1.5, text: bytes = b"a", long: bytes = b"b", more: Cell = 2.0
+) -> list[Cell]:
+    return [number, text, long, more]
+
+
+def _refused(path: Path) -> InputError:
+    with pytest.raises(InputError) as caught:
+        head(path)
+    return caught.value
+
+
+@pytest.mark.parametrize(("order", "compression"), FORMS)
+def test_a_text_with_something_behind_a_nul_is_refused_with_its_place(
+    tmp_path: Path, order: str, compression: int
+) -> None:
+    rows = [_row(), _row(7.0), _row(text=b"Aach\0Ulm")]
+    error = _refused(write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows, order, compression))
+    assert error.code == "read.nul"
+    assert error.sentence == "p.sav, row 3, column `TEXT`: found a NUL character, expected text."
+    assert error.details == {"row": 3, "column": "TEXT"}
+
+
+@pytest.mark.parametrize(("order", "compression"), FORMS)
+@pytest.mark.parametrize(
+    ("end", "words"), [(HIGHEST, "1.7976931348623157e+308"), (LOWEST, "-1.7976931348623155e+308")]
+)
+def test_a_number_kept_for_open_ends_is_refused_with_its_place(
+    tmp_path: Path, order: str, compression: int, end: int, words: str
+) -> None:
+    rows = [_row(), _row(more=end), _row(text=b"a\0b")]
+    error = _refused(write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows, order, compression))
+    assert error.code == "read.reserved"
+    assert error.sentence == (
+        f"p.sav, row 2, column `MORE`: found the number {words}, which SPSS keeps for the open end "
+        "of a range, expected another number or a missing value."
+    )
+
+
+@pytest.mark.parametrize(("order", "compression"), FORMS)
+def test_padding_of_nuls_ranges_with_open_ends_and_missing_values_are_no_loss(
+    tmp_path: Path, order: str, compression: int
+) -> None:
+    rows = [
+        _row(97.0, b"Ulm" + bytes(8), b"x" * 254 + b"\0\0", SYSMIS),
+        _row(3.0, bytes(11), b"y" * 300, 0x7FEFFFFFFFFFFFFE),
+        _row(-5.0, b"a  \0  \0", bytes(300), 151.0),
+    ]
+    path = write_sav_bytes(
+        tmp_path / "p.sav",
+        COLUMNS,
+        rows,
+        order,
+        compression,
+        missing=(90.0, 1.7976931348623157e308),
+    )
+    found = head(path)
+    assert found.head == (
+        ("97", "Ulm", "x" * 254, ""),
+        ("3", "", "y" * 300, "1.7976931348623155e+308"),
+        ("-5", "a", "", "151"),
+    )
+    assert found.variables[0].missing.holds("97")
+    assert found.variables[0].missing.high == float("inf")
+    assert found.notes == ()
+
+
+def test_the_first_loss_of_a_row_is_the_one_of_its_first_column(tmp_path: Path) -> None:
+    rows = [_row(), _row(text=b"a\0b", long=b"c\0d", more=HIGHEST)]
+    assert _refused(write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows)).details["column"] == "TEXT"
+    rows = [_row(), _row(LOWEST, text=b"a\0b")]
+    assert _refused(write_sav_bytes(tmp_path / "q.sav", COLUMNS, rows)).details["column"] == "NUM"
+
+
+def test_a_nul_in_one_segment_of_a_long_text_counts_for_what_the_next_one_holds(
+    tmp_path: Path,
+) -> None:
+    rows = [_row(), _row(long=b"c\0".ljust(255) + b"d")]
+    assert _refused(write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows)).details["column"] == "LONG"
+
+
+def test_numbers_that_are_none_are_read_as_missing_and_noted(tmp_path: Path) -> None:
+    rows = [_row(), _row(NAN), _row(more=NAN | 1 << 63), _row(NAN + 7, more=SYSMIS)]
+    found = head(write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows))
+    assert [row[0] for row in found.head] == ["1.5", "", "1.5", ""]
+    assert set(found.notes) == {
+        "Row 2, column `NUM`: the number is not a number (NaN); it is read as missing. There are 2 "
+        "such values.",
+        "Row 3, column `MORE`: the number is not a number (NaN); it is read as missing.",
+    }
+
+
+def test_infinite_numbers_arrive(tmp_path: Path) -> None:
+    rows = [_row(float("inf"), more=float("-inf"))]
+    found = head(write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows))
+    assert found.head == (("inf", "a", "b", "-inf"),)
+
+
+def test_a_file_that_keeps_other_numbers_for_open_ends_is_taken_at_its_word(
+    tmp_path: Path,
+) -> None:
+    ends = (SYSMIS, 0x40590000_00000000, 0xC0590000_00000000)  # 100 and -100
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(), _row(more=100.0)], floats=ends)
+    assert _refused(path).details == {"row": 2, "column": "MORE"}
+    path = write_sav_bytes(tmp_path / "q.sav", COLUMNS, [_row(more=HIGHEST)], floats=ends)
+    assert head(path).head[0][3] == "1.7976931348623157e+308"
+
+
+def test_only_the_rows_that_are_read_are_looked_at(tmp_path: Path) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(), _row(), _row(more=HIGHEST)])
+    assert len(head(path, limit=2).head) == 2
+
+
+cells = st.one_of(
+    st.sampled_from([HIGHEST, LOWEST, SYSMIS, NAN, 1.0, -99.0, 151.0, 152.0, 0.5]),
+    st.integers(0, 2**64 - 1),
+)
+texts = st.lists(st.sampled_from([b"\0", b" ", b"a", b"\xfd\xfc\0\xff", b"        "]), max_size=9)
+
+
+def _fits(parts: list[bytes]) -> bytes:
+    return b"".join(parts)[:11]
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(st.tuples(cells, texts.map(_fits), texts.map(_fits), cells), min_size=1, max_size=40),
+    st.sampled_from(FORMS),
+    st.sampled_from([100.0, 50.0, 0.0]),
+    st.sampled_from([8, 24, 1 << 20]),
+)
+def test_the_scan_finds_what_a_slow_look_at_each_value_finds(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: Sequence[Sequence[Cell]],
+    form: tuple[str, int],
+    bias: float,
+    piece: int,
+) -> None:
+    monkeypatch.setattr(sav_words, "_PIECE", piece)
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows, *form, bias=bias)
+    lost = [(at + 1, COLUMNS[j][0]) for at, row in enumerate(rows)
+            if (j := lost_cell(row)) is not None]  # fmt: skip
+    names = [name for name, _ in COLUMNS]
+    if not lost:
+        refuse_losses(path, names, None, Notes())
+        return
+    with pytest.raises(InputError) as caught:
+        refuse_losses(path, names, None, Notes())
+    assert (caught.value.details["row"], caught.value.details["column"]) == lost[0]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_every_form_of_compression_gives_the_same_words(tmp_path: Path, order: str) -> None:
+    rows = [_row(float(n), f"text {n}".encode(), b"z" * (n % 301), n / 7) for n in range(-99, 152)]
+    found = []
+    for compression in (0, 1, 2):
+        path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows, order, compression)
+        with path.open("rb") as file:
+            found.append(np.concatenate(list(sav_words.words_of(file, read_layout(path)))))
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
