@@ -116,7 +116,7 @@ def test_only_the_named_degrees_are_exact(genuine: Mapping[str, Path]) -> None:
     assert {node: float(shown[node]) for node in ("n0", "n5")} == {
         node: degrees()[node] for node in ("n0", "n5")
     }
-    assert result["exact"] == {"minimal_change": 10}
+    assert result["exact"] == {"minimal_change": 6}
 
 
 def test_pages_tell_what_is_exact_and_why_averaging_fails(genuine: Mapping[str, Path]) -> None:
@@ -396,6 +396,6 @@ def test_the_reviewer_is_asked_about_exact_degrees_and_single_edges(
     asked = made.item("exact-tables")
     assert asked.status is ItemStatus.REVIEW
     assert "`number of edges` and 2 single degrees" in asked.evidence
-    assert "minimal change of 10 edges beside them, which was computed again" in asked.evidence
+    assert "minimal change of 6 edges beside them, which was computed again" in asked.evidence
     plain = check_release(context, genuine["plain"], CancelToken(), silent).checklist
     assert "odds about one edge" in plain.item("privacy-loss").evidence

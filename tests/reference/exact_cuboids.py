@@ -34,24 +34,33 @@ def all_cells(shape: Sequence[int], axes: Sequence[int]) -> list[tuple[int, ...]
     return list(product(*(range(shape[i]) for i in axes)))
 
 
+def with_a_cell_outside(matrix: NDArray[np.int64], total: int) -> NDArray[np.int64]:
+    """One cell more, for rows outside the domain: constraint ``total`` alone counts them."""
+    padded = np.pad(matrix, ((0, 0), (0, 1)))
+    padded[total, -1] = 1
+    return padded
+
+
 def longest_minimal(matrix: NDArray[np.int64], largest: int = 1) -> int:
     """The largest L1 norm of a minimal move with entries of at most ``largest``."""
+    return int(np.abs(all_minimal(matrix, largest)).sum(axis=1).max(initial=0))
+
+
+def all_minimal(matrix: NDArray[np.int64], largest: int = 1) -> NDArray[np.int8]:
+    """All minimal moves with entries of at most ``largest``, shape (moves, cells)."""
     cells = matrix.shape[1]
     values = np.arange(-largest, largest + 1, dtype=np.int8)
     vectors = np.stack(np.meshgrid(*[values] * cells, indexing="ij"), axis=-1).reshape(-1, cells)
     moves = vectors[(vectors @ matrix.T.astype(np.int8) == 0).all(axis=1)]
     norms = np.abs(moves).sum(axis=1)
     minimal: list[NDArray[np.int8]] = []
-    longest = 0
     for norm in range(1, int(norms.max(initial=0)) + 1):
         level = moves[norms == norm]
         for small in minimal:
             inside = (np.abs(small) <= np.abs(level)).all(axis=1) & (small * level >= 0).all(axis=1)
             level = level[~inside]
-        if len(level):
-            longest = norm
-            minimal += list(level)
-    return longest
+        minimal += list(level)
+    return np.array(minimal, dtype=np.int8).reshape(-1, cells)
 
 
 def longest_pair(matrix: NDArray[np.int64], most: int) -> int:

@@ -67,14 +67,9 @@ class KnownDegrees:
         0 where everything follows. Raises Cancelled.
         """
         if self.directed:
-            found = directed_sensitivity(
-                self.nodes,
-                len(self.first),
-                len(self.second),
-                edge_count=self.total,
-                token=token,
+            return directed_sensitivity(
+                self.nodes, self.first, self.second, edge_count=self.total, token=token
             )
-            return min(found, self.pairs)
         known = len(self.first)
         count = self.total and known < self.nodes
         key = (self.nodes, known, count)

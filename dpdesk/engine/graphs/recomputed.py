@@ -1,7 +1,8 @@
 """What the verifier finds out by itself about a graph: changes, variances, from settings alone.
 
 Nothing of the design's closed forms is used: sizes of minimal changes of small graphs are a list
-of enumerated values, those of others follow from walks; variances are solved for step by step.
+of enumerated values or all walks, those of others follow from walks; variances are solved for step
+by step.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.engine.cubes.exact.recomputed import longest_walk
+from dpdesk.engine.cubes.exact.recomputed import longest_walks
+from dpdesk.engine.graphs import small_walks
 
 Floats = NDArray[np.float64]
 _SMALL = {
@@ -69,22 +71,24 @@ def minimal_change(claim: Claim) -> int:
     """The size of the largest minimal change, or a safe bound, that keeps what is claimed."""
     size, known = claim.size, int(claim.out.sum())
     if claim.directed:
+        if size <= small_walks.MOST_NODES:
+            return small_walks.longest_change(claim.out.tolist(), claim.into.tolist(), claim.total)
         return min(claim.pairs, _directed(size, known, int(claim.into.sum()), total=claim.total))
     if size <= max(nodes for nodes, _ in _SMALL):
         return _SMALL[size, claim.total and known < size][known]
     if known == size:
         return min(claim.pairs, 2 * size)
-    return min(claim.pairs, (2 * known + 1) * (2 if claim.total else 1))
+    return min(claim.pairs, 2 * known + (2 if claim.total else 1))
 
 
 def _directed(size: int, known1: int, known2: int, *, total: bool) -> int:
+    """The longest walk, as in a table with loops; two where the number of edges must stay."""
     if not known1 and not known2:
         return 2 if total else 1
-    if not known1 or not known2:
-        return 2
-    longest = longest_walk(known1, size, known2, size)
-    settled = size in (known1, known2)
-    return longest * (2 if total and not settled else 1)
+    even, odd = longest_walks(known1, size, known2, size)
+    if not total or size in (known1, known2):
+        return max(even, odd)
+    return max(even, 2 * min(known1, known2) + 2)
 
 
 def left_over(claim: Claim, wanted: Floats, squares: float) -> float:

@@ -6,6 +6,7 @@ whose walks are tried length by length, more than two by comparing small tables 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
@@ -139,53 +140,88 @@ def _parts(cell: Cell, finer: Names, categories: Mapping[str, tuple[str, ...]]) 
 
 
 def minimal_change(claim: ExactClaim) -> int | None:
-    """The size of the largest minimal change that keeps what is exact; None beyond two cuboids."""
+    """The size of the largest minimal change that keeps what is exact; None beyond two cuboids.
+
+    0 when everything follows from what is exact.
+    """
     sides = [*claim.whole, *claim.cells]
     if len(sides) > 2:
         return None
     if not sides:
         return 2 if claim.total else 1
     rest = claim.size(frozenset(claim.categories) - frozenset().union(*sides))
+    published = frozenset() in claim.everything
     if len(sides) == 1:
+        free = claim.size(sides[0]) - len(claim.cells.get(sides[0], ()))
+        if rest == 1 and published:
+            return 2 if free > 1 else 0
         return 2 if claim.whole or claim.total or rest > 1 else 1
-    longest = 2 if rest > 1 else 0
-    for counts in _shared(claim, sides[0], sides[1]):
-        longest = max(longest, longest_walk(*counts))
-    return longest * (2 if claim.total and not _settled(claim, sides[0], sides[1]) else 1)
+    return max(2 if rest > 1 else 0, _of_walks(claim, sides[0], sides[1], published))
 
 
-def longest_walk(known1: int, all1: int, known2: int, all2: int) -> int:
-    """The longest walk between cells of two sides that passes each known cell once."""
-    longest = 0
-    for passed1 in range(known1 + 1):
-        for passed2 in range(known2 + 1):
-            if passed1 == passed2:
-                longest = max(longest, 2 * passed1)
-                if known1 < all1 and known2 < all2:
-                    longest = max(longest, 2 * passed1 + 1)
-            elif passed2 == passed1 + 1 and known1 < all1:
-                longest = max(longest, 2 * passed2)
-            elif passed1 == passed2 + 1 and known2 < all2:
-                longest = max(longest, 2 * passed1)
+def _of_walks(claim: ExactClaim, one: Names, other: Names, published: bool) -> int:
+    """The longest walk, or pair of walks where the number of rows must stay as it is.
+
+    Two walks in one place pass different known cells; so they share out the smaller number of them.
+    """
+    places = list(_shared(claim, one, other))
+    single = [longest_walks(*place) for place, _ in places]
+    even, odd = max(each[0] for each in single), max(each[1] for each in single)
+    if not claim.total or odd == 0:
+        return max(even, odd)
+    longest = even if published else max(even, odd + 1)
+    for (known1, all1, known2, all2), count in places:
+        least = min(known1, known2)
+        if all1 == known1 or all2 == known2:
+            continue
+        if least > 0 or (all1 - known1) * (all2 - known2) > 1:
+            longest = max(longest, 2 * least + 2)
+        if count > 1:
+            longest = max(longest, 2 * (2 * least + 1))
+    for (_, odd1), (_, odd2) in combinations(single, 2):
+        longest = max(longest, odd1 + odd2 if odd1 and odd2 else 0)
     return longest
 
 
-def _shared(claim: ExactClaim, one: Names, other: Names) -> Iterator[tuple[int, int, int, int]]:
-    """Known and all cells of both sides for every value of the dimensions they share."""
+def longest_walks(known1: int, all1: int, known2: int, all2: int) -> tuple[int, int]:
+    """The longest walks between cells of two sides that pass each known cell at most once.
+
+    First those that add as many rows as they take away, then those that add or take one more; 0
+    where there is none. They end where they began, or in cells that are not known; and no walk goes
+    back in the cell of the base cuboid in which it came.
+    """
+    even = odd = 0
+    free1, free2 = all1 - known1, all2 - known2
+    for passed1, passed2 in product(range(known1 + 1), range(known2 + 1)):
+        if passed1 == passed2:
+            even = max(even, 2 * passed1 if passed1 > 1 else 0)
+            odd = max(odd, 2 * passed1 + 1 if free1 and free2 else 0)
+        elif passed2 == passed1 + 1 and free1 > (1 if passed1 == 0 else 0):
+            even = max(even, 2 * passed2)
+        elif passed1 == passed2 + 1 and free2 > (1 if passed2 == 0 else 0):
+            even = max(even, 2 * passed1)
+    return even, odd
+
+
+def _shared(
+    claim: ExactClaim, one: Names, other: Names
+) -> Iterator[tuple[tuple[int, int, int, int], int]]:
+    """Known and all cells of both sides, and for how many values of what they share."""
     shared, all1, all2 = one & other, claim.size(one - other), claim.size(other - one)
     known = [_by_value(claim, names, shared) for names in (one, other)]
     values: set[Cell] = set().union(*(each for each in known if each is not None))
-    counts = {
+    found = Counter(
         (
             all1 if known[0] is None else known[0].get(value, 0),
             all2 if known[1] is None else known[1].get(value, 0),
         )
         for value in values
-    }
-    if len(values) < claim.size(shared):
-        counts.add((all1 if known[0] is None else 0, all2 if known[1] is None else 0))
-    for known1, known2 in counts:
-        yield known1, all1, known2, all2
+    )
+    others = claim.size(shared) - len(values)
+    if others:
+        found[all1 if known[0] is None else 0, all2 if known[1] is None else 0] += others
+    for (known1, known2), count in found.items():
+        yield (known1, all1, known2, all2), count
 
 
 def _by_value(claim: ExactClaim, names: Names, shared: Names) -> dict[Cell, int] | None:
@@ -196,13 +232,6 @@ def _by_value(claim: ExactClaim, names: Names, shared: Names) -> dict[Cell, int]
         value = frozenset(pair for pair in cell if pair[0] in shared)
         found[value] = found.get(value, 0) + 1
     return found
-
-
-def _settled(claim: ExactClaim, one: Names, other: Names) -> bool:
-    return all(
-        known1 == all1 or known2 == all2
-        for known1, all1, known2, all2 in _shared(claim, one, other)
-    )
 
 
 def larger_change(claim: ExactClaim, stated: int) -> bool | None:

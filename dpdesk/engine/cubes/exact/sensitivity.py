@@ -85,12 +85,10 @@ def generic_sensitivity(known: Knowledge, token: CancelToken) -> GenericSensitiv
         return GenericSensitivity(1, False, Origin.NONE)
     if len(known.cuboids) > _TWO:
         return _remembered(known, token)
-    fixed = bool(known.whole) or _fixes_total(known)
-    value = _of_two(known) if len(known.cuboids) == _TWO else _of_one(known)
-    if known.total and not fixed:
-        doubled = _TWO if len(known.cuboids) == 1 else 2 * value
-        return GenericSensitivity(doubled, True, Origin.FORMULA)
-    return GenericSensitivity(value, fixed, Origin.FORMULA)
+    if len(known.cuboids) == 1:
+        fixed = bool(known.whole) or known.total
+        return GenericSensitivity(_of_one(known), fixed, Origin.FORMULA)
+    return _of_two(known)
 
 
 def _remembered(known: Knowledge, token: CancelToken) -> GenericSensitivity:
@@ -129,82 +127,109 @@ def _by_tool(
 
 
 def _of_one(known: Knowledge) -> int:
-    """2 where rows can be exchanged within a known cell; 1 where known cells are base cells."""
+    """2 where rows can be exchanged, within a known cell or otherwise; else 1.
+
+    With a known number of rows all follows where but one base cell is not known.
+    """
     mask = known.cuboids[0]
-    return _TWO if cells(~mask & (1 << len(known.shape)) - 1, known.shape) > 1 else 1
+    beside = cells(~mask & (1 << len(known.shape)) - 1, known.shape)
+    if known.apex and beside == 1:
+        return _TWO if cells(mask, known.shape) - len(known.cells[mask]) > 1 else 0
+    return _TWO if beside > 1 or known.total else 1
 
 
-def _of_two(known: Knowledge) -> int:
-    """Two cuboids: the largest value of any component, of which each value they share is one."""
-    one, other = known.cuboids
-    shape, shared = known.shape, one & other
-    first, second = cells(one & ~other, shape), cells(other & ~one, shape)
-    rest = cells(~(one | other) & (1 << len(shape)) - 1, shape)
-    value = _TWO if rest > 1 else 0
-    for known_first, known_second in _components(known, one, other, shared, first, second):
-        value = max(value, _of_component(known_first, first, known_second, second))
-    return value
-
-
-def _of_component(n1: int, all1: int, n2: int, all2: int) -> int:
-    """The longest minimal move among ``all1`` and ``all2`` cells, n1 and n2 of them known.
+@dataclass(frozen=True)
+class _Component:
+    """Two cuboids under one value of what they share: known cells, and cells that are not known.
 
     Rows are edges between the cells of the two cuboids. A minimal move is a closed walk that meets
-    each known cell at most twice, or one between two cells that are not known.
+    each known cell at most once, or one between two cells that are not known.
     """
-    longest = [2 * min(n1, n2)]
-    if n1 < all1 and n2 >= 1:
-        longest.append(2 * min(n2, n1 + 1))
-    if n2 < all2 and n1 >= 1:
-        longest.append(2 * min(n1, n2 + 1))
-    if n1 < all1 and n2 < all2:
-        longest.append(2 * min(n1, n2) + 1)
-    return max(longest)
+
+    known: tuple[int, int]
+    free: tuple[int, int]
+
+    @property
+    def open(self) -> bool:
+        """Whether both have a cell that is not known: a row more or less keeps what is known."""
+        return min(self.free) > 0
+
+    @property
+    def even(self) -> int:
+        """The longest minimal move that keeps the number of rows; 0 where there is none."""
+        (n1, n2), (free1, free2) = self.known, self.free
+        closed = 2 * min(n1, n2) if min(n1, n2) > 1 else 0
+        return max(closed, _between(n1, n2, free2), _between(n2, n1, free1))
+
+    @property
+    def odd(self) -> int:
+        """The longest one with a row more, or less, in all; 0 where there is none."""
+        return 2 * min(self.known) + 1 if self.open else 0
+
+    @property
+    def pair(self) -> int:
+        """The longest one of a move with a row more and one with a row less, 0 where there is none.
+
+        They meet different known cells, else they hold a part that keeps the number of rows.
+        """
+        apart = min(self.known) > 0 or self.free[0] * self.free[1] > 1
+        return 2 * min(self.known) + 2 if self.open and apart else 0
 
 
-def _components(
-    known: Knowledge, one: int, other: int, shared: int, first: int, second: int
-) -> set[tuple[int, int]]:
-    """How many cells of both cuboids are known, for every value of what they share."""
-    counts = [
+def _between(passed: int, other: int, free: int) -> int:
+    """The longest walk between two of the ``free`` cells of one cuboid; 0 where there is none.
+
+    It passes as many known cells of the other cuboid as it can, and one less of its own.
+    """
+    cells_passed = min(passed, other + 1)
+    there = free > 1 if cells_passed == 1 else free > 0
+    return 2 * cells_passed if there else 0
+
+
+def _of_two(known: Knowledge) -> GenericSensitivity:
+    """Two cuboids: the longest minimal move of any component.
+
+    Where the number of rows is known and does not follow, a move with a row more goes together with
+    one with a row less, in one component or in two. Unless the grand total is published, that may
+    be a row outside the domain, which takes the room of the shortest one.
+    """
+    one, other = known.cuboids
+    rest = cells(~(one | other) & (1 << len(known.shape)) - 1, known.shape)
+    components = _components(known, one, other)
+    longest = max(_TWO if rest > 1 else 0, *(part.even for part in components))
+    odd = sorted(part.odd for part, count in components.items() for _ in range(min(count, 2)))
+    if not odd[-1]:
+        return GenericSensitivity(longest, True, Origin.FORMULA)
+    if not known.total:
+        return GenericSensitivity(max(longest, odd[-1]), False, Origin.FORMULA)
+    together = max(part.pair for part in components)
+    apart = sum(odd[-2:]) if len(odd) > 1 and odd[-2] else 0
+    outside = 0 if known.apex else odd[-1] + 1
+    return GenericSensitivity(max(longest, together, apart, outside), True, Origin.FORMULA)
+
+
+def _components(known: Knowledge, one: int, other: int) -> Counter[_Component]:
+    """How many values of what two cuboids share have so many known cells and others."""
+    shape, shared = known.shape, one & other
+    first, second = cells(one & ~other, shape), cells(other & ~one, shape)
+    sides = [
         None if mask in known.whole else _by_shared(mask, shared, known.cells[mask])
         for mask in (one, other)
     ]
-    sizes = (range(known.shape[i]) for i in members(shared))
-    if all(count is None for count in counts):
-        return {(first, second)}
-    named: set[Cell] = {place for count in counts if count for place in count}
-    found = {
-        tuple(
-            every if count is None else count.get(place, 0)
-            for count, every in zip(counts, (first, second), strict=True)
-        )
-        for place in named
-    }
-    if len(named) < np.prod([len(size) for size in sizes], dtype=np.int64):
-        found.add(
-            tuple(
-                every if count is None else 0
-                for count, every in zip(counts, (first, second), strict=True)
-            )
-        )
-    return {(a, b) for a, b in found}
+    named: set[Cell] = {place for side in sides if side for place in side}
+    found: Counter[_Component] = Counter()
+    for place in named:
+        n1 = first if sides[0] is None else sides[0][place]
+        n2 = second if sides[1] is None else sides[1][place]
+        found[_Component((n1, n2), (first - n1, second - n2))] += 1
+    n1, n2 = (0 if side else size for side, size in zip(sides, (first, second), strict=True))
+    found[_Component((n1, n2), (first - n1, second - n2))] += cells(shared, shape) - len(named)
+    return +found
 
 
 def _by_shared(mask: int, shared: int, known: frozenset[Cell]) -> Counter[Cell]:
     kept = [place for place, i in enumerate(members(mask)) if shared >> i & 1]
     return Counter(tuple(cell[place] for place in kept) for cell in known)
-
-
-def _fixes_total(known: Knowledge) -> bool:
-    """Whether the known cells of two cuboids fix the number of rows: one side of each component."""
-    if len(known.cuboids) < _TWO:
-        return False
-    one, other = known.cuboids
-    shape = known.shape
-    first, second = cells(one & ~other, shape), cells(other & ~one, shape)
-    pairs = _components(known, one, other, one & other, first, second)
-    return all(a == first or b == second for a, b in pairs)
 
 
 def _enumerated(known: Knowledge, token: CancelToken) -> GenericSensitivity:
@@ -223,8 +248,8 @@ def _matrix(known: Knowledge, table: _Small) -> tuple[NDArray[np.int8], bool]:
     matrix = table.matrix
     fixed = bool(known.whole) or _in_row_space(matrix)
     if known.total and not fixed:
-        # Where the number of rows is known, one that leaves the domain is in a cell of its own.
-        matrix = np.pad(matrix, ((0, 1), (0, 1)))
+        # Unless the grand total is published, a row may leave the domain, to a cell of its own.
+        matrix = np.pad(matrix, ((0, 1), (0, 0 if known.apex else 1)))
         matrix[-1] = 1
     return matrix, fixed or known.total
 

@@ -9,6 +9,7 @@ import pytest
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.moves import minimal_moves
+from dpdesk.engine.graphs import small_walks
 from dpdesk.engine.graphs.known import KnownDegrees
 from dpdesk.engine.graphs.recomputed import minimal_change, whole_claim
 from tests.reference.exact_cuboids import longest_minimal
@@ -44,29 +45,62 @@ def test_undirected_graphs_up_to_six_nodes_have_the_enumerated_change(
         assert truth <= (2 * safe if total and first < nodes else safe)
 
 
+def beside_all(nodes: int) -> list[KnownDegrees]:
+    """All that can be known of a directed graph, up to renaming nodes, with what follows."""
+    found = []
+    for both, out, into in product(range(nodes + 1), repeat=3):
+        if both + out + into <= nodes:
+            first = frozenset(range(both + out))
+            second = frozenset([*range(both), *range(both + out, both + out + into)])
+            for total in (False, True):
+                known = KnownDegrees(nodes, True, first, second, total=total).closed()
+                found += [known] if known.anything else []
+    return found
+
+
+def verified(known: KnownDegrees) -> int:
+    """What the verifier finds."""
+    flags = [[node in side for node in range(known.nodes)] for side in (known.first, known.second)]
+    return minimal_change(whole_claim(True, *flags, known.total))
+
+
 @pytest.mark.parametrize("nodes", [3, 4])
-def test_directed_graphs_never_change_by_more_than_is_stated(nodes: int) -> None:
+def test_directed_graphs_have_the_change_found_among_all_changes(nodes: int) -> None:
+    for known in beside_all(nodes):
+        matrix = sums(
+            nodes, sorted(known.first), sorted(known.second), directed=True, total=known.total
+        )
+        assert known.change(CancelToken()) == longest_change(matrix) == verified(known), known
+
+
+def test_all_directed_graphs_of_five_nodes_have_the_change_that_the_verifier_finds() -> None:
+    cases = beside_all(5)
+    assert len(cases) == 111
+    for known in cases:
+        assert known.change(CancelToken()) == verified(known), known
+
+
+@pytest.mark.parametrize("nodes", [6, 7, 9])
+def test_larger_directed_graphs_never_change_by_more_than_is_stated(nodes: int) -> None:
     tight = 0
-    for first, second, total in product(range(nodes + 1), range(nodes + 1), (False, True)):
-        if first == second == 0:
+    for known in beside_all(nodes):
+        flags = [[node in side for node in range(nodes)] for side in (known.first, known.second)]
+        if sum(map(sum, flags)) > 8:  # all walks of more take long
             continue
-        matrix = sums(nodes, range(first), range(second), directed=True, total=total)
-        own = range(nodes - second, nodes)
-        apart = sums(nodes, range(first), own, directed=True, total=total)
-        found = stated(nodes, first, second, directed=True, total=total)
-        truths = longest_change(matrix), longest_change(apart)
-        assert max(truths) <= found
-        tight += max(truths) == found
-    assert tight >= nodes * nodes
+        truth = small_walks.longest_change(flags[0], flags[1], known.total)
+        found = known.change(CancelToken())
+        assert truth <= found == verified(known), known
+        tight += truth == found
+    assert tight > 0
 
 
-@pytest.mark.parametrize(("first", "second"), [(5, 5), (5, 2), (3, 3), (4, 1), (2, 3)])
-def test_directed_graphs_of_five_nodes_never_change_by_more_than_is_stated(
-    first: int, second: int
-) -> None:
-    matrix = sums(5, range(first), range(second), directed=True, total=False)
-    truth = minimal_moves(matrix.astype(np.int8), CancelToken(), bound=1).longest
-    assert truth <= stated(5, first, second, directed=True, total=False)
+@pytest.mark.parametrize("nodes", [7, 8])
+def test_two_walks_beside_a_known_number_of_edges_share_out_the_known_nodes(nodes: int) -> None:
+    """Grown walk by walk: beside n degrees and the number of edges no change is over 2n + 2."""
+    for first in (1, 2):
+        matrix = sums(nodes, range(first), (), directed=False, total=True)
+        truth = minimal_moves(matrix.astype(np.int8), CancelToken(), bound=1).longest
+        assert truth <= stated(nodes, first, 0, directed=False, total=True) == 2 * first + 2
 
 
 def test_a_graph_whose_edges_count_several_times_needs_more_than_one_where_they_do_not() -> None:
