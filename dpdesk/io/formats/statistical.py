@@ -10,11 +10,11 @@ import numpy as np
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.labels import Kind, UserMissing, Variable
+from dpdesk.io.formats import dta_losses, sav_losses
 from dpdesk.io.formats.labelwatch import LabelWatch
 from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
-from dpdesk.io.formats.sav_losses import refuse_losses
 from dpdesk.io.formats.stat_faults import check_whole, no_rows, unreadable
 from dpdesk.io.formats.strange import note_periods, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
@@ -60,9 +60,11 @@ class StatisticalReader:
         if self.rows == 0 or not self.variables:
             raise no_rows(self._path.name, len(self.variables))
         note_periods(self.notes, self.variables, self._format)
+        names = [variable.name for variable in self.variables]
         if self._format == "sav":
-            names = [variable.name for variable in self.variables]
-            refuse_losses(self._path, names, request.limit, self.notes)
+            sav_losses.refuse_losses(self._path, names, request.limit, self.notes)
+        elif self._format == "dta":
+            dta_losses.refuse_losses(self._path, names, request.limit, self.notes)
 
     def _metadata(self) -> Any:
         import pyreadstat

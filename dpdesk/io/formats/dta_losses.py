@@ -1,0 +1,111 @@
+"""Values of a Stata file that would be lost without a word.
+
+In Stata every number from 2¹⁰²³ on (of single precision from 2¹²⁷) is missing, and 27 of them are
+the ones that it writes: ``.`` and ``.a`` to ``.z``. Others come from other programs; they are read
+as missing, as Stata does, and noted with their place, like NaN. A long text (strL) may hold a NUL,
+at which the reading library ends it: it is refused. What stands behind the NUL of a text of fixed
+length is no part of it: Stata fills up with random bytes.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.io.formats.dta_layout import DOUBLE, DtaLayout, read_layout
+from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.formats.stat_faults import nul_in_text
+from dpdesk.io.formats.table import Notes, damaged
+
+_BYTES = 4 << 20
+_MARK = b"GSO"
+_LETTERS = 26
+_CODES = {
+    DOUBLE: (2.0**1023, 0x7FE0000000000000, 1 << 40, "f8", "u8"),
+    4: (2.0**127, 0x7F000000, 1 << 11, "f4", "u4"),
+}
+"""The first missing number, its bits, the step of bits to the next, the types."""
+
+
+def refuse_losses(path: Path, names: Sequence[str], limit: int | None, notes: Notes) -> None:
+    """Raise InputError ``read.nul`` for a long text with a NUL; note numbers read as missing.
+
+    ``names`` are those of the columns; with ``limit`` only the first rows are looked at. Raises
+    InputError ``read.damaged`` when the file cannot be followed.
+    """
+    layout = read_layout(path)
+    if layout is None:
+        return
+    if layout.columns != len(names):
+        what = f"it describes {layout.columns:,} columns, but {len(names):,} were found"
+        raise damaged(path.name, what)
+    rows = layout.rows if limit is None else min(limit, layout.rows)
+    with path.open("rb") as file:
+        if layout.floats:
+            _note_numbers(file, layout, names, rows, notes)
+        if layout.texts:
+            _refuse_nul(file, layout, names, rows, path)
+
+
+def _note_numbers(
+    file: IO[bytes], layout: DtaLayout, names: Sequence[str], rows: int, notes: Notes
+) -> None:
+    file.seek(layout.start)
+    size = max(1, _BYTES // layout.row_bytes)
+    for start in range(0, rows, size):
+        data = file.read(min(size, rows - start) * layout.row_bytes)
+        count = len(data) // layout.row_bytes
+        table = np.frombuffer(data, np.uint8, count * layout.row_bytes)
+        table = table.reshape(count, layout.row_bytes)
+        for j, at, width in layout.floats:
+            numbers, odd = _odd(table[:, at : at + width], layout.order, width)
+            if odd.any():
+                _note(notes, names[j], numbers, odd, start)
+
+
+def _odd(raw: NDArray[np.uint8], order: str, width: int) -> tuple[Any, NDArray[np.bool_]]:
+    """Numbers of a column, and which of them are missing but none that Stata writes."""
+    first, bits, step, floating, whole = _CODES[width]
+    numbers = np.ascontiguousarray(raw).view(f"{order}{floating}").reshape(-1)
+    odd = ~(numbers < first)
+    if odd.any():
+        behind = numbers.view(f"{order}{whole}").astype(np.int64) - bits
+        odd &= (behind % step != 0) | (behind < 0) | (behind // step > _LETTERS)
+    return numbers, odd
+
+
+def _note(notes: Notes, name: str, numbers: Any, odd: NDArray[np.bool_], start: int) -> None:
+    nan = np.isnan(numbers)
+    for kind, marked in (("nan", odd & nan), ("large", odd & ~nan)):
+        if not marked.any():
+            continue
+        at = int(np.argmax(marked))
+        place = f"Row {start + at + 1:,}, column `{name}`"
+        sentence = f"{place}: the number is not a number (NaN); it is read as missing."
+        if kind == "large":
+            sentence = (
+                f"{place}: the number {number_text(numbers[at])} is so large that Stata takes it "
+                "for missing; it is read so."
+            )
+        notes.add(f"{kind} {name}", sentence, int(np.count_nonzero(marked)))
+
+
+def _refuse_nul(
+    file: IO[bytes], layout: DtaLayout, names: Sequence[str], rows: int, path: Path
+) -> None:
+    """Follow the long texts, which stand in the order of the rows that have them first."""
+    head = struct.Struct(f"{layout.order}3sI{'I' if layout.wide == 4 else 'Q'}BI")
+    file.seek(layout.texts)
+    while (raw := file.read(head.size)).startswith(_MARK):
+        if len(raw) < head.size:
+            raise damaged(path.name, "the long texts behind its rows break off")
+        _, column, row, _, length = head.unpack(raw)
+        if row > rows:
+            return
+        if b"\0" in file.read(length).rstrip(b"\0"):
+            raise nul_in_text(path.name, row, names[column - 1])
