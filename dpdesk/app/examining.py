@@ -24,7 +24,7 @@ from dpdesk.core.plan import SourceSpec
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.engine.method import MethodOutcome
-    from dpdesk.engine.private_method import Design
+    from dpdesk.engine.private.method import Design
     from dpdesk.engine.randomised_method import Judged
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
@@ -144,7 +144,7 @@ def _outcome(
     from dpdesk.app.microdata import described
     from dpdesk.app.planning import prepare
     from dpdesk.app.private.preparing import prepare_private
-    from dpdesk.engine.private_method import PrivateMethod
+    from dpdesk.engine.private.method import PrivateMethod
 
     plan, at_hand, base = work.to_plan(), work.hand_made(), work.base
     method = context.registry.get(plan.protection.method, name)

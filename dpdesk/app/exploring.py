@@ -28,7 +28,7 @@ from dpdesk.engine.method import (
     MethodOutcome,
     PatientExploration,
 )
-from dpdesk.engine.private_method import BudgetAdvice, Design, PrivateMethod
+from dpdesk.engine.private.method import BudgetAdvice, Design, PrivateMethod
 from dpdesk.engine.randomised_method import Judged
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.work import WorkState

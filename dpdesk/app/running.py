@@ -52,7 +52,7 @@ def run_plan(
 
 
 def _is_private(context: AppContext, plan: Plan, where: str) -> bool:
-    from dpdesk.engine.private_method import PrivateMethod
+    from dpdesk.engine.private.method import PrivateMethod
 
     method = context.registry.get(plan.protection.method, f"{where}, [protection]")
     return isinstance(method, PrivateMethod)

@@ -23,7 +23,7 @@ from dpdesk.engine.method import (
     MethodInput,
     MethodOutcome,
 )
-from dpdesk.engine.private_method import PrivateMethod
+from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.io.reading import Reading, SourcePreview
 from dpdesk.io.store import DataStore
 from dpdesk.project.audit import AuditNote

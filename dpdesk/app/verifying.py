@@ -18,7 +18,7 @@ from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.engine.method import MethodInput, MicrodataMethod
-from dpdesk.engine.private_method import PrivateMethod
+from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.randomised_method import RandomisedMethod
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError

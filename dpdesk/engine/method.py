@@ -175,7 +175,7 @@ class Method(ABC):
     forms draw them as sliders. ``later`` names keys of plans that this version does not offer yet.
     ``pseudonyms`` says why a release may hold no pseudonyms; empty where it may.
     What it releases is the work of the sub-classes: :class:`MicrodataMethod` here, and
-    :class:`~dpdesk.engine.private_method.PrivateMethod` for tables with noise, and
+    :class:`~dpdesk.engine.private.method.PrivateMethod` for tables with noise, and
     :class:`~dpdesk.engine.randomised_method.RandomisedMethod` for rows with drawn values.
     """
 

@@ -11,10 +11,10 @@ from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
-from dpdesk.engine.cubes.errors import half_width
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.method import Method
-from dpdesk.engine.private_method import Design
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.method import Design
+from dpdesk.engine.private.widths import half_width
 from dpdesk.report.about import settings
 from dpdesk.report.exact import exact_words, played_attack
 from dpdesk.report.pages import figure, render

@@ -12,10 +12,10 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack, averaging_attack
 from dpdesk.engine.cubes.exact.recomputed import ExactClaim, exact_claim
-from dpdesk.engine.cubes.guarantee_words import converted
 from dpdesk.engine.cubes.mechanism import RowEffect
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.guarantee_words import converted
 from dpdesk.report.pages import figure
 
 _MOST_DIMENSIONS = 12

@@ -24,7 +24,8 @@ from dpdesk.engine.cubes.optimal.search import Search
 from dpdesk.engine.cubes.optimal.variances import plan_variances
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
 from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.private.kinds import Noise
 
 ADULT = (9, 16, 7, 15, 6, 5, 2, 2)
 RHO = 0.024356

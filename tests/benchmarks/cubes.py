@@ -24,7 +24,8 @@ from dpdesk.engine.cubes.lattice import members
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
 from dpdesk.engine.cubes.planners.exact import plan_exact
 from dpdesk.engine.cubes.planners.problem import CoverProblem, cover_problem
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.private.kinds import Noise
 
 EIGHT = (9, 16, 7, 15, 6, 5, 2, 2)
 TEN = (*EIGHT, 4, 4)

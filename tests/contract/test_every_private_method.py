@@ -20,7 +20,7 @@ from dpdesk.core.parameters import Parameter, effective_parameters, parse_parame
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods import default_registry
-from dpdesk.engine.private_method import Design, NoisyTables, PrivateInput, PrivateMethod
+from dpdesk.engine.private.method import Design, NoisyTables, PrivateInput, PrivateMethod
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource

@@ -20,8 +20,8 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.method import DpCube
-from dpdesk.engine.cubes.plans import Noise
-from dpdesk.engine.private_method import NoisyTables, PrivateInput
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.method import NoisyTables, PrivateInput
 from dpdesk.report.cubes import table_width
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits

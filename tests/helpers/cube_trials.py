@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.processing import average
+from dpdesk.engine.private.kinds import Noise
 from tests.helpers.cube_errors import Numbers, Study, Table
 from tests.helpers.statistics import stray
 

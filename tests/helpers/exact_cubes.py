@@ -13,7 +13,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.method import DpCube
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.method import PrivateInput
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource

@@ -14,7 +14,7 @@ from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.released import CountedRows
 from dpdesk.engine.cubes.design import CubeDesign, design_cube
 from dpdesk.engine.cubes.parameters import PARAMETERS
-from dpdesk.engine.private_method import ExactTables, NoisyTables, PrivateInput
+from dpdesk.engine.private.method import ExactTables, NoisyTables, PrivateInput
 
 
 @dataclass

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
 from dpdesk.engine.cubes.planners.pmost import plan_pmost
 from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.private.kinds import Noise
 from tests.reference import cube_plans as reference
 
 noises = st.sampled_from(Noise)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import chain, combinations
 from math import inf, prod
 
-from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.private.kinds import Noise
 
 Cuboid = frozenset[int]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpdesk.engine.cubes.planners.exact import plan_exact
-from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.private.kinds import Noise
 from tests.reference import cube_plans as reference
 
 SHAPE = (9, 16, 7, 15, 6, 5, 2, 2)

@@ -7,7 +7,7 @@ import pytest
 from dpdesk.engine.cubes.optimal.objectives import Goal
 from dpdesk.engine.cubes.optimal.planner import plan_optimal
 from dpdesk.engine.cubes.optimal.variances import plan_variances
-from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.private.kinds import Noise
 from tests.helpers.soak import SoakBook
 
 pytestmark = pytest.mark.soak

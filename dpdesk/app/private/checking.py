@@ -23,7 +23,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_table
-from dpdesk.engine.private_method import PrivateInput, PrivateMethod
+from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file

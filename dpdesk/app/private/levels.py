@@ -32,7 +32,7 @@ def level_choices(work: WorkState, column: str, token: CancelToken) -> tuple[Lev
 
     Nothing of the data is looked at. Raises Cancelled.
     """
-    from dpdesk.engine.cubes.declared import declare
+    from dpdesk.engine.private.declared import declare
 
     try:
         hierarchy = _declared(work, column, token)

@@ -13,7 +13,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Plan
-from dpdesk.engine.private_method import Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext

@@ -14,7 +14,7 @@ from dpdesk.app.planning import check_protection
 from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.engine.private_method import PrivateMethod
+from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.io.release_folder import PUBLIC_FOLDERS
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def odds(parameters: Mapping[str, object]) -> dict[str, object]:
     """
     from math import exp
 
-    from dpdesk.engine.cubes.guarantee_words import converted, posterior
+    from dpdesk.engine.private.guarantee_words import converted, posterior
 
     epsilon, rho = parameters.get("epsilon"), parameters.get("rho")
     if isinstance(rho, int | float):

@@ -11,7 +11,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
-from dpdesk.engine.private_method import PrivateInput, PrivateMethod
+from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -107,7 +107,7 @@ def declared_categories(
 
     Raises InputError ``cube.no-domain``, ``cube.level`` and what reading the file raises.
     """
-    from dpdesk.engine.cubes.declared import declare
+    from dpdesk.engine.private.declared import declare
     from dpdesk.io.hierarchyfile import open_hierarchy
 
     choice = work.hierarchies.get(column)

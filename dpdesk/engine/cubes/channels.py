@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod, sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +23,14 @@ from dpdesk.core.cube_parameters import AVERAGE, COUNT, SUM
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import cells
-from dpdesk.engine.cubes.measuring import bounds_in_steps
 from dpdesk.engine.cubes.mechanism import RowEffect, spread
-from dpdesk.engine.cubes.plans import CubePlan, Noise, NoiseSource
-from dpdesk.engine.cubes.settings import CubeSettings, Measure
-from dpdesk.engine.noise.laplace import DiscreteLaplace
+from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
+from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.noise.randomness import RandomSource
-
-if TYPE_CHECKING:
-    from dpdesk.engine.noise.gaussian import DiscreteGaussian
+from dpdesk.engine.private.kinds import Noise, sampler, stated_variance
+from dpdesk.engine.private.measures import Measure, bounds_in_steps
 
 _CENTRED = "centred"
-LEAST_VARIANCE = 1e-200
-"""What is stated of noise that is 0 in practice, because its budget is a hundred and more."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +100,7 @@ class Channel:
         self, number: int, shape: tuple[int, ...], randomness: RandomSource, token: CancelToken
     ) -> NDArray[np.int64]:
         """Fresh noise for the source with this number: integers, in grid steps."""
-        drawn = _kind(self.plan.noise)(self.spreads[number]).draw(prod(shape), randomness, token)
+        drawn = sampler(self.plan.noise, self.spreads[number]).draw(prod(shape), randomness, token)
         return drawn.reshape(shape)
 
     def own_information(self) -> NDArray[np.float64]:
@@ -171,14 +165,5 @@ def _channel(measure: Measure, settings: CubeSettings, plan: CubePlan, budget: F
 
 
 def _variances(spreads: Sequence[Fraction], noise: Noise) -> tuple[float, ...]:
-    kind = _kind(noise)
-    known = {value: max(LEAST_VARIANCE, kind(value).variance) for value in set(spreads)}
+    known = {value: stated_variance(noise, value) for value in set(spreads)}
     return tuple(known[value] for value in spreads)
-
-
-def _kind(noise: Noise) -> type[DiscreteLaplace] | type[DiscreteGaussian]:
-    if noise is Noise.LAPLACE:
-        return DiscreteLaplace
-    from dpdesk.engine.noise.gaussian import DiscreteGaussian
-
-    return DiscreteGaussian

@@ -24,13 +24,13 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.engine.cubes.channels import Channel
-from dpdesk.engine.cubes.errors import Errors, MeasureErrors, half_width
-from dpdesk.engine.cubes.guarantee_words import epsilon_of, posterior
+from dpdesk.engine.cubes.errors import Errors, MeasureErrors
 from dpdesk.engine.cubes.lattice import Floats, cells, members
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.private_settings import PrivateSettings
+from dpdesk.engine.private.charts import change_figure, loss_figure, odds_bars
+from dpdesk.engine.private.guarantee_words import epsilon_of
+from dpdesk.engine.private.widths import half_width
 
-PRIORS = (0.01, 0.1, 0.5)
 TABLES = "cube-tables"
 
 
@@ -79,32 +79,6 @@ def design_figures(
         Figure("tables", "Tables", len(settings.published), "count"),
         *_change_figure(settings),
         Figure("noise_sources", "Tables with noise of their own", sources, "count"),
-    )
-
-
-def loss_figure(settings: PrivateSettings) -> Figure:
-    """The budget that a design spends."""
-    return Figure(
-        "epsilon" if settings.pure else "rho",
-        "Privacy loss ε" if settings.pure else "Privacy loss ρ",
-        float(settings.budget),
-        better="lower",
-        help="What the release spends of the budget.",
-        headline=True,
-        about="risk",
-    )
-
-
-def change_figure(change: int, unit: str, help_text: str) -> Figure:
-    """The size of a minimal change beside what is exact."""
-    return Figure(
-        "minimal_change",
-        "Size of a minimal change",
-        change,
-        "count",
-        unit=unit,
-        help=help_text,
-        headline=True,
     )
 
 
@@ -318,34 +292,6 @@ def odds_chart(settings: CubeSettings) -> BarChart:
         subject = "one of two data sets that a minimal change tells apart"
         about, given = "beside the exact tables", "nothing else is known exactly"
     return odds_bars(epsilon_of(settings), subject, about, given)
-
-
-def odds_bars(epsilon: float, subject: str, about: str, given: str) -> BarChart:
-    """What suspicions of ``subject`` can become with this ε; see :func:`odds_chart`."""
-    after = tuple(posterior(prior, epsilon) for prior in PRIORS)
-    return BarChart(
-        id="cube-odds",
-        question=f"How much surer can somebody become {about}?",
-        answer=(
-            f"A suspicion of 10 % of {subject} can become at most "
-            f"{format_figure(after[1], 'share')}, if {given}."
-        ),
-        category_axis=Axis("Suspicion before", "chance"),
-        value_axis=Axis("Chance", "%", percent=True, minimum=0.0, maximum=1.0),
-        categories=tuple(f"{100 * prior:g} %" for prior in PRIORS),
-        series=(
-            BarSeries("Before", PRIORS, Look.REFERENCE, outline=True),
-            BarSeries("After, at most", after, Look.FIRST),
-        ),
-        table=table_from(
-            ["Before (%)", "After, at most (%)"],
-            [
-                [100 * prior, round(100 * chance, 2)]
-                for prior, chance in zip(PRIORS, after, strict=True)
-            ],
-        ),
-        short="Suspicions",
-    )
 
 
 def _dimensions(count: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -22,7 +21,6 @@ from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.plain import quoted
 from dpdesk.engine.cubes.channels import Channel, centred, make_channels, measured
 from dpdesk.engine.cubes.charts import design_charts, design_figures
-from dpdesk.engine.cubes.declared import DeclaredDomain, declare, made_beside_data
 from dpdesk.engine.cubes.errors import Errors, MeasureErrors, expected_errors, measure_errors
 from dpdesk.engine.cubes.exact.planned import (
     counted_exactly,
@@ -33,19 +31,18 @@ from dpdesk.engine.cubes.exact.planned import (
 from dpdesk.engine.cubes.exact.words import exact_notes, outside_words
 from dpdesk.engine.cubes.guarantee import cube_guarantee
 from dpdesk.engine.cubes.lattice import cells, members
-from dpdesk.engine.cubes.measuring import (
-    PlacedRows,
-    bounds_in_steps,
-    place_rows,
-    scaled_residual,
-)
+from dpdesk.engine.cubes.mechanism import scaled_residual
 from dpdesk.engine.cubes.naming import cuboid_file
 from dpdesk.engine.cubes.planning import noise_plan
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.processing import processed
-from dpdesk.engine.cubes.settings import CubeSettings, Measure
+from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.noise.randomness import RandomSource
-from dpdesk.engine.private_method import (
+from dpdesk.engine.private.counting import PlacedRows, place_rows
+from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.measures import Measure, bounds_in_steps
+from dpdesk.engine.private.method import (
     Charge,
     Design,
     ExactTables,
@@ -53,7 +50,7 @@ from dpdesk.engine.private_method import (
     NoisyTables,
     PrivateInput,
 )
-from dpdesk.engine.private_settings import cluster_of
+from dpdesk.engine.private.settings import cluster_of
 
 MOST_CELLS = 1 << 28
 _MOST_STEPS = 1 << 30
@@ -108,7 +105,7 @@ class CubeDesign(Design):
         for channel, placed in zip(self.channels, rows, strict=True):
             internal[channel.measure.name] = dict(placed.facts)
             for number, noise_source in enumerate(self.plan.sources):
-                counted = placed.cuboid(noise_source.cuboid, token)
+                counted = placed.totals(members(noise_source.cuboid), token)
                 if noise_source.residual:
                     counted = scaled_residual(counted)
                 values.append(counted + channel.noise(number, counted.shape, randomness, token))
@@ -125,7 +122,9 @@ class CubeDesign(Design):
             return {}
         from dpdesk.engine.cubes.exact.demonstration import demonstration
 
-        count = partial(rows.cuboid, token=token)
+        def count(mask: int) -> NDArray[np.int64]:
+            return rows.totals(members(mask), token)
+
         return {"attack": demonstration(self.settings, self.channels[0], count, token)}
 
     def process(

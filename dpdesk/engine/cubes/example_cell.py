@@ -14,9 +14,9 @@ from dpdesk.core.charts import Axis, Look, PointSeries, ScatterChart, format_fig
 from dpdesk.core.cube_parameters import COUNT, SUM
 from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
-from dpdesk.engine.cubes.errors import half_width
 from dpdesk.engine.cubes.lattice import Floats
 from dpdesk.engine.cubes.optimal.curves import noise_quantiles
+from dpdesk.engine.private.widths import half_width
 
 DOTS = 50
 _COLUMNS = 14

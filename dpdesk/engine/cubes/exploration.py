@@ -17,7 +17,6 @@ from dpdesk.engine.cubes.design import CubeDesign, design_cube
 from dpdesk.engine.cubes.example_cell import example_cell
 from dpdesk.engine.cubes.lattice_chart import (
     LATTICE,
-    NO_BUDGET,
     lattice_of_design,
     lattice_without_errors,
     supposed_budget,
@@ -26,10 +25,11 @@ from dpdesk.engine.cubes.plan_shelf import Kept, PlanShelf
 from dpdesk.engine.cubes.planner_charts import error_by_budget, planners_side_by_side
 from dpdesk.engine.cubes.planner_errors import budgets_around
 from dpdesk.engine.cubes.planning_charts import needed_budget, table_detail, table_names
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.method import Detail, ExplorationView
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.guarantee_words import NO_BUDGET
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.method import PrivateInput
 
 _Values: TypeAlias = "Mapping[str, ParameterValue]"
 

@@ -6,9 +6,10 @@ from math import exp
 
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.engine.cubes.exact.words import exact_guarantee
-from dpdesk.engine.cubes.guarantee_words import (
+from dpdesk.engine.cubes.guarantee_words import assumptions
+from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
-    assumptions,
     epsilon_of,
     lead_words,
     model_of,
@@ -16,7 +17,6 @@ from dpdesk.engine.cubes.guarantee_words import (
     stated,
     suspicion_after,
 )
-from dpdesk.engine.cubes.settings import CubeSettings
 
 
 def cube_guarantee(

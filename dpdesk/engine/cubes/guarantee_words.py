@@ -1,95 +1,11 @@
-"""Sentences and numbers that guarantees of methods with noise are put together from."""
+"""What every guarantee of a cube takes for granted."""
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Decimal
-from fractions import Fraction
-from math import exp, log, sqrt
-
-from dpdesk.core.plain import number_text
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.private_settings import PrivateSettings
+from dpdesk.engine.private.guarantee_words import GENERATOR, INDEPENDENT, OTHERS
 
-_PRIOR = 0.1
-_SLACK = 1e-12
-_NEARLY_SURE = 99
-CHOOSING = (
-    "A choice among several releases, or of settings, that was made after looking at the data or "
-    "at results: then more was spent than is said here."
-)
-OTHERS = "Every other release about the same persons costs as well: losses add up."
 LABELS = "The code lists of the source, whose labels are published, were fixed before the data."
-INDEPENDENT = "What somebody knows of different persons is independent."
-GENERATOR = (
-    "The random numbers come from a cryptographic generator, and the manifest holds a "
-    "commitment to the source: against an adversary who breaks these nothing is promised."
-)
-
-
-def converted(rho: float, delta: float) -> float:
-    """Epsilon that holds except with chance delta: rho + 2 sqrt(rho ln 1/delta).
-
-    Source: Bun and Steinke 2016, Proposition 1.3.
-    """
-    return rho + 2 * sqrt(rho * log(1 / delta))
-
-
-def rounded_up(value: float, digits: int = 3) -> str:
-    """A number that is not too small: so many significant digits, rounded up, no exponent."""
-    exact = Decimal(value * (1 + _SLACK))
-    place = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    shown = exact.quantize(place, rounding=ROUND_CEILING)
-    return f"{shown.normalize():f}" if abs(exact.adjusted()) < 15 else f"{shown:.2E}"
-
-
-def posterior(prior: float, epsilon: float) -> float:
-    """The largest chance after a release: p e^eps / (1 - p + p e^eps)."""
-    return 1.0 if epsilon > 700 else prior * exp(epsilon) / (1 - prior + prior * exp(epsilon))
-
-
-def stated(settings: PrivateSettings, cluster: str | None, change: int | None) -> dict[str, object]:
-    """The parameters of a guarantee; ``change`` is the size of a minimal change, if any."""
-    return {
-        "epsilon" if settings.pure else "rho": plain(settings.budget),
-        **({} if settings.pure else {"delta": float(settings.delta)}),
-        "noise": settings.noise.value,
-        "neighbours": "replace" if settings.replace else "add-remove",
-        "rows_per_person": settings.rows_per_person,
-        **({"cluster": [cluster]} if cluster else {}),
-        **({} if change is None else {"minimal_change": change}),
-    }
-
-
-def model_of(settings: PrivateSettings) -> str:
-    """What the guarantee is called."""
-    pure = settings.pure
-    return "epsilon-differential privacy" if pure else "zero-concentrated differential privacy"
-
-
-def epsilon_of(settings: PrivateSettings) -> float:
-    """The epsilon that is promised, or follows from rho but for a chance of delta."""
-    budget = float(settings.budget)
-    return budget if settings.pure else converted(budget, float(settings.delta))
-
-
-def plain(value: Fraction) -> int | float:
-    """A number for JSON."""
-    return int(value) if value.denominator == 1 else float(value)
-
-
-def lead_words(settings: PrivateSettings, epsilon: float) -> tuple[str, str, str]:
-    """How a claim begins, its budget, and by what odds change at most."""
-    times = rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
-    if settings.pure:
-        return "Whatever is published", f"ε = {number_text(settings.budget)}", times
-    lead = f"Except with a chance of {number_text(settings.delta)}, whatever is published"
-    return lead, f"ρ = {number_text(settings.budget)}, ε = {rounded_up(epsilon)}", times
-
-
-def suspicion_after(epsilon: float) -> str:
-    """What a suspicion of 10 % can rise to, in percent, rounded up: 100 at most."""
-    percent = 100 * posterior(_PRIOR, epsilon)
-    return rounded_up(percent, 2) if percent < _NEARLY_SURE else "100"
 
 
 def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:

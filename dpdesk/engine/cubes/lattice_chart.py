@@ -18,21 +18,18 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign, declare_all
-from dpdesk.engine.cubes.errors import Errors, half_width, half_widths
+from dpdesk.engine.cubes.errors import Errors
 from dpdesk.engine.cubes.lattice import Floats, cell_variances, information, magnification
 from dpdesk.engine.cubes.parameters import GAUSSIAN
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.method import PrivateInput
+from dpdesk.engine.private.widths import half_width, half_widths
 
 LATTICE = "cube-lattice"
 QUESTION = "Which tables are published, and how exact is each?"
 SHORT = "Lattice of tables"
 MOST_IN_LIST = 2_000
-NO_BUDGET = (
-    "Give ε (or ρ), the privacy loss that you are ready to spend: nothing is chosen for you. Until "
-    "then, errors are drawn for a budget of 1, and nothing is spent."
-)
 _OPENS = "its error and its sources"
 
 

@@ -12,9 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity
 from dpdesk.engine.cubes.lattice import cells, members
-from dpdesk.engine.cubes.plans import Noise, NoiseSource
+from dpdesk.engine.cubes.plans import NoiseSource
+from dpdesk.engine.private.kinds import Noise
+
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -105,3 +111,14 @@ def spread(
     if source.residual:
         return effect.of_residual(source.cuboid, shape) / (2 * part)
     return effect.of_cuboid().l2_squared / (2 * part)
+
+
+def scaled_residual(totals: Integers) -> Integers:
+    """The residual of a cuboid times the product of its cardinalities: a vector of integers.
+
+    Along each axis of n categories, n times each value less the sum along the axis.
+    """
+    scaled: Integers = totals
+    for axis, size in enumerate(totals.shape):
+        scaled = size * scaled - scaled.sum(axis=axis, keepdims=True)
+    return scaled

@@ -11,8 +11,8 @@ from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.method import Exploration
-from dpdesk.engine.private_method import Charge, Design, PrivateInput, PrivateMethod
-from dpdesk.engine.private_settings import cluster_of
+from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
+from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
     from dpdesk.core.cuboid import CuboidTable

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.engine.cubes.lattice import members
-from dpdesk.engine.cubes.settings import CubeSettings, Measure
+from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.measures import Measure
 
 FOLDER = "cuboids"
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")

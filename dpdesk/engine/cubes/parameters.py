@@ -19,8 +19,8 @@ from dpdesk.core.parameters import (
     LevelsParameter,
     Parameter,
 )
-from dpdesk.engine.cubes.plans import Noise
-from dpdesk.engine.private_settings import (
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.settings import (
     ADD_REMOVE,
     REPLACE,
     delta_parameter,

@@ -26,8 +26,8 @@ from dpdesk.core.cube_parameters import ACCURACY
 from dpdesk.engine.cubes.errors import pins_left_out
 from dpdesk.engine.cubes.lattice import Floats
 from dpdesk.engine.cubes.planner_errors import NAMES, PlannerErrors
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.kinds import Noise
 
 BUDGETS, PLANNERS = "cube-budgets", "cube-planners"
 MOST_CURVES = 4

@@ -16,10 +16,12 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.channels import make_channels
-from dpdesk.engine.cubes.errors import half_width, pins_left_out, released_variances
+from dpdesk.engine.cubes.errors import pins_left_out, released_variances
 from dpdesk.engine.cubes.lattice import Floats
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.widths import half_width
 
 NAMES = {
     "bmax": "BMax",

@@ -9,10 +9,11 @@ from math import ceil, isqrt
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.engine.cubes.exact.planned import without_exact
-from dpdesk.engine.cubes.measuring import bounds_in_steps
 from dpdesk.engine.cubes.mechanism import RowEffect
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.measures import bounds_in_steps
 
 _HARDLY = 1000
 

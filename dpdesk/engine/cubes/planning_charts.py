@@ -15,10 +15,11 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.channels import make_channels
 from dpdesk.engine.cubes.charts import in_cells, name_of, several, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
-from dpdesk.engine.cubes.errors import half_width, pins_left_out, released_variances
+from dpdesk.engine.cubes.errors import pins_left_out, released_variances
 from dpdesk.engine.cubes.lattice import cells, magnification
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.method import Detail, DetailPart
+from dpdesk.engine.private.widths import half_width
 
 _DOUBLINGS, _HALVINGS = 24, 11
 

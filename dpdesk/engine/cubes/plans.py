@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 
-
-class Noise(Enum):
-    """Kind of noise; the budget is in epsilon for the first and in rho (zCDP) for the second."""
-
-    LAPLACE = "discrete-laplace"
-    GAUSSIAN = "discrete-gaussian"
+from dpdesk.engine.private.kinds import Noise
 
 
 @dataclass(frozen=True)

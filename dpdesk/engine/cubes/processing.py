@@ -16,8 +16,9 @@ from dpdesk.engine.cubes.channels import Channel, centred, middle
 from dpdesk.engine.cubes.consistency.pinned import pinned_cube
 from dpdesk.engine.cubes.lattice import cells, magnification, members
 from dpdesk.engine.cubes.naming import cuboid_file
-from dpdesk.engine.cubes.settings import CubeSettings, Measure
-from dpdesk.engine.private_method import ExactTables, NoisyTables
+from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.method import ExactTables, NoisyTables
 
 if TYPE_CHECKING:
     from dpdesk.engine.cubes.consistency.integral import BaseCube, WholeCube

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.engine.cubes.declared import DeclaredDomain, declare
 from dpdesk.engine.cubes.stated import settings_of
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.declared import DeclaredDomain, declare
+from dpdesk.engine.private.method import PrivateInput
 
 MANIFEST = "manifest.json"
 _CLAIM = "domains of hierarchies"

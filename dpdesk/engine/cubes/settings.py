@@ -15,8 +15,9 @@ from dpdesk.engine.cubes.exact.asked import check_exact, read_exact
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of, members
 from dpdesk.engine.cubes.parameters import SOURCE_LABELS
-from dpdesk.engine.cubes.plans import Noise
-from dpdesk.engine.private_settings import (
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,
     PrivateSettings,
@@ -28,28 +29,6 @@ from dpdesk.engine.private_settings import (
 )
 
 _GREATEST = Fraction(10) ** 30
-
-
-@dataclass(frozen=True)
-class Measure:
-    """What a cell holds.
-
-    ``kind`` is ``"count"``, ``"sum"`` or ``"average"``. Values of ``column``, less ``offset``, are
-    clipped to [``lower``, ``upper``] and rounded to multiples of ``step`` before they are summed;
-    texts that are no numbers count as 0. ``column`` is empty for a count.
-    """
-
-    kind: str
-    column: str = ""
-    lower: Fraction = Fraction(0)
-    upper: Fraction = Fraction(1)
-    step: Fraction = Fraction(1)
-    offset: Fraction = Fraction(0)
-
-    @property
-    def name(self) -> str:
-        """A short name, such as ``"sum of income"``."""
-        return self.kind if self.kind == COUNT else f"{self.kind} of {self.column}"
 
 
 @dataclass(frozen=True)

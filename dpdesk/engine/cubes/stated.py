@@ -16,10 +16,10 @@ from math import prod
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.engine.cubes.declared import OTHER
 from dpdesk.engine.cubes.parameters import PARAMETERS
-from dpdesk.engine.cubes.rollups import nested_fault
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.declared import OTHER
+from dpdesk.engine.private.rollups import nested_fault
 
 MANIFEST = "manifest.json"
 _SHARE = re.compile(r"[1-9][0-9]{0,399}(/[1-9][0-9]{0,399})?", re.ASCII)

@@ -28,13 +28,9 @@ from dpdesk.engine.cubes.claimed import (
 )
 from dpdesk.engine.cubes.exact.recomputed_cells import after_cells
 from dpdesk.engine.cubes.exact.verified import exact_checks
-from dpdesk.engine.cubes.recomputed import (
-    gaussian_variance,
-    laplace_variance,
-    swept_after,
-    swept_best,
-)
+from dpdesk.engine.cubes.recomputed import swept_after, swept_best
 from dpdesk.engine.cubes.stated import settings_of, stated_checks, words_check
+from dpdesk.engine.private.recomputed import gaussian_variance, laplace_variance
 
 MANIFEST = "manifest.json"
 _RELATIVE = 1e-9

@@ -15,12 +15,12 @@ from dpdesk.core.charts import (
     format_figure,
     table_from,
 )
-from dpdesk.engine.cubes.charts import change_figure, loss_figure, odds_bars
-from dpdesk.engine.cubes.errors import half_width
-from dpdesk.engine.cubes.guarantee_words import epsilon_of
 from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.graphs.tables import EDGES, GraphTable, TableError
 from dpdesk.engine.graphs.words import UNIT
+from dpdesk.engine.private.charts import change_figure, loss_figure, odds_bars
+from dpdesk.engine.private.guarantee_words import epsilon_of
+from dpdesk.engine.private.widths import half_width
 
 _HALF = 0.5
 

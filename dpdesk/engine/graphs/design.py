@@ -20,11 +20,6 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report
-from dpdesk.engine.cubes.channels import LEAST_VARIANCE
-from dpdesk.engine.cubes.declared import DeclaredDomain, declare, made_beside_data
-from dpdesk.engine.cubes.measuring import place_rows
-from dpdesk.engine.cubes.plans import Noise
-from dpdesk.engine.cubes.settings import Measure
 from dpdesk.engine.graphs.counting import counted_graph
 from dpdesk.engine.graphs.errors import nominal_variance, table_errors
 from dpdesk.engine.graphs.known import KnownDegrees
@@ -33,7 +28,11 @@ from dpdesk.engine.graphs.tables import GraphTable, TableError, graph_tables, pu
 from dpdesk.engine.graphs.words import graph_guarantee, graph_notes, outside_words
 from dpdesk.engine.noise.laplace import DiscreteLaplace
 from dpdesk.engine.noise.randomness import RandomSource
-from dpdesk.engine.private_method import (
+from dpdesk.engine.private.counting import place_rows
+from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
+from dpdesk.engine.private.kinds import Noise, sampler, stated_variance
+from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.method import (
     Charge,
     Design,
     ExactTables,
@@ -41,7 +40,7 @@ from dpdesk.engine.private_method import (
     NoisyTables,
     PrivateInput,
 )
-from dpdesk.engine.private_settings import cluster_of
+from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
     from dpdesk.engine.noise.gaussian import DiscreteGaussian
@@ -72,11 +71,7 @@ class GraphNoise:
     @property
     def sampler(self) -> DiscreteLaplace | DiscreteGaussian:
         """The distribution of the noise."""
-        if self.kind is Noise.LAPLACE:
-            return DiscreteLaplace(self.spread)
-        from dpdesk.engine.noise.gaussian import DiscreteGaussian
-
-        return DiscreteGaussian(self.spread)
+        return sampler(self.kind, self.spread)
 
     @property
     def scale(self) -> float:
@@ -99,7 +94,7 @@ class GraphNoise:
     @property
     def variance(self) -> float:
         """The true variance of the noise of one edge."""
-        return max(LEAST_VARIANCE, self.sampler.variance)
+        return stated_variance(self.kind, self.spread)
 
 
 @dataclass(frozen=True)
@@ -132,7 +127,7 @@ class GraphDesign(Design):
         self.check_paid(debit)
         most = self.settings.rows_per_person
         rows = place_rows(source, self.declared, Measure(COUNT), self.cluster, most, token)
-        graph = counted_graph(rows.cuboid(0b11, token), self.settings.directed)
+        graph = counted_graph(rows.totals((0, 1), token), self.settings.directed)
         token.check()
         debit.redeem()
         edges = graph.edges

@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.graphs.known import KnownDegrees, Sums, kept_share
 from dpdesk.engine.graphs.tables import COUNT, EDGES, IN, GraphTable, TableError
+from dpdesk.engine.private.kinds import Noise
 
 _SAME = 1e-9
 _ENDS = 2

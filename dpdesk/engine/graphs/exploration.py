@@ -9,10 +9,10 @@ from fractions import Fraction
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.parameters import ParameterValue
-from dpdesk.engine.cubes.lattice_chart import NO_BUDGET
 from dpdesk.engine.graphs.design import GraphDesign, design_graph
 from dpdesk.engine.method import ExplorationView
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.guarantee_words import NO_BUDGET
+from dpdesk.engine.private.method import PrivateInput
 
 
 class GraphExploration:

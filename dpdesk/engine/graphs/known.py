@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.exact.graphs import directed_sensitivity, undirected_sensitivity
+from dpdesk.engine.graphs.sensitivity import directed_sensitivity, undirected_sensitivity
 
 Floats = NDArray[np.float64]
 _CHANGES: dict[tuple[int, int, bool], int] = {}

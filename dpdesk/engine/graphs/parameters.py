@@ -9,7 +9,7 @@ from dpdesk.core.parameters import (
     Condition,
     Parameter,
 )
-from dpdesk.engine.private_settings import (
+from dpdesk.engine.private.settings import (
     ADD_REMOVE,
     REPLACE,
     delta_parameter,

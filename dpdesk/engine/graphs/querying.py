@@ -15,12 +15,11 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Answer, Askable, AskableColumn, Match, Query, matching
 from dpdesk.core.released import ReleasedContent
 from dpdesk.core.shapes import as_float, as_list, as_table
-from dpdesk.engine.cubes.channels import LEAST_VARIANCE
-from dpdesk.engine.cubes.errors import half_width
 from dpdesk.engine.graphs.design import GraphNoise
 from dpdesk.engine.graphs.known import KnownDegrees, Sums, kept_share
 from dpdesk.engine.graphs.settings import GraphSettings
 from dpdesk.engine.graphs.verification import settings_of
+from dpdesk.engine.private.widths import half_width
 
 MOST_NUMBERS = 20_000
 MEASURE = "edges"
@@ -91,7 +90,7 @@ def _read(content: ReleasedContent, token: CancelToken) -> ReleasedGraph:
     if not settings.directed:
         edges += edges.T
     released = settings.released(nodes, "the manifest")
-    return ReleasedGraph(settings, nodes, released, max(LEAST_VARIANCE, noise.variance), edges)
+    return ReleasedGraph(settings, nodes, released, noise.variance, edges)
 
 
 def _groups(graph: ReleasedGraph, query: Query, column: str) -> _Axis:

@@ -12,7 +12,7 @@ from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.engine.graphs.known import KnownDegrees
 from dpdesk.engine.graphs.parameters import DEGREES, DIRECTED, IN, NONE, OUT
-from dpdesk.engine.private_settings import (
+from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,
     PrivateSettings,

@@ -15,9 +15,6 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
-from dpdesk.engine.cubes.declared import OTHER
-from dpdesk.engine.cubes.plans import Noise
-from dpdesk.engine.cubes.recomputed import gaussian_variance, laplace_variance
 from dpdesk.engine.graphs.parameters import PARAMETERS
 from dpdesk.engine.graphs.possible import has_both_degrees, has_degrees
 from dpdesk.engine.graphs.recomputed import (
@@ -29,7 +26,10 @@ from dpdesk.engine.graphs.recomputed import (
     whole_claim,
 )
 from dpdesk.engine.graphs.settings import GraphSettings
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.declared import OTHER
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.method import PrivateInput
+from dpdesk.engine.private.recomputed import gaussian_variance, laplace_variance
 
 MANIFEST = "manifest.json"
 Result = Mapping[str, object]

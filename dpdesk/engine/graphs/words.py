@@ -8,7 +8,8 @@ from math import exp
 from dpdesk.core.budget import UNPROTECTED
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import Note
-from dpdesk.engine.cubes.guarantee_words import (
+from dpdesk.engine.graphs.settings import GraphSettings
+from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
     GENERATOR,
     INDEPENDENT,
@@ -20,7 +21,6 @@ from dpdesk.engine.cubes.guarantee_words import (
     stated,
     suspicion_after,
 )
-from dpdesk.engine.graphs.settings import GraphSettings
 
 UNIT = "edges"
 _MOST_NAMED = 12

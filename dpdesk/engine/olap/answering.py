@@ -14,7 +14,6 @@ from dpdesk.core.plain import quoted
 from dpdesk.core.query import Query
 from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.channels import middle
-from dpdesk.engine.cubes.settings import Measure
 from dpdesk.engine.olap.cube import ReleasedCube, centred_name
 from dpdesk.engine.olap.grids import (
     MOST_NUMBERS,
@@ -25,6 +24,7 @@ from dpdesk.engine.olap.grids import (
     check_size,
 )
 from dpdesk.engine.olap.selection import AxisGroups, askable_cube, select
+from dpdesk.engine.private.measures import Measure
 
 Floats = NDArray[np.float64]
 _FEW = 2.0

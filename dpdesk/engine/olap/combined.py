@@ -24,11 +24,11 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plain import quoted
 from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.lattice import cells, magnification, mask_of, members
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.olap.cube import ReleasedCube
 from dpdesk.engine.olap.grids import OneRelease, Sums, needed
 from dpdesk.engine.olap.selection import AxisGroups
 from dpdesk.engine.olap.variances import sum_variances
+from dpdesk.engine.private.kinds import Noise
 
 Floats = NDArray[np.float64]
 _LINEAR = ("l2", "none")

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
-from dpdesk.engine.cubes.guarantee_words import converted, rounded_up, suspicion_after
+from dpdesk.engine.private.guarantee_words import converted, rounded_up, suspicion_after
 from dpdesk.project.review.item_words import counted, listed
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import GRAPH, Answer, Basis, Case, Question

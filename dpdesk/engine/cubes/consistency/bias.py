@@ -18,8 +18,8 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.engine.cubes.consistency.integral import base_cube, nonnegative_cube, whole_cube
 from dpdesk.engine.cubes.consistency.residual import Measured, consistent_cube
 from dpdesk.engine.cubes.lattice import Floats, members
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.stopping import Ints
+from dpdesk.engine.private.kinds import Noise
 
 MOST_EXAMPLE_CELLS = 100_000
 """Base cells beyond which examples would take too long."""

@@ -13,7 +13,6 @@ from math import exp, sqrt
 
 import numpy as np
 
-from dpdesk.engine.cubes.guarantee_words import posterior
 from dpdesk.engine.cubes.lattice import (
     Floats,
     cell_variances,
@@ -21,6 +20,7 @@ from dpdesk.engine.cubes.lattice import (
     information,
     magnification,
 )
+from dpdesk.engine.private.guarantee_words import posterior
 
 _LARGEST_LOSS = 700.0
 _LISTED = 5

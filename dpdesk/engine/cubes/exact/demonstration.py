@@ -19,8 +19,8 @@ from dpdesk.engine.cubes.exact.attack import averaging_attack
 from dpdesk.engine.cubes.exact.part import Integers
 from dpdesk.engine.cubes.lattice import Floats, members
 from dpdesk.engine.cubes.mechanism import RowEffect
-from dpdesk.engine.cubes.plans import Noise
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.kinds import Noise
 
 ATTACKS = 40
 _MOST_CELLS = 200_000

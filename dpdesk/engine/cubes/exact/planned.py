@@ -15,9 +15,9 @@ from dpdesk.engine.cubes.exact.knowledge import Cell, knowledge
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
 from dpdesk.engine.cubes.lattice import members
-from dpdesk.engine.cubes.measuring import PlacedRows
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.private_method import ExactTables
+from dpdesk.engine.private.counting import PlacedRows
+from dpdesk.engine.private.method import ExactTables
 
 
 def with_exact(
@@ -105,9 +105,11 @@ def counted_exactly(part: ExactPart | None, rows: PlacedRows, token: CancelToken
     if part is None:
         return ExactTables()
     listed = (*part.single, *part.asked)
-    known = {mask: rows.cuboid(mask, token) for mask in dict.fromkeys(m for m, _ in listed)}
+    known = {
+        mask: rows.totals(members(mask), token) for mask in dict.fromkeys(m for m, _ in listed)
+    }
     cells = tuple(int(known[mask][cell]) for mask, cell in listed)
-    return ExactTables({mask: rows.cuboid(mask, token) for mask in part.whole}, cells)
+    return ExactTables({mask: rows.totals(members(mask), token) for mask in part.whole}, cells)
 
 
 def _place(domain: Domain, mask: int, cell: Sequence[str], where: str) -> Cell:

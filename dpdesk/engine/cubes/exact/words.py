@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 from dpdesk.core.budget import UNPROTECTED
 from dpdesk.core.guarantee import Guarantee
-from dpdesk.engine.cubes.guarantee_words import (
+from dpdesk.engine.cubes.guarantee_words import assumptions
+from dpdesk.engine.cubes.lattice import members
+from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
     INDEPENDENT,
     OTHERS,
-    assumptions,
     lead_words,
     suspicion_after,
 )
-from dpdesk.engine.cubes.lattice import members
-from dpdesk.engine.cubes.settings import CubeSettings
 
 _MOST_NAMED = 12
 

@@ -20,7 +20,8 @@ import numpy as np
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.lattice import Floats, cells, members
 from dpdesk.engine.cubes.optimal.variances import plan_information, plan_variances
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.private.kinds import Noise
 
 _STEP = 0.1
 _STEPS = 3_000

@@ -27,7 +27,7 @@ from dpdesk.engine.cubes.lattice import (
     lattice_sizes,
 )
 from dpdesk.engine.cubes.planners.problem import CoverProblem, cover_problem
-from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.private.kinds import Noise
 
 Weight = float | Fraction
 

@@ -28,8 +28,9 @@ from dpdesk.engine.cubes.optimal.search import Search
 from dpdesk.engine.cubes.optimal.shares import exact_shares
 from dpdesk.engine.cubes.optimal.terms import Shares, Terms, shares_of
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
-from dpdesk.engine.cubes.plans import CubePlan, Noise, NoiseSource
+from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
 from dpdesk.engine.cubes.stopping import Ints, stop_flag
+from dpdesk.engine.private.kinds import Noise
 
 PROVEN_WITHIN = 0.002
 """A Gaussian plan counts as proven when no plan can be better by more than this part."""

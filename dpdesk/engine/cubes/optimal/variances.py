@@ -6,7 +6,8 @@ import numpy as np
 
 from dpdesk.engine.cubes.lattice import Floats, cell_variances, down_closure, information
 from dpdesk.engine.cubes.optimal.objectives import residual_costs
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.private.kinds import Noise
 
 
 def plan_information(plan: CubePlan, budget: float, *, replace: bool = False) -> Floats:

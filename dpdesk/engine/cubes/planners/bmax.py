@@ -26,8 +26,9 @@ from dpdesk.engine.cubes.planners.problem import (
     most_sources,
     spread,
 )
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.stopping import Ints, stop_flag
+from dpdesk.engine.private.kinds import Noise
 
 _SHUFFLES = 12
 _MANY = 1 << 10

@@ -28,9 +28,10 @@ from dpdesk.engine.cubes.planners.problem import (
     most_sources,
     spread,
 )
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.solver import INFEASIBLE, Program, Solver
 from dpdesk.engine.cubes.stopping import Ints
+from dpdesk.engine.private.kinds import Noise
 
 MOST_EXACT_DIMENSIONS = 10
 """More published dimensions than this are left to the other planners."""

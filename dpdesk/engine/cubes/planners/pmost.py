@@ -30,8 +30,9 @@ from dpdesk.engine.cubes.planners.problem import (
     spread,
     unit_variance,
 )
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.stopping import Ints, stop_flag
+from dpdesk.engine.private.kinds import Noise
 
 _MOST_WEIGHT = 1 << 40
 _MANY = 1 << 10

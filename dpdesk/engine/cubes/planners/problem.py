@@ -26,8 +26,9 @@ from dpdesk.engine.cubes.lattice import (
     mask_of,
     members,
 )
-from dpdesk.engine.cubes.plans import CubePlan, Noise, equal_shares
+from dpdesk.engine.cubes.plans import CubePlan, equal_shares
 from dpdesk.engine.cubes.stopping import Ints
+from dpdesk.engine.private.kinds import Noise
 
 HUGE = 1 << 53
 """Stands for every magnification from here on: no plan that is worth having gets near it."""

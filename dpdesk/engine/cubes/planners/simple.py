@@ -11,7 +11,8 @@ import numpy as np
 
 from dpdesk.core.errors import InputError
 from dpdesk.engine.cubes.planners.problem import cover_problem
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
+from dpdesk.engine.private.kinds import Noise
 
 
 def plan_all(shape: Sequence[int], published: Sequence[int], noise: Noise) -> CubePlan:

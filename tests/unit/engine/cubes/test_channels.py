@@ -13,8 +13,9 @@ from dpdesk.core.budget import Noise as LedgerNoise
 from dpdesk.engine.accounting.tight import tight_delta
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.mechanism import RowEffect, spread
-from dpdesk.engine.cubes.plans import CubePlan, Noise, NoiseSource
-from dpdesk.engine.cubes.settings import Measure
+from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.measures import Measure
 from tests.reference import accounting as reference
 
 CELLS = 2

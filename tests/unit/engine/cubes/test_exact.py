@@ -14,8 +14,9 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes import solver as solvers
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
 from dpdesk.engine.cubes.planners.exact import plan_exact
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.solver import INFEASIBLE, OPTIMAL, Program, Solver
+from dpdesk.engine.private.kinds import Noise
 from tests.reference import cube_plans as reference
 
 ADULT = (9, 16, 7, 15, 6, 5, 2, 2)

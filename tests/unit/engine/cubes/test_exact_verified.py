@@ -25,7 +25,7 @@ from dpdesk.engine.cubes.exact.recomputed_cells import after_cells
 from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
 from dpdesk.engine.cubes.lattice import information
 from dpdesk.engine.cubes.method import DpCube
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.method import PrivateInput
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits

@@ -20,8 +20,9 @@ from dpdesk.engine.cubes.planners.exact import plan_exact
 from dpdesk.engine.cubes.planners.pmost import plan_pmost
 from dpdesk.engine.cubes.planners.problem import unit_variance
 from dpdesk.engine.cubes.planners.simple import plan_base
-from dpdesk.engine.cubes.plans import CubePlan, Noise
+from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.private.kinds import Noise
 from tests.reference import cube_plans as reference
 
 SHAPE = (2, 7, 5)

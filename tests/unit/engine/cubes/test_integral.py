@@ -21,7 +21,7 @@ from dpdesk.engine.cubes.consistency.integral import (
     whole_cube,
 )
 from dpdesk.engine.cubes.consistency.residual import ConsistentCube, Measured, consistent_cube
-from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.private.kinds import Noise
 from tests.reference import cube_consistency as reference
 
 SHAPE = (3, 1, 4, 2)

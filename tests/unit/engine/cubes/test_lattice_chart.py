@@ -17,7 +17,7 @@ from dpdesk.engine.cubes.design import CubeDesign, design_cube
 from dpdesk.engine.cubes.exploration import CubeExploration
 from dpdesk.engine.cubes.lattice_chart import LATTICE, lattice_of_design
 from dpdesk.engine.cubes.parameters import PARAMETERS
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.method import PrivateInput
 from dpdesk.report.svg import render_document
 
 SIZES = {"sex": 2, "age": 7, "region": 5}

@@ -12,7 +12,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.design import CubeDesign, design_cube
 from dpdesk.engine.cubes.exploration import CubeExploration
 from dpdesk.engine.cubes.parameters import PARAMETERS
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.method import PrivateInput
 from dpdesk.report.cubes import unit_words
 
 MEASURES = [

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from dpdesk.engine.cubes.lattice import mask_of, members
-from dpdesk.engine.cubes.measuring import scaled_residual
-from dpdesk.engine.cubes.mechanism import RowEffect, spread
-from dpdesk.engine.cubes.plans import Noise, NoiseSource
+from dpdesk.engine.cubes.mechanism import RowEffect, scaled_residual, spread
+from dpdesk.engine.cubes.plans import NoiseSource
+from dpdesk.engine.private.kinds import Noise
 
 SHAPES = [(2,), (3,), (2, 2), (2, 3), (4, 2), (2, 2, 3)]
 

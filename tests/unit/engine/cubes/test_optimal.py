@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.jobs import CancelToken, Event, StepProgress
 from dpdesk.engine.cubes.lattice import Floats, cells, lattice_sizes, members
-from dpdesk.engine.cubes.measuring import scaled_residual
-from dpdesk.engine.cubes.mechanism import RowEffect
+from dpdesk.engine.cubes.mechanism import RowEffect, scaled_residual
 from dpdesk.engine.cubes.optimal import kernels
 from dpdesk.engine.cubes.optimal.curves import (
     half_width,
@@ -36,7 +35,8 @@ from dpdesk.engine.cubes.optimal.terms import Terms
 from dpdesk.engine.cubes.optimal.variances import plan_information, plan_variances
 from dpdesk.engine.cubes.planners.bmax import plan_bmax
 from dpdesk.engine.cubes.planners.simple import plan_all, plan_base
-from dpdesk.engine.cubes.plans import CubePlan, Noise, NoiseSource
+from dpdesk.engine.cubes.plans import CubePlan, NoiseSource
+from dpdesk.engine.private.kinds import Noise
 
 ADULT = (9, 16, 7, 15, 6, 5, 2, 2)
 RHO = 0.024356

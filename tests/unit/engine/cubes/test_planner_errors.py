@@ -16,7 +16,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.channels import make_channels
-from dpdesk.engine.cubes.errors import expected_errors, half_width
+from dpdesk.engine.cubes.errors import expected_errors
 from dpdesk.engine.cubes.exploration import CubeExploration
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.plan_shelf import PlanShelf
@@ -24,7 +24,8 @@ from dpdesk.engine.cubes.plan_worker import PlanWorker
 from dpdesk.engine.cubes.planner_errors import budgets_around
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.method import ExplorationView
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.method import PrivateInput
+from dpdesk.engine.private.widths import half_width
 
 SHAPE = (2, 3, 4)
 DOMAINS = {name: [f"{name}{i}" for i in range(n)] for name, n in zip("abc", SHAPE, strict=True)}

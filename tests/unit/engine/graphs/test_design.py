@@ -16,7 +16,7 @@ from dpdesk.engine.graphs.design import GraphDesign, design_graph
 from dpdesk.engine.graphs.exploration import GraphExploration
 from dpdesk.engine.graphs.method import DpGraph
 from dpdesk.engine.graphs.parameters import PARAMETERS
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.private.method import PrivateInput
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource

@@ -7,8 +7,8 @@ from math import exp, floor, sqrt
 import numpy as np
 import pytest
 
-from dpdesk.engine.cubes.errors import half_width
-from dpdesk.engine.cubes.plans import Noise
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.widths import half_width
 
 SCALES = [*np.linspace(0.03, 3, 100), *np.linspace(3, 15, 25)]
 

@@ -21,7 +21,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder
-from dpdesk.engine.cubes.rollups import Levels, intervals_above, levels_above, restricted
+from dpdesk.engine.private.rollups import Levels, intervals_above, levels_above, restricted
 
 OTHER = "other"
 _DROPPED = -1

@@ -1,4 +1,4 @@
-"""Counting for a cube: the one place where a private release looks at the data.
+"""Counting for a release with noise: the one place where a private release looks at the data.
 
 The frequency table comes in codes of whatever occurs; here each text gets its place in the declared
 domain, rows that belong nowhere go, and the rows of a person are cut to the bound that the noise
@@ -7,19 +7,16 @@ covers. Nothing here fails, warns or takes another path because of what the data
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.frequency import FrequencySource, FrequencyTable
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.declared import DeclaredDomain
-from dpdesk.engine.cubes.lattice import members
-from dpdesk.engine.cubes.settings import Measure
+from dpdesk.engine.private.declared import DeclaredDomain
+from dpdesk.engine.private.measures import Measure, grid_steps
 
 Integers = NDArray[np.int64]
 _PIECE = 1 << 18
@@ -40,9 +37,8 @@ class PlacedRows:
     steps: Integers = field(repr=False)
     facts: Mapping[str, object]
 
-    def cuboid(self, mask: int, token: CancelToken) -> Integers:
-        """Exact totals of a cuboid, in grid steps; shape of its dimensions, ascending."""
-        places = members(mask)
+    def totals(self, places: Sequence[int], token: CancelToken) -> Integers:
+        """Exact totals over some dimensions, by their places, in grid steps; of their shape."""
         shape = tuple(self.shape[i] for i in places)
         totals = np.zeros(int(np.prod(shape, dtype=np.int64)), dtype=np.int64)
         amounts = self.counts * self.steps
@@ -95,17 +91,6 @@ def place_rows(
     return PlacedRows(shape, codes[taken], counts[taken], steps[taken], facts)
 
 
-def scaled_residual(totals: Integers) -> Integers:
-    """The residual of a cuboid times the product of its cardinalities: a vector of integers.
-
-    Along each axis of n categories, n times each value less the sum along the axis.
-    """
-    scaled: Integers = totals
-    for axis, size in enumerate(totals.shape):
-        scaled = size * scaled - scaled.sum(axis=axis, keepdims=True)
-    return scaled
-
-
 def _placed(
     table: FrequencyTable, declared: DeclaredDomain, first: int
 ) -> tuple[Integers, dict[str, object]]:
@@ -132,27 +117,6 @@ def _steps(table: FrequencyTable, measure: Measure, column: int) -> tuple[Intege
     if not values:
         return np.zeros(len(place), dtype=np.int64), 0
     return steps[place], int(table.counts[unread[place]].sum())
-
-
-def grid_steps(text: str, measure: Measure) -> int | None:
-    """A value clipped to its bounds, in steps of the grid (half a step upwards); None: no number.
-
-    Rounding goes inwards at the bounds, so that no value exceeds what the noise covers.
-    """
-    from dpdesk.engine.hierarchies.intervals import parse_number
-
-    number = parse_number(text)
-    if number is None:
-        return None
-    lowest, highest = bounds_in_steps(measure)
-    nearest = floor((number - measure.offset) / measure.step + Fraction(1, 2))
-    return max(lowest, min(highest, nearest))
-
-
-def bounds_in_steps(measure: Measure) -> tuple[int, int]:
-    """Smallest and largest value in grid steps: the bounds, rounded inwards."""
-    lowest = -floor(-measure.lower / measure.step)
-    return lowest, max(lowest, floor(measure.upper / measure.step))
 
 
 def _bounded(persons: NDArray[np.int32], counts: Integers, bound: int) -> Integers:

@@ -7,7 +7,7 @@ import pytest
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plan import HierarchyBuilder
-from dpdesk.engine.cubes.declared import DeclaredDimension, HierarchyGiven, declare
+from dpdesk.engine.private.declared import DeclaredDimension, HierarchyGiven, declare
 
 REGIONS = Hierarchy.from_rows(
     "region", [("a", "north", "*"), ("b", "north", "*"), ("c", "south", "*"), ("d", "other", "*")]

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.declared import DeclaredDomain, declare
 from dpdesk.engine.cubes.lattice import members
-from dpdesk.engine.cubes.measuring import grid_steps, place_rows
-from dpdesk.engine.cubes.settings import Measure
+from dpdesk.engine.private.counting import place_rows
+from dpdesk.engine.private.declared import DeclaredDomain, declare
+from dpdesk.engine.private.measures import Measure, grid_steps
 from tests.helpers.memory_tables import MemorySource
 
 SEX, REGION = ("f", "m"), ("a", "b", "other")
@@ -61,7 +61,7 @@ def test_counts_equal_a_count_row_by_row(
     person = "person" if cluster else None
     placed = place_rows(source(rows), DOMAIN, COUNT, person, bound, CancelToken())
     expected = slowly(rows, COUNT, cluster, bound, mask)
-    assert placed.cuboid(mask, CancelToken()).tolist() == expected.tolist()
+    assert placed.totals(members(mask), CancelToken()).tolist() == expected.tolist()
 
 
 @given(ROWS, st.booleans(), st.integers(1, 3), st.integers(0, 3))
@@ -72,7 +72,7 @@ def test_sums_equal_a_sum_row_by_row(
     person = "person" if cluster else None
     placed = place_rows(source(rows), DOMAIN, measure, person, bound, CancelToken())
     expected = slowly(rows, measure, cluster, bound, mask)
-    assert placed.cuboid(mask, CancelToken()).tolist() == expected.tolist()
+    assert placed.totals(members(mask), CancelToken()).tolist() == expected.tolist()
 
 
 @given(ROWS, st.integers(1, 2))
@@ -81,8 +81,8 @@ def test_a_person_changes_the_counts_by_no_more_than_the_bound_whoever_else_is_t
 ) -> None:
     without = [row for row in rows if row[0] != "2"]
     tables = [
-        place_rows(source(part), DOMAIN, COUNT, "person", bound, CancelToken()).cuboid(
-            3, CancelToken()
+        place_rows(source(part), DOMAIN, COUNT, "person", bound, CancelToken()).totals(
+            (0, 1), CancelToken()
         )
         for part in (rows, without)
     ]
@@ -90,7 +90,7 @@ def test_a_person_changes_the_counts_by_no_more_than_the_bound_whoever_else_is_t
     alone = place_rows(source(own), DOMAIN, COUNT, "person", bound, CancelToken())
     difference = tables[0] - tables[1]
     assert np.abs(difference).sum() <= bound
-    assert difference.tolist() == alone.cuboid(3, CancelToken()).tolist()
+    assert difference.tolist() == alone.totals((0, 1), CancelToken()).tolist()
 
 
 def test_what_was_moved_and_left_out_is_told_inside_only() -> None:
@@ -113,4 +113,4 @@ def test_values_are_clipped_and_rounded_inwards() -> None:
 
 def test_no_row_at_all_gives_zeros() -> None:
     placed = place_rows(source([]), DOMAIN, COUNT, "person", 1, CancelToken())
-    assert placed.cuboid(3, CancelToken()).tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert placed.totals((0, 1), CancelToken()).tolist() == [[0, 0, 0], [0, 0, 0]]

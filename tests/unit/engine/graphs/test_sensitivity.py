@@ -11,9 +11,9 @@ from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.exact.graphs import directed_sensitivity, undirected_sensitivity
 from dpdesk.engine.cubes.method import DpCube
-from dpdesk.engine.private_method import PrivateInput
+from dpdesk.engine.graphs.sensitivity import directed_sensitivity, undirected_sensitivity
+from dpdesk.engine.private.method import PrivateInput
 from tests.reference.exact_cuboids import constraints, degree_constraints, longest_minimal
 
 

@@ -17,8 +17,8 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
-from dpdesk.engine.cubes.plans import Noise
-from dpdesk.engine.private_method import Charge
+from dpdesk.engine.private.kinds import Noise
+from dpdesk.engine.private.method import Charge
 
 ADD_REMOVE, REPLACE = "add-remove", "replace"
 """Choices of the parameter ``neighbours``."""

@@ -1,0 +1,74 @@
+"""Figures and charts that every design has: what is spent, and what ε allows."""
+
+from __future__ import annotations
+
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    BarSeries,
+    Figure,
+    Look,
+    format_figure,
+    table_from,
+)
+from dpdesk.engine.private.guarantee_words import posterior
+from dpdesk.engine.private.settings import PrivateSettings
+
+PRIORS = (0.01, 0.1, 0.5)
+
+
+def loss_figure(settings: PrivateSettings) -> Figure:
+    """The budget that a design spends."""
+    return Figure(
+        "epsilon" if settings.pure else "rho",
+        "Privacy loss ε" if settings.pure else "Privacy loss ρ",
+        float(settings.budget),
+        better="lower",
+        help="What the release spends of the budget.",
+        headline=True,
+        about="risk",
+    )
+
+
+def change_figure(change: int, unit: str, help_text: str) -> Figure:
+    """The size of a minimal change beside what is exact."""
+    return Figure(
+        "minimal_change",
+        "Size of a minimal change",
+        change,
+        "count",
+        unit=unit,
+        help=help_text,
+        headline=True,
+    )
+
+
+def odds_bars(epsilon: float, subject: str, about: str, given: str) -> BarChart:
+    """What suspicions of ``subject`` can become with this ε; by suspicion before.
+
+    Source: membership privacy slides, with posterior <= p e^eps / (1 - p + p e^eps).
+    """
+    after = tuple(posterior(prior, epsilon) for prior in PRIORS)
+    return BarChart(
+        id="cube-odds",
+        question=f"How much surer can somebody become {about}?",
+        answer=(
+            f"A suspicion of 10 % of {subject} can become at most "
+            f"{format_figure(after[1], 'share')}, if {given}."
+        ),
+        category_axis=Axis("Suspicion before", "chance"),
+        value_axis=Axis("Chance", "%", percent=True, minimum=0.0, maximum=1.0),
+        categories=tuple(f"{100 * prior:g} %" for prior in PRIORS),
+        series=(
+            BarSeries("Before", PRIORS, Look.REFERENCE, outline=True),
+            BarSeries("After, at most", after, Look.FIRST),
+        ),
+        table=table_from(
+            ["Before (%)", "After, at most (%)"],
+            [
+                [100 * prior, round(100 * chance, 2)]
+                for prior, chance in zip(PRIORS, after, strict=True)
+            ],
+        ),
+        short="Suspicions",
+    )
