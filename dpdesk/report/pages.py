@@ -12,6 +12,7 @@ from dpdesk.core.language import ENGLISH, Untranslated, languages, voice
 from dpdesk.core.plain import EMPTY
 from dpdesk.core.spoken_charts import spoken_chart
 from dpdesk.report.fields import FIELDS
+from dpdesk.report.marks import marked, tied
 from dpdesk.report.speech import Messages, count, counted, day, evidence, say, text
 from dpdesk.report.svg import render_chart
 
@@ -27,6 +28,7 @@ def render(template: str, values: Mapping[str, object]) -> bytes:
     It is in the language that :func:`dpdesk.core.language.speaking` has set.
     """
     page = template_environment().get_template(template).render(values, language=voice().language)
+    page = tied(page)
     return (page.replace("\r\n", "\n").rstrip("\n") + "\n").encode("utf-8", "replace")
 
 
@@ -58,6 +60,7 @@ def template_environment() -> Environment:
     environment.filters.update(
         visible=visible, plain=plain_value, cell=cell_text, numeric=is_number,
         say=say, day=day, count=count, evidence=evidence, spoken=spoken_chart,
+        marked=marked,
     )  # fmt: skip
     environment.globals.update(picture=_picture, most_rows=MOST_TABLE_ROWS, t=text, tn=counted)
     return environment

@@ -14,6 +14,7 @@ from jinja2 import nodes
 from jinja2.ext import Extension
 
 from dpdesk.core.language import ENGLISH, Untranslated, voice
+from dpdesk.report.marks import marked
 
 if TYPE_CHECKING:
     from jinja2.parser import Parser
@@ -75,13 +76,17 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def say(sentence: object) -> str:
-    """A finished English sentence in the language of the page."""
-    return voice().say(str(sentence))
+def say(sentence: object) -> Markup | str:
+    """A finished English sentence in the language of the page, with its names as code."""
+    return marked(voice().say(str(sentence)))
 
 
-def evidence(sentences: object) -> str:
+def evidence(sentences: object) -> Markup | str:
     """The evidence of an item of the checklist; what it rests on stands in it in brackets."""
+    return marked(_evidence(sentences))
+
+
+def _evidence(sentences: object) -> str:
     from dpdesk.project.review.questions import Basis
 
     whole, speaker = str(sentences), voice()

@@ -27,7 +27,7 @@ def author(tmp_path_factory: pytest.TempPathFactory) -> Person:
 
 
 def words_of(pack: Path) -> str:
-    return parse_page(pack.read_bytes()).text()
+    return parse_page(pack.read_bytes()).text().replace("\u00a0", " ")
 
 
 def test_a_pack_says_who_signed_what_and_what_was_decided(author: Person, tmp_path: Path) -> None:
@@ -46,13 +46,13 @@ def test_a_pack_says_who_signed_what_and_what_was_decided(author: Person, tmp_pa
     )
     report = parse_page((author.folder / "internal/report.html").read_bytes()).find("main")
     assert report is not None
-    assert report.text() in words
+    assert report.text().replace("\u00a0", " ") in words
 
 
 def table_rows(pack: Path, section: str) -> list[str]:
     page = parse_page(pack.read_bytes())
     found = next(s for s in page.all("section") if s.attributes.get("aria-labelledby") == section)
-    return [row.text() for body in found.all("tbody") for row in body.all("tr")]
+    return [row.text().replace("\u00a0", " ") for body in found.all("tbody") for row in body.all("tr")]
 
 
 def test_all_ids_of_a_pack_differ(author: Person, tmp_path: Path) -> None:

@@ -30,8 +30,9 @@ def pdf_of(page: bytes) -> bytes:
     if main is None or title is None:
         raise ValueError("the page has no title or no content")
     language = next((n.attributes.get("lang", "") for n in root.all("html")), "")
-    flow = Flow(A4[0] - 2 * _MARGIN)
-    blocks = kept_together(flow.of(main))
+    width = A4[0] - 2 * _MARGIN
+    flow = Flow(width)
+    blocks = kept_together(flow.of(main), width)
     if flow.glyphs.lacking:
         blocks.append(_note(flow.glyphs.lacking, language))
     badge = next((n.text() for n in main.all("span") if "badge" in n.classes), "")
@@ -81,6 +82,8 @@ class _Document(BaseDocTemplate):  # type: ignore[misc]
         """The canvas of this document; its bytes depend on nothing but the page."""
         made = _Numbered(*given, **(named | {"invariant": 1}))
         made.words = self._words
+        made.setViewerPreference("DisplayDocTitle", "true")
+        made.showOutline()
         return made
 
     def afterFlowable(self, flowable: Flowable) -> None:

@@ -17,7 +17,8 @@ MISSING = "\ufffd"
 
 TEXT, MUTED, HAIRLINE = HexColor("#1B1F24"), HexColor("#59616D"), HexColor("#D5D9E0")
 SUNKEN, ACCENT = HexColor("#ECEEF2"), HexColor("#1F5FA8")
-_STATES = {"ok": ACCENT, "fail": HexColor("#8C1D18"), "caution": HexColor("#9A6700")}
+_CAUTION = HexColor("#9A6700")
+_STATES = {"ok": ACCENT, "fail": HexColor("#8C1D18"), "caution": _CAUTION, "badge": _CAUTION}
 
 
 def state_colour(classes: frozenset[str]) -> Color | None:
@@ -78,16 +79,15 @@ _STYLES: dict[str, dict[str, object]] = {
     "small": {"fontSize": 8, "leading": 11, "textColor": MUTED},
     "muted": {"textColor": MUTED},
     "title": {"fontName": BOLD, "fontSize": 18, "leading": 23, "spaceAfter": 6},
-    "h2": {"fontName": BOLD, "fontSize": 13, "leading": 17, "spaceBefore": 14, "keepWithNext": 1},
-    "h3": {"fontName": BOLD, "fontSize": 10, "leading": 14, "spaceBefore": 8, "keepWithNext": 1},
-    "caption": {"fontName": BOLD, "fontSize": 10, "spaceBefore": 6, "keepWithNext": 1},
-    "answer": {"keepWithNext": 1},
+    "h2": {"fontName": BOLD, "fontSize": 13, "leading": 17, "spaceBefore": 14},
+    "h3": {"fontName": BOLD, "fontSize": 10, "leading": 14, "spaceBefore": 8},
+    "caption": {"fontName": BOLD, "fontSize": 10, "spaceBefore": 6},
+    "answer": {},
     "summary": {
         "fontSize": 9,
         "leading": 12,
         "textColor": MUTED,
         "spaceBefore": 4,
-        "keepWithNext": 1,
     },
     "claim": {
         "fontSize": 10.5,

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reportlab.platypus import Flowable, KeepTogether, Paragraph, Spacer, Table, TableStyle
+from reportlab.platypus import (
+    CondPageBreak,
+    Flowable,
+    KeepTogether,
+    PageBreak,
+    Paragraph,
+    Spacer,
+    Table,
+    TableStyle,
+)
 
 from dpdesk.report.page_tree import Node
 from dpdesk.report.pdf.drawing import Drawing
 from dpdesk.report.pdf.faces import ACCENT, SUNKEN, state_colour, style
-from dpdesk.report.pdf.tables import table
+from dpdesk.report.pdf.tables import Rows, table
 from dpdesk.report.pdf.words import Glyphs, marked_up
 
 _CARDS_A_ROW = 4
+_FEW_WORDS, _MOST_KEPT = 80.0, 400.0
 _SILENT = frozenset({"head", "style", "script", "title"})
 
 
@@ -24,20 +34,45 @@ class Heading(Paragraph):  # type: ignore[misc]
         self.entry = plain
 
 
-def kept_together(blocks: list[Flowable]) -> list[Flowable]:
-    """The blocks with headings taken into what must stay on one page after them."""
+def kept_together(blocks: list[Flowable], width: float) -> list[Flowable]:
+    """The blocks with headings taken into what must stay on one page after them.
+
+    A heading stays with a picture, with a paragraph, and with the first rows of a table.
+    """
     found: list[Flowable] = []
     waiting: list[Flowable] = []
-    for block in blocks:
-        if isinstance(block, Heading):
+    for place, block in enumerate(blocks):
+        if _leads(block, blocks[place + 1] if place + 1 < len(blocks) else None, width):
             waiting.append(block)
-        elif isinstance(block, Picture):
+            continue
+        if isinstance(block, Picture):
             found.append(KeepTogether([*waiting, *block.parts]))
-            waiting = []
+        elif isinstance(block, Table):
+            found += [CondPageBreak(_opening(waiting, block, width)), *waiting, block]
         else:
-            found += [*waiting, block]
-            waiting = []
+            found.append(KeepTogether([*waiting, block]) if waiting else block)
+        waiting = []
     return found + waiting
+
+
+def _leads(block: Flowable, after: Flowable | None, width: float) -> bool:
+    """Whether a block says what comes after it: a heading, or the few words before a table."""
+    if not isinstance(block, Paragraph) or isinstance(after, PageBreak):
+        return False
+    if isinstance(block, Heading) or block.style.name == "summary":
+        return True
+    return isinstance(after, Rows) and _high(block, width) < _FEW_WORDS
+
+
+def _opening(waiting: Sequence[Flowable], block: Table, width: float) -> float:
+    """The height of what must be on one page of a table and of what leads to it."""
+    first = block.opening if isinstance(block, Rows) else _high(block, width)
+    return min(sum(_high(one, width) for one in waiting) + first, _MOST_KEPT)
+
+
+def _high(block: Flowable, width: float) -> float:
+    space = block.getSpaceBefore() + block.getSpaceAfter()
+    return float(block.wrap(width, _MOST_KEPT)[1] + space)
 
 
 class Picture(Spacer):  # type: ignore[misc]
@@ -54,6 +89,7 @@ class Flow:
     def __init__(self, width: float) -> None:
         self.glyphs = Glyphs()
         self._width = width
+        self._begun = False
 
     def of(self, node: Node) -> list[Flowable]:
         """All blocks below a node, in order."""
@@ -79,7 +115,11 @@ class Flow:
                 yield from self._figure(node)
             case "details":
                 yield from self._details(node)
+            case "header" if self._begun:  # a page inside another begins on a new one
+                yield PageBreak()
+                yield from self.of(node)
             case _:
+                self._begun = True
                 yield from self.of(node)
 
     def _words(self, node: Node) -> str:

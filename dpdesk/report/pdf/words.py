@@ -10,6 +10,9 @@ from dpdesk.report.pdf.faces import MISSING, MONO, covered, state_colour
 
 _BLOCKS = frozenset({"p", "ul", "ol", "div", "dl", "table", "figure", "section", "details", "h3"})
 
+_BLANKS = frozenset(" \t\r\n\f\v")
+_STRONG = frozenset({"status", "badge"})
+
 
 def wide(text: str) -> str:
     """The text as it is drawn: the library breaks lines at a thin space where that is forbidden."""
@@ -26,9 +29,9 @@ class Glyphs:
         """The text with characters that the fonts lack replaced; white space is folded."""
         text = wide(text)
         shown = folded(text) if text.strip() else " "
-        if text[:1].isspace() and shown[:1] != " ":
+        if text[:1] in _BLANKS and shown[:1] != " ":
             shown = f" {shown}"
-        if text[-1:].isspace() and shown[-1:] != " ":
+        if text[-1:] in _BLANKS and shown[-1:] != " ":
             shown = f"{shown} "
         known = covered()
         if all(ord(character) in known for character in shown):
@@ -50,6 +53,8 @@ def _piece(child: Node | str, glyphs: Glyphs) -> str:
         if "value" not in child.classes:
             return f'<font face="{MONO}">{inner}</font>'
         return f'<font face="{MONO}" backColor="#ECEEF2">\u00a0{inner}\u00a0</font>'
+    if child.tag == "span" and not child.classes.isdisjoint(_STRONG):
+        inner = f"<b>{inner}</b>"
     colour = state_colour(child.classes)
     if colour is not None:
         return f'<font color="{colour.hexval().replace("0x", "#")}">{inner}</font>'

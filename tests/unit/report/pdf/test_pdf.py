@@ -17,7 +17,7 @@ from dpdesk.report.page_tree import Node, parse_page
 from dpdesk.report.pdf.document import pdf_of
 from dpdesk.report.pdf.drawing import Drawing, points
 from dpdesk.report.pdf.tables import table
-from dpdesk.report.pdf.words import Glyphs
+from dpdesk.report.pdf.words import Glyphs, marked_up
 from tests.helpers import releases as town
 
 
@@ -181,3 +181,49 @@ def test_letters_of_a_wide_table_shrink_before_a_word_is_broken() -> None:
     markup = f"<table><thead><tr>{head}</tr></thead><tbody><tr>{cells}</tr></tbody></table>"
     found = text_lines(markup)
     assert [found.count(word) for word in words] == [2] * len(words)
+
+
+def test_names_in_code_and_the_blanks_before_units_are_set_in_mono_and_kept() -> None:
+    glyphs = Glyphs()
+    content = parse_page(small_page("<p>In <code>a b</code> 30.44\u00a0% of all</p>")).find("p")
+    assert content is not None
+    words = marked_up(content.children, glyphs)
+    assert '<font face="DejaVuSansMono">a b</font>' in words
+    assert "30.44\u00a0% of" in words
+
+
+def test_a_heading_stays_with_the_first_rows_of_its_table() -> None:
+    rows = "".join(f"<tr><td>row {n}</td></tr>" for n in range(30))
+    listed = f"<table><thead><tr><th>Head</th></tr></thead><tbody>{rows}</tbody></table>"
+    for lines in range(40, 54):  # so that the heading comes near the foot of the first page
+        before = "<p>words</p>" * lines
+        printed = read(pdf_of(small_page(f"{before}<h2>Of rows</h2><p>These are:</p>{listed}")))
+        first = next(p.extract_text() for p in printed.pages if "Of rows" in p.extract_text())
+        assert "These are:" in first
+        assert "row 2" in first
+
+
+def test_a_row_is_broken_only_where_no_page_could_hold_it() -> None:
+    for lines in range(40, 50):
+        cells = "<tr><td>{}</td><td>" + "many words " * 30 + "</td></tr>"
+        rows = "".join(cells.format(n) for n in range(8))
+        content = f"{'<p>words</p>' * lines}<table><tbody>{rows}</tbody></table>"
+        for printed in read(pdf_of(small_page(content))).pages:
+            assert printed.extract_text().count("many") % 30 == 0
+    tall = f"<table><tbody><tr><td>{'many words ' * 4000}</td></tr></tbody></table>"
+    assert len(read(pdf_of(small_page(tall))).pages) > 2
+
+
+def test_a_page_inside_another_begins_on_a_new_sheet() -> None:
+    inner = "<header><h1>Two</h1></header>"
+    printed = read(pdf_of(small_page(f"<header><h1>One</h1></header><p>x</p>{inner}")))
+    assert ["One" in p.extract_text() for p in printed.pages] == [True, False]
+
+
+def test_a_document_says_its_title_and_its_language() -> None:
+    root = read(pdf_of(small_page("<p>x</p>")))
+    assert root.metadata is not None
+    assert root.metadata.title == "A title"
+    catalog = root.trailer["/Root"].get_object()
+    assert catalog["/Lang"] == "en"
+    assert catalog["/ViewerPreferences"]["/DisplayDocTitle"]

@@ -1,0 +1,46 @@
+"""What is code in a sentence, and where no line may break."""
+
+from __future__ import annotations
+
+import pytest
+from markupsafe import Markup, escape
+
+from dpdesk.core.language import Untranslated
+from dpdesk.report.marks import marked, tied, tied_text
+
+
+def test_names_in_backticks_are_code_and_escaped() -> None:
+    assert marked("`a<b` and `c`.") == Markup("<code>a&lt;b</code> and <code>c</code>.")
+    assert escape(marked("`a`")) == "<code>a</code>"  # nobody escapes it again
+
+
+def test_a_sentence_without_pairs_stays_as_it_is() -> None:
+    assert marked("a ` alone") == "a ` alone"
+    assert escape(marked("a < b")) == "a &lt; b"
+    assert marked("``") == "``"
+
+
+def test_a_sentence_that_a_language_lacks_says_so_with_its_code() -> None:
+    assert marked(Untranslated("see `x`")) == Markup('<span lang="en">see <code>x</code></span>')
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("30.44 % of 5 rows", "30.44~% of 5~rows"),
+        ("± 38 Personen (ε = 1)", "±~38~Personen (ε~=~1)"),
+        ("7 rowsets, 5 %s", "7 rowsets, 5 %s"),
+        ("dimension = 3 and k = 3", "dimension = 3 and k~=~3"),
+    ],
+)
+def test_a_number_stays_with_its_unit(text: str, shown: str) -> None:
+    assert tied_text(text) == shown.replace("~", "\u00a0")
+
+
+def test_tags_styles_code_and_values_keep_their_blanks() -> None:
+    kept = (
+        '<style>a { b: 5 % }</style><p title="5 %"><code>5 %</code>'
+        '<span class="value">5 %</span></p>'
+    )
+    assert tied(kept) == kept
+    assert tied("<p>5 %</p>") == "<p>5\u00a0%</p>"
