@@ -52,7 +52,9 @@ def test_a_pack_says_who_signed_what_and_what_was_decided(author: Person, tmp_pa
 def table_rows(pack: Path, section: str) -> list[str]:
     page = parse_page(pack.read_bytes())
     found = next(s for s in page.all("section") if s.attributes.get("aria-labelledby") == section)
-    return [row.text().replace("\u00a0", " ") for body in found.all("tbody") for row in body.all("tr")]
+    return [
+        row.text().replace("\u00a0", " ") for body in found.all("tbody") for row in body.all("tr")
+    ]
 
 
 def test_all_ids_of_a_pack_differ(author: Person, tmp_path: Path) -> None:
