@@ -14,6 +14,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.plain import quoted
 from dpdesk.core.query import Answer, Query
+from dpdesk.core.shapes import as_list, as_table
 
 if TYPE_CHECKING:
     from dpdesk.engine.olap.combined import CombinedReleases
@@ -24,10 +25,18 @@ _UNRELATED = (
     "noise of its own, which is for you to know."
 )
 _OTHER_ROWS = (
-    "Rows whose value in {names} is none of the declared categories are left out of the releases "
-    "that have this dimension and counted in the others; their numbers differ by such rows, and "
-    "the ± does not tell by how many. A category that takes all other values avoids this."
+    "Rows whose value in {names} is none of the declared categories are left out of some of the "
+    "releases and counted in the others; their numbers differ by such rows, and the ± does not "
+    "tell by how many. A category that takes all other values avoids this, and tables bought from "
+    "one plan count the same rows."
 )
+_OTHER_CHOICE = (
+    "Of a person with more rows than are used, the releases may use different ones, for they do "
+    "not go by the same columns; their numbers differ by such rows, and the ± does not tell by how "
+    "many. Tables bought from one plan use the same rows."
+)
+
+Counted = dict[str, tuple[str, ...] | None]
 
 
 @dataclass(frozen=True)
@@ -89,30 +98,50 @@ def related_words(
     hashes = [manifest_hash(manifest) for manifest in manifests]
     check_apart(folders, hashes)
     named: set[str] = set()
+    held: list[Counted] = []
+    kept: list[object] = []
     for folder, manifest in zip(folders, manifests, strict=True):
         with told(folder):
             named.update(_follows(manifest["parameters"]))
-    unrelated = () if len(named & set(hashes)) >= len(hashes) - 1 else (_UNRELATED,)
-    return (*_other_rows(manifests), *unrelated)
+            held.append(_counted(manifest))
+            kept.append(_kept(manifest, tuple(held[-1])))
+    warnings = _other_rows(held)
+    warnings += (_OTHER_CHOICE,) if any(each != kept[0] for each in kept) else ()
+    warnings += () if len(named & set(hashes)) >= len(hashes) - 1 else (_UNRELATED,)
+    return warnings
 
 
-def _other_rows(manifests: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
-    """A warning where a release leaves rows out by a dimension that another does not look at."""
-    held = [_dimensions(manifest) for manifest in manifests]
-    found = sorted({name for each in held for name, drops in each.items() if drops})
-    apart = [name for name in found if not all(name in each for each in held)]
+def _other_rows(held: Sequence[Counted]) -> tuple[str, ...]:
+    """A warning where releases leave rows out by other columns or categories."""
+    found = sorted({name for each in held for name, lost in each.items() if lost is not None})
+    apart = [name for name in found if any(each.get(name) != held[0].get(name) for each in held)]
     if not apart:
         return ()
     return (_OTHER_ROWS.format(names=", ".join(quoted(name) for name in apart)),)
 
 
-def _dimensions(manifest: Mapping[str, object]) -> dict[str, bool]:
-    """The dimensions of a release, and whether rows outside the categories are left out."""
-    result, parameters = manifest["result"], manifest["parameters"]
-    if not isinstance(result, Mapping) or not isinstance(parameters, Mapping):
-        return {}
-    taken = result.get("outside", {})
-    return {str(name): name not in taken for name in parameters.get("dimensions", ())}
+def _counted(manifest: Mapping[str, object]) -> Counted:
+    """The columns by which rows of a release count, in order.
+
+    Each with the categories outside of which they are left out, None where they never are.
+    """
+    result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
+    extra = as_table(result.get("counted_by", {"domains": [], "outside": {}}))
+    found: Counted = {}
+    for part in (result, extra):
+        taken = as_table(part.get("outside", {}))
+        for item in map(as_table, as_list(part["domains"])):
+            categories = tuple(map(str, as_list(item["categories"])))
+            found[str(item["dimension"])] = None if item["dimension"] in taken else categories
+    order = parameters.get("counted_by") or parameters["dimensions"]
+    return {str(name): found[str(name)] for name in as_list(order)}
+
+
+def _kept(manifest: Mapping[str, object], columns: tuple[str, ...]) -> object:
+    """By what the rows of a person are cut to the bound; None where they are not."""
+    stated = as_table(as_table(manifest["guarantee"])["parameters"])
+    cluster = stated.get("cluster")
+    return None if not cluster else (cluster, stated.get("rows_per_person"), columns)
 
 
 def _follows(parameters: object) -> Sequence[str]:

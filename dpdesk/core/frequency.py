@@ -6,7 +6,7 @@ nothing of files or databases; it takes a :class:`FrequencySource`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -38,6 +38,22 @@ class FrequencyTable:
         return int(self.counts.sum())
 
 
+@dataclass(frozen=True)
+class RowRule:
+    """Which rows of a source count.
+
+    ``lost`` holds texts by column: rows with one of them are left out. With ``person``, so are rows
+    whose value there is missing, and of the others of each person at most ``most`` stay (None:
+    all): the first ones by the codes of the columns in ``order``. So whether a row counts depends
+    on nothing but the rows of its own person.
+    """
+
+    lost: Mapping[str, Sequence[str]] = field(repr=False)
+    person: str | None = None
+    order: tuple[str, ...] = ()
+    most: int | None = None
+
+
 class FrequencySource(Protocol):
     """Whatever can count distinct tuples: a data store, or a test's table."""
 
@@ -58,4 +74,8 @@ class FrequencySource(Protocol):
 
     def frequency_table(self, attributes: Sequence[str], token: CancelToken) -> FrequencyTable:
         """Count the distinct tuples of ``attributes``; a domain holds the values that occur."""
+        ...
+
+    def restricted(self, rule: RowRule, token: CancelToken) -> FrequencySource:
+        """The rows that count by a rule; columns that the rule alone names cost no tuples."""
         ...

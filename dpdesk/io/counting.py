@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +24,23 @@ if TYPE_CHECKING:
 _KEY_BITS, _SHORT_BITS = 63, 32
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where rows are counted: a table in SQL, and the Arrow tables that it names."""
+
+    sql: str = DATA
+    tables: Mapping[str, pyarrow.Table] = field(default_factory=dict, repr=False)
+
+    def named(self, cursor: DuckDBPyConnection) -> str:
+        """The table for a statement of this cursor."""
+        for name, table in self.tables.items():
+            cursor.register(name, table)
+        return self.sql
+
+
+EVERYTHING = Origin()
+
+
 def count_tuples(
     con: DuckDBPyConnection,
     columns: tuple[Column, ...],
@@ -29,16 +48,20 @@ def count_tuples(
     missing: tuple[str, ...],
     place: Path,
     token: CancelToken,
+    origin: Origin = EVERYTHING,
 ) -> FrequencyTable:
-    """The frequency table of ``columns``, tuples in ascending order of their codes."""
+    """The frequency table of ``columns``, tuples in ascending order of their codes.
+
+    ``rows`` is how many rows there are in ``origin``, which has the columns under their names.
+    """
     if not columns:
         codes, counts = np.empty((1, 0), np.int32), np.array([rows], np.int64)
         domains: list[tuple[str, ...]] = []
     elif _packs(columns):
-        codes, counts = _by_key(con, columns, place, token)
+        codes, counts = _by_key(con, columns, place, token, origin)
         domains = [column.domain or () for column in columns]
     else:
-        codes, counts, domains = _by_columns(con, columns, place, token)
+        codes, counts, domains = _by_columns(con, columns, place, token, origin)
     return FrequencyTable(
         attributes=tuple(column.name for column in columns),
         domains=tuple(domains),
@@ -62,7 +85,11 @@ def _packs(columns: tuple[Column, ...]) -> bool:
 
 
 def _by_key(
-    con: DuckDBPyConnection, columns: tuple[Column, ...], place: Path, token: CancelToken
+    con: DuckDBPyConnection,
+    columns: tuple[Column, ...],
+    place: Path,
+    token: CancelToken,
+    origin: Origin,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     sizes = [len(column.domain or ()) for column in columns]
     factors = [1] * len(columns)
@@ -75,7 +102,7 @@ def _by_key(
     )
     with query(con, token, place) as cursor:
         found = cursor.execute(
-            f"SELECT {key} AS k, count(*) AS n FROM {DATA} GROUP BY k ORDER BY k"
+            f"SELECT {key} AS k, count(*) AS n FROM {origin.named(cursor)} GROUP BY k ORDER BY k"
         ).fetchnumpy()
     keys = np.asarray(found["k"], dtype=np.int64)
     codes = np.empty((len(keys), len(columns)), dtype=np.int32)
@@ -85,7 +112,11 @@ def _by_key(
 
 
 def _by_columns(
-    con: DuckDBPyConnection, columns: tuple[Column, ...], place: Path, token: CancelToken
+    con: DuckDBPyConnection,
+    columns: tuple[Column, ...],
+    place: Path,
+    token: CancelToken,
+    origin: Origin,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], list[tuple[str, ...]]]:
     listed = ", ".join(
         f"{column.sql} AS k{j}" if column.domain is None else f"enum_code({column.sql}) AS k{j}"
@@ -94,7 +125,8 @@ def _by_columns(
     keys = ", ".join(f"k{j}" for j in range(len(columns)))
     with query(con, token, place) as cursor:
         table = cursor.sql(
-            f"SELECT {listed}, count(*) AS n FROM {DATA} GROUP BY {keys} ORDER BY {keys}"
+            f"SELECT {listed}, count(*) AS n FROM {origin.named(cursor)} "
+            f"GROUP BY {keys} ORDER BY {keys}"
         ).to_arrow_table()
     codes = np.empty((table.num_rows, len(columns)), dtype=np.int32)
     domains: list[tuple[str, ...]] = []

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.frequency import FrequencyTable
+from dpdesk.core.frequency import FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.labels import Variable
 from dpdesk.core.parameters import nearest
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpdesk.io.pseudonyms import Replacement
+    from dpdesk.io.restricted import RestrictedRows
 
 
 class DataStore:
@@ -147,6 +148,18 @@ class DataStore:
 
         columns = tuple(self._column(name) for name in attributes)
         return count_tuples(self._con, columns, self.rows, self.reading.missing, self.path, token)
+
+    def restricted(self, rule: RowRule, token: CancelToken) -> RestrictedRows:
+        """The rows that count by a rule; see :class:`dpdesk.io.restricted.RestrictedRows`.
+
+        Raises InputError ``source.unknown-column``.
+        """
+        from dpdesk.io.restricted import RestrictedRows
+
+        found = {name: self._column(name) for name in self.columns}
+        for name in (*rule.lost, *rule.order, *([rule.person] if rule.person else [])):
+            self._column(name)
+        return RestrictedRows(self._con, found, self.reading.missing, self.path, rule, token)
 
     def write_recoded(
         self,

@@ -70,7 +70,17 @@ def public_values(manifest: Mapping[str, object], method: Method, title: str) ->
         "method": method,
         "settings": settings(method.parameters, as_table(manifest["parameters"])),
         "outside": list(as_table(as_table(manifest["result"])["outside"]).items()),
+        "counted": _rows_by(as_table(manifest["result"])),
     }
+
+
+def _rows_by(result: Mapping[str, object]) -> list[str]:
+    """Columns beside the dimensions by which rows are left out."""
+    if "counted_by" not in result:
+        return []
+    stated = as_table(result["counted_by"])
+    names = [str(as_table(item)["dimension"]) for item in as_list(stated["domains"])]
+    return [name for name in names if name not in as_table(stated["outside"])]
 
 
 def internal_values(content: CubeReport) -> dict[str, object]:

@@ -167,6 +167,15 @@ def test_the_page_says_when_errors_are_larger_than_stated(
     assert ("by another rule" in page.read_text("utf-8")) == (consistency == "linf")
 
 
+def test_the_page_says_which_rows_of_other_columns_are_left_out(
+    context: AppContext, tmp_path: Path
+) -> None:
+    counted = ["sex", "region", "age"]
+    out = made(context, tmp_path, people(30), dimensions=["sex"], counted_by=counted)
+    page = (out / "public/about.html").read_text("utf-8")
+    assert "Rows are also left out whose value in age is none of the categories" in page
+
+
 def test_the_page_says_where_other_texts_went(context: AppContext, tmp_path: Path) -> None:
     page = (made(context, tmp_path, people(20)) / "public/about.html").read_text("utf-8")
     assert '<span class="value">other</span> in region' in page

@@ -28,6 +28,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "none": {"consistency": "none"},
     "few": {"planner": "base", "publish": [["sex"], ["region"], ["age"]]},
     "residuals": {"planner": "optimal", "rho": 0.1, "basis": "residuals"},
+    "counted": {"dimensions": ["sex"], "counted_by": ["sex", "region", "age"]},
 }
 
 Said = dict[str, Any]
@@ -227,6 +228,29 @@ def sixty_dimensions(said: Said, public: Path) -> None:
     }
 
 
+def rows_of_the_dimensions_alone(said: Said, public: Path) -> None:
+    del said["result"]["counted_by"]
+
+
+def rows_by_fewer_columns(said: Said, public: Path) -> None:
+    said["parameters"]["counted_by"] = ["sex", "region"]
+
+
+def rows_by_other_categories(said: Said, public: Path) -> None:
+    said["result"]["counted_by"]["domains"][0]["categories"] = ["north"]
+
+
+def rows_that_are_said_to_go_elsewhere(said: Said, public: Path) -> None:
+    said["result"]["counted_by"]["outside"] = {"age": "30-59"}
+
+
+def rows_by_columns_that_no_setting_names(said: Said, public: Path) -> None:
+    said["result"]["counted_by"] = {
+        "domains": [{"dimension": "pay", "categories": ["1"]}],
+        "outside": {},
+    }
+
+
 def a_forbidden_source(said: Said, public: Path) -> None:
     said["parameters"]["forbid"] = said["result"]["noise_sources"]
 
@@ -261,6 +285,11 @@ FORGERIES: tuple[tuple[str, Forgery], ...] = (
     ("counts", truth_for_a_number),
     ("none", half_a_person),
     ("few", a_forbidden_source),
+    ("counted", rows_of_the_dimensions_alone),
+    ("counted", rows_by_fewer_columns),
+    ("counted", rows_by_other_categories),
+    ("counted", rows_that_are_said_to_go_elsewhere),
+    ("counts", rows_by_columns_that_no_setting_names),
     ("counts", sixty_dimensions),
 )
 
@@ -301,6 +330,24 @@ def test_categories_that_no_hierarchy_declares_are_found_with_the_evidence(
     assert alone.ok
     unchecked = next(check for check in alone.claims if check.claim == "domains of hierarchies")
     assert unchecked.status is CheckStatus.NEEDS_SOURCE
+
+
+def test_categories_by_which_rows_count_are_compared_with_the_evidence(
+    context: AppContext, genuine: Mapping[str, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(genuine["counted"], tmp_path / "made" / "release"))
+    said: Said = manifest_of(folder)
+    assert [item["dimension"] for item in said["result"]["counted_by"]["domains"]] == [
+        "region",
+        "age",
+    ]
+    said["result"]["counted_by"]["domains"][1]["categories"] = ["all ages"]
+    seal_again(folder, said)
+    found = verify_release(folder, context.registry, CancelToken(), silent)
+    assert [failure.reason for failure in found.failures] == [
+        "domains of hierarchies: the rows that count are chosen by other categories than the plan "
+        "declares"
+    ]
 
 
 def test_evidence_without_the_hierarchy_of_a_domain_is_found(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpdesk.core.frequency import FrequencyTable
+from dpdesk.core.frequency import FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import GroupSizes
 from dpdesk.core.recoding import Recoding
@@ -73,6 +73,23 @@ class MemorySource:
         )
         sizes = np.array([counts[values] for values in tuples], dtype=np.int64)
         return FrequencyTable(tuple(attributes), domains, codes, sizes, missing)
+
+    def restricted(self, rule: RowRule, token: CancelToken) -> MemorySource:
+        token.check()
+        rows = [dict(zip(self.columns, row, strict=True)) for row in self.data]
+        rows = [row for row in rows if not any(row[name] in rule.lost[name] for name in rule.lost)]
+        if rule.person is not None:
+            rows = [row for row in rows if row[rule.person] not in self.missing]
+        if rule.person is not None and rule.most is not None:
+            left = Counter({row[rule.person]: rule.most for row in rows})
+            kept = []
+            for row in sorted(rows, key=lambda row: [row[name] for name in rule.order]):
+                if left[row[rule.person]]:
+                    left[row[rule.person]] -= 1
+                    kept.append(row)
+            rows = kept
+        data = [[row[name] for name in self.columns] for row in rows]
+        return MemorySource.of(self.columns, data, self.name, self.missing)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def add_buy(buy: Parser) -> None:
     table.add_argument(
         "--total",
         action="store_true",
-        help="the grand total: the rows in the categories of the plan's first dimension",
+        help="the grand total",
     )
     budget = buy.add_mutually_exclusive_group(required=True)
     budget.add_argument("--epsilon", metavar="E", help="the budget of the table, in ε")

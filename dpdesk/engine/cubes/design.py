@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import sqrt
@@ -39,7 +39,13 @@ from dpdesk.engine.cubes.processing import processed
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import PlacedRows, place_rows
-from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
+from dpdesk.engine.private.declared import (
+    DeclaredDomain,
+    declare,
+    made_beside_data,
+    ordered,
+    stated_rows,
+)
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import Measure, bounds_in_steps
 from dpdesk.engine.private.method import (
@@ -75,6 +81,7 @@ class CubeDesign(Design):
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
     measures: tuple[MeasureErrors, ...] = ()
+    counted: DeclaredDomain | None = None
 
     @property
     def plan(self) -> CubePlan:
@@ -95,7 +102,7 @@ class CubeDesign(Design):
         internal: dict[str, object] = {}
         domain, cluster, most = self.declared, self.cluster, self.settings.rows_per_person
         rows = [
-            place_rows(source, domain, channel.measure, cluster, most, token)
+            place_rows(source, domain, channel.measure, cluster, most, token, self.counted)
             for channel in self.channels
         ]
         token.check()
@@ -146,6 +153,7 @@ def design_cube(
     """
     settings = CubeSettings.from_parameters(given.parameters, given.where)
     declared = declare_all(settings, given)
+    extra = declare_all(settings, given, settings.extra)
     settings = with_exact(settings, declared.domain, given.where, token)
     exact, shape = settings.part, declared.domain.shape
     _check_size(settings, shape, given.where)
@@ -170,17 +178,21 @@ def design_cube(
         errors=errors,
         charge=_charge(settings, channels, cluster),
         guarantee=cube_guarantee(settings, cluster, exact.generic.l1 if exact else None),
-        result=_result(settings, declared, channels, errors),
+        result=_result(settings, declared, channels, errors) | stated_rows(extra),
         charts=design_charts(settings, channels[0], errors[0], measures),
         figures=design_figures(settings, channels[0], errors[0], measures),
         measures=measures,
         notes=_notes(plan, cluster, settings, errors[0]),
+        counted=ordered(settings.counted_by, declared, extra) if settings.counted_by else None,
     )
 
 
-def declare_all(settings: CubeSettings, given: PrivateInput) -> DeclaredDomain:
-    """Every dimension as the plan declares it."""
-    for name in settings.dimensions:
+def declare_all(
+    settings: CubeSettings, given: PrivateInput, names: Sequence[str] | None = None
+) -> DeclaredDomain:
+    """Every dimension as the plan declares it; or other columns that it declares."""
+    names = settings.dimensions if names is None else names
+    for name in names:
         if name in given.hand_made and name not in settings.domains:
             raise made_beside_data(name, given.where)
     return DeclaredDomain(
@@ -193,7 +205,7 @@ def declare_all(settings: CubeSettings, given: PrivateInput) -> DeclaredDomain:
                 settings.outside.get(name),
                 given.where,
             )
-            for name in settings.dimensions
+            for name in names
         )
     )
 

@@ -59,6 +59,12 @@ PARAMETERS: tuple[Parameter, ...] = (
         "`other`, their rows are left out.",
         example='{ region = "abroad" }',
     ),
+    TextListParameter(
+        "counted_by",
+        "Rows count by",
+        "All columns whose declared categories decide which rows count, the dimensions among them; "
+        "without it, the dimensions. Tables that are bought one by one count the same rows so.",
+    ),
     PublishParameter("publish", "Tables to publish", "Which cuboids the release holds."),
     CuboidsParameter(
         "forbid",

@@ -7,12 +7,13 @@ the same code as in the design.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.cubes.stated import settings_of
-from dpdesk.engine.private.declared import DeclaredDomain, declare
+from dpdesk.engine.private.declared import DeclaredDomain, declare, stated_rows
 from dpdesk.engine.private.method import PrivateInput
 
 MANIFEST = "manifest.json"
@@ -30,29 +31,38 @@ def declared_check(manifest: Mapping[str, object], given: PrivateInput | None) -
     result = manifest["result"]
     if not isinstance(result, Mapping):
         raise TypeError("expected a table")
-    unlisted = [name for name in settings.dimensions if name not in settings.domains]
+    names = (*settings.dimensions, *settings.extra)
+    unlisted = [name for name in names if name not in settings.domains]
     if given is None:
         if not unlisted:
             return []
         found = f"the hierarchies of {', '.join(unlisted)} lie in the internal part"
         return [ClaimCheck(_CLAIM, CheckStatus.NEEDS_SOURCE, found, MANIFEST, _LABEL)]
     try:
-        declared = DeclaredDomain(
-            tuple(
-                declare(
-                    name,
-                    settings.domains.get(name),
-                    given.hierarchies.get(name),
-                    settings.levels.get(name, 0),
-                    settings.outside.get(name),
-                    given.where,
-                )
-                for name in settings.dimensions
-            )
-        )
+        declared = _declared(settings, given, settings.dimensions)
+        extra = _declared(settings, given, settings.extra)
     except InputError as error:
         return [ClaimCheck(_CLAIM, CheckStatus.FAILED, error.sentence, MANIFEST, _LABEL)]
+    if stated_rows(extra).get("counted_by") != result.get("counted_by"):
+        found = "the rows that count are chosen by other categories than the plan declares"
+        return [ClaimCheck(_CLAIM, CheckStatus.FAILED, found, MANIFEST, _LABEL)]
     return [_compared(result, declared)]
+
+
+def _declared(settings: CubeSettings, given: PrivateInput, names: Sequence[str]) -> DeclaredDomain:
+    return DeclaredDomain(
+        tuple(
+            declare(
+                name,
+                settings.domains.get(name),
+                given.hierarchies.get(name),
+                settings.levels.get(name, 0),
+                settings.outside.get(name),
+                given.where,
+            )
+            for name in names
+        )
+    )
 
 
 def _compared(result: Mapping[str, object], declared: DeclaredDomain) -> ClaimCheck:

@@ -38,6 +38,7 @@ class CubeSettings(PrivateSettings):
     ``domains`` and ``outside`` hold what the plan declares, by dimension. ``exact`` are cuboids
     released without noise, ``exact_cells`` single cells of others, by their categories along the
     cuboid's dimensions in plan order; ``part`` is what they come to, once the domain is known.
+    ``counted_by`` are the columns whose categories decide which rows count; empty: the dimensions.
     ``labels`` says that the code lists of the source are published for declared categories.
     """
 
@@ -61,12 +62,19 @@ class CubeSettings(PrivateSettings):
     exact_cells: Mapping[int, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     part: ExactPart | None = None
     labels: bool = False
+    counted_by: tuple[str, ...] = ()
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Columns that decide which rows count and are no dimension of the tables."""
+        return tuple(name for name in self.counted_by if name not in self.dimensions)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> CubeSettings:
         """Read checked parameters; raises InputError ``cube.*`` where they do not go together."""
         dimensions = texts_of(values["dimensions"])
         _check_distinct(dimensions, where)
+        declared = _counted_by(values["counted_by"], dimensions, where)
         noise, budget = _budget(values, where)
         planner, residuals = _planner(values, noise, where)
         forbidden = _forbidden(values["forbid"], dimensions, where)
@@ -78,9 +86,9 @@ class CubeSettings(PrivateSettings):
         _check_together(values, measures, residuals=residuals, where=where)
         return cls(
             dimensions=dimensions,
-            levels=_levels(values["levels"], dimensions, where),
-            domains=_domains(values["domains"], dimensions, where),
-            outside=_outside(values["outside"], dimensions, where),
+            levels=_levels(values["levels"], declared, where),
+            domains=_domains(values["domains"], declared, where),
+            outside=_outside(values["outside"], declared, where),
             published=tuple(sorted({*published, *exact, *exact_cells})),
             forbidden=forbidden,
             planner=planner,
@@ -101,6 +109,7 @@ class CubeSettings(PrivateSettings):
             exact=exact,
             exact_cells=exact_cells,
             labels=values["labels"] == SOURCE_LABELS,
+            counted_by=texts_of(values["counted_by"]),
         )
 
 
@@ -150,13 +159,15 @@ def check_columns(
     measured = [measure.column for measure in settings.measures if measure.column]
     for name in (*settings.dimensions, *measured):
         check_named(name, columns, "dimensions", where)
-    for name in settings.dimensions:
+    for name in settings.extra:
+        check_named(name, columns, "counted_by", where)
+    for name in (*settings.dimensions, *settings.extra):
         reason = NOT_SPANNING.get(roles[name])
         if reason is not None:
             sentence = f"`{name}` {reason} (role {roles[name].value}), so it can be no dimension"
             raise misfit("cube.role", where, sentence, "dimensions")
     for name in measured:
-        if name in settings.dimensions:
+        if name in settings.dimensions or name in settings.extra:
             sentence = f"`{name}` is a dimension, so it cannot be summed as well"
             raise misfit("cube.measure", where, sentence, "measure")
     _check_weights(settings, roles, where)
@@ -241,6 +252,20 @@ def _check_distinct(dimensions: tuple[str, ...], where: str) -> None:
     if len(dimensions) > MOST_DIMENSIONS:
         sentence = f"`dimensions` names {len(dimensions)}, expected at most {MOST_DIMENSIONS}"
         raise misfit("cube.dimensions", where, sentence, "dimensions")
+
+
+def _counted_by(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> tuple[str, ...]:
+    """The columns by which rows count: the dimensions where nothing is said."""
+    counted = texts_of(value)
+    for number, name in enumerate(counted):
+        if name in counted[:number]:
+            sentence = f"`counted_by` names {quoted(name)} twice"
+            raise misfit("cube.counted-by", where, sentence, "counted_by")
+    lacking = next((name for name in dimensions if counted and name not in counted), None)
+    if lacking is not None:
+        sentence = f"`counted_by` lacks {quoted(lacking)}, which is a dimension"
+        raise misfit("cube.counted-by", where, sentence, "counted_by")
+    return counted or dimensions
 
 
 def _known(name: str, dimensions: tuple[str, ...], key: str, where: str) -> None:

@@ -14,6 +14,7 @@ from json import dumps
 from math import prod
 
 from dpdesk.core.cube_parameters import AVERAGE, COUNT
+from dpdesk.core.cuboid import Domain
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.engine.cubes.parameters import PARAMETERS
@@ -37,6 +38,7 @@ _KEYS = frozenset(
         "biased",
         "proven",
         "exact",
+        "counted_by",
     )
 ) | frozenset(_PER_MEASURE)
 _ENTRY = frozenset(("dimensions", "cells", "variance", "file", "measure", "exact", "exact_cells"))
@@ -143,6 +145,19 @@ def _outside(result: Result, settings: CubeSettings) -> str:
         if target is not None:
             expected[name] = target
     return "" if result["outside"] == expected else "is not what parameters and domains give"
+
+
+def _counted_by(result: Result, settings: CubeSettings) -> str:
+    """The columns beside the dimensions that decide which rows count, and their categories."""
+    stated = result.get("counted_by")
+    if not settings.extra:
+        return "" if stated is None else "is told though the parameters name no such column"
+    if not isinstance(stated, Mapping) or {*stated} != {"domains", "outside"}:
+        return "is not told, and the parameters name such columns"
+    domains = Domain.from_json(stated["domains"])
+    if domains.dimensions != settings.extra or not all(domains.categories):
+        return "holds other columns than the parameters name, or one without categories"
+    return _domains(stated, settings) or _outside(stated, settings)
 
 
 def _rollups(result: Result, settings: CubeSettings) -> str:
@@ -269,6 +284,7 @@ def _unknown(result: Result) -> list[str]:
 _FAULTS: Mapping[str, Callable[[Result, CubeSettings], str]] = {
     "domains": _domains,
     "outside": _outside,
+    "counted_by": _counted_by,
     "rollups": _rollups,
     "residuals": _residuals,
     "biased": _biased,

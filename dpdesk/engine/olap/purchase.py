@@ -66,17 +66,21 @@ def one_table(
     """Keys of ``[protection]`` for one more table of the cube that ``parameters`` describe.
 
     No dimensions: the grand total. A release has a dimension at least, so that goes with the first
-    one of the plan, and counts the rows that are in one of its categories.
+    one of the plan. The table counts exactly the rows that the whole cube would count, so it adds
+    up with every other table of the plan.
     """
     wanted = list(dimensions)
-    of_plan = parameters.get("dimensions")
-    if not wanted and isinstance(of_plan, list | tuple):
+    of_plan = _texts(parameters.get("dimensions"))
+    if not wanted:
         dimensions = of_plan[:1]
+    counted = _texts(parameters.get("counted_by")) or of_plan
     kept = {key: value for key, value in parameters.items() if key not in NOT_OF_ONE_TABLE}
     for key in _BY_DIMENSION:
         table = kept.get(key)
         if isinstance(table, Mapping):
-            kept[key] = {name: table[name] for name in dimensions if name in table}
+            kept[key] = {name: table[name] for name in counted if name in table}
+    if counted != list(dimensions):
+        kept["counted_by"] = counted
     return kept | {
         "dimensions": list(dimensions),
         "publish": [wanted],
@@ -84,6 +88,10 @@ def one_table(
         budget[0]: budget[1],
         "follows": list(follows),
     }
+
+
+def _texts(raw: object) -> list[str]:
+    return [str(each) for each in raw] if isinstance(raw, list | tuple) else []
 
 
 def compare(offered: ReleasedCube, known: CombinedReleases | None) -> tuple[Comparison, ...]:

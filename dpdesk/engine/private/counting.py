@@ -8,12 +8,12 @@ covers. Nothing here fails, warns or takes another path because of what the data
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.frequency import FrequencySource, FrequencyTable
+from dpdesk.core.frequency import FrequencySource, FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.private.declared import DeclaredDomain
 from dpdesk.engine.private.measures import Measure, grid_steps
@@ -59,14 +59,22 @@ def place_rows(
     cluster: str | None,
     rows_per_person: int,
     token: CancelToken,
+    counted: DeclaredDomain | None = None,
 ) -> PlacedRows:
     """Count the source into the declared domain.
+
+    ``counted`` are the dimensions whose categories decide which rows count, and by whose texts the
+    rows of a person are ordered before they are cut; None: those of ``declared``.
 
     With ``cluster``, at most ``rows_per_person`` rows of each of its values are kept, by an order
     that depends on nothing but the person's own rows; rows without a value there are left out, for
     nobody knows whose they are: cut together, one person's row would bring another's in or out.
     Raises Cancelled.
     """
+    if counted is not None:
+        kept_rows, facts = counted_rows(source, counted, measure, cluster, rows_per_person, token)
+        placed = place_rows(kept_rows, declared, measure, None, rows_per_person, token)
+        return replace(placed, facts={**placed.facts, **facts})
     names = [each.name for each in declared.dimensions]
     wanted = ([cluster] if cluster else []) + names + ([measure.column] if measure.column else [])
     table = source.frequency_table(wanted, token)
@@ -89,6 +97,44 @@ def place_rows(
     taken = counts > 0
     shape = declared.domain.shape
     return PlacedRows(shape, codes[taken], counts[taken], steps[taken], facts)
+
+
+def counted_rows(
+    source: FrequencySource,
+    counted: DeclaredDomain,
+    measure: Measure,
+    cluster: str | None,
+    rows_per_person: int,
+    token: CancelToken,
+) -> tuple[FrequencySource, dict[str, object]]:
+    """The rows that a cube of all these dimensions would count, and facts for the evidence.
+
+    They are chosen where they lie: no table of all the dimensions is made. Raises Cancelled.
+    """
+    outside: dict[str, int] = {}
+    lost: dict[str, tuple[str, ...]] = {}
+    for dimension in counted.dimensions:
+        table = source.frequency_table([dimension.name], token)
+        strange = ~dimension.belongs(table.domains[0])
+        if strange.any():
+            outside[dimension.name] = int(table.counts[strange[table.codes[:, 0]]].sum())
+        if dimension.outside is None:
+            places = np.flatnonzero(strange).tolist()
+            lost[dimension.name] = tuple(table.domains[0][place] for place in places)
+    kept = source.restricted(RowRule(lost), token)
+    facts: dict[str, object] = {
+        "rows_with_values_outside_the_domain": outside,
+        "rows_left_out": source.rows - kept.rows,
+    }
+    if cluster is None:
+        return kept, facts
+    order = tuple(each.name for each in counted.dimensions)
+    order += (measure.column,) if measure.column else ()
+    known = source.restricted(RowRule(lost, cluster), token)
+    cut = source.restricted(RowRule(lost, cluster, order, rows_per_person), token)
+    facts["rows_without_a_person"] = kept.rows - known.rows
+    facts["rows_beyond_the_bound"] = known.rows - cut.rows
+    return cut, facts
 
 
 def _placed(

@@ -98,6 +98,19 @@ class DeclaredDomain:
         }
 
 
+def ordered(names: Sequence[str], *parts: DeclaredDomain) -> DeclaredDomain:
+    """The dimensions of several domains in the order of these names."""
+    found = {each.name: each for part in parts for each in part.dimensions}
+    return DeclaredDomain(tuple(found[name] for name in names))
+
+
+def stated_rows(extra: DeclaredDomain) -> dict[str, object]:
+    """What a result says of columns that decide which rows count and are no dimensions."""
+    if not extra.dimensions:
+        return {}
+    return {"counted_by": {"domains": extra.domain.as_json(), "outside": extra.elsewhere()}}
+
+
 def declare(
     name: str,
     listed: Sequence[str] | None,

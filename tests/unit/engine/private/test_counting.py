@@ -93,6 +93,50 @@ def test_a_person_changes_the_counts_by_no_more_than_the_bound_whoever_else_is_t
     assert difference.tolist() == alone.totals((0, 1), CancelToken()).tolist()
 
 
+AGES = ("1", "2")
+BASE = DeclaredDomain((*DOMAIN.dimensions, declare("age", AGES, None, 0, None, "p")))
+AGED = st.lists(
+    st.tuples(
+        st.sampled_from(["1", "2", "3", ""]),
+        st.sampled_from(["f", "m", "x", ""]),
+        st.sampled_from(["a", "b", "c", ""]),
+        st.sampled_from(["5", "-3", "100", "n/a", ""]),
+        st.sampled_from(["1", "2", "3", ""]),
+    ),
+    max_size=30,
+)
+
+
+@given(AGED, st.booleans(), st.integers(1, 3), st.booleans(), st.sets(st.integers(0, 2)))
+def test_a_table_counted_by_all_columns_of_a_cube_is_the_sum_of_the_cubes_table(
+    rows: list[tuple[str, ...]], cluster: bool, bound: int, sums: bool, own: set[int]
+) -> None:
+    columns, token = ("person", "sex", "region", "pay", "age"), CancelToken()
+    data, person = MemorySource.of(columns, rows), "person" if cluster else None
+    measure = Measure("sum", "pay", Fraction(-1), Fraction(10)) if sums else COUNT
+    whole = place_rows(data, BASE, measure, person, bound, token).totals((0, 1, 2), token)
+    part = DeclaredDomain(tuple(BASE.dimensions[i] for i in sorted(own)))
+    placed = place_rows(data, part, measure, person, bound, token, BASE)
+    counted = placed.totals(tuple(range(len(own))), token)
+    assert counted.tolist() == whole.sum(axis=tuple({0, 1, 2} - own)).tolist()
+
+
+def test_what_a_rule_of_more_columns_leaves_out_is_told_inside_only() -> None:
+    columns = ("person", "sex", "region", "pay", "age")
+    rows = [
+        ("1", "f", "a", "1", "1"), ("1", "f", "zz", "1", "2"), ("2", "m", "a", "1", "9"),
+        ("", "m", "a", "1", "1"),
+    ]  # fmt: skip
+    sex, data = DeclaredDomain(BASE.dimensions[:1]), MemorySource.of(columns, rows)
+    placed = place_rows(data, sex, COUNT, "person", 1, CancelToken(), BASE)
+    assert placed.facts == {
+        "rows_with_values_outside_the_domain": {"region": 1, "age": 1},
+        "rows_left_out": 1,
+        "rows_without_a_person": 1,
+        "rows_beyond_the_bound": 1,
+    }
+
+
 def test_what_was_moved_and_left_out_is_told_inside_only() -> None:
     rows = [("1", "f", "a", "1"), ("1", "x", "a", "2"), ("2", "m", "zz", "3"), ("2", "m", "b", "4")]
     placed = place_rows(source(rows), DOMAIN, COUNT, "person", 1, CancelToken())
