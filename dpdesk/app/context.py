@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
+
+from dpdesk.core.closing import Closing
 
 if TYPE_CHECKING:
     from dpdesk.engine.registry import Registry
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class AppContext:
+class AppContext(Closing):
     """One running program: its home folder, its private workspace, its methods.
 
     Open it once per process and close it at the end; closing removes every temporary file.
@@ -44,14 +45,3 @@ class AppContext:
 
         use_tool(self.workspace, None)
         self.workspace.close()
-
-    def __enter__(self) -> AppContext:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

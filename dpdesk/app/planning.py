@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
+from dpdesk.core.closing import Closing
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
@@ -31,7 +31,7 @@ _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
 
 
 @dataclass(frozen=True)
-class PreparedRun:
+class PreparedRun(Closing):
     """A plan whose every name has been found and every key has been read.
 
     ``given`` is what the method gets; ``notes`` are sentences on defaults that were taken.
@@ -53,17 +53,6 @@ class PreparedRun:
         """Close the data store, if it was opened for this run."""
         if self.owns_data:
             self.data.close()
-
-    def __enter__(self) -> PreparedRun:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def prepare(

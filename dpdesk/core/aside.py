@@ -13,9 +13,9 @@ import pickle
 import subprocess
 import sys
 from contextlib import suppress
-from types import TracebackType
 from typing import IO
 
+from dpdesk.core.closing import Closing
 from dpdesk.core.jobs import CancelToken
 
 ARGUMENT = "--aside"
@@ -30,7 +30,7 @@ class AsideError(Exception):
     """The process ended, or failed at a question; the text says why as far as it is known."""
 
 
-class Aside:
+class Aside(Closing):
     """A process that answers questions, one at a time, by a function of one argument.
 
     ``target`` names it, such as ``"dpdesk.report.pdf.document:pdf_of"``. The process starts at the
@@ -40,9 +40,6 @@ class Aside:
     def __init__(self, target: str) -> None:
         self._target = target
         self._process: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> Aside:
-        return self
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start the process, so that it loads what it needs while this one does other work."""
@@ -55,10 +52,8 @@ class Aside:
             )  # fmt: skip
         return self._process
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    def close(self) -> None:
+        """End the process."""
         if self._process is None:
             return
         self._process.kill()

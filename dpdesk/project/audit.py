@@ -19,8 +19,9 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 
+from dpdesk.core.closing import Closing
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.io.safewrite import PartialKeeper
@@ -72,7 +73,7 @@ SCHEMA = (
 )
 
 
-class AuditLog:
+class AuditLog(Closing):
     """A log over an SQLite connection; for one thread. Use :meth:`open_home` or a project's own.
 
     ``where`` is the file, for messages.
@@ -288,17 +289,6 @@ class AuditLog:
     def close(self) -> None:
         """Close the file; only for a log that was opened by :meth:`open_home`."""
         self._connection.close()
-
-    def __enter__(self) -> AuditLog:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _rows(self) -> Iterator[AuditEntry]:
         yield from self._rows_up_to(self._ends()[1])

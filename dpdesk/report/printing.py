@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from dpdesk.core.aside import Aside, AsideError
+from dpdesk.core.closing import Closing
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
 
 _WORKER = "dpdesk.report.pdf.worker:pdf_of"
 
 
-class Printer:
+class Printer(Closing):
     """Prints pages, one after another; the process ends with the ``with`` block."""
 
     def __init__(self) -> None:
         self._aside = Aside(_WORKER)
 
-    def __enter__(self) -> Printer:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
-        self._aside.__exit__(kind, error, trace)
+    def close(self) -> None:
+        """End the process."""
+        self._aside.close()
 
     def warm(self) -> None:
         """Start the process, so that it is ready when there is something to print."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import check_columns, check_protection, note_without_effect, open_data
+from dpdesk.core.closing import Closing
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import ParameterValue
@@ -23,7 +23,7 @@ _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
 
 
 @dataclass(frozen=True)
-class PreparedDesign:
+class PreparedDesign(Closing):
     """A plan of a private method with its design, and the data that it is for.
 
     ``given`` is all that the design was made from; ``notes`` are sentences for the evidence.
@@ -43,17 +43,6 @@ class PreparedDesign:
         """Close the data store, if it was opened for this run."""
         if self.owns_data:
             self.data.close()
-
-    def __enter__(self) -> PreparedDesign:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def prepare_private(

@@ -36,7 +36,7 @@ class PlanWorker:
 
     def __init__(self) -> None:
         self._aside: Aside | None = None
-        self._ended: weakref.finalize[[Aside], PlanWorker] | None = None
+        self._ended: weakref.finalize[[], PlanWorker] | None = None
         self._busy = Lock()
 
     def plan(self, settings: CubeSettings, shape: tuple[int, ...], token: CancelToken) -> CubePlan:
@@ -74,7 +74,7 @@ class PlanWorker:
     def _asked(self, request: tuple[str, tuple[object, ...]], token: CancelToken) -> object:
         if self._aside is None:
             self._aside = Aside(_TARGET)
-            self._ended = weakref.finalize(self, _end, self._aside)
+            self._ended = weakref.finalize(self, self._aside.close)
         try:
             return self._aside.ask(request, token)
         except AsideError as error:
@@ -87,10 +87,6 @@ class PlanWorker:
 
 WORKER = PlanWorker()
 """The process of this program."""
-
-
-def _end(aside: Aside) -> None:
-    aside.__exit__(None, None, None)
 
 
 def _stopped() -> RefusedError:

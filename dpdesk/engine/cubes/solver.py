@@ -7,12 +7,12 @@ at any time, and the window's process never waits for either. It needs no networ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.aside import Aside, AsideError
+from dpdesk.core.closing import Closing
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.stopping import Ints
@@ -58,20 +58,15 @@ class Answer:
     bound: float
 
 
-class Solver:
+class Solver(Closing):
     """A solver process, started by the first program and ended on exit; one program at a time."""
 
     def __init__(self) -> None:
         self._aside = Aside(_WORKER)
 
-    def __enter__(self) -> Solver:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
-        self._aside.__exit__(kind, error, trace)
+    def close(self) -> None:
+        """End the process."""
+        self._aside.close()
 
     def solve(self, program: Program, seconds: float, token: CancelToken) -> Answer:
         """Solve within about ``seconds``.

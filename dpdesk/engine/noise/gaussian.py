@@ -34,7 +34,7 @@ from dpdesk.engine.noise.intervals import (
     times,
 )
 from dpdesk.engine.noise.inversion import BITS
-from dpdesk.engine.noise.laplace import Probability, checked_level, shown
+from dpdesk.engine.noise.levels import Probability, checked_level, shown, smallest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,17 +144,7 @@ class DiscreteGaussian:
             ``noise.level`` for a level that is not above 0 and below 1.
         """
         missing = 1 - checked_level(level)
-        high = 1
-        while not self._covers(high, missing):
-            high *= 2
-        low = -1
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._covers(middle, missing):
-                high = middle
-            else:
-                low = middle
-        return high
+        return smallest(lambda h: self._covers(h, missing))
 
     def _covers(self, h: int, missing: Fraction) -> bool:
         """Whether P(|X| > h) ≤ missing."""

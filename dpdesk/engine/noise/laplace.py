@@ -18,6 +18,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.noise.intervals import exp_negative, minus, over, plus, times
 from dpdesk.engine.noise.inversion import BITS
 from dpdesk.engine.noise.laplace_sampler import LaplaceLayout, LaplaceSampler
+from dpdesk.engine.noise.levels import Probability, checked_level, shown, smallest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 MAX_SCALE = 1 << 48
 """The greatest scale: noise reaches 2^62 with a probability below e^(−16000) then."""
-
-Probability = tuple[Fraction, Fraction]
-"""A lower and an upper bound of a probability."""
 
 
 @dataclass(frozen=True)
@@ -97,17 +95,7 @@ class DiscreteLaplace:
             ``noise.level`` for a level that is not above 0 and below 1.
         """
         missing = 1 - checked_level(level)
-        high = 1
-        while not self._covers(high, missing):
-            high *= 2
-        low = -1
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._covers(middle, missing):
-                high = middle
-            else:
-                low = middle
-        return high
+        return smallest(lambda h: self._covers(h, missing))
 
     def _covers(self, h: int, missing: Fraction) -> bool:
         """Whether 2p^(h+1) ≤ missing·(1 + p), which never holds with equality."""
@@ -134,26 +122,3 @@ class DiscreteLaplace:
         share = over(minus(one, p), plus(one, p), bits)
         low, high = times(share, exp_negative(abs(x) / self.scale, bits), bits)
         return Fraction(max(low, 0), 1 << bits), Fraction(high, 1 << bits)
-
-
-def shown(value: Fraction) -> str:
-    """A number as messages show it, whatever its size."""
-    try:
-        return f"{float(value):.6g}"
-    except OverflowError:
-        return "a number of more than 300 digits"
-
-
-def checked_level(level: Fraction | float) -> Fraction:
-    """A level of confidence as an exact fraction.
-
-    Raises
-    ------
-    InputError
-        ``noise.level`` for a level that is not above 0 and below 1.
-    """
-    if not 0 < level < 1:
-        raise InputError(
-            "noise.level", f"A level must be above 0 and below 1, not {level}.", hint="Try 0.95."
-        )
-    return Fraction(level)

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 
 from dpdesk import __version__
 from dpdesk.core.budget import Budget, Debit, DebitRequest, issue_debit
+from dpdesk.core.closing import Closing
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.project.file.places import network_share
@@ -76,7 +77,7 @@ class LedgerCheck:
         return self.fault is None
 
 
-class Ledger:
+class Ledger(Closing):
     """An open ledger; for the thread that opened it. Close it, or use it as a context.
 
     ``made`` says that opening it made the file; ``read_only`` that nothing can be written.
@@ -229,17 +230,6 @@ class Ledger:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
-
-    def __enter__(self) -> Ledger:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @contextmanager
     def _adding(self, known: Mapping[int, str] = NOTHING_KNOWN) -> Iterator[None]:
