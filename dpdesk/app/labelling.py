@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.labels import Kind, UserMissing, Variable
+from dpdesk.core.labels import Kind, UserMissing, Variable, is_calendar
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json
 from dpdesk.io.csvw import csvw_metadata
 from dpdesk.io.release_check import is_listed_file
@@ -79,7 +79,8 @@ def _has_codes(variable: Variable) -> bool:
 
 def plain_variable(variable: Variable) -> Variable:
     """The variable without what depends on the values of the source."""
-    display = variable.format if variable.kind in _MOMENTS else ""
+    told = variable.kind in _MOMENTS or is_calendar(variable.format)
+    display = variable.format if told else ""
     return replace(variable, storage="", width=0, format=display)
 
 

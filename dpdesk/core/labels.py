@@ -8,6 +8,7 @@ column is, a *value label* what a code means, a *user-missing* value is a code t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -25,6 +26,19 @@ class Kind(Enum):
     DATE = "date"
     DATETIME = "datetime"
     TIME = "time"
+
+
+_CALENDAR = re.compile(
+    r"([AEJS]?DATE|QYR|MOYR|WKYR|DATETIME|YMDHMS|[DM]?TIME|WKDAY|MONTH)[\d.]*|%-?[td].*"
+)
+
+
+def is_calendar(display: str) -> bool:
+    """Whether a display format of SPSS or Stata says that numbers are days, periods or times.
+
+    Such a format tells what a number means (``QYR8``, ``WKDAY9``, ``%tq``), and depends on no row.
+    """
+    return _CALENDAR.fullmatch(display) is not None
 
 
 def is_lettered(text: str) -> bool:
@@ -98,7 +112,13 @@ class Variable:
     @property
     def described(self) -> bool:
         """Whether there is more to tell than the name and the type."""
-        return bool(self.label or self.value_labels or self.missing.declared or self.measure)
+        return bool(
+            self.label
+            or self.value_labels
+            or self.missing.declared
+            or self.measure
+            or is_calendar(self.format)
+        )
 
     def shown(self, value: str) -> str:
         """A value for people: with its label in front of the code, where it has one."""

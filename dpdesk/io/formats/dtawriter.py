@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv
 
 _LONGEST = 2_045
+_PERIOD = re.compile(r"%-?t[Cwmqhyb].*")
 _SIXTIES = 3_653 * 86_400.0  # seconds from 1960 to 1970
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _DOUBLE_MISSING, _DOUBLE_STEP = 0x7FE0_0000_0000_0000, 0x100_0000_0000
@@ -172,7 +174,9 @@ def _display(variable: _Variable) -> str:
     given = column.variable.format
     shown = {Kind.DATE: "%td", Kind.DATETIME: "%tc", Kind.TIME: "%tcHH:MM:SS"}
     if column.kind in shown:
-        return given if given.startswith("%t") else shown[column.kind]
+        return given if given.startswith(("%t", "%-t")) else shown[column.kind]
+    if _PERIOD.fullmatch(given):
+        return given
     return "%9.0g" if column.integral else "%10.0g"
 
 

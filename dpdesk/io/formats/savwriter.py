@@ -23,6 +23,7 @@ from dpdesk.io.formats.outcolumns import (
     survey,
 )
 from dpdesk.io.formats.outnames import accepted_names, cut_text
+from dpdesk.io.formats.savdisplay import calendar_display, has_calendar
 
 if TYPE_CHECKING:
     from datetime import date
@@ -36,8 +37,6 @@ _EPOCH = 141_428 * 86_400  # seconds from 14 October 1582 to 1970
 _SEGMENT, _CHUNK = 255, 252
 _LONGEST = 32_767
 _LABEL, _VALUE_LABEL = 255, 120
-_FORMATS = {Kind.DATE: (23, 10, 0), Kind.DATETIME: (22, 20, 0), Kind.TIME: (21, 8, 0)}
-_BY_NAME = {"DATE": 20, "ADATE": 23, "EDATE": 38, "SDATE": 39, "JDATE": 24}
 _MEASURES = {"nominal": 1, "ordinal": 2, "scale": 3}
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -122,16 +121,10 @@ def _display(variable: _Variable, width: int) -> int:
     column = variable.column
     if not column.numeric:
         return 1 << 16 | min(width, _SEGMENT) << 8
-    if column.kind is Kind.NUMBER:
-        decimals = min(column.decimals, 16)
-        return 5 << 16 | max(8, min(column.digits + 1, 40)) << 8 | decimals
-    kind, digits, decimals = _FORMATS[column.kind]
-    name = column.variable.format.rstrip("0123456789.").upper()
-    if column.kind is Kind.DATE:
-        kind, digits = _BY_NAME.get(name, 39), 11 if name == "DATE" else 10
-    elif not column.integral:
-        digits, decimals = digits + 3, 2
-    return kind << 16 | digits << 8 | decimals
+    if has_calendar(column):
+        return calendar_display(column)
+    decimals = min(column.decimals, 16)
+    return 5 << 16 | max(8, min(column.digits + 1, 40)) << 8 | decimals
 
 
 def _record(out: IO[bytes], variable: _Variable) -> None:

@@ -13,10 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpdesk.app.labelling import plain_variable
 from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable
 from dpdesk.io.formats.dtawriter import write_dta
+from dpdesk.io.formats.moments import kind_of
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.outnames import accepted_names
 from dpdesk.io.formats.savwriter import write_sav
@@ -182,3 +184,88 @@ def test_any_numbers_and_texts_survive_every_format(
     book = Codebook((Variable("x", kind=Kind.NUMBER), Variable("t", kind=Kind.TEXT)))
     found = head(written(folder, form, ["x", "t"], table, book))
     assert [list(row) for row in found.head] == table
+
+
+SPSS_FORMATS = {
+    "QYR8": "2018-04-01",
+    "QYR6": "2018-04-01",
+    "MOYR8": "2018-04-01",
+    "WKYR10": "2018-04-02",
+    "DATE11": "2018-05-06",
+    "DATE9": "2018-05-06",
+    "ADATE10": "2018-05-06",
+    "EDATE8": "2018-05-06",
+    "SDATE10": "2018-05-06",
+    "JDATE7": "2018-05-06",
+    "DATETIME20": "2018-05-06 10:10:10",
+    "DATETIME17": "2018-05-06 10:10:10",
+    "DATETIME23.2": "2018-05-06 10:10:10.25",
+    "YMDHMS20": "2018-05-06 10:10:10",
+    "TIME8": "10:10:10",
+    "TIME5": "10:10:00",
+    "TIME11.2": "10:10:10.25",
+    "MTIME8": "00:10:10",
+    "DTIME12": "100000",
+    "DTIME15.2": "100000.25",
+    "WKDAY9": "3",
+    "MONTH3": "4",
+}
+
+
+def _book_of(path: Path) -> Codebook:
+    """What a release of the file would say of its columns."""
+    return Codebook(tuple(plain_variable(variable) for variable in head(path).variables))
+
+
+def test_formats_of_days_periods_and_times_of_spss_come_back(tmp_path: Path) -> None:
+    names = [f"v{j}" for j in range(len(SPSS_FORMATS))]
+    book = Codebook(
+        tuple(
+            Variable(name, "", kind_of("sav", form), format=form)
+            for name, form in zip(names, SPSS_FORMATS, strict=True)
+        )
+    )
+    rows = [list(SPSS_FORMATS.values()), [""] * len(names)]
+    first = written(tmp_path, "sav", names, rows, book)
+    assert [variable.format for variable in head(first).variables] == list(SPSS_FORMATS)
+    assert head(first).head[0] == tuple(SPSS_FORMATS.values())
+    again = written(tmp_path, "sav", names, rows, _book_of(first))
+    meta = pyreadstat.read_sav(again, metadataonly=True)[1]
+    assert list(meta.original_variable_types.values()) == list(SPSS_FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("form", "kind", "value", "shown"),
+    [
+        ("EDATE10", Kind.DATE, "2018-05-06", "EDATE10"),
+        ("%td", Kind.DATE, "2018-05-06", "SDATE10"),
+        ("QYR41", Kind.DATE, "2018-04-01", "QYR8"),
+        ("MONTH2", Kind.DATE, "2018-04-01", "SDATE10"),
+        ("DATETIME16", Kind.DATETIME, "2018-05-06 10:10:10", "DATETIME20"),
+        ("TIME8", Kind.TIME, "10:10:10.5", "TIME11.2"),
+        ("QYR8", Kind.NUMBER, "7", "F8.0"),
+        ("WKDAY9", Kind.NUMBER, "Monday", "A6"),
+    ],
+)
+def test_a_format_that_spss_cannot_show_the_values_in_is_not_written(
+    tmp_path: Path, form: str, kind: Kind, value: str, shown: str
+) -> None:
+    book = Codebook((Variable("v", "", kind, format=form),))
+    meta = pyreadstat.read_sav(written(tmp_path, "sav", ["v"], [[value]], book), metadataonly=True)
+    assert meta[1].original_variable_types["v"] == shown
+
+
+def test_the_width_of_a_format_of_sas_is_not_one_of_spss(tmp_path: Path) -> None:
+    missing = UserMissing(letters=True)
+    book = Codebook((Variable("v", "", Kind.DATE, format="DATE9", missing=missing),))
+    meta = pyreadstat.read_sav(written(tmp_path, "sav", ["v"], [["2018-05-06"]], book))[1]
+    assert meta.original_variable_types["v"] == "DATE11"
+
+
+@pytest.mark.parametrize("form", ["%tq", "%tmMonth_CCYY", "%-tw", "%th", "%tC"])
+def test_periods_of_stata_come_back(tmp_path: Path, form: str) -> None:
+    book = Codebook((Variable("v", "", Kind.NUMBER, format=form),))
+    first = written(tmp_path, "dta", ["v"], [["233"], [""]], book)
+    assert [variable.format for variable in head(first).variables] == [form]
+    assert head(first).head == (("233",), ("",))
+    assert _book_of(first).variables[0].format == form
