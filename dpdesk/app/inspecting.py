@@ -36,13 +36,6 @@ def inspected_source(data: Path | str, table: str | None, query: str | None) -> 
     return read_source(raw, "the command line")
 
 
-def inspect_file(
-    context: AppContext, path: Path, token: CancelToken, report: Report
-) -> DataProfile:
-    """Profile a data file; see :func:`inspect_source`."""
-    return inspect_source(context, inspected_source(path, None, None), token, report)
-
-
 def inspect_source(
     context: AppContext, source: SourceSpec, token: CancelToken, report: Report
 ) -> DataProfile:

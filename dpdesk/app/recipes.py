@@ -22,7 +22,7 @@ from dpdesk.core.schema import ColumnType, DataProfile, ValueCount
 from dpdesk.project.work import HierarchyChoice, OpenWork, WorkState
 
 if TYPE_CHECKING:
-    from dpdesk.project.review.protocol import Protocol
+    pass
 
 STEP = "Hold the file against the plan"
 READING_OPTIONS = ("delimiter", "encoding", "decimal", "quote", "header", "table", "query")
@@ -106,13 +106,6 @@ class Recipe:
             MappingProxyType(dict(profile.reading)),
             MappingProxyType({each.name: each.missing_share for each in profile.columns}),
         )
-
-    @classmethod
-    def of_protocol(cls, protocol: Protocol, name: str) -> Recipe:
-        """A locked protocol as a recipe."""
-        columns = {column.name: column.type for column in protocol.columns}
-        work = protocol.work(SourceSpec(""), Path())
-        return cls(name, work, MappingProxyType(columns), {"decimal": protocol.decimal})
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ A plan is a value. Reading and writing plan files is the work of ``dpdesk.io``; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
 from typing import TypeAlias
@@ -155,10 +155,6 @@ class Plan:
         if self.budget is not None:
             plain["budget"] = thaw(self.budget, exact=exact)
         return plain
-
-    def with_protection(self, protection: Protection) -> Plan:
-        """The same plan with another protection."""
-        return replace(self, protection=protection)
 
 
 def _attribute_plain(spec: AttributeSpec, exact: bool) -> dict[str, object]:

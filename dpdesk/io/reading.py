@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.plan import SourceSpec
 
-TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".tab", ".data", ".dat", ".test")
 PARQUET_ENDINGS = (".parquet", ".pq")
 FOREIGN_FORMATS = {
     ".sav": "sav",

@@ -70,10 +70,6 @@ class ReleaseFiles:
         if failure not in self.failures:
             self.failures.append(failure)
 
-    def public_name(self, name: str) -> str:
-        """How failures call a file of the public part."""
-        return (self.public / name).relative_to(self.root).as_posix()
-
     def facts(self) -> ReleaseFacts:
         """Manifest and evidence as values; empty where they could not be read."""
         return ReleaseFacts(self.public, self.internal, self.manifest or {}, self.evidence or {})

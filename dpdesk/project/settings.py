@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from dpdesk.core.errors import StorageError
@@ -41,17 +41,6 @@ class Settings:
     recent: tuple[str, ...] = ()
     last_folder: str = ""
     language: str = SYSTEM_LANGUAGE
-
-    def with_recent(self, path: Path) -> Settings:
-        """The settings after a file has been opened; its folder becomes the last folder."""
-        text = str(path.absolute())
-        others = tuple(item for item in self.recent if item != text)
-        recent = (text, *others)[:RECENT_AT_MOST]
-        return replace(self, recent=recent, last_folder=str(path.absolute().parent))
-
-    def without_recent(self, path: str) -> Settings:
-        """The settings without one of the recent files (it is gone)."""
-        return replace(self, recent=tuple(item for item in self.recent if item != path))
 
 
 # Migration n turns the plain values of version n into those of version n + 1.

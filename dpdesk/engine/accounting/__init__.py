@@ -1,24 +1,17 @@
 """Accounting of differential privacy: exact sums, conversions, tight numerical composition.
 
-``joint_epsilon``     one (ε, δ) for spending of several kinds, simply
-``advanced_epsilon``  advanced composition, in closed form
-``zcdp_epsilon``      ρ to (ε, δ)
+``joint_epsilon``  one (ε, δ) for spending of several kinds, simply
+``zcdp_epsilon``   ρ to (ε, δ)
 
 The modules ``tight`` (the numerical composition) and ``renyi`` load numpy and are imported where
 they are used.
 """
 
-from dpdesk.engine.accounting.advanced import advanced_epsilon
-from dpdesk.engine.accounting.conversion import zcdp_delta, zcdp_epsilon
+from dpdesk.engine.accounting.conversion import zcdp_epsilon
 from dpdesk.engine.accounting.joint import group_delta, joint_epsilon
-from dpdesk.engine.accounting.membership import highest_posterior, lowest_posterior
 
 __all__ = [
-    "advanced_epsilon",
     "group_delta",
-    "highest_posterior",
     "joint_epsilon",
-    "lowest_posterior",
-    "zcdp_delta",
     "zcdp_epsilon",
 ]

@@ -78,35 +78,6 @@ def _epsilon(divergence: float, order: float, log_delta: float) -> float:
     return math.fsum(parts) + _ROUNDING * math.fsum(map(abs, parts))
 
 
-def zcdp_delta(rho: Fraction, epsilon: Fraction) -> float:
-    """The least δ that (1) gives for ρ-zCDP at ``epsilon``, rounded up, at most 1."""
-    if rho == 0:
-        return 0.0
-    above, most = up(float(rho)), float(epsilon)
-
-    def at(place: float) -> float:
-        order = 1.0 + math.exp(place)
-        more = order - 1.0
-        parts = (
-            more * order * above,
-            -more * most,
-            more * math.log(more),
-            -order * math.log(order),
-        )
-        return math.fsum(parts) + _ROUNDING * math.fsum(map(abs, parts))
-
-    best = _least(at)
-    return 1.0 if best >= 0.0 else up(math.exp(best))
-
-
-def simple_zcdp_epsilon(rho: Fraction, delta: Fraction) -> float:
-    """ρ + 2√(ρ ln(1/δ)), rounded up: Bun and Steinke 2016, Proposition 1.3. Never below (2)."""
-    if rho == 0:
-        return 0.0
-    above = up(float(rho))
-    return up(above + 2.0 * math.sqrt(above * -_log(delta)), 4)
-
-
 def _log(value: Fraction) -> float:
     """The natural logarithm of a fraction that a float may be too small for."""
     return math.log(value.numerator) - math.log(value.denominator)

@@ -32,9 +32,7 @@ from dpdesk.engine.private.settings import (
 LAPLACE, GAUSSIAN = Noise.LAPLACE.value, Noise.GAUSSIAN.value
 SOURCE_LABELS = "source"
 PLANNERS = ("bmax", "pmost", "all", "base", "exact", "optimal")
-CONSISTENCIES = ("l2", "none", "l1", "linf")
 OBJECTIVES = ("maximum", "average", "total")
-BASES = ("cuboids", "residuals")
 
 PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(

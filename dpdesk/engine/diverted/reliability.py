@@ -17,7 +17,6 @@ from dpdesk.engine.diverted.thresholds import (
     chebyshev,
     error_chances,
     paper_bound,
-    paper_threshold,
     privacy_threshold,
     utility_threshold,
 )
@@ -144,19 +143,4 @@ def _answer(rows: Ints, limits: Limits, reliable_from: int, protected_to: int) -
     return (
         f"Of {len(rows):,} values {reliable:,} with {reliable_from:,} rows or more are reliable "
         f"(wrong by {share} or more with a chance of {float(limits.most):.0%} at most); {hidden}."
-    )
-
-
-def threshold_rows(size: int, limits: Limits | None = None) -> tuple[tuple[str, float], ...]:
-    """The thresholds in words and numbers: the exact ones, and what the paper's formula says."""
-    limits = limits or Limits()
-    share, most = limits.share, limits.most
-    return (
-        ("Reliable from (rows, exact)", utility_threshold(size, share, most)),
-        ("Protected up to (rows, exact)", privacy_threshold(size, share, limits.least)),
-        (
-            "Reliable from by Chebyshev's bound (rows)",
-            float((1 - Fraction(1, size)) / (share**2 * most)),
-        ),
-        ("Reliable from by the paper's formula (rows, wrong)", paper_threshold(size, share, most)),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, exp, inf, log, sqrt
+from math import ceil, exp, inf, log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,11 +59,6 @@ def paper_bound(counts: ArrayLike, size: int, share: Fraction) -> Floats:
     """The paper's bound 1/(ℓ′ε²f²), at most 1: it is no bound, and here for comparison alone."""
     f = np.asarray(counts, np.float64)
     return np.asarray(np.minimum(1.0, 1 / (size * float(share) ** 2 * f**2)))
-
-
-def paper_threshold(size: int, share: Fraction, most: Fraction) -> float:
-    """What the paper's equation 5 gives for T_f: 1/(ε√(ℓ′T_E)). Far too low; for comparison."""
-    return 1 / (float(share) * sqrt(size * float(most)))
 
 
 @lru_cache(maxsize=64)

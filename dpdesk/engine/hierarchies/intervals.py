@@ -145,14 +145,6 @@ def _cut_labels(cuts: tuple[Fraction, ...], style: _Style) -> tuple[str, ...]:
     return (style.below(cuts[0]), *inner, style.above(cuts[-1]))
 
 
-def parse_numbers(values: Sequence[str]) -> list[Fraction] | None:
-    """The numbers that all values are, with a decimal point or comma; None when one is none."""
-    parsed = [parse_number(value) for value in values]
-    if any(number is None for number in parsed):
-        return None
-    return [number for number in parsed if number is not None]
-
-
 def is_number(value: str) -> bool:
     """Whether :func:`parse_number` reads a text, in a fraction of its time."""
     if _NUMBER.fullmatch(value.strip()) is None:

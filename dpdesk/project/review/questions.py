@@ -89,11 +89,6 @@ class CheckedFacts:
         check = self.claim(name)
         return check is not None and check.status is CheckStatus.CONFIRMED
 
-    @property
-    def has_internal(self) -> bool:
-        """Whether the internal part is at hand and could be read."""
-        return bool(self.release.evidence)
-
 
 @dataclass(frozen=True)
 class Case:

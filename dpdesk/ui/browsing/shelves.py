@@ -23,7 +23,6 @@ from dpdesk.ui.widgets.flow import FlowBox
 
 MIME = "application/x-dpdesk-dimension"
 UNUSED, ROWS, COLUMNS, FILTERS = "unused", "rows", "columns", "filters"
-SHELVES = (UNUSED, ROWS, COLUMNS, FILTERS)
 
 
 @dataclass(frozen=True)

@@ -369,9 +369,6 @@ def curve_style(look: Look) -> Qt.PenStyle:
     return _DASHES.get(look, Qt.PenStyle.SolidLine)
 
 
-MARKERS = ("disc", "square", "diamond", "triangle", "cross", "ring")
-
-
 def marker_path(shape: str, size: float) -> QPainterPath:
     """The outline of a marker around (0, 0)."""
     path, half = QPainterPath(), size / 2

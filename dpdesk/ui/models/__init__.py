@@ -2,14 +2,13 @@
 
 ``TableModel``       rows of any number over a :class:`RowSource`, fetched page by page in jobs
 ``ListModel``        a small table held whole: headings and rows of plain values
-``chart_model``      a ListModel of a chart's twin
 ``DataGrid``         a table view with fixed row heights that never asks for all rows
 ``format_cell``      the one place where a value becomes text
 """
 
 from dpdesk.ui.models.formatting import alignment, format_cell
 from dpdesk.ui.models.grid import DataGrid
-from dpdesk.ui.models.listing import ListModel, chart_model
+from dpdesk.ui.models.listing import ListModel
 from dpdesk.ui.models.table import PLACEHOLDER, RowSource, TableModel
 
 __all__ = [
@@ -19,6 +18,5 @@ __all__ = [
     "RowSource",
     "TableModel",
     "alignment",
-    "chart_model",
     "format_cell",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from dpdesk.core.charts import Cell, ChartTable
+from dpdesk.core.charts import Cell
 from dpdesk.ui.models.formatting import alignment, format_cell
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.words.numbers import grouped
@@ -85,8 +85,3 @@ class ListModel(QAbstractTableModel):
             first = self._rows[0][section] if self._rows else ""
             return alignment(first)
         return None
-
-
-def chart_model(table: ChartTable, parent: QObject | None = None) -> ListModel:
-    """The twin of a chart as a model."""
-    return ListModel(table.columns, table.rows, parent)

@@ -8,7 +8,7 @@ import pytest
 
 from dpdesk.app import exploring, hierarchies, opening, remembering
 from dpdesk.app.context import AppContext
-from dpdesk.app.inspecting import inspect_file, profile_as_json
+from dpdesk.app.inspecting import inspect_source, inspected_source, profile_as_json
 from dpdesk.app.types import (
     History,
     Opened,
@@ -79,7 +79,8 @@ def test_the_head_is_shown_before_loading(work: WorkState) -> None:
 
 
 def test_a_profile_has_the_same_numbers_as_json(context: AppContext, folder: Path) -> None:
-    profile = inspect_file(context, folder / "people.csv", TOKEN, silent)
+    source = inspected_source(folder / "people.csv", None, None)
+    profile = inspect_source(context, source, TOKEN, silent)
     plain = profile_as_json(profile)
     assert plain["rows"] == 12
     columns = plain["columns"]

@@ -110,13 +110,6 @@ def test_numbers_are_kept_exact_however_they_come() -> None:
     assert protections == [Protection("m", {"s": Decimal("0.02")})] * 3
 
 
-def test_another_protection_leaves_the_rest() -> None:
-    plan = Plan.from_plain(GOOD, "p.toml")
-    other = plan.with_protection(Protection("k-anonymity", {"k": 9}))
-    assert other.protection.parameters == {"k": 9}
-    assert other.attributes == plan.attributes
-
-
 @pytest.mark.parametrize(
     ("path", "known"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -232,7 +233,7 @@ def test_writing_through_a_link_keeps_the_link(tmp_path: Path, keeper: Workspace
     plan = read_plan(save(tmp_path, EXAMPLE))
     link = tmp_path / "link.toml"
     link.symlink_to(tmp_path / "plan.toml")
-    write_plan(plan.with_protection(Protection("k-anonymity", {"k": 9})), link, keeper)
+    write_plan(replace(plan, protection=Protection("k-anonymity", {"k": 9})), link, keeper)
     assert link.is_symlink()
     assert read_plan(tmp_path / "plan.toml").protection.parameters["k"] == 9
 
@@ -248,7 +249,7 @@ def test_a_write_that_fails_leaves_the_old_plan(
     plan = read_plan(path)
     monkeypatch.setattr(textfile, "write_new", full)
     with pytest.raises(StorageError, match=r"/plan\.toml: the disk is full") as caught:
-        write_plan(plan.with_protection(Protection("k-anonymity", {"k": 3})), path, keeper)
+        write_plan(replace(plan, protection=Protection("k-anonymity", {"k": 3})), path, keeper)
     assert caught.value.code == "plan.unwritable"
     assert path.read_text() == EXAMPLE
     assert [item.name for item in tmp_path.iterdir()] == ["plan.toml"]

@@ -8,7 +8,6 @@ import pytest
 
 from dpdesk.core.errors import StorageError
 from dpdesk.project.settings import (
-    RECENT_AT_MOST,
     Settings,
     load_settings,
     save_settings,
@@ -61,18 +60,6 @@ def test_a_migration_that_fails_loses_nothing(tmp_path: Path) -> None:
     loaded = load_settings(tmp_path, version=2, migrations={1: lambda raw: {"x": raw["gone"]}})
     assert loaded.settings == Settings()
     assert [path.read_text() for path in tmp_path.iterdir()] == [text]
-
-
-def test_recent_files_are_few_newest_first_and_never_twice() -> None:
-    settings = Settings()
-    for number in range(RECENT_AT_MOST + 3):
-        settings = settings.with_recent(Path(f"/data/{number}.csv"))
-    settings = settings.with_recent(Path("/data/7.csv"))
-    assert len(settings.recent) == RECENT_AT_MOST
-    assert settings.recent[0] == "/data/7.csv"
-    assert len(set(settings.recent)) == RECENT_AT_MOST
-    assert settings.last_folder == "/data"
-    assert "/data/7.csv" not in settings.without_recent("/data/7.csv").recent
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a path that cannot be a folder")

@@ -76,12 +76,6 @@ class WholeCube:
         away = tuple(axis for axis in range(self.base.ndim) if not mask >> axis & 1)
         return np.asarray(self.base.sum(axis=away))
 
-    def largest_change(self, cuboids: Iterable[int]) -> float:
-        """How far a cell of these cuboids lies from its value before rounding, at most."""
-        return max(
-            float(np.abs(self.cuboid(mask) - self.before.cuboid(mask)).max()) for mask in cuboids
-        )
-
 
 def refuse_unfit(shape: tuple[int, ...], sources: Iterable[int], *, nonnegative: bool) -> None:
     """Refuse what :func:`base_cube` or :func:`nonnegative_cube` would refuse, before noise exists.

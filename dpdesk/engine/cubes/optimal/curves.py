@@ -1,4 +1,4 @@
-"""Errors as a user sees them: standard deviations, 95 % half-widths, the budget for a wanted one.
+"""How the error of a published cell is spread.
 
 The error of a published cell is a sum of independent noises with known coefficients. For Gaussian
 noise it is (all but exactly) Gaussian. For Laplace noise the coefficient of a noisy cell depends
@@ -11,13 +11,11 @@ Half-widths are linear in the noise, so all errors scale with 1/epsilon or 1/sqr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
-from math import ceil, floor, inf, log10, pi, prod, sqrt
+from math import inf, pi, prod, sqrt
 from statistics import NormalDist
 
 import numpy as np
 
-from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.lattice import Floats, cells, members
 from dpdesk.engine.cubes.optimal.variances import plan_information, plan_variances
 from dpdesk.engine.cubes.plans import CubePlan
@@ -26,34 +24,6 @@ from dpdesk.engine.private.kinds import Noise
 _STEP = 0.1
 _STEPS = 3_000
 _CHUNK = 64
-
-
-def standard_deviations(plan: CubePlan, budget: float, sensitivity: float = 1.0) -> Floats:
-    """Standard deviation of one cell of each published cuboid, in the order of the plan.
-
-    ``budget`` is epsilon or rho, ``sensitivity`` the L1 or L2 sensitivity of one whole cuboid.
-    """
-    return np.asarray(sensitivity * np.sqrt(plan_variances(plan, budget)[list(plan.published)]))
-
-
-def half_width(
-    plan: CubePlan, cuboid: int, budget: float, *, coverage: float = 0.95,
-    sensitivity: float = 1.0,
-) -> float:  # fmt: skip
-    """The error that a cell of ``cuboid`` stays within with this probability.
-
-    Each cell of the cuboid by itself; infinite where the plan's sources do not determine it.
-    Raises ValueError for a coverage outside (0, 1) or a budget that is not above 0.
-    """
-    if not 0 < coverage < 1 or not budget > 0:
-        raise ValueError("coverage must lie between 0 and 1, and the budget must be above 0")
-    deviation = sqrt(plan_variances(plan, 1.0)[cuboid])
-    if deviation == inf:
-        return inf
-    if plan.noise is Noise.GAUSSIAN:
-        return sensitivity * NormalDist().inv_cdf((1 + coverage) / 2) * deviation / sqrt(budget)
-    damping = _characteristic(plan, cuboid, deviation)
-    return sensitivity * _quantile(damping, coverage) * deviation / budget
 
 
 def noise_quantiles(plan: CubePlan, cuboid: int, count: int) -> Floats:
@@ -72,37 +42,6 @@ def noise_quantiles(plan: CubePlan, cuboid: int, count: int) -> Floats:
     upper = [_quantile(damping, 2 * place - 1) for place in places.tolist() if place > 0.5]
     middle = [0.0] * (count % 2)
     return np.array([*(-value for value in reversed(upper)), *middle, *upper])
-
-
-def half_widths(
-    plan: CubePlan, budget: float, *, coverage: float = 0.95, sensitivity: float = 1.0,
-    token: CancelToken | None = None,
-) -> Floats:  # fmt: skip
-    """:func:`half_width` of every published cuboid, in the order of the plan; Cancelled."""
-    widths = []
-    for cuboid in plan.published:
-        if token:
-            token.check()
-        widths.append(half_width(plan, cuboid, budget, coverage=coverage, sensitivity=sensitivity))
-    return np.array(widths)
-
-
-def recommended_budget(
-    plan: CubePlan, cuboid: int, wanted: float, *, coverage: float = 0.95,
-    sensitivity: float = 1.0,
-) -> Fraction:  # fmt: skip
-    """The least epsilon or rho with which a cell of ``cuboid`` is within ``wanted`` of the truth.
-
-    With probability ``coverage``, so in about that part of the cells; rounded up to three digits.
-    Raises ValueError as :func:`half_width` does, or when nothing reaches ``wanted``.
-    """
-    width = half_width(plan, cuboid, 1.0, coverage=coverage, sensitivity=sensitivity)
-    if not wanted > 0 or width == inf:
-        raise ValueError("the wanted half-width must be above 0 and the cuboid determined")
-    needed = width / wanted if plan.noise is Noise.LAPLACE else (width / wanted) ** 2
-    unit = Fraction(10) ** (floor(log10(needed)) - 2)
-    steps = ceil(Fraction(needed) / unit)
-    return steps * unit
 
 
 def _coefficients(plan: CubePlan, cuboid: int, known: Floats) -> Iterator[tuple[Floats, Floats]]:

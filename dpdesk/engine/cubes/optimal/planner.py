@@ -91,44 +91,6 @@ def plan_optimal(
     return _plan(objective, shares, note, proven=reached <= bound * (1 + PROVEN_WITHIN))
 
 
-def required_budget(plan: CubePlan, targets: Mapping[int, Weight]) -> Fraction:
-    """The least epsilon or rho with which cells of these cuboids have at most these variances.
-
-    For shares as they stand, and an L1 or L2 sensitivity of 1; rounded up by less than a
-    millionth. Raises ValueError for a target that is not above 0 or whose cuboid no source tells.
-    """
-    from dpdesk.engine.cubes.optimal.variances import plan_variances
-
-    variances = plan_variances(plan, 1.0)
-    worst = 0.0
-    for mask, target in targets.items():
-        if not float(target) > 0 or variances[mask] == inf:
-            raise ValueError("targets must be above 0 and for cuboids that the plan determines")
-        worst = max(worst, float(variances[mask]) / float(target))
-    needed = worst**0.5 if plan.noise is Noise.LAPLACE else worst
-    return Fraction(needed * (1 + 1e-9)).limit_denominator(10**9) + Fraction(1, 10**9)
-
-
-def plan_for_targets(
-    shape: Sequence[int], published: Sequence[int], noise: Noise, targets: Mapping[int, Weight], *,
-    residuals: bool = False, effort: int | None = None,
-    token: CancelToken | None = None, report: Report = silent,
-) -> tuple[CubePlan, Fraction]:  # fmt: skip
-    """A plan that meets target variances with little budget, and the budget that it needs.
-
-    Published cuboids without a target may have any variance. As variances fall with the budget in
-    the same way for all plans, this is the plan of the smallest largest variance/target. Raises as
-    :func:`plan_optimal` and :func:`required_budget` do.
-    """
-    weights: dict[int, Weight] = dict.fromkeys(published, 0.0)
-    weights.update({mask: 1.0 / float(target) for mask, target in targets.items() if target > 0})
-    plan = plan_optimal(
-        shape, published, noise, weights=weights, residuals=residuals, effort=effort, token=token,
-        report=report,
-    )  # fmt: skip
-    return plan, required_budget(plan, targets)
-
-
 def _starts(objective: Objective, rivals: Iterable[CubePlan], token: CancelToken) -> list[Shares]:
     """Shares of plans that the result must not be worse than, if they can be measured."""
     domain = objective.domain

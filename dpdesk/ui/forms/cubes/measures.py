@@ -16,8 +16,6 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.wheel import leave_wheel
 
-BOUNDS = ("lower", "upper", "step")
-
 
 class MeasureLine(QFrame):
     """One measure; ``edited()``, ``left()`` and ``removeAsked()``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -243,8 +243,3 @@ def without_hierarchy(work: WorkState, columns: Sequence[str]) -> tuple[str, ...
         for name, optional in attributes(work, columns)
         if not optional and name not in work.hierarchies
     )
-
-
-def changed_since(before: Mapping[str, HierarchyChoice | None], work: WorkState) -> tuple[str, ...]:
-    """Attributes whose choice is not any more what it was when a job began."""
-    return tuple(name for name, old in before.items() if work.hierarchies.get(name) != old)

@@ -131,12 +131,6 @@ class ChartDeck(QWidget):
         for view in self._views.values():
             view.set_stale(stale, reason)
 
-    def mark_point(self, number: int | None) -> None:
-        """Mark a point of the map, silently."""
-        view = self._views.get(self.map_id)
-        if view is not None:
-            view.select_point(number)
-
     @property
     def charts(self) -> tuple[Chart, ...]:
         """The charts on show, in order."""

@@ -130,11 +130,6 @@ class SettingsPane(QScrollArea):
         """Show a sentence under a field; False when there is no such field."""
         return self._form is not None and self._form.show_error(key, sentence)
 
-    def set_paused(self, paused: bool) -> None:
-        """Show the switch in this position, silently."""
-        self._pause.setChecked(paused)
-        self._explain_pause(paused)
-
     # -- building
 
     def _build_by_hand(self) -> QFrame:

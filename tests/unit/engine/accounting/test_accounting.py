@@ -13,15 +13,10 @@ from hypothesis import strategies as st
 
 from dpdesk.core.budget import Draws, Noise
 from dpdesk.engine.accounting import (
-    advanced_epsilon,
     group_delta,
-    highest_posterior,
     joint_epsilon,
-    lowest_posterior,
-    zcdp_delta,
     zcdp_epsilon,
 )
-from dpdesk.engine.accounting.conversion import simple_zcdp_epsilon
 from dpdesk.engine.accounting.losses import Losses, _by_fourier, convolved
 from dpdesk.engine.accounting.noise import grouped, one_draw
 from dpdesk.engine.accounting.renyi import curve, renyi_bound
@@ -310,7 +305,8 @@ def test_zcdp_is_converted_as_the_definition_of_renyi_divergence_says(rho: str, 
     """Second derivation: minimise δ(ε) of (1) over a grid of orders at the ε that (2) gave."""
     exact, wanted = Fraction(rho), Fraction(delta)
     epsilon = zcdp_epsilon(exact, wanted)
-    assert epsilon <= simple_zcdp_epsilon(exact, wanted)
+    simple = float(exact) + 2 * math.sqrt(float(exact) * -math.log(float(wanted)))
+    assert epsilon <= simple * (1 + 1e-12)
     least = min(
         (order - 1) * (order * float(exact) - epsilon)
         - math.log(order - 1)
@@ -318,7 +314,6 @@ def test_zcdp_is_converted_as_the_definition_of_renyi_divergence_says(rho: str, 
         for order in (1 + 10 ** (power / 200) for power in range(-600, 800))
     )
     assert least == pytest.approx(math.log(float(wanted)), abs=2e-3, rel=1e-3)
-    assert zcdp_delta(exact, Fraction(epsilon)) == pytest.approx(float(wanted), rel=1e-6)
 
 
 @pytest.mark.parametrize("rho", [0.05, 0.5, 4.0])
@@ -365,17 +360,6 @@ def test_renyi_bounds_hold_and_the_composed_one_is_less() -> None:
     assert composed < by_renyi < 1.2 * composed
 
 
-def test_advanced_composition_holds_and_the_composed_one_is_less() -> None:
-    parts = [(Fraction(1, 256), 256)]
-    found = advanced_epsilon(parts, MILLIONTH)
-    drift, spread = 256 * math.tanh(1 / 512) / 256, math.sqrt(2 * math.log(1e6) * 256) / 256
-    assert found == pytest.approx(drift + spread, rel=1e-9)
-    assert tight_delta([laplace(1, "256", 256)], found) <= 1e-6
-    assert advanced_epsilon([(Fraction(1), 1)], MILLIONTH) == pytest.approx(1.0)
-    with pytest.raises(ValueError, match="δ above 0"):
-        advanced_epsilon(parts, Fraction(0))
-
-
 def test_kinds_are_joined_by_adding_up_what_each_of_them_costs() -> None:
     pure, rho, nothing = Fraction(1), Fraction(1, 10), (Fraction(0), Fraction(0))
     assert joint_epsilon(pure, Fraction(0), nothing, Fraction(0)) == 1
@@ -402,19 +386,3 @@ def test_delta_of_a_group_is_at_least_the_sum_along_the_path() -> None:
         along = sum(math.exp(step * 0.5) for step in range(size)) * 1e-6
         assert along <= float(group_delta(epsilon, delta, size)) * (1 + 1e-12)
     assert group_delta(Fraction(1000), delta, 5) == 1
-
-
-def test_membership_odds_grow_by_at_most_the_factor() -> None:
-    for prior in (0.001, 0.3, 0.9):
-        for epsilon in (Fraction(1, 10), Fraction(2), Fraction(50)):
-            high, low = highest_posterior(prior, epsilon), lowest_posterior(prior, epsilon)
-            factor = math.exp(epsilon)
-            assert high == pytest.approx(prior * factor / (1 - prior + prior * factor))
-            assert low == pytest.approx(prior / (prior + (1 - prior) * factor))
-            if high < 1:
-                assert high / (1 - high) == pytest.approx(factor * prior / (1 - prior), rel=1e-6)
-    assert highest_posterior(0.5, Fraction(5000)) == 1.0
-    assert lowest_posterior(0.5, Fraction(5000)) == 0.0
-    assert (highest_posterior(0.0, Fraction(9)), highest_posterior(1.0, Fraction(9))) == (0.0, 1.0)
-    with pytest.raises(ValueError, match="probability"):
-        highest_posterior(1.5, Fraction(1))

@@ -13,9 +13,7 @@ import pytest
 
 from dpdesk.app.checklists import gather
 from dpdesk.app.context import AppContext
-from dpdesk.app.examining import examine
 from dpdesk.app.planning import prepare
-from dpdesk.app.recipes import Recipe, Weight
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
@@ -308,22 +306,6 @@ def test_a_protocol_applies_to_another_source_and_gives_the_same_release(
     found = check_protocol(signed, again.release, again.table, POLICY, TRUST)
     assert found.differences == ()
     assert found.signature is Signature.TRUSTED
-
-
-def test_a_protocol_is_a_recipe_for_other_files(
-    context: AppContext, signed: SignedProtocol, source: Path, tmp_path: Path
-) -> None:
-    token, recipe = CancelToken(), Recipe.of_protocol(signed.protocol, "the protocol")
-    same = examine(context, recipe, SourceSpec(town.SOURCE), source, token, silent)
-    assert same.items == ()
-    assert same.fits
-    text = (source / town.SOURCE).read_text("utf-8").replace("Zqnorthby", "Zqelsewhere")
-    (tmp_path / "next.csv").write_text(text.replace(",illness\n", ",disease\n"), "utf-8")
-    other = examine(context, recipe, SourceSpec("next.csv"), tmp_path, token, silent)
-    assert {(item.code, item.column) for item in other.of(Weight.BLOCKS)} == {
-        ("hierarchy.missing-leaf", "town"),
-        ("column.missing", "illness"),
-    }
 
 
 def test_only_an_approved_release_that_was_developed_can_be_locked() -> None:
