@@ -12,9 +12,10 @@ from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
+from dpdesk.io.losses import described, losses
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import MICRODATA, PUBLIC_FOLDERS, VARIABLES
-from dpdesk.io.variablesfile import read_variables
+from dpdesk.io.variablesfile import read_labels, read_variables
 
 _AGENCY = re.compile(r"[A-Za-z][A-Za-z0-9_\-]*(\.[A-Za-z][A-Za-z0-9_\-]*)*", re.ASCII)
 
@@ -27,16 +28,26 @@ def write_document(
     token: CancelToken,
     report: Report,
     step: str,
-) -> None:
+) -> list[str]:
     """Write one of the formats ``DOCUMENTS`` of a verified release to the new file ``path``.
 
-    Raises InputError ``export.agency``, OSError, Cancelled.
+    Returns sentences about what it cannot hold. Raises InputError ``export.agency``, OSError,
+    Cancelled.
     """
     if file_format == "sdmx-csv":
         _write_observations(facts, agency, path, token, report, step)
-        return
-    writers = {"csvw": _csvw, "ddi": _ddi, "sdmx-structure": _structure}
-    path.write_bytes(writers[file_format](facts, agency, token))
+    else:
+        writers = {"csvw": _csvw, "ddi": _ddi, "sdmx-structure": _structure}
+        path.write_bytes(writers[file_format](facts, agency, token))
+    book = _any_labels(facts)
+    columns = [variable.name for variable in book.variables]
+    return losses(file_format, described(columns, book), str(facts.manifest["title"]))
+
+
+def _any_labels(facts: ReleaseFacts) -> Codebook:
+    """All labels of the release, of whatever columns; they were checked before."""
+    path = facts.public / VARIABLES
+    return read_labels(path) if path.is_file() else NO_BOOK
 
 
 def _csvw(facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:

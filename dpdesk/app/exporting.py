@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.label_sheets import label_sheets
 from dpdesk.app.restating import spoken_names
 from dpdesk.app.review.looking import verify_signed
 from dpdesk.app.verifying import read_release
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.export_formats import DOCUMENTS, FORMATS, fits, kind_of
+from dpdesk.core.export_formats import DOCUMENTS, FORMATS, STATISTICAL, fits, kind_of
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import ENGLISH, speaking, voice
@@ -24,10 +25,12 @@ from dpdesk.core.parameters import nearest
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
+from dpdesk.io.formats.outcolumns import About
+from dpdesk.io.losses import described, losses
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import ABOUT, INTERNAL, MICRODATA, PUBLIC, PUBLIC_FOLDERS, VARIABLES
 from dpdesk.io.safewrite import replacing
-from dpdesk.io.tablewriters import check_xlsx_size, write_parquet, write_xlsx
+from dpdesk.io.tablewriters import write_parquet, write_xlsx
 from dpdesk.io.variablesfile import read_variables
 
 if TYPE_CHECKING:
@@ -51,11 +54,11 @@ def export_release(
 
     Every value stays text. Parquet carries the manifest in its metadata (key ``dpdesk.manifest``)
     and its guarantee (``dpdesk.guarantee``); Excel files have a second sheet ``About``; SPSS, Stata
-    and SAS transport files have numbers where all texts of a column are numbers, and the labels of
-    the release, which a Note tells what of them the format cannot hold. ``csvw``, ``ddi`` and
-    ``sdmx-structure`` are documents about the data, ``sdmx-csv`` holds the tables of a cube as
-    observations; ``agency`` is the identifier of the agency that maintains their structure. Nothing
-    internal is read. An existing file is replaced, as a whole or not at all.
+    and SAS transport files have numbers where all texts of a column are numbers. What a format
+    cannot hold (:mod:`dpdesk.core.export_holding`) is told by a Note for each thing. ``csvw``,
+    ``ddi`` and ``sdmx-structure`` are documents about the data, ``sdmx-csv`` holds the tables of a
+    cube as observations; ``agency`` is the identifier of the agency that maintains their structure.
+    Nothing internal is read. An existing file is replaced, as a whole or not at all.
 
     Raises
     ------
@@ -84,19 +87,33 @@ def export_release(
     facts = read_release(release)
     _check_fit(file_format, facts)
     report(StepStarted(_STEP, 2, 2))
+    with replacing(out, workspace) as fresh:
+        sentences = write_verified(facts, file_format, fresh, workspace, token, report, agency)
+    for sentence in sentences:
+        report(Note("export.changed", sentence))
+    return target
+
+
+def write_verified(
+    facts: ReleaseFacts,
+    file_format: str,
+    path: Path,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+    agency: str = "",
+) -> list[str]:
+    """Write a verified release to the new file ``path``; the sentences about what it cannot hold.
+
+    Raises what :func:`export_release` raises of the format, OSError, Cancelled.
+    """
     if file_format in DOCUMENTS:
         from dpdesk.app.export_documents import write_document
 
-        with replacing(out, workspace) as fresh:
-            write_document(facts, file_format, agency, fresh, token, report, _STEP)
-        return target
-    with _one_table(facts, workspace, token) as path:
-        table = PublishedCsv(path, token)
-        if file_format == "xlsx":
-            check_xlsx_size(table)
-        with replacing(out, workspace) as fresh:
-            _write(facts, path, table, file_format, fresh, token, report)
-    return target
+        return write_document(facts, file_format, agency, path, token, report, _STEP)
+    with _one_table(facts, workspace, token) as source:
+        table = PublishedCsv(source, token)
+        return _write(facts, source, table, file_format, path, token, report)
 
 
 @contextmanager
@@ -189,34 +206,54 @@ def _write(
     path: Path,
     token: CancelToken,
     report: Report,
-) -> None:
-    manifest = facts.manifest
-    book = _labels(facts, table)
+) -> list[str]:
+    """Write the table; sentences about what the file has otherwise, or not at all."""
+    manifest, book = facts.manifest, _labels(facts, table)
 
     def done(rows: int) -> None:
         report(StepProgress(_STEP, rows, table.rows, "rows"))
 
+    if file_format in STATISTICAL:
+        writer = _statistical_writer(file_format)
+        return writer(table, book, path, _about(facts), token, done)
     if file_format == "csv":
         shutil.copyfile(source, path)
     elif file_format == "parquet":
-        metadata = {
-            "dpdesk.manifest": canonical_json(manifest),
-            "dpdesk.guarantee": json.dumps(manifest["guarantee"], sort_keys=True).encode(),
-        }
-        if book:
-            metadata["dpdesk.variables"] = (facts.public / VARIABLES).read_bytes()
-        write_parquet(table, path, metadata, token, done)
-    elif file_format == "xlsx":
+        write_parquet(table, path, _metadata(facts, book), token, done)
+    else:
         created = datetime.fromisoformat(str(manifest["created"]))
         sheet = "Tables" if facts.method in PUBLIC_FOLDERS else "Microdata"
         with speaking(_language(facts), spoken_names(manifest)):
-            about = [*about_lines(manifest), *label_lines(book)]
-        write_xlsx(table, path, about, created, path.parent, token, done, sheet)
-    else:
-        title, day = str(manifest["title"]), date.fromisoformat(str(manifest["created"]))
-        writer = _statistical_writer(file_format)
-        for sentence in writer(table, book, path, title, day, token, done):
-            report(Note("export.changed", sentence))
+            more = label_sheets(book)
+        about = _spoken(facts)
+        write_xlsx(table, path, about, created, path.parent, token, done, sheet, more)
+    return losses(file_format, described(table.columns, book), str(manifest["title"]))
+
+
+def _metadata(facts: ReleaseFacts, book: Codebook) -> dict[str, bytes]:
+    """What stands in the footer of a Parquet file."""
+    guarantee = json.dumps(facts.manifest["guarantee"], sort_keys=True).encode()
+    metadata = {
+        "dpdesk.manifest": canonical_json(facts.manifest),
+        "dpdesk.guarantee": guarantee,
+    }
+    if book:
+        metadata["dpdesk.variables"] = (facts.public / VARIABLES).read_bytes()
+    return metadata
+
+
+def _spoken(facts: ReleaseFacts) -> list[tuple[str, str]]:
+    """What the file is and what is promised of it, in the language of the page for users."""
+    with speaking(_language(facts), spoken_names(facts.manifest)):
+        return about_lines(facts.manifest)
+
+
+def _about(facts: ReleaseFacts) -> About:
+    """The same for files that have a place for notes."""
+    manifest = facts.manifest
+    created = date.fromisoformat(str(manifest["created"]))
+    lines = tuple(f"{name}: {text}" for name, text in _spoken(facts))
+    return About(str(manifest["title"]), created, lines)
 
 
 def _statistical_writer(file_format: str) -> Callable[..., list[str]]:
@@ -242,17 +279,6 @@ def _language(facts: ReleaseFacts) -> str:
 
     page = facts.public / ABOUT
     return language_of(page.read_bytes()) if page.is_file() else ENGLISH
-
-
-def label_lines(book: Codebook) -> list[tuple[str, str]]:
-    """Names and texts of the sheet ``About`` that tell the labels of columns and codes."""
-    lines = []
-    for variable in book.variables:
-        codes = "; ".join(f"{code} = {text}" for code, text in variable.value_labels.items())
-        text = ": ".join(part for part in (variable.label, codes) if part)
-        if text:
-            lines.append((voice().text("Column {name}", name=variable.name), text))
-    return lines
 
 
 def about_lines(manifest: Mapping[str, object]) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ A column of pseudonyms keeps nothing but its variable label: value labels of an 
 names of persons.
 
 Widths, storage types and number formats are left out: programs choose them by the largest value.
+Formats that show days, periods or times stay: they tell what a number means.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Kind, UserMissing, Variable, is_calendar
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json
-from dpdesk.io.csvw import csvw_metadata
+from dpdesk.io.csvw import FORMS, csvw_metadata
 from dpdesk.io.release_check import is_listed_file
 from dpdesk.io.release_folder import CSVW, MICRODATA, VARIABLES
 from dpdesk.io.variablesfile import read_variables
@@ -134,8 +135,11 @@ def label_faults(
         return [(VARIABLES, f"stands without {CSVW}")]
     try:
         book = read_variables(labels, columns)
-        wanted = canonical_json(csvw_metadata(MICRODATA, columns, book, manifest))
-        if document.read_bytes() != wanted:
+        known = {
+            canonical_json(csvw_metadata(MICRODATA, columns, book, manifest, form))
+            for form in FORMS
+        }
+        if document.read_bytes() not in known:
             found.append((CSVW, f"is not what manifest and {VARIABLES} give"))
     except UnreadableJsonError as error:
         found.append((VARIABLES, str(error)))

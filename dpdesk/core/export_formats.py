@@ -8,7 +8,10 @@ DOCUMENTS = ("csvw", "ddi", "sdmx-csv", "sdmx-structure")
 DESCRIPTIONS = ("csvw", "ddi", "sdmx-structure")
 """Those of them that hold no data."""
 
-FORMATS = ("csv", "parquet", "xlsx", "sav", "dta", "xpt", *DOCUMENTS)
+STATISTICAL = ("sav", "dta", "xpt")
+"""Files of statistical programs, which have numbers where a column holds numbers alone."""
+
+FORMATS = ("csv", "parquet", "xlsx", *STATISTICAL, *DOCUMENTS)
 
 SUFFIXES = {"csvw": ".json", "ddi": ".xml", "sdmx-csv": ".csv", "sdmx-structure": ".xml"}
 """Ending of the file for the formats that are not called like it."""

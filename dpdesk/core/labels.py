@@ -9,6 +9,7 @@ column is, a *value label* what a code means, a *user-missing* value is a code t
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -16,6 +17,7 @@ from types import MappingProxyType
 from typing import cast
 
 _NO_LABELS: Mapping[str, str] = MappingProxyType({})
+_LETTERS = frozenset(string.ascii_letters + "_")
 
 
 class Kind(Enum):
@@ -42,8 +44,8 @@ def is_calendar(display: str) -> bool:
 
 
 def is_lettered(text: str) -> bool:
-    """Whether a text is a lettered missing value: a point and a letter or ``_``."""
-    return len(text) == 2 and text[0] == "." and (text[1] == "_" or text[1].isalpha())
+    """Whether a text is a lettered missing value: a point and a letter a to z or ``_``."""
+    return len(text) == 2 and text[0] == "." and text[1] in _LETTERS
 
 
 @dataclass(frozen=True)

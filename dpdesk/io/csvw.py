@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from urllib.parse import quote
 
-from dpdesk.core.labels import Codebook, Variable
+from dpdesk.core.labels import Codebook, Kind, Variable
+from dpdesk.io.formats.numbers import number_text
+
+NEWEST = 2
+FORMS = (NEWEST, 1)
+"""Forms of the document; releases of earlier versions of the program have earlier ones."""
 
 
 def csvw_metadata(
-    url: str, columns: Sequence[str], book: Codebook, manifest: Mapping[str, object]
+    url: str,
+    columns: Sequence[str],
+    book: Codebook,
+    manifest: Mapping[str, object],
+    form: int = NEWEST,
 ) -> dict[str, object]:
     """The metadata document of the CSV at ``url``: title, columns, labels, codes.
 
     Value labels stand as SKOS concepts under ``dc:subject`` of their column, missing codes under
-    ``null``. Every value is a text, as in the release.
+    ``null``, and what CSVW has no words for as values of properties (schema.org) under
+    ``schema:additionalProperty``: kind, measurement level, display format, the range of missing
+    values. Every value is a text, as in the release. Documents of ``form`` 1 lack the properties.
     """
     return {
         "@context": "http://www.w3.org/ns/csvw",
@@ -25,7 +37,8 @@ def csvw_metadata(
         "dialect": {"delimiter": ",", "encoding": "utf-8", "header": True, "quoteChar": '"'},
         "tableSchema": {
             "columns": [
-                _column(name, number, book.get(name)) for number, name in enumerate(columns, 1)
+                _column(name, number, book.get(name), form)
+                for number, name in enumerate(columns, 1)
             ]
         },
     }
@@ -36,7 +49,7 @@ def _claim(manifest: Mapping[str, object]) -> str:
     return str(guarantee.get("claim", "")) if isinstance(guarantee, Mapping) else ""
 
 
-def _column(name: str, number: int, variable: Variable | None) -> dict[str, object]:
+def _column(name: str, number: int, variable: Variable | None, form: int) -> dict[str, object]:
     column: dict[str, object] = {
         "name": quote(name, safe="") or f"column_{number}",
         "titles": name,
@@ -53,4 +66,28 @@ def _column(name: str, number: int, variable: Variable | None) -> dict[str, obje
             {"@type": "skos:Concept", "skos:notation": code, "skos:prefLabel": label}
             for code, label in sorted(variable.value_labels.items())
         ]
+    if form > 1 and (properties := list(_properties(variable))):
+        column["schema:additionalProperty"] = properties
     return column
+
+
+def _properties(variable: Variable) -> Iterator[dict[str, object]]:
+    """What is known of a column beside labels and single missing values."""
+
+    def put(name: str, **values: object) -> dict[str, object]:
+        found = {f"schema:{key}": value for key, value in values.items()}
+        return {"@type": "schema:PropertyValue", "schema:name": name} | found
+
+    if variable.kind is not Kind.TEXT:
+        yield put("type", value=variable.kind.value)
+    if variable.measure:
+        yield put("measurement level", value=variable.measure)
+    if variable.format:
+        yield put("display format", value=variable.format)
+    missing = variable.missing
+    if missing.low is not None and missing.high is not None:
+        ends = {"minValue": missing.low, "maxValue": missing.high}
+        held = {key: number_text(end) for key, end in ends.items() if isfinite(end)}
+        yield put("range of missing values", **held)
+    if missing.letters:
+        yield put("lettered missing values", value=".a to .z, .A to .Z, ._")

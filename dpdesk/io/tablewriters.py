@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,14 @@ _XLSX_PIECE = 256
 _XLSX_ROWS, _XLSX_CELLS = 2_048, 20_000
 
 Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A small sheet of texts; the first row is its header."""
+
+    name: str
+    rows: Sequence[Sequence[str]]
 
 
 def write_parquet(
@@ -67,8 +76,9 @@ def write_xlsx(
     token: CancelToken,
     done: Progress,
     sheet: str = "Microdata",
+    more: Sequence[Sheet] = (),
 ) -> None:
-    """Write a sheet, named ``sheet``, with every value as text, and a sheet ``About``.
+    """Write a sheet, named ``sheet``, with every value as text, a sheet ``About`` and ``more``.
 
     Nothing becomes a formula, a link or a number. Pieces of the file lie in ``scratch`` meanwhile.
 
@@ -89,6 +99,8 @@ def write_xlsx(
         book.set_properties({"created": created})
         _write_table(book, sheet, table, token, done)
         _write_about(book, about)
+        for one in more:
+            _write_sheet(book, one)
     except BaseException:
         _abandon(book)
         raise
@@ -114,6 +126,16 @@ def _write_about(book: Any, about: Sequence[tuple[str, str]]) -> None:
     for number, (name, text) in enumerate(about):
         notes.write_string(number, 0, name, bold)
         notes.write_string(number, 1, text[:XLSX_CHARACTERS])
+
+
+def _write_sheet(book: Any, given: Sheet) -> None:
+    sheet = book.add_worksheet(given.name)
+    sheet.freeze_panes(1, 0)
+    sheet.set_column(0, len(given.rows[0]) - 1, 24)
+    bold = book.add_format({"bold": True})
+    for number, row in enumerate(given.rows):
+        shown = [text[:XLSX_CHARACTERS] for text in row]
+        _write_row(sheet, number, shown, None if number else bold)
 
 
 def _abandon(book: Any) -> None:

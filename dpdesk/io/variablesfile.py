@@ -17,17 +17,22 @@ def read_variables(path: Path, columns: Sequence[str]) -> Codebook:
     Raises UnreadableJsonError for a file that is not in the form that a release has, or that
     describes other columns; OSError.
     """
+    book = read_labels(path)
+    names = [variable.name for variable in book.variables]
+    if names != [name for name in columns if name in names]:
+        raise UnreadableJsonError("describes columns that the table has not, or in another order")
+    return book
+
+
+def read_labels(path: Path) -> Codebook:
+    """What the file says, of whatever columns; raises as :func:`read_variables` does."""
     raw = read_canonical(path)
     if raw.get("format") != _FORMAT or set(raw) != {"format", "variables"}:
         raise UnreadableJsonError(f"is no list of variables of format {_FORMAT}")
     listed = raw["variables"]
     if not isinstance(listed, list):
         raise UnreadableJsonError("`variables` is no list")
-    book = Codebook(tuple(_variable(item) for item in listed))
-    names = [variable.name for variable in book.variables]
-    if names != [name for name in columns if name in names]:
-        raise UnreadableJsonError("describes columns that the table has not, or in another order")
-    return book
+    return Codebook(tuple(_variable(item) for item in listed))
 
 
 def _variable(raw: object) -> Variable:

@@ -19,7 +19,8 @@ from dpdesk.app.exporting import export_release
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.browsing import BrowseState
-from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.export_holding import HOLDS
+from dpdesk.core.jobs import CancelToken, Event, Note, silent
 from dpdesk.core.pivot import pivot_chart
 from dpdesk.core.query import Grouping
 from dpdesk.io.canonical import canonical_json
@@ -122,9 +123,13 @@ def test_the_page_for_users_shows_codes_with_their_labels(labelled: Path) -> Non
 
 
 def test_every_export_has_them(context: AppContext, labelled: Path, tmp_path: Path) -> None:
+    told: dict[str, list[str]] = {}
     for form in ("sdmx-csv", "sdmx-structure", "ddi", "xlsx", "sav"):
-        out = tmp_path / f"a.{form}"
-        export_release(labelled, form, out, context.workspace, CancelToken(), silent)
+        out, events = tmp_path / f"a.{form}", list[Event]()
+        export_release(labelled, form, out, context.workspace, CancelToken(), events.append)
+        told[form] = [event.sentence for event in events if isinstance(event, Note)]
+    assert told["sdmx-csv"] == [HOLDS["sdmx-csv"].bare]
+    assert told["sdmx-structure"] == told["ddi"] == told["xlsx"] == []
     found = read_observations(
         (tmp_path / "a.sdmx-csv").read_bytes(), (tmp_path / "a.sdmx-structure").read_bytes()
     )
@@ -132,9 +137,10 @@ def test_every_export_has_them(context: AppContext, labelled: Path, tmp_path: Pa
         "male", "female", "refused", "4",
     }  # fmt: skip
     assert b"<labl>refused</labl>" in (tmp_path / "a.ddi").read_bytes()
-    about = openpyxl.load_workbook(tmp_path / "a.xlsx")["About"]
-    lines = {row[0].value: row[1].value for row in about.rows}
-    assert lines["Column sex"].startswith("Sex of the person: ")
+    book = openpyxl.load_workbook(tmp_path / "a.xlsx")
+    labels = {row[0]: row[1] for row in book["Variables"].values}
+    assert labels["sex"] == "Sex of the person"
+    assert ("sex", "1", "male", "") in set(book["Codes"].values)
     sex = next(one for one in head(tmp_path / "a.sav").variables if one.name == "sex")
     assert sex.value_labels["1"] == "male"
 

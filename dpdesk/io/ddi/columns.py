@@ -97,7 +97,8 @@ def _content(
         if variable.value_labels or not numeric:
             listed |= {value: rows for value, rows in top.items() if value}
         else:
-            listed |= {value: top[value] for value in listed if value in top}
+            held = variable.missing.holds
+            listed |= {v: rows for v, rows in top.items() if v in listed or (v and held(v))}
     ordered = sorted(listed, key=_place)
     return ColumnContent(
         variable, valid, invalid, counts.declared, numeric, tuple(_named(variable, ordered, listed))

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 from xml.etree import ElementTree as Xml
 
+from dpdesk.core.labels import UserMissing, Variable
+from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.xmltext import document_bytes, visible
 
 NAMESPACE = "ddi:codebook:2_5"
 _PLACE = "http://www.ddialliance.org/Specification/DDI-Codebook/2.5/XMLSchema/codebook.xsd"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
 _XML = "http://www.w3.org/XML/1998/namespace"
+_NATURES = {"nominal": "nominal", "ordinal": "ordinal", "scale": "interval"}
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,24 @@ def put_file(root: Xml.Element, identifier: str, content: FileContent) -> None:
     put(text, "fileType", "text/csv", charset="UTF-8")
     put(text, "format", "comma-delimited, with a header")
     put(described, "notes", content.sha256, type="SHA-256")
+
+
+def nature(variable: Variable) -> dict[str, str]:
+    """The attribute that tells the measurement level of a column, where it is known."""
+    found = _NATURES.get(variable.measure)
+    return {"nature": found} if found else {}
+
+
+def put_invalid(parent: Xml.Element, missing: UserMissing) -> None:
+    """List the values of a column that are declared missing."""
+    if not missing.declared:
+        return
+    found = put(parent, "invalrng")
+    for value in missing.values:
+        put(found, "item", VALUE=value)
+    if missing.low is not None and missing.high is not None:
+        ends = {"min": missing.low, "max": missing.high}
+        put(found, "range", **{key: number_text(end) for key, end in ends.items() if isfinite(end)})
 
 
 def put_about(root: Xml.Element) -> None:

@@ -6,19 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-from dpdesk.core.labels import Kind, UserMissing
+from dpdesk.core.labels import Kind, Variable
 from dpdesk.io.ddi.columns import Category, ColumnContent
 from dpdesk.io.ddi.document import (
     FileContent,
     codebook_bytes,
+    nature,
     new_codebook,
     put,
     put_about,
     put_file,
+    put_invalid,
 )
+from dpdesk.io.formats.moments import shows
 
 _FILE = "F1"
-_NATURES = {"nominal": "nominal", "ordinal": "ordinal", "scale": "interval"}
+_PROGRAMS = (("sav", "SPSS"), ("xpt", "SAS"))
 _DATES = {Kind.DATE: "date", Kind.DATETIME: "date", Kind.TIME: "time"}
 
 
@@ -56,13 +59,12 @@ def _variable(
     variable = column.variable
     continuous = column.numeric and not variable.value_labels and variable.measure in ("", "scale")
     attributes = {"intrvl": "contin" if continuous else "discrete"}
-    if variable.measure in _NATURES:
-        attributes["nature"] = _NATURES[variable.measure]
+    attributes |= nature(variable)
     found = put(parent, "var", ID=f"V{number}", name=variable.name, files=_FILE, **attributes)
     put(found, "location", StartPos=str(number), fileid=_FILE)
     if variable.label:
         put(found, "labl", variable.label)
-    _invalid(found, variable.missing)
+    put_invalid(found, variable.missing)
     put(found, "sumStat", str(column.valid), type="vald")
     put(found, "sumStat", str(column.invalid), type="invd")
     if column.user_missing:
@@ -72,19 +74,21 @@ def _variable(
         put(found, "txt", treatment)
     for category in column.categories:
         _category(found, category)
-    kind = {"category": _DATES[variable.kind]} if variable.kind in _DATES else {}
-    put(found, "varFormat", type="numeric" if column.numeric else "character", **kind)
+    put(found, "varFormat", type="numeric" if column.numeric else "character", **_format(variable))
 
 
-def _invalid(parent: Xml.Element, missing: UserMissing) -> None:
-    if not missing.declared:
-        return
-    found = put(parent, "invalrng")
-    for value in missing.values:
-        put(found, "item", VALUE=value)
-    if missing.low is not None and missing.high is not None:
-        ends = {"min": missing.low, "max": missing.high}
-        put(found, "range", **{k: f"{v:.15g}" for k, v in ends.items() if abs(v) != float("inf")})
+def _format(variable: Variable) -> dict[str, str]:
+    """Attributes of the format of a column: dates, and the format's name in its program."""
+    found = {"category": _DATES[variable.kind]} if variable.kind in _DATES else {}
+    if variable.format:
+        program = next((word for form, word in _PROGRAMS if shows(form, *_shown(variable))), "")
+        found |= {"formatname": variable.format}
+        found |= {"schema": program} if program else {"schema": "other", "otherSchema": "Stata"}
+    return found
+
+
+def _shown(variable: Variable) -> tuple[str, Kind]:
+    return variable.format, variable.kind
 
 
 def _category(parent: Xml.Element, category: Category) -> None:

@@ -11,13 +11,16 @@ from math import prod
 from typing import Any
 from xml.etree import ElementTree as Xml
 
+from dpdesk.core.labels import Variable
 from dpdesk.io.ddi.document import (
     FileContent,
     codebook_bytes,
+    nature,
     new_codebook,
     put,
     put_about,
     put_file,
+    put_invalid,
 )
 from dpdesk.io.sdmx.cubes import CubeTable, SdmxCube
 
@@ -49,20 +52,22 @@ def _cells(cube: SdmxCube, table: CubeTable) -> int:
 def _dimension(parent: Xml.Element, cube: SdmxCube, name: str, identifier: str) -> None:
     place = cube.domain.dimensions.index(name)
     categories = cube.domain.categories[place]
-    variable = cube.book.get(name)
+    variable = cube.book.get(name) or Variable(name)
     files = [
         f"F{number}" for number, table in enumerate(cube.tables, 1) if name in table.dimensions
     ]
     found = put(
         parent, "var", ID=identifier, name=name, intrvl="discrete", catQnty=str(len(categories)),
-        **({"files": " ".join(files)} if files else {}),
+        **({"files": " ".join(files)} if files else {}), **nature(variable),
     )  # fmt: skip
-    if variable is not None and variable.label:
+    if variable.label:
         put(found, "labl", variable.label)
+    put_invalid(found, variable.missing)
     for text in categories:
-        category = put(found, "catgry")
+        missing = variable.missing.holds(text)
+        category = put(found, "catgry", **({"missing": "Y"} if missing else {}))
         put(category, "catValu", text)
-        label = "" if variable is None else variable.value_labels.get(text, "")
+        label = variable.value_labels.get(text, "")
         if label:
             put(category, "labl", label)
     put(found, "varFormat", type="character")

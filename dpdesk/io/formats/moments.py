@@ -47,6 +47,14 @@ _STATA_KINDS = (
 )
 _BY_FORMAT = {"sav": _SPSS_KINDS, "sas7bdat": _SAS_KINDS, "xpt": _SAS_KINDS, "dta": _STATA_KINDS}
 
+_COUNTED = {
+    "dta": re.compile(r"%-?t[Cwmqhyb].*"),
+    "sav": re.compile(r"(DTIME|WKDAY|MONTH)[\d.]*"),
+}
+"""Formats that show numbers as periods, days of the week or durations."""
+PROGRAMS = frozenset(_BY_FORMAT)
+"""Formats whose display formats are known."""
+
 
 @dataclass(frozen=True)
 class Clock:
@@ -62,6 +70,14 @@ def kind_of(file_format: str, display: str) -> Kind:
         if re.fullmatch(pattern, display, re.IGNORECASE if file_format != "dta" else 0):
             return kind
     return Kind.NUMBER
+
+
+def shows(file_format: str, display: str, kind: Kind) -> bool:
+    """Whether a display format is one that the program knows for values of this kind."""
+    if kind is not Kind.NUMBER:
+        return kind_of(file_format, display) is kind
+    counted = _COUNTED.get(file_format)
+    return counted is not None and counted.fullmatch(display) is not None
 
 
 _SAS_BUILT_IN = re.compile(

@@ -34,8 +34,44 @@ _SHAPES = {
     Kind.DATETIME: re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"),
     Kind.TIME: re.compile(r"\d\d:\d\d:\d\d"),
 }
+_FRACTION = r"(\.\d{1,5}[1-9]|\.[1-9])?"
+_DECLARED = {
+    kind: shape if kind is Kind.DATE else re.compile(shape.pattern + _FRACTION)
+    for kind, shape in _SHAPES.items()
+}
 _FIRST_YEAR = "1583"  # programs count days by another calendar before
 _EPOCH = datetime.datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class About:
+    """What a file says of the release itself; ``lines`` hold its guarantee and the title again."""
+
+    title: str
+    created: datetime.date
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Which values of a numeric column a format can hold; others make it a column of texts.
+
+    ``letters`` may follow the point of a lettered missing value. Numbers that are not 0 lie between
+    ``least`` and ``most``. Moments are counted since ``epoch`` (seconds before 1970), ``scale`` to
+    the second.
+    """
+
+    letters: frozenset[str] = frozenset()
+    least: float = 0.0
+    most: float = 8e307
+    epoch: float = 0.0
+    scale: int = 1
+
+    def holds_moment(self, number: float) -> bool:
+        """Whether a moment (seconds since 1970) comes back to the microsecond."""
+        stored = (number + self.epoch) * self.scale
+        back = round(stored * (1_000_000 // self.scale)) - round(self.epoch) * 1_000_000
+        return back == round(number * 1_000_000)
 
 
 @dataclass
@@ -43,12 +79,18 @@ class OutColumn:
     """A column to write; what its texts have shown so far.
 
     ``unsaid`` is true until the first text of a column of which the release says nothing; ``shape``
-    is what all of its texts must look like from then on, if that was a date.
+    is what all of its texts must look like from then on, if that was a date. ``cases`` are the
+    cases of the letters of its missing values, ``blanks`` says that a text ends with blanks and
+    ``empty`` that one is empty but for them.
     """
 
     variable: Variable
+    accepted: Accepted
     numeric: bool = True
     letters: bool = False
+    cases: set[bool] = field(default_factory=set)
+    blanks: bool = False
+    empty: bool = False
     integral: bool = True
     present: bool = False
     low: float = 0.0
@@ -67,16 +109,18 @@ class OutColumn:
             return Kind.TEXT
         return self.variable.kind if self.moments else Kind.NUMBER
 
-    def look(self, texts: Sequence[str], lettered: bool) -> None:
+    def look(self, texts: Sequence[str]) -> None:
         """Take notice of some texts of the column."""
         for text in texts:
             self.bytes = max(self.bytes, len(text.encode("utf-8")))
+            self.blanks = self.blanks or text.endswith(" ")
+            self.empty = self.empty or not text.rstrip(" ")
             if text and self.numeric:
-                self._look_at(text, lettered)
+                self._look_at(text)
 
-    def _look_at(self, text: str, lettered: bool) -> None:
-        if lettered and is_lettered(text):
-            self.letters = True
+    def _look_at(self, text: str) -> None:
+        if self.accepted.letters and is_lettered(text):
+            self._look_at_letter(text[1])
             return
         if self.unsaid:
             self._guess(text)
@@ -92,6 +136,14 @@ class OutColumn:
         self.decimals = max(self.decimals, len(point) if "e" not in text else 6)
         self.digits = max(self.digits, len(text))
 
+    def _look_at_letter(self, letter: str) -> None:
+        """Formats have letters of one case: two that differ in it alone would become one."""
+        self.letters = True
+        if letter != "_":
+            self.cases.add(letter.isupper())
+        if letter not in self.accepted.letters or len(self.cases) > 1:
+            self.numeric = False
+
     def _guess(self, text: str) -> None:
         """Take the column for one of dates when its first text is one."""
         self.unsaid = False
@@ -102,12 +154,21 @@ class OutColumn:
 
     def _as_number(self, text: str) -> float | None:
         if not self.moments:
-            return _number(text)
-        if self.shape is not None:
-            dated = self.variable.kind is not Kind.TIME
-            if self.shape.fullmatch(text) is None or (dated and text < _FIRST_YEAR):
-                return None
-        return seconds(text, self.variable.kind)
+            return self._held(code_number(text))
+        kind = self.variable.kind
+        if (self.shape or _DECLARED[kind]).fullmatch(text) is None:
+            return None
+        if self.shape is not None and kind is not Kind.TIME and text < _FIRST_YEAR:
+            return None
+        number = seconds(text, kind)
+        if number is None or (kind is Kind.DATETIME and not self.accepted.holds_moment(number)):
+            return None
+        return number
+
+    def _held(self, number: float | None) -> float | None:
+        if not number:
+            return number
+        return number if self.accepted.least <= abs(number) <= self.accepted.most else None
 
     def numbers(self, texts: Any) -> NDArray[np.float64]:
         """The numbers of an Arrow array of texts of the column; NaN for a missing one."""
@@ -120,13 +181,18 @@ class OutColumn:
             return found
         return np.array([self._one(text) for text in texts.to_pylist()], dtype=np.float64)
 
+    def code(self, text: str) -> float | None:
+        """The number of a labelled or user-missing value of the column, seconds for a moment."""
+        return seconds(text, self.variable.kind) if self.moments else code_number(text)
+
     def _one(self, text: str) -> float | None:
         if not text or is_lettered(text):
             return None
         return seconds(text, self.variable.kind) if self.moments else float(text)
 
 
-def _number(text: str) -> float | None:
+def code_number(text: str) -> float | None:
+    """The number that a text is in its shortest form, of a labelled code too; None for others."""
     if _NUMBER.fullmatch(text) is None:
         return None
     number = float(text)
@@ -154,11 +220,11 @@ def seconds(text: str, kind: Kind) -> float | None:
 
 
 def survey(
-    table: PublishedCsv, book: Codebook, lettered: bool, token: CancelToken
+    table: PublishedCsv, book: Codebook, accepted: Accepted, token: CancelToken
 ) -> tuple[OutColumn, ...]:
-    """Look at all values once; ``lettered`` says that the format has lettered missing values."""
+    """Look at all values once; ``accepted`` says which numbers the format can hold."""
     columns = tuple(
-        OutColumn(variable, moments=variable.kind in (Kind.DATE, Kind.DATETIME, Kind.TIME))
+        OutColumn(variable, accepted, moments=variable.kind in _SHAPES)
         for variable in (
             book.get(name) or Variable(name, kind=Kind.NUMBER) for name in table.columns
         )
@@ -169,23 +235,21 @@ def survey(
     seen: list[set[str]] = [set() for _ in columns]
     for batch in table.batches(table.columns, token):
         for column, values, known_ones in zip(columns, batch.columns, seen, strict=True):
-            _look_at_new(column, values, known_ones, lettered, token)
+            _look_at_new(column, values, known_ones, token)
     for column in columns:
         if not column.present and not column.letters:
             column.numeric = column.numeric and column.variable.kind is not Kind.TEXT
-            column.moments = False
+            column.moments = column.moments and column.shape is None
     return columns
 
 
-def _look_at_new(
-    column: OutColumn, values: Any, seen: set[str], lettered: bool, token: CancelToken
-) -> None:
+def _look_at_new(column: OutColumn, values: Any, seen: set[str], token: CancelToken) -> None:
     """Look at those values of a batch that were not seen before."""
     fresh = values.unique()
     for start in range(0, len(fresh), PIECE):
         token.check()
         texts = [text for text in fresh.slice(start, PIECE).to_pylist() if text not in seen]
-        column.look(texts, lettered)
+        column.look(texts)
         if len(seen) < _MOST_SEEN:
             seen.update(texts)
         time.sleep(0)
@@ -226,11 +290,6 @@ def file_label(column: OutColumn, name: str) -> str:
     """The label of a column; its true name when the format needs another and it has no label."""
     said = column.variable
     return said.label or (said.name if said.name != name else "")
-
-
-def code_number(text: str) -> float | None:
-    """The number of a labelled code, or None when it is no number."""
-    return _number(text)
 
 
 def fixed_bytes(texts: Any, width: int, fill: int = 32) -> NDArray[np.uint8]:

@@ -11,23 +11,23 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.labels import Codebook, Kind, UserMissing
+from dpdesk.core.labels import Codebook, Kind
 from dpdesk.io.formats.outcolumns import (
+    About,
+    Accepted,
     OutColumn,
     check_length,
-    code_number,
     file_label,
     pieces,
-    renamed,
     survey,
 )
 from dpdesk.io.formats.outnames import accepted_names, cut_text
 from dpdesk.io.formats.savdisplay import calendar_display, has_calendar
+from dpdesk.io.losses import codes_held, missing_held, range_held, told
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from dpdesk.io.published import PublishedCsv
 
 SYSMIS = -sys.float_info.max
@@ -36,7 +36,9 @@ _HIGHEST = sys.float_info.max
 _EPOCH = 141_428 * 86_400  # seconds from 14 October 1582 to 1970
 _SEGMENT, _CHUNK = 255, 252
 _LONGEST = 32_767
-_LABEL, _VALUE_LABEL = 255, 120
+_LINE = 80
+_ACCEPTED = Accepted(epoch=_EPOCH)
+_HOLDS = HOLDS["sav"]
 _MEASURES = {"nominal": 1, "ordinal": 2, "scale": 3}
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -60,32 +62,43 @@ def write_sav(
     table: PublishedCsv,
     book: Codebook,
     path: Path,
-    title: str,
-    created: date,
+    about: About,
     token: CancelToken,
     done: Callable[[int], None],
 ) -> list[str]:
     """Write ``table`` with what ``book`` says of its columns; sentences about what had to change.
 
-    Raises RefusedError ``export.too-large`` for a text that is too long.
-    """  # fmt: skip
-    columns = survey(table, book, False, token)
+    What ``about`` says of the release stands in the documents of the file. Raises RefusedError
+    ``export.too-large`` for a text that is too long.
+    """
+    columns = survey(table, book, _ACCEPTED, token)
+    for column in columns:
+        _widen(column)
     given = [column.variable.name for column in columns]
     names = accepted_names(given, 64, first="@", other="#$.")
     variables = _layout(columns, names)
     with path.open("xb") as out:
-        _head(out, variables, table.rows, title, created)
+        _head(out, variables, table.rows, about)
         for variable in variables:
             _record(out, variable)
         for variable in variables:
             _value_labels(out, variable)
+        _documents(out, about)
         _extensions(out, variables, table.rows)
         out.write(struct.pack("<ii", 999, 0))
         written = 0
         for piece in pieces(table, token):
             written += _rows(out, variables, piece)
             done(written)
-    return renamed(columns, names)
+    return told("sav", columns, names, book, about.title)
+
+
+def _widen(column: OutColumn) -> None:
+    """Let a column of texts hold every value that has a label or is missing."""
+    if not column.numeric:
+        said = column.variable
+        longest = (len(code.encode("utf-8")) for code in (*said.value_labels, *said.missing.values))
+        column.bytes = max(column.bytes, *longest, 1)
 
 
 def _layout(columns: Sequence[OutColumn], names: Sequence[str]) -> list[_Variable]:
@@ -105,12 +118,34 @@ def _layout(columns: Sequence[OutColumn], names: Sequence[str]) -> list[_Variabl
     return variables
 
 
-def _head(out: IO[bytes], variables: list[_Variable], rows: int, title: str, created: date) -> None:
-    cases = sum(variable.records for variable in variables)
+def _head(out: IO[bytes], variables: list[_Variable], rows: int, about: About) -> None:
+    cases, created = sum(variable.records for variable in variables), about.created
     day = f"{created.day:02d} {_MONTHS[created.month - 1]} {created.year % 100:02d}"
+    title = cut_text(about.title, 64)
     out.write(b"$FL2" + b"@(#) SPSS DATA FILE - DPDesk".ljust(60))
     out.write(struct.pack("<iiiiid", 2, cases, 0, 0, rows, 100.0))
-    out.write(day.encode() + b"00:00:00" + _padded(cut_text(title, 64), 64) + bytes(3))
+    out.write(day.encode() + b"00:00:00" + _padded(title, 64) + bytes(3))
+
+
+def _documents(out: IO[bytes], about: About) -> None:
+    """What is said of the release, in lines of 80 bytes."""
+    lines: list[str] = []
+    for paragraph in about.lines:
+        line = ""
+        for word in paragraph.split():
+            longer = f"{line} {word}" if line else word
+            if len(longer.encode("utf-8")) <= _LINE:
+                line = longer
+                continue
+            lines += [line] if line else []
+            while len(word.encode("utf-8")) > _LINE:
+                lines.append(cut_text(word, _LINE))
+                word = word[len(lines[-1]) :]
+            line = word
+        lines.append(line)
+    if lines:
+        out.write(struct.pack("<ii", 6, len(lines)))
+        out.write(b"".join(_padded(line, _LINE) for line in lines))
 
 
 def _padded(text: str, width: int) -> bytes:
@@ -129,11 +164,11 @@ def _display(variable: _Variable, width: int) -> int:
 
 def _record(out: IO[bytes], variable: _Variable) -> None:
     column = variable.column
-    label = cut_text(file_label(column, variable.name), _LABEL).encode("utf-8")
+    label = cut_text(file_label(column, variable.name), _HOLDS.label).encode("utf-8")
     for number, width in enumerate(variable.widths):
         missing = _missing(column) if number == 0 and width <= 8 else []
         count = len(missing)
-        if column.numeric and column.variable.missing.low is not None:
+        if range_held("sav", column.variable, column.numeric):
             count = -(count)
         display = _display(variable, width)
         short = variable.short if number == 0 else f"{variable.short}_{_base36(number)}"
@@ -153,36 +188,44 @@ def _base36(number: int) -> str:
 
 def _missing(column: OutColumn) -> list[bytes]:
     """The missing values of the dictionary record, at most three; the range comes first."""
-    user: UserMissing = column.variable.missing
+    said = column.variable
+    values = missing_held("sav", said, column.numeric)
     if not column.numeric:
-        fitting = [text for text in user.values if len(text.encode()) <= 8]
-        return [_padded(text, 8) for text in fitting[:3]]
-    values = [number for text in user.values if (number := code_number(text)) is not None]
-    if user.low is None or user.high is None:
-        return [struct.pack("<d", number) for number in values[:3]]
-    low = _LOWEST if user.low == float("-inf") else user.low
-    high = _HIGHEST if user.high == float("inf") else user.high
-    return [struct.pack("<d", number) for number in (low, high, *values[:1])]
+        return [_padded(text, 8) for text in values]
+    ends: list[float] = []
+    if range_held("sav", said, True):
+        low, high = said.missing.low, said.missing.high
+        ends = [
+            _LOWEST if low is None else max(low, _LOWEST),
+            _HIGHEST if high is None else min(high, _HIGHEST),
+        ]
+    return [struct.pack("<d", number) for number in (*ends, *map(_number(column), values))]
+
+
+def _number(column: OutColumn) -> Callable[[str], float]:
+    """How the values of a numeric column are numbers in the file."""
+    dated = column.kind in (Kind.DATE, Kind.DATETIME)
+
+    def number(text: str) -> float:
+        return (column.code(text) or 0.0) + (_EPOCH if dated else 0)
+
+    return number
 
 
 def _value_labels(out: IO[bytes], variable: _Variable) -> None:
     column = variable.column
-    if column.kind in (Kind.DATE, Kind.DATETIME, Kind.TIME):
-        return
     if not column.numeric and column.bytes > 8:
         return
+    number = _number(column)
     codes: list[tuple[bytes, str]] = []
-    for code, label in sorted(column.variable.value_labels.items()):
-        number = code_number(code)
-        if column.numeric and number is not None:
-            codes.append((struct.pack("<d", number), label))
-        elif not column.numeric and len(code.encode()) <= 8:
-            codes.append((_padded(code, 8), label))
+    for code, label in sorted(codes_held("sav", column.variable, column.numeric).items()):
+        raw = struct.pack("<d", number(code)) if column.numeric else _padded(code, 8)
+        codes.append((raw, label))
     if not codes:
         return
     out.write(struct.pack("<ii", 3, len(codes)))
     for value, label in codes:
-        text = cut_text(label, _VALUE_LABEL).encode("utf-8")
+        text = cut_text(label, _HOLDS.code).encode("utf-8")
         out.write(value + bytes([len(text)]) + text.ljust(-(-(len(text) + 1) // 8) * 8 - 1))
     out.write(struct.pack("<iii", 4, 1, variable.index))
 
@@ -227,18 +270,17 @@ def _long_labels(variable: _Variable) -> bytes:
     codes = column.variable.value_labels
     if column.numeric or column.bytes <= 8 or not codes:
         return b""
-    fitting = {code: text for code, text in codes.items() if len(code.encode()) <= column.bytes}
-    head = _counted(variable.name.encode()) + struct.pack("<ii", column.bytes, len(fitting))
+    head = _counted(variable.name.encode()) + struct.pack("<ii", column.bytes, len(codes))
     return head + b"".join(
-        _counted(_padded(code, column.bytes)) + _counted(cut_text(label, _VALUE_LABEL).encode())
-        for code, label in sorted(fitting.items())
+        _counted(_padded(code, column.bytes)) + _counted(cut_text(label, _HOLDS.code).encode())
+        for code, label in sorted(codes.items())
     )
 
 
 def _long_missing(variable: _Variable) -> bytes:
     """Missing values of texts of more than 8 bytes; SPSS compares their first 8."""
     column = variable.column
-    values = [text for text in column.variable.missing.values if len(text.encode()) <= 8][:3]
+    values = missing_held("sav", column.variable, column.numeric)
     if column.numeric or column.bytes <= 8 or not values:
         return b""
     head = _counted(variable.name.encode()) + bytes([len(values)]) + struct.pack("<i", 8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import string
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,32 +12,35 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpdesk.core.errors import RefusedError
+from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, is_lettered
-from dpdesk.io.formats.ibm import LARGEST, from_ieee
+from dpdesk.io.formats.ibm import LARGEST, SMALLEST, from_ieee
+from dpdesk.io.formats.moments import shows
 from dpdesk.io.formats.outcolumns import (
+    About,
+    Accepted,
     OutColumn,
     check_length,
     file_label,
     fixed_bytes,
     pieces,
-    renamed,
     survey,
 )
 from dpdesk.io.formats.outnames import accepted_names, cut_text
 from dpdesk.io.formats.xport_layout import CARD, NAMESTR
+from dpdesk.io.losses import told
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from dpdesk.io.published import PublishedCsv
 
-_OLD_TEXT, _NEW_TEXT, _OLD_LABEL = 200, 32_767, 40
+_OLD_TEXT, _NEW_TEXT, _OLD_LABEL, _OLD_COLUMNS = 200, 32_767, 40, 9_999
 _SIXTIES = 3_653 * 86_400.0  # seconds from 1960 to 1970
 _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
-_FORMATS = {Kind.DATE: "E8601DA", Kind.DATETIME: "E8601DT", Kind.TIME: "TIME"}
-_WIDTHS = {Kind.DATE: 10, Kind.DATETIME: 19, Kind.TIME: 8}
+_USUAL = {Kind.DATE: ("E8601DA", 10), Kind.DATETIME: ("E8601DT", 19), Kind.TIME: ("TIME", 8)}
+_FORMAT = re.compile(r"(.*?[A-Z])(\d*)\.?(\d*)")
+_LETTERS = frozenset(string.ascii_letters + "_")
+_ACCEPTED = Accepted(_LETTERS, SMALLEST, LARGEST, epoch=_SIXTIES)
 
 
 @dataclass(frozen=True)
@@ -54,65 +59,48 @@ def write_xpt(
     table: PublishedCsv,
     book: Codebook,
     path: Path,
-    title: str,
-    created: date,
+    about: About,
     token: CancelToken,
     done: Callable[[int], None],
 ) -> list[str]:
     """Write ``table`` with what ``book`` says of its columns; sentences about what had to change.
 
-    Raises RefusedError ``export.too-large`` for a text or a number that is too large.
-    """  # fmt: skip
-    columns = survey(table, book, True, token)
+    Raises RefusedError ``export.too-large`` for a text that is too long.
+    """
+    columns = survey(table, book, _ACCEPTED, token)
     given = [column.variable.name for column in columns]
     old, new = (accepted_names(given, most, True, first="_") for most in (8, 32))
-    is_new = old != new or any(_needs_new(column) for column in columns)
+    is_new = old != new or _needs_new(columns, new)
     names = new if is_new else old
     variables: list[_Variable] = []
     for column, name in zip(columns, names, strict=True):
-        _check(column)
+        check_length(column, _NEW_TEXT, "a SAS transport file")
         start = variables[-1].start + variables[-1].width if variables else 0
-        label = cut_text(file_label(column, name), 256)
+        label = cut_text(file_label(column, name), HOLDS["xpt"].label)
         variables.append(_Variable(column, name, label, start))
     with path.open("xb") as out:
-        _head(out, variables, title, created, is_new)
+        _head(out, variables, about, is_new)
         _columns(out, variables, table.rows, is_new)
         written = 0
         for piece in pieces(table, token):
             written += _rows(out, variables, piece)
             done(written)
         out.write(b" " * (-out.tell() % CARD))
-    return renamed(columns, names) + _left_out(columns)
+    return told("xpt", columns, names, book, about.title)
 
 
-def _left_out(columns: Sequence[OutColumn]) -> list[str]:
-    """A sentence for what the format has no place for."""
-    found = []
-    for said in (column.variable for column in columns):
-        if said.value_labels:
-            found.append(f"The value labels of `{said.name}` are left out: the format has none.")
-        if said.missing.declared:
-            found.append(
-                f"The missing codes of `{said.name}` are kept as values: the format has no list of "
-                "them."
-            )
-    return found
+def _needs_new(columns: Sequence[OutColumn], names: Sequence[str]) -> bool:
+    """Whether texts, labels or the number of columns need version 8, or rows that are all blank.
 
-
-def _needs_new(column: OutColumn) -> bool:
-    too_long = not column.numeric and column.bytes > _OLD_TEXT
-    return too_long or len(column.variable.label.encode()) > _OLD_LABEL
-
-
-def _check(column: OutColumn) -> None:
-    check_length(column, _NEW_TEXT, "a SAS transport file")
-    if column.numeric and max(abs(column.low), abs(column.high)) > LARGEST:
-        raise RefusedError(
-            "export.too-large",
-            f"The column `{column.variable.name}` holds a number beyond ±7.2e75, the largest that "
-            "a SAS transport file holds.",
-            hint="Export to csv or parquet instead.",
-        )
+    Version 5 does not say how many rows there are: blank ones at the end would be filling.
+    """
+    if len(columns) > _OLD_COLUMNS or all(not one.numeric and one.empty for one in columns):
+        return True
+    return any(
+        (not column.numeric and column.bytes > _OLD_TEXT)
+        or len(file_label(column, name).encode("utf-8")) > _OLD_LABEL
+        for column, name in zip(columns, names, strict=True)
+    )
 
 
 def _card(text: bytes) -> bytes:
@@ -123,19 +111,18 @@ def _header(name: str, digits: str = "0" * 30) -> bytes:
     return _card(f"HEADER RECORD*******{name:<8}HEADER RECORD!!!!!!!{digits}".encode())
 
 
-def _head(
-    out: IO[bytes], variables: list[_Variable], title: str, created: date, is_new: bool
-) -> None:
-    day = f"{created.day:02d}{_MONTHS[created.month - 1]}{created.year % 100:02d}:00:00:00".encode()
+def _head(out: IO[bytes], variables: list[_Variable], about: About, is_new: bool) -> None:
+    day = about.created
+    stamp = f"{day.day:02d}{_MONTHS[day.month - 1]}{day.year % 100:02d}:00:00:00".encode()
     out.write(_header("LIBV8" if is_new else "LIBRARY"))
-    out.write(b"SAS     SAS     SASLIB  9.4     DPDesk  ".ljust(64) + day + _card(day))
+    out.write(b"SAS     SAS     SASLIB  9.4     DPDesk  ".ljust(64) + stamp + _card(stamp))
     out.write(_header("MEMBV8" if is_new else "MEMBER", "000000000000000001600000000140"))
     out.write(_header("DSCPTV8" if is_new else "DSCRPTR"))
     width = 32 if is_new else 8
     member = b"SAS     " + b"RELEASE".ljust(width) + b"SASDATA 9.4     DPDesk  "
-    out.write(member.ljust(64) + day)
-    label = cut_text(title, 40).encode("utf-8").ljust(40)
-    out.write(day + b" " * 16 + label + b" " * 8)
+    out.write(member.ljust(64) + stamp)
+    label = cut_text(about.title, HOLDS["xpt"].title).encode("utf-8").ljust(40)
+    out.write(stamp + b" " * 16 + label + b" " * 8)
 
 
 def _columns(out: IO[bytes], variables: list[_Variable], rows: int, is_new: bool) -> None:
@@ -165,12 +152,23 @@ def _namestr(number: int, variable: _Variable, is_new: bool) -> bytes:
     column, name = variable.column, variable.name.encode()
     short = cut_text(variable.name, 8).encode().ljust(8)
     label = cut_text(variable.label, _OLD_LABEL).encode().ljust(40)
-    display, width = _FORMATS.get(column.kind, ""), _WIDTHS.get(column.kind, 0)
+    display, width, decimals = _format(column)
     return NAMESTR.pack(
         1 if column.numeric else 2, 0, variable.width, number, short, label,
-        display.encode().ljust(8), width, 0, 0, b"", b"".ljust(8), 0, 0, variable.start,
+        display.encode().ljust(8), width, decimals, 0, b"", b"".ljust(8), 0, 0, variable.start,
         name.ljust(32) if is_new else b"", len(variable.label.encode()) if is_new else 0, b"",
     )  # fmt: skip
+
+
+def _format(column: OutColumn) -> tuple[str, int, int]:
+    """The display format that the release names, if SAS has it; its width and decimals."""
+    if column.kind not in _USUAL:
+        return "", 0, 0
+    said = column.variable.format.upper()
+    given = _FORMAT.fullmatch(said) if shows("xpt", said, column.kind) else None
+    if given is not None and len(given[1]) <= 8:
+        return given[1], int(given[2] or 0), int(given[3] or 0)
+    return (*_USUAL[column.kind], 0)
 
 
 def _rows(out: IO[bytes], variables: Sequence[_Variable], piece: list[Any]) -> int:

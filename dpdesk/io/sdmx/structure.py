@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as Xml
 
+from dpdesk.core.labels import Kind, Variable
 from dpdesk.io.sdmx.cubes import MEASURE, VERSION, SdmxCube, identifiers
 from dpdesk.io.sdmx.data import ESTIMATED, NORMAL
 from dpdesk.io.sdmx.identifiers import TOTAL, code_id
@@ -39,6 +40,7 @@ def structure_message(cube: SdmxCube) -> bytes:
     lists = _put(structures, f"{_STR}Codelists")
     for name, title, codes in _code_lists(cube):
         _code_list(lists, cube, name, title, codes)
+    _annotate_missing(lists, cube)
     _concepts(_put(structures, f"{_STR}ConceptSchemes"), cube)
     _flow(_put(structures, f"{_STR}Dataflows"), cube)
     _definition(_put(structures, f"{_STR}DataStructures"), cube)
@@ -56,6 +58,30 @@ def _named(parent: Xml.Element, tag: str, cube: SdmxCube, name: str, title: str)
     found = _put(parent, tag, id=name, agencyID=cube.agency, version=VERSION)
     _put(found, f"{_COM}Name", title)
     return found
+
+
+def _annotate(parent: Xml.Element, kind: str, text: str) -> None:
+    """Say something that SDMX has no element for; annotations stand before everything else."""
+    found = parent.find(f"{_COM}Annotations")
+    if found is None:
+        found = Xml.Element(f"{_COM}Annotations")
+        parent.insert(0, found)
+    one = _put(found, f"{_COM}Annotation")
+    _put(one, f"{_COM}AnnotationType", kind)
+    _put(one, f"{_COM}AnnotationText", text)
+
+
+def _annotate_missing(lists: Xml.Element, cube: SdmxCube) -> None:
+    """Mark the codes of categories that are declared missing."""
+    for listed, (name, categories) in zip(lists, _domain(cube), strict=False):
+        missing = {code_id(text) for text in categories if cube.book.missing(name).holds(text)}
+        for code in listed.iter(f"{_STR}Code"):
+            if code.get("id") in missing:
+                _annotate(code, "USER_MISSING", "Declared missing")
+
+
+def _domain(cube: SdmxCube) -> Iterator[tuple[str, tuple[str, ...]]]:
+    yield from zip(cube.domain.dimensions, cube.domain.categories, strict=True)
 
 
 def _code_lists(cube: SdmxCube) -> Iterator[tuple[str, str, Codes]]:
@@ -100,6 +126,13 @@ def _concepts(parent: Xml.Element, cube: SdmxCube) -> None:
     for identifier, name in _component_names(cube):
         concept = _put(scheme, f"{_STR}Concept", id=identifier)
         _put(concept, f"{_COM}Name", name)
+    for concept, (name, _) in zip(scheme.iter(f"{_STR}Concept"), _domain(cube), strict=False):
+        variable = cube.book.get(name) or Variable(name)
+        kind = "" if variable.kind is Kind.TEXT else variable.kind.value
+        extras = {"MEASUREMENT_LEVEL": variable.measure, "DISPLAY_FORMAT": variable.format}
+        for extra, text in ({"TYPE": kind} | extras).items():
+            if text:
+                _annotate(concept, extra, text)
 
 
 def _definition(parent: Xml.Element, cube: SdmxCube) -> None:

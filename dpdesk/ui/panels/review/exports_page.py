@@ -70,22 +70,25 @@ class ExportsPage(QWidget):
                 "Keeps every value as text; manifest, guarantee and labels are in its metadata."
             ),
             "xlsx": self.tr(
-                "Keeps every value as text; guarantee and labels are on the sheet About."
+                "Keeps every value as text; the guarantee is on the sheet About, labels and "
+                "missing codes on the sheets Variables and Codes."
             ),
             "sav": self.tr(
-                "Keeps variable labels, value labels, user-missing values and measure; names that "
-                "SPSS refuses are changed."
+                "Keeps variable labels, value labels, user-missing values, measurement levels and "
+                "the guarantee; names that SPSS refuses are changed."
             ),
             "dta": self.tr(
-                "Keeps variable labels, labels of whole numbers and lettered missing values; loses "
-                "labels of texts and which other codes mean missing."
+                "Keeps variable labels, labels of whole numbers, lettered missing values and the "
+                "guarantee; loses labels of texts, measurement levels and which other codes mean "
+                "missing."
             ),
             "xpt": self.tr(
-                "Keeps variable labels and lettered missing values; loses value labels."
+                "Keeps variable labels and lettered missing values; loses value labels, "
+                "measurement levels, which codes mean missing, and the guarantee."
             ),
             "csvw": self.tr(
-                "Describes microdata.csv for programs: columns, labels, missing codes; holds no "
-                "data."
+                "Describes microdata.csv for programs: columns, labels, missing codes and "
+                "measurement levels; holds no data."
             ),
             "ddi": self.tr(
                 "Describes the release for an archive: study, variables with labels, what was "

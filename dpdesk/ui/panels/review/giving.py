@@ -1,6 +1,6 @@
 """Writing a release in another format, and its evidence pack: a file is asked for, a job does it.
 
-What goes wrong is said above the buttons, where the person is looking.
+What goes wrong, and what a format cannot hold, is said at the buttons, where the person is looking.
 """
 
 from __future__ import annotations
@@ -104,6 +104,8 @@ class Giving(QObject):
                 said = self.tr("The description of the release is in {file}.")
             elif what == PACK:
                 said = self.tr("The evidence pack is in {file}; it is confidential.")
+            if outcome.notes:
+                self._page.give_band.show_message("info", "\n".join(outcome.notes))
             self.told.emit("ok", said.format(file=outcome.value))
         self.changed.emit()
 

@@ -20,6 +20,7 @@ from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable
 from dpdesk.io.formats.dtawriter import write_dta
 from dpdesk.io.formats.moments import kind_of
 from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.formats.outcolumns import About
 from dpdesk.io.formats.outnames import accepted_names
 from dpdesk.io.formats.savwriter import write_sav
 from dpdesk.io.formats.xptwriter import write_xpt
@@ -31,7 +32,7 @@ WRITERS: dict[str, Callable[..., list[str]]] = {
     "dta": write_dta,
     "xpt": write_xpt,
 }
-DAY = datetime.date(2026, 1, 2)
+ABOUT = About("Title", datetime.date(2026, 1, 2), ("Title: Title", "Claim: " + "wörd " * 40))
 
 
 def written(
@@ -44,7 +45,7 @@ def written(
         writer.writerows([names, *rows])
     target.unlink(missing_ok=True)
     table = PublishedCsv(source, CancelToken())
-    WRITERS[form](table, book, target, "Title", DAY, CancelToken(), lambda rows: None)
+    WRITERS[form](table, book, target, ABOUT, CancelToken(), lambda rows: None)
     return target
 
 
@@ -99,17 +100,6 @@ def test_dates_of_which_nothing_is_said_stay_dates(form: str, tmp_path: Path) ->
     assert kinds == ["date", "datetime", "time", "text", "text", "text"]
 
 
-def test_missing_codes_that_a_format_has_no_list_for_are_told(tmp_path: Path) -> None:
-    source = tmp_path / "t.csv"
-    source.write_text("sex\n1\n9\n")
-    table, book = PublishedCsv(source, CancelToken()), Codebook(VARIABLES[:1])
-    for form in ("dta", "xpt"):
-        told = WRITERS[form](
-            table, book, tmp_path / f"t.{form}", "Title", DAY, CancelToken(), lambda rows: None
-        )
-        assert any("The missing codes of `sex` are kept as values" in text for text in told)
-
-
 def test_the_reference_readers_agree(tmp_path: Path) -> None:
     path = written(tmp_path, "dta", NAMES, ROWS, Codebook(VARIABLES))
     frame = pd.read_stata(path, convert_categoricals=False)
@@ -150,10 +140,111 @@ def test_names_that_a_program_refuses_are_changed_and_kept_as_labels(tmp_path: P
 
 
 def test_texts_too_long_for_a_format_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="a Stata file holds at most 2,045"):
-        written(tmp_path, "dta", ["t"], [["x" * 2_046]])
-    with pytest.raises(RefusedError, match="an SPSS file holds at most 32,767"):
-        written(tmp_path, "sav", ["t"], [["x" * 32_768]])
+    for form, name in (("sav", "an SPSS file"), ("xpt", "a SAS transport file")):
+        with pytest.raises(RefusedError, match=f"{name} holds at most 32,767"):
+            written(tmp_path, form, ["t"], [["x" * 32_768]])
+
+
+def test_texts_too_long_for_a_row_of_stata_are_held(tmp_path: Path) -> None:
+    rows = [["é" * 40_000, "1", "a"], ["", "2", "b" * 2_046], ["short", "3", ""]]
+    path = written(tmp_path, "dta", ["t", "n", "u"], rows)
+    assert [list(row) for row in head(path).head] == rows
+    frame = pd.read_stata(path)
+    assert frame["t"].tolist() == [row[0] for row in rows]
+    assert frame["u"].tolist() == [row[2] for row in rows]
+
+
+def lost(
+    folder: Path, form: str, values: list[str], said: Variable
+) -> tuple[list[str], list[str], Variable]:
+    """What is told of a column, its values read again, and what is read of it."""
+    source, target = folder / "t.csv", folder / f"t.{form}"
+    with source.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows([[said.name], *([one] for one in values)])
+    target.unlink(missing_ok=True)
+    table = PublishedCsv(source, CancelToken())
+    told = WRITERS[form](table, Codebook((said,)), target, ABOUT, CancelToken(), lambda rows: None)
+    found = head(target)
+    return told, [row[0] for row in found.head], found.variables[0]
+
+
+NUMBER = Variable("x", kind=Kind.NUMBER)
+AS_TEXTS = "The values of `x` are written as texts"
+
+
+@pytest.mark.parametrize(
+    ("form", "values", "kind"),
+    [
+        ("xpt", ["1e-80", "1"], Kind.NUMBER),
+        ("xpt", ["1e+76", "1"], Kind.NUMBER),
+        ("sav", [".a", "1"], Kind.NUMBER),
+        ("dta", ["._", "1"], Kind.NUMBER),
+        ("dta", [".a", ".A"], Kind.NUMBER),
+        ("dta", [".é", "1"], Kind.NUMBER),
+        ("xpt", [".é", "1"], Kind.NUMBER),
+        ("dta", ["9007199254740993", "1"], Kind.NUMBER),
+        ("dta", ["20180506", "2018-05-06"], Kind.DATE),
+        ("sav", ["2018-05-06 10:10:10.123457", "2018-05-06 10:10:10"], Kind.DATETIME),
+    ],
+)
+def test_values_that_a_format_lacks_stay_texts_and_are_told(
+    form: str, values: list[str], kind: Kind, tmp_path: Path
+) -> None:
+    told, again, read = lost(tmp_path, form, values, Variable("x", kind=kind))
+    assert again == values
+    assert read.kind is Kind.TEXT
+    assert any(text.startswith(AS_TEXTS) for text in told)
+
+
+@pytest.mark.parametrize("form", ["dta", "xpt"])
+def test_moments_to_the_microsecond_stay_moments_where_they_can(form: str, tmp_path: Path) -> None:
+    values = ["2018-05-06 10:10:10.123457", "1583-01-01 00:00:00.5", "9999-12-31 23:59:59"]
+    told, again, _ = lost(tmp_path, form, values[:1], Variable("x", kind=Kind.DATETIME))
+    assert again == values[:1]
+    assert not any(text.startswith(AS_TEXTS) for text in told)
+
+
+def test_blank_rows_at_the_end_stay_rows(tmp_path: Path) -> None:
+    rows = [["a", ""], ["", "b"], ["", ""], ["", ""]]
+    found = head(written(tmp_path, "xpt", ["s", "t"], rows))
+    assert [list(row) for row in found.head] == rows
+
+
+def test_what_is_too_long_is_cut_and_told(tmp_path: Path) -> None:
+    labels = {"1": "w" * 121, "2": "two"}
+    said = Variable("x", "é" * 200, Kind.NUMBER, value_labels=labels)
+    found = {form: lost(tmp_path, form, ["1", "2"], said) for form in WRITERS}
+    assert found["sav"][0] == [
+        "The variable labels of `x` are cut to 255 bytes, the most that an SPSS file holds.",
+        "Value labels of `x` are cut to 120 bytes, the most that an SPSS file holds.",
+    ]
+    assert found["sav"][2].label == "é" * 127
+    assert found["sav"][2].value_labels["1"] == "w" * 120
+    assert found["dta"][0] == [
+        "The variable labels of `x` are cut to 80 characters, the most that a Stata file holds."
+    ]
+    with pd.io.stata.StataReader(tmp_path / "t.dta") as reader:
+        assert reader.variable_labels()["x"] == "é" * 80
+    assert ("é" * 200).encode() in (tmp_path / "t.dta").read_bytes()  # its note
+    assert found["xpt"][2].label == "é" * 128
+
+
+def test_more_missing_values_and_labels_than_spss_holds_are_told(tmp_path: Path) -> None:
+    said = Variable("x", kind=Kind.NUMBER, missing=UserMissing(("6", "7", "8", "9")))
+    told, _, read = lost(tmp_path, "sav", ["1", "9"], said)
+    assert read.missing.values == ("6", "7", "8")
+    assert told == [
+        "Some user-missing values of `x` stay ordinary values: an SPSS file holds at most 3 of a "
+        "column, or a range of numbers and one more, and no text of more than 8 bytes."
+    ]
+    said = Variable("x", kind=Kind.NUMBER, value_labels={"1": "one", "A": "stray"})
+    told, _, read = lost(tmp_path, "sav", ["1", "9"], said)
+    assert (read.value_labels, len(told)) == ({"1": "one"}, 1)
+    told, _, read = lost(tmp_path, "dta", ["1", "9"], said)
+    assert told[0].startswith("Value labels of `x` are left out where they stand for no whole")
+    long = Variable("x", value_labels={"a longer code": "label"}, missing=UserMissing(("?",)))
+    told, _, read = lost(tmp_path, "sav", ["a", "?"], long)
+    assert (told, read.value_labels, read.missing.values) == ([], dict(long.value_labels), ("?",))
 
 
 def test_a_cancel_ends_the_writing(tmp_path: Path) -> None:
@@ -162,7 +253,7 @@ def test_a_cancel_ends_the_writing(tmp_path: Path) -> None:
     table = PublishedCsv(source, token)
     token.cancel()
     with pytest.raises(Cancelled):
-        write_sav(table, NO_BOOK, tmp_path / "t.sav", "", DAY, token, lambda rows: None)
+        write_sav(table, NO_BOOK, tmp_path / "t.sav", ABOUT, token, lambda rows: None)
 
 
 numbers = st.floats(allow_nan=False, allow_infinity=False).filter(

@@ -1,0 +1,252 @@
+"""What a file of a format could not hold of a release, in sentences.
+
+Everything derives from :data:`~dpdesk.core.export_holding.HOLDS`: a sentence for each piece that a
+column has and the format has not, with the columns it is said of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dpdesk.core.export_holding import CODES, HOLDS, Holds, Piece
+from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
+from dpdesk.core.plain import quoted
+from dpdesk.io.formats.moments import PROGRAMS, shows
+from dpdesk.io.formats.outcolumns import OutColumn, code_number, renamed, seconds
+
+_NAMED = 6
+_MOST_WHOLE = 2_147_483_620
+
+
+@dataclass(frozen=True)
+class InFile:
+    """A column in the file: what the release says of it, whether it is numeric there, its name.
+
+    ``capitals`` says that letters of missing values were capitals, None that there are none;
+    ``blanks`` that texts end with blanks.
+    """
+
+    said: Variable
+    numeric: bool
+    name: str
+    capitals: bool | None = None
+    blanks: bool = False
+
+
+def described(columns: Sequence[str], book: Codebook) -> list[InFile]:
+    """The columns of a file that keeps every value as its text."""
+    said = [book.get(name) or Variable(name) for name in columns]
+    return [InFile(one, one.kind is not Kind.TEXT, one.name) for one in said]
+
+
+def told(
+    form: str, columns: Sequence[OutColumn], names: Sequence[str], book: Codebook, title: str
+) -> list[str]:
+    """Sentences about all that a statistical file has otherwise than the release, or not at all."""
+    found = []
+    for column, name in zip(columns, names, strict=True):
+        said = book.get(column.variable.name) or Variable(column.variable.name)
+        capitals = max(column.cases, default=None) if column.numeric else None
+        blanks = column.blanks and not column.numeric
+        found.append(InFile(said, column.numeric, name, capitals, blanks))
+    return renamed(columns, names) + losses(form, found, title)
+
+
+def code_piece(code: str, kind: Kind, numeric: bool) -> Piece | None:
+    """What kind of value a labelled code is; None for one that its column can never have.
+
+    Days are whole numbers to these programs, moments and times may be others.
+    """
+    if not numeric:
+        return Piece.WORD
+    if is_lettered(code):
+        return Piece.LETTER
+    number = code_number(code) if kind is Kind.NUMBER else seconds(code, kind)
+    if number is None:
+        return None
+    if kind is not Kind.NUMBER:
+        return Piece.WHOLE if kind is Kind.DATE else Piece.FRACTION
+    return Piece.WHOLE if number.is_integer() and abs(number) <= _MOST_WHOLE else Piece.FRACTION
+
+
+def codes_held(form: str, said: Variable, numeric: bool) -> dict[str, str]:
+    """The value labels of a column that a file of this format holds."""
+    pieces = HOLDS[form].pieces
+    return {
+        code: label
+        for code, label in said.value_labels.items()
+        if code_piece(code, said.kind, numeric) in pieces
+    }
+
+
+def missing_held(form: str, said: Variable, numeric: bool) -> tuple[str, ...]:
+    """The single user-missing values of a column that a file of this format holds."""
+    holds, values = HOLDS[form], said.missing.values
+    if Piece.MISSING not in holds.pieces:
+        return ()
+    if not holds.missing:
+        return values
+    if numeric:
+        plain = (Piece.WHOLE, Piece.FRACTION)
+        fitting = [one for one in values if code_piece(one, said.kind, True) in plain]
+        return tuple(fitting[: 1 if range_held(form, said, numeric) else holds.missing])
+    fitting = [one for one in values if len(one.encode("utf-8")) <= holds.missing_bytes]
+    return tuple(fitting[: holds.missing])
+
+
+def range_held(form: str, said: Variable, numeric: bool) -> bool:
+    """Whether a file of this format holds the range of user-missing values of a column."""
+    there = said.missing.low is not None and Piece.RANGE in HOLDS[form].pieces
+    return there and (numeric or not HOLDS[form].missing)
+
+
+def format_held(form: str, said: Variable) -> bool:
+    """Whether a file of this format shows the values of a column as its release says."""
+    if Piece.FORMAT not in HOLDS[form].pieces:
+        return False
+    return form not in PROGRAMS or shows(form, said.format, said.kind)
+
+
+def losses(form: str, columns: Sequence[InFile], title: str) -> list[str]:
+    """A sentence for each thing that a file of this format lacks of the release.
+
+    Empty when the file holds all.
+    """
+    holds = HOLDS[form]
+    if holds.bare:
+        return [holds.bare]
+    found = [
+        *_of_pieces(holds, columns),
+        *_of_codes(form, columns),
+        *_of_missing(form, columns),
+        *_of_kinds(form, columns),
+        *_of_limits(holds, columns, title),
+        *_of_letters(form, columns),
+    ]
+    if Piece.GUARANTEE not in holds.pieces:
+        found.insert(
+            0,
+            f"The guarantee of the release is left out: {holds.file} has no place for it; pass on "
+            "its page about.html too.",
+        )
+    return found
+
+
+def _names(columns: Sequence[InFile]) -> str:
+    """Columns in a sentence; of many the first ones and how many more."""
+    shown = [quoted(column.said.name) for column in columns[:_NAMED]]
+    if len(columns) > _NAMED:
+        shown.append(f"{len(columns) - _NAMED:,} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _of_pieces(holds: Holds, columns: Sequence[InFile]) -> Iterator[str]:
+    """What a format has no place for at all."""
+
+    def lacking(piece: Piece, has: Callable[[InFile], object]) -> list[InFile]:
+        return [] if piece in holds.pieces else [column for column in columns if has(column)]
+
+    file = holds.file
+    if found := lacking(Piece.MEASURE, lambda c: c.said.measure):
+        yield f"The measurement level of {_names(found)} is left out: {file} has no place for it."
+    if found := lacking(Piece.BLANKS, lambda c: c.blanks):
+        yield f"Blanks at the end of texts in {_names(found)} are lost: {file} does not keep them."
+
+
+def _of_codes(form: str, columns: Sequence[InFile]) -> Iterator[str]:
+    """Value labels for which the format, or the column in it, has no place."""
+    lost = [
+        column
+        for column in columns
+        if len(codes_held(form, column.said, column.numeric)) < len(column.said.value_labels)
+    ]
+    if not lost:
+        return
+    names, holds = _names(lost), HOLDS[form]
+    if holds.pieces.isdisjoint(CODES):
+        yield f"The value labels of {names} are left out: {holds.file} has no place for them."
+    elif Piece.WORD in holds.pieces:
+        yield (
+            f"Value labels of {names} are left out where they stand for no number: {holds.file} "
+            "labels nothing else in a column of numbers."
+        )
+    else:
+        yield (
+            f"Value labels of {names} are left out where they stand for no whole number: "
+            f"{holds.file} labels nothing else."
+        )
+
+
+def _of_missing(form: str, columns: Sequence[InFile]) -> Iterator[str]:
+    """User-missing values that become ordinary ones."""
+
+    def is_whole(column: InFile) -> bool:
+        said = column.said.missing
+        single = len(missing_held(form, column.said, column.numeric)) == len(said.values)
+        ranged = said.low is None or range_held(form, column.said, column.numeric)
+        return single and ranged
+
+    lost, holds = [column for column in columns if not is_whole(column)], HOLDS[form]
+    if not lost:
+        return
+    if Piece.MISSING not in holds.pieces:
+        yield (
+            f"The user-missing values of {_names(lost)} stay ordinary values: {holds.file} has no "
+            "list of them."
+        )
+    else:
+        yield (
+            f"Some user-missing values of {_names(lost)} stay ordinary values: {holds.file} holds "
+            f"at most {holds.missing} of a column, or a range of numbers and one more, and no text "
+            f"of more than {holds.missing_bytes} bytes."
+        )
+
+
+def _of_kinds(form: str, columns: Sequence[InFile]) -> Iterator[str]:
+    """Numbers and dates that the file has as texts, and formats of other programs."""
+    holds = HOLDS[form]
+    texts = [one for one in columns if one.said.kind is not Kind.TEXT and not one.numeric]
+    if texts and form in PROGRAMS:
+        yield (
+            f"The values of {_names(texts)} are written as texts: not all of them are numbers, "
+            f"dates or times as {holds.file} holds them."
+        )
+    foreign: dict[str, list[InFile]] = {}
+    for column in columns:
+        if column.said.format and column.numeric and not format_held(form, column.said):
+            foreign.setdefault(column.said.format, []).append(column)
+    for name, having in foreign.items():
+        yield (
+            f"The display format {quoted(name)} of {_names(having)} is left out: {holds.file} does "
+            "not know it."
+        )
+
+
+def _of_limits(holds: Holds, columns: Sequence[InFile], title: str) -> Iterator[str]:
+    """What is cut because it is too long."""
+    most = f"{holds.unit}, the most that {holds.file} holds"
+    if long := [one for one in columns if _longer(one.said.label, holds.label, holds)]:
+        yield f"The variable labels of {_names(long)} are cut to {holds.label} {most}."
+    if long := [
+        one
+        for one in columns
+        if any(_longer(text, holds.code, holds) for text in one.said.value_labels.values())
+    ]:
+        yield f"Value labels of {_names(long)} are cut to {holds.code} {most}."
+    if _longer(title, holds.title, holds):
+        yield f"The title of the release is cut to {holds.title} {most}."
+
+
+def _longer(text: str, most: int, holds: Holds) -> bool:
+    size = len(text.encode("utf-8")) if holds.unit == "bytes" else len(text)
+    return 0 < most < size
+
+
+def _of_letters(form: str, columns: Sequence[InFile]) -> Iterator[str]:
+    """Letters of missing values that the file has in the other case."""
+    if form == "dta" and (found := [one for one in columns if one.capitals]):
+        yield f"The letters of missing values in {_names(found)} are small ones in a Stata file."
+    if form == "xpt" and (found := [one for one in columns if one.capitals is False]):
+        names = _names(found)
+        yield f"The letters of missing values in {names} are capitals in a SAS transport file."
