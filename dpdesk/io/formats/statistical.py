@@ -10,7 +10,7 @@ import numpy as np
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.labels import Kind, UserMissing, Variable
-from dpdesk.io.formats import dta_losses, sav_losses
+from dpdesk.io.formats import dta_losses, sas_losses, sav_losses
 from dpdesk.io.formats.labelwatch import LabelWatch
 from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments
 from dpdesk.io.formats.numbers import number_text
@@ -65,6 +65,16 @@ class StatisticalReader:
             sav_losses.refuse_losses(self._path, names, request.limit, self.notes)
         elif self._format == "dta":
             dta_losses.refuse_losses(self._path, names, request.limit, self.notes)
+        else:
+            sas_losses.refuse_losses(self._path, names, request.limit, self.notes, self._is_read_of)
+
+    def _is_read_of(self, row: int, column: int, raw: bytes) -> bool:
+        """Whether the library reads these bytes in a cell, up to their first NUL."""
+        name = self.variables[column].name
+        read = self._piece(row, 1, [name])[name]
+        encoding = self.encoding or "utf-8"
+        text = raw.partition(b"\0")[0].decode(encoding, "replace").rstrip(" ")
+        return [str(value or "").rstrip(" ") for value in read] == [text]
 
     def _metadata(self) -> Any:
         import pyreadstat
