@@ -57,6 +57,11 @@ class DpdeskError(Exception):
         self.details = MappingProxyType(dict(details))
 
     @property
+    def full(self) -> str:
+        """Sentence and hint, each a sentence of its own."""
+        return f"{self.sentence} {self.hint}".strip()
+
+    @property
     def line(self) -> str:
         """Sentence and hint as one sentence on one line, the last one on stderr."""
         sentence = " ".join(self.sentence.split())

@@ -183,7 +183,10 @@ class Person:
             field.viewport(), Qt.MouseButton.LeftButton, pos=field.viewport().rect().center()
         )
         self.qtbot.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
-        self.qtbot.keyClicks(field, text)
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                self.qtbot.keyClick(field, Qt.Key.Key_Return)
+            self.qtbot.keyClicks(field, line)
 
     def keys(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, times: int = 1) -> None:
         """Press a key of the whole window, such as Ctrl+B."""

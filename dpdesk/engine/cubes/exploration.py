@@ -162,7 +162,7 @@ class CubeExploration:
 
 
 def _unusable(error: DpdeskError, lattice: tuple[Chart, ...]) -> ExplorationView:
-    sentence = error.sentence if isinstance(error, InputError) else error.line
+    sentence = error.full if isinstance(error, InputError) else error.line
     key = error.details.get("key")
     if key != "exact":
         at = key if isinstance(key, str) else ""

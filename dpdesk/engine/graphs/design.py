@@ -233,7 +233,9 @@ def declared_nodes(settings: GraphSettings, given: PrivateInput) -> DeclaredDoma
     if not LEAST_NODES <= count <= MOST_NODES:
         raise InputError(
             "graph.nodes",
-            f"{where}: the graph has {count:,} nodes, expected {LEAST_NODES} to {MOST_NODES:,}.",
+            f"{where}: `nodes` lists {count:,}, expected {LEAST_NODES} to {MOST_NODES:,} nodes.",
+            hint='In a plan, give each node its own quotation marks: nodes = ["a", "b", "c"]; in '
+            "the window, write each in a line of its own.",
             details={"key": "nodes"},
         )
     other = declare(settings.ends[1], settings.nodes, kept, 0, None, where)

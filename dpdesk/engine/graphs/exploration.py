@@ -39,8 +39,9 @@ class GraphExploration:
         except Cancelled:
             raise
         except DpdeskError as error:
-            sentence = error.sentence if isinstance(error, InputError) else error.line
-            return ExplorationView(False, sentence, (), ())
+            sentence = error.full if isinstance(error, InputError) else error.line
+            key = error.details.get("key")
+            return ExplorationView(False, sentence, (), (), at=key if isinstance(key, str) else "")
         if not budget:
             return ExplorationView(False, NO_BUDGET, design.charts[:1], (), supposed=True)
         return ExplorationView(

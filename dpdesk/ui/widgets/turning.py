@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
@@ -94,6 +94,13 @@ class TurningSplitter(QSplitter):
             self._turn()
             if not self.stacked:
                 self.setSizes(self._widths())
+            QTimer.singleShot(0, self, self._fit_late)
+
+    def _fit_late(self) -> None:
+        """Once more, for parts that tell later than others what the new text needs."""
+        self._turn()
+        if not self.stacked:
+            self.setSizes(self._widths())
 
     def _widths(self) -> list[int]:
         """Side by side: as wide as they like, and those that stretch share the rest."""

@@ -12,6 +12,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from dpdesk.app.asking import DIVERTED
+from dpdesk.app.shops import CUBE
 from dpdesk.core.export_formats import kind_of
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobOutcome
@@ -292,9 +293,9 @@ class ReviewPanel(Panel):
         self.release.show_checks(rows)
         self.release.show_guarantee(presenter.guarantee_of(facts))
         tables = self.tables.show_release(facts)
-        picture, drawn = presenter.risk_picture(facts), facts.method == DIVERTED
+        picture, cube = presenter.risk_picture(facts), facts.method == CUBE
         self.release.exports.show_fitting(kind_of(facts.method))
-        self.release.show_picture(picture, tables=tables, drawn=drawn)
+        self.release.show_picture(picture, tables=tables, cube=cube, drawn=facts.method == DIVERTED)
         title, work = self.tr("Listing files"), ListFiles(bench.release_path, facts)
         bench.hub.latest(_FILES).query(title, work, done=self._on_files, quiet=True)
 

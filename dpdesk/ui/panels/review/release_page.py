@@ -90,11 +90,16 @@ class ReleasePage(Page):
             self._guarantee.set_guarantee(guarantee)
 
     def show_picture(
-        self, chart: Chart | None, *, tables: bool = False, drawn: bool = False
+        self,
+        chart: Chart | None,
+        *,
+        tables: bool = False,
+        cube: bool = False,
+        drawn: bool = False,
     ) -> None:
         """The risk before and after, where the internal part tells it; or ``tables`` with noise.
 
-        Rows with ``drawn`` values can be asked for counts.
+        Those of a ``cube`` can be browsed, rows with ``drawn`` values can be asked for counts.
         """
         choices = [(PROMISE, self.tr("What is promised")), (FILES, self.tr("Which files"))]
         if chart is not None:
@@ -103,7 +108,7 @@ class ReleasePage(Page):
         if tables:
             choices.append((TABLES, self.tr("Which numbers")))
         self.strip.set_choices(choices)
-        self._opens["browse"].setVisible(tables)
+        self._opens["browse"].setVisible(cube)
         self._opens["ask"].setVisible(drawn)
         self._chart.set_chart(chart)
         self._on_chosen(self.strip.current)

@@ -187,7 +187,7 @@ def test_replacement_protects_rows_that_come_or_go_too(graph: str, known: int) -
     [
         ({"ends": ["from"]}, "different columns"),
         ({"ends": ["from", "from"]}, "different columns"),
-        ({"nodes": ["a", "b"]}, "2 nodes"),
+        ({"nodes": ["a", "b"]}, "lists 2, expected 3 to 4,096 nodes"),
         ({"nodes": None}, "not declared"),
         ({"nodes": ["a", "b", "c"], "exact": "degrees"}, "every edge follows"),
         ({"exact": "in-degrees"}, "without direction"),
