@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+
+from tests.helpers.serving import Served, child, kill, say
 
 
 def main() -> None:
@@ -25,13 +25,11 @@ def main() -> None:
     _load()
     for line in sys.stdin:
         wish = json.loads(line)
-        child = os.fork()
-        if child == 0:
-            _run(wish)
-        _say(f"pid {child}")
+        number = child(partial(_run, wish))
+        say(f"pid {number}")
         sys.stdin.readline()
-        _, status = os.waitpid(child, 0)
-        _say(f"done {status}")
+        _, status = os.waitpid(number, 0)
+        say(f"done {status}")
 
 
 def _load() -> None:
@@ -42,10 +40,6 @@ def _load() -> None:
         import_module(f"dpdesk.app.review.{name}")
     for name in ("dpdesk.cli.main", "dpdesk.cli.review.rounds", "dpdesk.app.checklists"):
         import_module(name)
-
-
-def _say(text: str) -> None:
-    os.write(1, text.encode("ascii") + b"\n")
 
 
 def _run(wish: dict[str, object]) -> None:
@@ -66,19 +60,11 @@ def _run(wish: dict[str, object]) -> None:
         os._exit(code)
 
 
-@dataclass
-class Commander:
+class Commander(Served):
     """Starts the process above, and kills its children."""
 
-    process: subprocess.Popen[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.helpers.command_server"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    def __init__(self) -> None:
+        super().__init__("tests.helpers.command_server")
 
     def run(
         self,
@@ -93,34 +79,15 @@ class Commander:
         said = desk / "said.txt"
         said.unlink(missing_ok=True)
         wish = {"home": str(desk / "home"), "desk": str(desk), "said": str(said)}
-        self._ask(json.dumps({**wish, "arguments": [str(one) for one in arguments]}))
-        child = int(self._line().removeprefix("pid "))
+        self.ask(json.dumps({**wish, "arguments": [str(one) for one in arguments]}))
+        number = int(self.line().removeprefix("pid "))
         if wait is not None:
-            wait(child)
-            os.kill(child, signal.SIGKILL)
-        self._ask("")
-        status = int(self._line().removeprefix("done "))
+            wait(number)
+            kill(number)
+        self.ask("")
+        status = int(self.line().removeprefix("done "))
         text = said.read_text("utf-8") if said.exists() else ""
         return os.waitstatus_to_exitcode(status), text
-
-    def _ask(self, line: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def _line(self) -> str:
-        assert self.process.stdout is not None
-        found = self.process.stdout.readline()
-        assert found, "the process ended"
-        return found.rstrip("\n")
-
-    def close(self) -> None:
-        """End the process."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
 
 
 def after(seconds: float, begins: Callable[[], bool] = lambda: True) -> Callable[[int], None]:

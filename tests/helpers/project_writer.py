@@ -72,11 +72,11 @@ class Killer(Served):
     def run(self, path: Path, seconds: float) -> list[int]:
         """Let a child change ``path``, kill it after so long; the numbers that it acknowledged."""
         self.ask(path)
-        (first,) = self.lines_until(bool)
+        number = int(self.line().removeprefix("pid "))
         lines = self.lines_for(seconds)
-        kill(int(first.removeprefix("pid ")))
+        kill(number)
         while not lines or not lines[-1].startswith("done "):
-            lines += self.lines_until(bool)
+            lines.append(self.line())
         assert lines.pop() == f"done {int(signal.SIGKILL)}"
         return [int(line) for line in lines]
 

@@ -12,13 +12,11 @@ from __future__ import annotations
 import json
 import os
 import random
-import select
-import signal
-import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from dpdesk.app.buying import Wish, buy
@@ -29,6 +27,7 @@ from dpdesk.io.workspace import Workspace
 from dpdesk.project.ledger import DebitRecord, Outcome
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.debits import open_here
+from tests.helpers.serving import Served, child, kill, say
 
 RELEASE, BUY = "release", "buy"
 _WISH = Wish(("sex", "region"), ("epsilon", Fraction(1, 16)))
@@ -40,17 +39,10 @@ def main(home: Path, plan: Path, target: Path, way: str) -> None:
         release(context, plan, target / "0")
         begun = time.monotonic()
         _make(context, plan, target / "1", way)
-    _say(f"seconds {time.monotonic() - begun}")
+    say(f"seconds {time.monotonic() - begun}")
     for _ in sys.stdin.buffer:
-        child = os.fork()
-        if child == 0:
-            _release_for_ever(home, plan, target, way)
-        os.waitpid(child, 0)
-        _say("done")
-
-
-def _say(text: str) -> None:
-    os.write(1, text.encode("ascii") + b"\n")
+        os.waitpid(child(partial(_release_for_ever, home, plan, target, way)), 0)
+        say("done")
 
 
 def _make(context: AppContext, plan: Path, out: Path, way: str) -> None:
@@ -62,17 +54,13 @@ def _make(context: AppContext, plan: Path, out: Path, way: str) -> None:
 
 
 def _release_for_ever(home: Path, plan: Path, target: Path, way: str) -> None:
-    try:
-        with AppContext.open(home) as context:
-            number = 0
-            _say(f"pid {os.getpid()}")
-            while True:
-                while (target / str(number)).exists():
-                    number += 1
-                _make(context, plan, target / str(number), way)
-    except BaseException as error:  # noqa: BLE001 - a child must never come back to the loop
-        os.write(2, f"{type(error).__name__}: {error}\n".encode())
-        os._exit(3)
+    with AppContext.open(home) as context:
+        number = 0
+        say(f"pid {os.getpid()}")
+        while True:
+            while (target / str(number)).exists():
+                number += 1
+            _make(context, plan, target / str(number), way)
 
 
 @dataclass
@@ -84,41 +72,27 @@ class Tally:
     unknown: int = 0
 
 
-@dataclass
-class Spender:
+class Spender(Served):
     """Starts the process above, kills its children, and looks what they left."""
 
-    folder: Path
-    way: str = RELEASE
-    home: Path = field(init=False)
-    target: Path = field(init=False)
-    process: subprocess.Popen[bytes] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.home, self.target = self.folder / "home", self.folder / "target"
+    def __init__(self, folder: Path, way: str = RELEASE) -> None:
+        self.home, self.target = folder / "home", folder / "target"
         self.target.mkdir()
-        plan = write_plan(write_register(self.folder / "data", people(60)), planner="all")
-        names = [*(str(path) for path in (self.home, plan, self.target)), self.way]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.helpers.release_spender", *names],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        plan = write_plan(write_register(folder / "data", people(60)), planner="all")
+        names = [str(path) for path in (self.home, plan, self.target)]
+        super().__init__("tests.helpers.release_spender", *names, way)
 
     def kill_again_and_again(self, times: int, seed: int) -> Tally:
         """Kill a child so many times, and check what is there each time."""
-        moments, out = random.Random(seed), self.process.stdout
-        assert self.process.stdin is not None
-        assert out is not None
-        seconds = float(out.readline().removeprefix(b"seconds "))
+        moments = random.Random(seed)
+        seconds = float(self.line().removeprefix("seconds "))
         tally = self.look()
         for _ in range(times):
-            self.process.stdin.write(b"\n")
-            self.process.stdin.flush()
-            child = int(out.readline().removeprefix(b"pid "))
-            select.select([out], [], [], moments.uniform(0, 2 * seconds))
-            os.kill(child, signal.SIGKILL)
-            assert out.readline() == b"done\n"
+            self.ask("")
+            number = int(self.line().removeprefix("pid "))
+            assert self.lines_for(moments.uniform(0, 2 * seconds)) == []
+            kill(number)
+            assert self.line() == "done"
             tally = self.look()
         return tally
 
@@ -144,14 +118,6 @@ class Spender:
         with open_here(self.home / "ledger.sqlite", create=False) as ledger:
             assert ledger.check().ok
             return dict(ledger.book.debits)
-
-    def close(self) -> None:
-        """End the process."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
 
 
 if __name__ == "__main__":

@@ -50,11 +50,16 @@ class Served:
         )
         self._rest = b""
 
-    def ask(self, path: Path) -> None:
-        """Ask for a path."""
+    def ask(self, line: str | Path) -> None:
+        """Send a line."""
         assert self._process.stdin is not None
-        self._process.stdin.write(os.fsencode(path) + b"\n")
+        self._process.stdin.write(os.fsencode(line) + b"\n")
         self._process.stdin.flush()
+
+    def line(self) -> str:
+        """The next line."""
+        (found,) = self.lines_until(bool)
+        return found
 
     def lines_until(self, enough: Callable[[list[str]], bool]) -> list[str]:
         """What it says until that is enough."""

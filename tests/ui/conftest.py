@@ -19,6 +19,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.words.spoken import set_language
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.people_plan import close_bench, two_methods
+from tests.helpers.sitting import light_theme
 
 
 @pytest.fixture
@@ -39,14 +40,7 @@ def settings() -> MemorySettings:
 @pytest.fixture
 def theme(qapp: QApplication) -> Iterator[ThemeManager]:
     """The theme, applied in light; the application is as before afterwards."""
-    style, palette, font = qapp.styleSheet(), qapp.palette(), qapp.font()
-    manager = ThemeManager(qapp, mode="light")
-    manager.apply()
-    yield manager
-    manager.detach()
-    qapp.setStyleSheet(style)
-    qapp.setPalette(palette)
-    qapp.setFont(font)
+    yield from light_theme(qapp)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,48 +11,20 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import AppContext, Role, SetParameters, SetRoles
-from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import StepHeader
 from tests.helpers.a11y import findings
-from tests.helpers.asking import ScriptedAsker
 from tests.helpers.cubes import people, write_plan, write_register
 from tests.helpers.releases import SOURCE, release, write_source
+from tests.helpers.sitting import Sitting
 
-TIMEOUT = 30_000
 STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
 
 
-class Office:
+class Office(Sitting):
     """A desk, and a person who answers its file choosers."""
-
-    def __init__(
-        self,
-        qtbot: QtBot,
-        context: AppContext,
-        hub: JobHub,
-        theme: ThemeManager,
-        settings: MemorySettings,
-    ) -> None:
-        self.qtbot, self.hub, self.theme, self.settings = qtbot, hub, theme, settings
-        self.asker = ScriptedAsker()
-        self.desk = Desk(context, hub, theme, settings, self.asker)
-        self.window, self.bench = self.desk.window, self.desk.workbench
-        qtbot.addWidget(self.window)
-        self.window.resize(1280, 820)
-        self.window.show()
-
-    def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
-        def calm() -> bool:
-            return condition() and not self.hub.busy and not self.desk.protect.busy
-
-        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
-
-    def open(self, path: Path) -> None:
-        self.desk.open_text(str(path))
-        self.quiet(lambda: self.bench.profile is not None)
 
     def facts(self) -> dict[str, str]:
         return self.window._strip.texts
@@ -65,9 +37,7 @@ def office(
     with AppContext.open(tmp_path / "home") as context:
         made = Office(qtbot, context, hub, theme, settings)
         yield made
-        hub.cancel_all()
-        made.quiet()
-        made.bench.close()
+        made.end()
 
 
 @pytest.fixture

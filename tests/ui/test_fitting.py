@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,15 +12,12 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import AppContext, Role, SetParameters
 from dpdesk.project.audit import AuditLog
-from dpdesk.ui.desk import Desk
 from dpdesk.ui.fitting import FitWindow
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.a11y import findings
-from tests.helpers.asking import ScriptedAsker
+from tests.helpers.sitting import TIMEOUT, Sitting
 
-TIMEOUT = 30_000
 PLAN = """\
 version = 1
 [source]
@@ -40,23 +37,8 @@ def write(path: Path, head: str, rows: Sequence[Sequence[str]]) -> Path:
     return path
 
 
-class Office:
+class Office(Sitting):
     """A desk with the plan open, and a person at it."""
-
-    def __init__(self, qtbot: QtBot, context: AppContext, hub: JobHub, theme: ThemeManager) -> None:
-        self.qtbot, self.hub = qtbot, hub
-        self.asker = ScriptedAsker()
-        self.desk = Desk(context, hub, theme, MemorySettings(), self.asker)
-        self.window, self.bench = self.desk.window, self.desk.workbench
-        qtbot.addWidget(self.window)
-        self.window.resize(1280, 820)
-        self.window.show()
-
-    def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
-        def calm() -> bool:
-            return condition() and not self.hub.busy and not self.desk.protect.busy
-
-        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
 
     def hold(self, path: Path) -> FitWindow:
         self.asker.answer = path
@@ -95,12 +77,9 @@ def office(qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager) -> It
         made = Office(qtbot, context, hub, theme)
         made.window.actions_.refresh()
         assert not made.window.actions_.action("file.apply-plan").isEnabled()
-        made.desk.open_text(str(tmp_path / "plan.toml"))
-        made.quiet(lambda: made.bench.profile is not None)
+        made.open(tmp_path / "plan.toml")
         yield made
-        hub.cancel_all()
-        made.quiet()
-        made.bench.close()
+        made.end()
 
 
 def test_a_file_that_fits_is_taken_over_as_one_change(office: Office, tmp_path: Path) -> None:

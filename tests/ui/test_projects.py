@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -15,19 +15,16 @@ from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import AppContext, SetTitle
 from dpdesk.core.errors import StorageError
-from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers import projects, signers
 from tests.helpers.a11y import findings
-from tests.helpers.asking import ScriptedAsker
 from tests.helpers.releases import SOURCE, write_source
+from tests.helpers.sitting import Sitting
 
-TIMEOUT = 30_000
 
-
-class Office:
+class Office(Sitting):
     """A desk, a person who answers its file choosers, and a second program."""
 
     def __init__(
@@ -39,25 +36,12 @@ class Office:
         settings: MemorySettings,
         other: projects.Desk,
     ) -> None:
-        self.qtbot, self.hub, self.theme, self.settings = qtbot, hub, theme, settings
-        self.asker, self.other = ScriptedAsker(), other
-        self.desk = Desk(context, hub, theme, settings, self.asker)
-        self.window, self.bench = self.desk.window, self.desk.workbench
-        self.keeper = self.desk.projects.keeper
-        qtbot.addWidget(self.window, before_close_func=_forget)
-        self.window.resize(1280, 820)
-        self.window.show()
+        super().__init__(qtbot, context, hub, theme, settings)
+        self.other, self.keeper = other, self.desk.projects.keeper
 
-    def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
-        def calm() -> bool:
-            saved = not self.keeper.state.waiting or self.keeper.state.problem is not None
-            return condition() and saved and not self.hub.busy and not self.desk.protect.busy
-
-        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
-
-    def open(self, path: Path) -> None:
-        self.desk.open_text(str(path))
-        self.quiet(lambda: self.bench.profile is not None)
+    def calm(self) -> bool:
+        saved = not self.keeper.state.waiting or self.keeper.state.problem is not None
+        return saved and super().calm()
 
     def begin(self, path: Path) -> None:
         """File > New project."""
@@ -91,10 +75,6 @@ class Office:
         self.qtbot.waitUntil(lambda: self.window._strip.texts["saving"] == words)
 
 
-def _forget(window: object) -> None:
-    window.set_unsaved(False)  # type: ignore[attr-defined]
-
-
 @pytest.fixture
 def office(
     qtbot: QtBot,
@@ -109,10 +89,8 @@ def office(
     with AppContext.open(tmp_path / "home") as context:
         made = Office(qtbot, context, hub, theme, settings, other)
         yield made
-        hub.cancel_all()
-        made.quiet()
         with suppress(StorageError):  # what could not be saved is not this test's business
-            made.desk.let_go()
+            made.end()
     other.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,33 +11,14 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.types import AppContext
 from dpdesk.project.audit import FILE, AuditEntry, AuditLog
 from dpdesk.ui.charts.view import ChartView
-from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
-from tests.helpers.asking import ScriptedAsker
 from tests.helpers.releases import SOURCE, write_source
+from tests.helpers.sitting import Sitting
 
-TIMEOUT = 30_000
 
-
-class Office:
+class Office(Sitting):
     """A desk with the plan open, and a person at it."""
-
-    def __init__(self, qtbot: QtBot, context: AppContext, hub: JobHub, theme: ThemeManager) -> None:
-        self.qtbot, self.hub, self.context = qtbot, hub, context
-        self.asker = ScriptedAsker()
-        self.desk = Desk(context, hub, theme, MemorySettings(), self.asker)
-        self.window, self.bench = self.desk.window, self.desk.workbench
-        qtbot.addWidget(self.window)
-        self.window.resize(1280, 820)
-        self.window.show()
-
-    def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
-        def calm() -> bool:
-            return condition() and not self.hub.busy and not self.desk.protect.busy
-
-        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
 
     def entries(self) -> list[AuditEntry]:
         with AuditLog.open_home(self.context.home) as log:
@@ -59,12 +40,9 @@ def office(
 ) -> Iterator[Office]:
     with AppContext.open(tmp_path / "home") as context:
         made = Office(qtbot, context, hub, theme)
-        made.desk.open_text(str(plan))
-        made.quiet(lambda: made.bench.profile is not None)
+        made.open(plan)
         yield made
-        hub.cancel_all()
-        made.quiet()
-        made.desk.let_go()
+        made.end()
 
 
 def test_opening_data_is_entered_with_the_hash_of_its_content(office: Office, plan: Path) -> None:

@@ -19,6 +19,7 @@ from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.office import Office
 from tests.helpers.person import TIMEOUT, Person
+from tests.helpers.sitting import light_theme
 
 SHOTS = "DPDESK_SHOTS"
 
@@ -36,14 +37,7 @@ def shots(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 @pytest.fixture
 def theme(qapp: QApplication) -> Iterator[ThemeManager]:
     """The theme, applied in light; the application is as before afterwards."""
-    style, palette, font = qapp.styleSheet(), qapp.palette(), qapp.font()
-    manager = ThemeManager(qapp, mode="light")
-    manager.apply()
-    yield manager
-    manager.detach()
-    qapp.setStyleSheet(style)
-    qapp.setPalette(palette)
-    qapp.setFont(font)
+    yield from light_theme(qapp)
 
 
 @pytest.fixture

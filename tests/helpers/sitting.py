@@ -1,0 +1,69 @@
+"""A desk on the screen, the person at it, and the theme that both see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from dpdesk.app.context import AppContext
+from dpdesk.ui.desk import Desk
+from dpdesk.ui.jobs import JobHub
+from dpdesk.ui.settings import MemorySettings
+from dpdesk.ui.theme import ThemeManager
+from tests.helpers.asking import ScriptedAsker
+
+TIMEOUT = 30_000
+
+
+def light_theme(qapp: QApplication) -> Iterator[ThemeManager]:
+    """The theme, applied in light; the application is as before afterwards."""
+    style, palette, font = qapp.styleSheet(), qapp.palette(), qapp.font()
+    manager = ThemeManager(qapp, mode="light")
+    manager.apply()
+    yield manager
+    manager.detach()
+    qapp.setStyleSheet(style)
+    qapp.setPalette(palette)
+    qapp.setFont(font)
+
+
+class Sitting:
+    """A desk, and a person who answers its file choosers."""
+
+    def __init__(
+        self,
+        qtbot: QtBot,
+        context: AppContext,
+        hub: JobHub,
+        theme: ThemeManager,
+        settings: MemorySettings | None = None,
+    ) -> None:
+        self.qtbot, self.context, self.hub, self.theme = qtbot, context, hub, theme
+        self.settings, self.asker = settings or MemorySettings(), ScriptedAsker()
+        self.desk = Desk(context, hub, theme, self.settings, self.asker)
+        self.window, self.bench = self.desk.window, self.desk.workbench
+        qtbot.addWidget(self.window, before_close_func=lambda window: window.set_unsaved(False))
+        self.window.resize(1280, 820)
+        self.window.show()
+
+    def calm(self) -> bool:
+        """Whether nothing is being done."""
+        return not self.hub.busy and not self.desk.protect.busy
+
+    def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
+        """Wait until nothing is being done, and this is so."""
+        self.qtbot.waitUntil(lambda: condition() and self.calm(), timeout=TIMEOUT)
+
+    def open(self, path: Path) -> None:
+        """Open a file, and wait until its columns are known."""
+        self.desk.open_text(str(path))
+        self.quiet(lambda: self.bench.profile is not None)
+
+    def end(self) -> None:
+        """Stop what is being done, and let go of all files."""
+        self.hub.cancel_all()
+        self.quiet()
+        self.desk.let_go()
