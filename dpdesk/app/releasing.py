@@ -23,6 +23,7 @@ from dpdesk.app.pseudonyms import (
     notes_of,
 )
 from dpdesk.app.restating import public_page, spoken_names
+from dpdesk.app.texts import stated_texts
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.labels import Codebook
@@ -233,6 +234,7 @@ def _write_public(
         "guarantee": outcome.guarantee.as_json(),
         "result": dict(outcome.result),
         "commitment": commitment(prepared.data.sha256, key),
+        "texts": stated_texts(prepared.plan.language),
     }
     page = public_page(manifest, prepared.method, published, work.token, prepared.plan.language)
     build.write_public(ABOUT, page)

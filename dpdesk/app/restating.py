@@ -7,15 +7,17 @@ must be one that leads to this manifest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk import __version__
-from dpdesk.core.errors import InputError
+from dpdesk.app.texts import KEY, same_texts, told_texts
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.language import ENGLISH, speaking
+from dpdesk.core.language import ENGLISH, languages, speaking
 from dpdesk.core.parameters import (
     Parameter,
     ParameterValue,
@@ -25,6 +27,7 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
+from dpdesk.core.shapes import as_table
 from dpdesk.engine.anonymity.pseudonym_words import linkages_from
 from dpdesk.engine.method import Method
 from dpdesk.engine.randomised_method import RandomisedMethod
@@ -35,10 +38,14 @@ if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv
 
 ABOUT_CLAIM = "about.html says what the manifest and the table say"
-LARGEST_PAGE = 64 * 1024 * 1024
+_LARGEST_PAGE = 64 * 1024 * 1024
+OTHER_TEXTS = (
+    "the page was written with other texts than this program's, so its sentences were not "
+    "compared; its bytes are those that the manifest names"
+)
 _TEXTS = ("dpdesk", "created", "title", "method", "commitment")
 _TABLES = ("parameters", "guarantee", "result", "files")
-_KEYS = frozenset(("format", *_TEXTS, *_TABLES))
+_KEYS = frozenset(("format", *_TEXTS, *_TABLES, KEY))
 
 
 def public_page(
@@ -57,7 +64,7 @@ def public_page(
     from dpdesk.report import diverted
     from dpdesk.report.about import AboutContent, describe_columns, render_about
 
-    said = {key: value for key, value in manifest.items() if key in _KEYS - {"files"}}
+    said = {key: value for key, value in manifest.items() if key in _KEYS - {"files", KEY}}
     said = parse_canonical(canonical_json(said))
     with speaking(language, spoken_names(said)):
         content = AboutContent(said, method, describe_columns(published, said, token))
@@ -85,30 +92,59 @@ def about_check(
     page: Path,
     token: CancelToken,
 ) -> ClaimCheck:
-    """Whether the page is the one that this manifest and table give. Raises OSError.
+    """Whether the page is the one that this manifest and table give. Raises OSError."""
+    written = partial(_expected_page, manifest, method, published, token)
+    return page_check(manifest, page_bytes(page), written)
 
-    Another version words the page in its own way, so a page of another version that is not the
-    same byte for byte may be right: that cannot be told here, and nothing else depends on it.
+
+def page_bytes(page: Path) -> bytes:
+    """The bytes of a page; none of one that is larger than any of ours. Raises OSError."""
+    return page.read_bytes() if page.stat().st_size <= _LARGEST_PAGE else b""
+
+
+def page_check(
+    manifest: Mapping[str, object], content: bytes, written: Callable[[str], bytes | None]
+) -> ClaimCheck:
+    """Whether a page is the one that ``written`` makes in its language.
+
+    Other texts than those that the release names word the page in their own way, so one that is not
+    the same byte for byte may be right then: that cannot be told here, and nothing else depends on
+    it. Raises TypeError for a manifest that says of its texts what cannot be read.
     """
-    from dpdesk.report.pages import language_of
+    from dpdesk.report.pages import stated_language
 
-    content = page.read_bytes() if page.stat().st_size <= LARGEST_PAGE else b""
-    if content == _expected_page(manifest, method, published, token, language_of(content)):
-        return ClaimCheck(ABOUT_CLAIM, CheckStatus.CONFIRMED, "written again, the same", ABOUT)
-    if manifest["dpdesk"] != __version__:
-        found = other_version(manifest)
-        return ClaimCheck(ABOUT_CLAIM, CheckStatus.NOT_CHECKABLE, found, ABOUT)
-    found = "written again from the manifest and the table, the page is another"
+    stated = told_texts(manifest)
+    language = stated_language(content) if stated is None else stated[0]
+    if _hash_of(manifest) != sha256(content).hexdigest():
+        found = "its bytes are not those that the manifest names, or too many"
+        return ClaimCheck(ABOUT_CLAIM, CheckStatus.FAILED, found, ABOUT)
+    try:
+        if language not in languages():
+            return ClaimCheck(ABOUT_CLAIM, CheckStatus.NOT_CHECKED, _no_texts(language), ABOUT)
+        if content == written(language):
+            return ClaimCheck(ABOUT_CLAIM, CheckStatus.CONFIRMED, "written again, the same", ABOUT)
+        same = same_texts(manifest)
+    except StorageError as error:
+        if not error.code.startswith("resources."):
+            raise
+        return ClaimCheck(ABOUT_CLAIM, CheckStatus.NOT_CHECKED, _no_texts(language), ABOUT)
+    if not same:
+        return ClaimCheck(ABOUT_CLAIM, CheckStatus.NOT_CHECKED, OTHER_TEXTS, ABOUT)
+    found = "written again with the same texts, the page is another"
     return ClaimCheck(ABOUT_CLAIM, CheckStatus.FAILED, found, ABOUT)
 
 
-def other_version(manifest: Mapping[str, object]) -> str:
-    """Why the page of another version that is not the same byte for byte may be right."""
+def _hash_of(manifest: Mapping[str, object]) -> object:
+    """The SHA-256 that the manifest names for the page."""
+    listed = as_table(manifest["files"]).get(ABOUT)
+    return listed.get("sha256") if isinstance(listed, Mapping) else None
+
+
+def _no_texts(language: str) -> str:
+    shown = language[:40]
     return (
-        f"the manifest names DPDesk {str(manifest['dpdesk'])[:40]}, and this is {__version__}, "
-        "which may word the page differently: only that version can tell whether every "
-        "sentence is its own; the page's hash is checked as always, table and manifest are "
-        "checked in full, and count where the page says otherwise"
+        f"the page is in the language `{shown}`, of which this program has no texts that it can "
+        "read, so its sentences were not compared; its bytes are those that the manifest names"
     )
 
 

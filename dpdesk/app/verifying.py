@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk import __version__
 from dpdesk.app.labelling import label_faults
 from dpdesk.app.microdata import RowsMethod, evidence_fault, settled_checks
 from dpdesk.app.restating import about_check, plan_fault, recorded_hierarchies, setting_checks
+from dpdesk.app.texts import fairly_judged, same_texts
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import parse_parameters
@@ -135,6 +135,7 @@ class _Checker:
                 checks = self._with_source(method, manifest, published, source, workspace)
             else:
                 checks = method.verify(manifest, published, self._token)
+            checks = fairly_judged(manifest, checks)
             checks = (*checks, *self._restated(method, manifest, published, checks))
         except UnreadableTableError as error:
             self._fail(MICRODATA, error.sentence)
@@ -264,6 +265,7 @@ class _Checker:
                 given, data = self._given(method, source, workspace)
                 stack.callback(data.close)
                 checks = settled_checks(method, manifest, published, given, data, self._token)
+                checks = fairly_judged(manifest, checks)
                 if _failed(checks):
                     return checks
                 self._compare_recorded(manifest, checks)
@@ -285,13 +287,13 @@ class _Checker:
     def _compare_recorded(
         self, manifest: Mapping[str, object], checks: Sequence[ClaimCheck]
     ) -> None:
-        """The checks in the evidence were made in the same way, by the version that it names."""
+        """The checks in the evidence are those made now, where the same texts say them."""
         found = [
             {"claim": check.claim, "status": check.status.value, "found": check.found}
             for check in checks
         ]
         evidence = self._found.evidence or {}
-        if manifest.get("dpdesk") == __version__ and evidence.get("checks") != found:
+        if same_texts(manifest) and evidence.get("checks") != found:
             self._found.fail(
                 self._found.root / INTERNAL / EVIDENCE,
                 "`checks` are not those that checking with the source gives",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from json import dumps
+
+from dpdesk.core.plain import thaw
 
 
 @dataclass(frozen=True)
@@ -29,3 +32,20 @@ class Guarantee:
             "assumes": list(self.assumes),
             "does_not_cover": list(self.not_covered),
         }
+
+    def differs_in_words(self, stated: object) -> bool:
+        """Whether a guarantee that a manifest states is this one, but for its sentences."""
+        expected = self.as_json()
+        if not isinstance(stated, Mapping) or {*stated} != {*expected}:
+            return False
+        sentences = [stated["claim"]]
+        for key in ("assumes", "does_not_cover"):
+            if not isinstance(stated[key], list | tuple):
+                return False
+            sentences += stated[key]
+        if not all(isinstance(sentence, str) for sentence in sentences):
+            return False
+        facts = [
+            [thaw(each[key]) for key in ("model", "parameters")] for each in (stated, expected)
+        ]
+        return dumps(facts[0], sort_keys=True) == dumps(facts[1], sort_keys=True)

@@ -23,13 +23,15 @@ class CheckStatus(Enum):
     FAILED = "failed"
     NEEDS_SOURCE = "needs the source or a population file"
     NOT_CHECKABLE = "not checkable by nature"
+    NOT_CHECKED = "not checked"
 
 
 @dataclass(frozen=True)
 class ClaimCheck:
     """One claim of a release and what checking it showed; ``path`` is the file concerned.
 
-    ``label`` says the claim in plain words, where ``claim`` is a key of the manifest.
+    ``label`` says the claim in plain words, where ``claim`` is a key of the manifest. ``words``
+    marks a failure that lies in the wording of sentences alone.
     """
 
     claim: str
@@ -37,6 +39,7 @@ class ClaimCheck:
     found: str
     path: str = ""
     label: str = ""
+    words: bool = False
 
 
 @dataclass(frozen=True)

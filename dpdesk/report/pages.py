@@ -38,9 +38,14 @@ _OPENING = re.compile(rb'<!DOCTYPE html>\s*<html lang="([A-Za-z-]{2,20})">')
 
 def language_of(page: bytes) -> str:
     """The language that a page of ours says it is in; English when it says none that there is."""
-    found = _OPENING.match(page)
-    code = found[1].decode("ascii") if found else ENGLISH
+    code = stated_language(page)
     return code if code in languages() else ENGLISH
+
+
+def stated_language(page: bytes) -> str:
+    """The language that a page says it is in, whether there is such or not; English by default."""
+    found = _OPENING.match(page)
+    return found[1].decode("ascii") if found else ENGLISH
 
 
 @cache

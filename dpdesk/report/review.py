@@ -29,6 +29,7 @@ _LOOKS = {
     CheckStatus.FAILED: ("✕", "fail", m("failed")),
     CheckStatus.NEEDS_SOURCE: ("△", "caution", m("not repeated here")),
     CheckStatus.NOT_CHECKABLE: ("○", "muted", m("not checkable")),
+    CheckStatus.NOT_CHECKED: ("○", "muted", m("not checked")),
 }
 
 

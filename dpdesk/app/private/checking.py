@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpdesk import __version__
 from dpdesk.app.private.labelling import dimension_faults, read_dimension_labels
 from dpdesk.app.private.pages import public_page, read_tables
 from dpdesk.app.private.preparing import builders
 from dpdesk.app.restating import (
-    ABOUT_CLAIM,
-    LARGEST_PAGE,
-    other_version,
+    page_bytes,
+    page_check,
     plan_fault,
     recorded_hierarchies,
     setting_checks,
 )
+from dpdesk.app.texts import fairly_judged
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
@@ -47,7 +46,8 @@ def private_claims(
         return ()
     for wrong in dimension_faults(found.public, manifest):
         found.fail(found.public / VARIABLES, wrong)
-    checks = [*method.verify(manifest, published, token), *setting_checks(manifest, method)]
+    checks = list(fairly_judged(manifest, method.verify(manifest, published, token)))
+    checks += setting_checks(manifest, method)
     evidence = found.evidence
     if evidence is not None:
         fault = plan_fault(manifest, evidence, method)
@@ -117,25 +117,19 @@ def _tables(
 def _page(
     found: ReleaseFiles, method: PrivateMethod, manifest: Mapping[str, object]
 ) -> list[ClaimCheck]:
-    from dpdesk.report.pages import language_of
-
     page = found.public / ABOUT
     if page.is_symlink() or not page.is_file():
         return []
     try:
-        content = page.read_bytes() if page.stat().st_size <= LARGEST_PAGE else b""
         book = read_dimension_labels(found.public, manifest)
-        same = content == public_page(manifest, method, language_of(content), book)
+        content = page_bytes(page)
     except UnreadableJsonError:  # the labels themselves are named
         return []
     except OSError as error:
         found.fail(page, f"cannot be read ({error.strerror or type(error).__name__})")
         return []
-    if same:
-        status, text = CheckStatus.CONFIRMED, "written again, the same"
-    elif manifest["dpdesk"] != __version__:
-        status, text = CheckStatus.NOT_CHECKABLE, other_version(manifest)
-    else:
-        status = CheckStatus.FAILED
-        text = "written again from the manifest, the page is another"
-    return [ClaimCheck(ABOUT_CLAIM, status, text, ABOUT)]
+
+    def written(language: str) -> bytes:
+        return public_page(manifest, method, language, book)
+
+    return [page_check(manifest, content, written)]

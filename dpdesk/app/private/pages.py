@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dpdesk.app.restating import spoken_names
+from dpdesk.app.texts import KEY
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook
@@ -28,7 +29,7 @@ def public_page(
     """
     from dpdesk.report import cubes, graphs
 
-    said = {key: value for key, value in manifest.items() if key != "files"}
+    said = {key: value for key, value in manifest.items() if key not in ("files", KEY)}
     with speaking(language, spoken_names(said)):
         content = parse_canonical(canonical_json(said))
         if method.id == graphs.METHOD:

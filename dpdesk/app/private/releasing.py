@@ -24,6 +24,7 @@ from dpdesk.app.releasing import (
     write_report,
 )
 from dpdesk.app.restating import spoken_names
+from dpdesk.app.texts import stated_texts
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import speaking
@@ -170,6 +171,7 @@ class _Work:
             "guarantee": prepared.design.guarantee.as_json(),
             "result": dict(prepared.design.result),
             "commitment": commitment(prepared.data.sha256, key),
+            "texts": stated_texts(prepared.plan.language),
         }
         found = dimension_labels(prepared.data.book, manifest) if asks_labels(manifest) else ()
         if found:

@@ -211,7 +211,8 @@ def _words_check(
     differing = _first_difference(guarantee, expected)
     if differing is not None:
         found = f"`{differing}` is not what the counted numbers and the columns give"
-        return ClaimCheck(claim, _FAILED, found, MANIFEST)
+        other = words.differs_in_words(guarantee)
+        return ClaimCheck(claim, _FAILED, found, MANIFEST, words=other)
     return ClaimCheck(claim, _CONFIRMED, "they are those that the counted numbers give", MANIFEST)
 
 

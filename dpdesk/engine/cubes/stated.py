@@ -90,13 +90,15 @@ def words_check(manifest: Mapping[str, object], settings: CubeSettings) -> Claim
         raise TypeError("expected a table")
     clusters = stated["parameters"].get("cluster")
     cluster = str(clusters[0]) if isinstance(clusters, list) and clusters else None
-    expected = cube_guarantee(settings, cluster, _change(manifest)).as_json()
+    guarantee = cube_guarantee(settings, cluster, _change(manifest))
+    expected = guarantee.as_json()
     plain = {**stated, "parameters": {**stated["parameters"]}}
     if dumps(plain, sort_keys=True) == dumps(expected, sort_keys=True):
         return ClaimCheck(claim, CheckStatus.CONFIRMED, "worded again, the same", MANIFEST, label)
     keys = [key for key in expected if plain.get(key) != expected[key]]
     found = f"`{keys[0] if keys else 'guarantee'}` is not what the settings give"
-    return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
+    words = guarantee.differs_in_words(plain)
+    return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label, words)
 
 
 def _change(manifest: Mapping[str, object]) -> int | None:

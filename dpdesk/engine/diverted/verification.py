@@ -148,19 +148,21 @@ def _nature_check(claimed: Claimed) -> ClaimCheck:
 
 def _words_check(manifest: Mapping[str, object], claimed: Claimed) -> ClaimCheck:
     claim = "the words of the guarantee"
-    expected = diverted_guarantee(
+    words = diverted_guarantee(
         claimed.size,
         claimed.diverted,
         claimed.roles,
         claimed.rows_removed,
         claimed.k,
         claimed.rows_suppressed,
-    ).as_json()
+    )
+    expected = words.as_json()
     found = _mapping(manifest["guarantee"])
     for key in sorted({str(key) for key in found} | set(expected)):
         if key not in found or key not in expected or _plain(found[key]) != _plain(expected[key]):
             text = f"`{key}` is not what the settings and the columns give"
-            return ClaimCheck(claim, _FAILED, text, MANIFEST)
+            other = words.differs_in_words(found)
+            return ClaimCheck(claim, _FAILED, text, MANIFEST, words=other)
     return ClaimCheck(claim, _CONFIRMED, "they are those that the settings give", MANIFEST)
 
 

@@ -63,7 +63,7 @@ def test_the_manifest_has_the_documented_keys(made: Path) -> None:
     manifest = load(made / "public/manifest.json")
     assert set(manifest) == {
         "format", "dpdesk", "created", "title", "method", "parameters",
-        "guarantee", "result", "commitment", "files",
+        "guarantee", "result", "commitment", "texts", "files",
     }  # fmt: skip
     assert manifest["format"] == 1
     assert manifest["method"] == "k-anonymity"

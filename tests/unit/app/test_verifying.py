@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dpdesk import __version__
+from dpdesk.app import restating
 from dpdesk.app.context import AppContext
+from dpdesk.app.texts import stated_texts
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
+from dpdesk.core.language import catalogue, read_catalogue
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
+from dpdesk.core.release import VerifyReport
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -104,8 +108,22 @@ def test_the_evidence_of_a_release_whose_plan_was_replaced_cannot_settle_claims(
     assert report.claims  # those that need no source were checked all the same
 
 
-def of_another_version(made: Path, place: Path, page: bytes | None, table: bytes | None) -> Path:
-    """The release as if another version had made it, with consistent hashes and seal."""
+OTHER = {"language": "en", "sha256": "0" * 64}
+ABOUT = "about.html says what the manifest and the table say"
+
+
+def with_texts(
+    made: Path,
+    place: Path,
+    texts: object = OTHER,
+    page: bytes | None = None,
+    table: bytes | None = None,
+    **keys: object,
+) -> Path:
+    """The release as if a program with these texts had made it, with consistent hashes and seal.
+
+    Without texts (None), as if one had that did not tell of its texts; ``keys`` go to the manifest.
+    """
     import shutil
 
     from dpdesk.io.canonical import canonical_json, read_canonical
@@ -115,44 +133,146 @@ def of_another_version(made: Path, place: Path, page: bytes | None, table: bytes
     for name, data in (("about.html", page), ("microdata.csv", table)):
         if data is not None:
             (copy / "public" / name).write_bytes(data)
-    for part, name in (("public", "manifest.json"), ("internal", "evidence.json")):
-        said = {**read_canonical(copy / part / name), "dpdesk": "0.0.9"}
-        if part == "public":
-            said["files"] = public_files(copy / part, CancelToken())
-        (copy / part / name).write_bytes(canonical_json(said))
+    said = {**read_canonical(copy / "public/manifest.json"), "texts": texts, **keys}
+    if texts is None:
+        del said["texts"]
+    said["files"] = public_files(copy / "public", CancelToken())
+    (copy / "public/manifest.json").write_bytes(canonical_json(said))
+    evidence = read_canonical(copy / "internal/evidence.json")
+    evidence |= {key: said[key] for key in evidence if key in keys}
+    (copy / "internal/evidence.json").write_bytes(canonical_json(evidence))
     (copy / "internal/seal.json").write_bytes(seal_bytes(copy, CancelToken()))
     return copy
 
 
-def test_the_page_of_another_version_is_said_to_be_beyond_this_one_and_why(
-    made: Path, context: AppContext, tmp_path: Path
+def status_and_words(report: VerifyReport, claim: str = ABOUT) -> tuple[CheckStatus, str]:
+    (check,) = [check for check in report.claims if check.claim == claim]
+    return check.status, check.found
+
+
+@pytest.mark.parametrize("texts", [OTHER, None])
+def test_a_page_of_other_texts_is_not_checked_and_all_else_is(
+    made: Path, context: AppContext, tmp_path: Path, texts: object
 ) -> None:
-    release = of_another_version(made, tmp_path / "other", b"<p>other words</p>", None)
+    release = with_texts(made, tmp_path / "other", texts, b"<p>other words</p>")
     report = verify_release(release, context.registry, CancelToken(), silent)
     here = verify_release(made, context.registry, CancelToken(), silent)
-    (page,) = [check for check in report.claims if "about.html" in check.claim]
-    assert page.status is CheckStatus.NOT_CHECKABLE
-    assert "0.0.9" in page.found
-    assert __version__ in page.found
-    assert "hash is checked" in page.found
-    others = [check for check in report.claims if check is not page]
-    assert others == [check for check in here.claims if "about.html" not in check.claim]
+    assert report.ok
+    assert status_and_words(report) == (
+        CheckStatus.NOT_CHECKED,
+        "the page was written with other texts than this program's, so its sentences were not "
+        "compared; its bytes are those that the manifest names",
+    )
+    assert [check for check in report.claims if check.claim != ABOUT] == [
+        check for check in here.claims if check.claim != ABOUT
+    ]
 
 
-def test_the_table_of_another_version_is_checked_in_full(
+@pytest.mark.parametrize("texts", [OTHER, None])
+def test_a_page_of_other_texts_that_is_the_same_all_the_same_is_confirmed(
+    made: Path, context: AppContext, tmp_path: Path, texts: object
+) -> None:
+    release = with_texts(made, tmp_path / "other", texts)
+    report = verify_release(release, context.registry, CancelToken(), silent)
+    assert status_and_words(report)[0] is CheckStatus.CONFIRMED
+
+
+def test_another_version_with_the_same_texts_is_compared_byte_for_byte(
+    made: Path, context: AppContext, tmp_path: Path
+) -> None:
+    page = (made / "public/about.html").read_bytes()
+    own = stated_texts("en")
+    release = with_texts(made, tmp_path / "other", own, page, dpdesk="0.0.9")
+    report = verify_release(release, context.registry, CancelToken(), silent)
+    assert status_and_words(report)[0] is CheckStatus.FAILED
+
+
+@pytest.mark.parametrize("named", ["xx", "en"])
+def test_a_page_cannot_hide_behind_a_language_that_nobody_has(
+    made: Path, context: AppContext, tmp_path: Path, named: str
+) -> None:
+    page = b'<!DOCTYPE html>\n<html lang="xx">forged'
+    release = with_texts(made, tmp_path / "other", stated_texts(named), page)
+    report = verify_release(release, context.registry, CancelToken(), silent)
+    status, words = status_and_words(report)
+    if named == "en":
+        assert status is CheckStatus.FAILED
+    else:
+        assert status is CheckStatus.NOT_CHECKED
+        assert words.startswith("the page is in the language `xx`, of which this program has no")
+
+
+@pytest.mark.parametrize("broken", ["no catalogue", "no PO file"])
+def test_a_language_without_readable_texts_is_said_in_one_sentence(
+    made: Path,
+    context: AppContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    broken: str,
+) -> None:
+    page = b'<!DOCTYPE html>\n<html lang="de">\nSeite'
+    release = with_texts(made, tmp_path / "other", stated_texts("de"), page)
+    if broken == "no catalogue":
+        monkeypatch.setattr(restating, "languages", lambda: ("en",))
+    else:
+        folder = tmp_path / "resources"
+        (folder / "translations/de").mkdir(parents=True)
+        (folder / "translations/de/pages.po").write_bytes(b"\xff nothing of the kind")
+        monkeypatch.setattr(catalogue, "resource_files", lambda *_: tuple(folder.rglob("*.po")))
+        read_catalogue.cache_clear()
+    report = verify_release(release, context.registry, CancelToken(), silent)
+    read_catalogue.cache_clear()
+    assert report.ok
+    status, words = status_and_words(report)
+    assert status is CheckStatus.NOT_CHECKED
+    assert words.startswith("the page is in the language `de`, of which this program has no texts")
+
+
+def test_sentences_of_a_guarantee_in_other_texts_are_not_checked_but_its_facts_are(
+    made: Path, context: AppContext, tmp_path: Path
+) -> None:
+    from dpdesk.io.canonical import read_canonical
+
+    guarantee: Any = read_canonical(made / "public/manifest.json")["guarantee"]
+    words = guarantee | {"claim": "Said in another way."}
+    facts = words | {"model": "another model"}
+    claim = "the words of the guarantee"
+    for place, texts, said, status in (
+        ("own", stated_texts("en"), words, CheckStatus.FAILED),
+        ("other", OTHER, words, CheckStatus.NOT_CHECKED),
+        ("none", None, words, CheckStatus.NOT_CHECKED),
+    ):
+        release = with_texts(made, tmp_path / place, texts, guarantee=said)
+        report = verify_release(release, context.registry, CancelToken(), silent)
+        assert status_and_words(report, claim)[0] is status
+        assert report.ok is (status is CheckStatus.NOT_CHECKED)
+    forged = with_texts(made, tmp_path / "facts", OTHER, guarantee=facts)
+    assert not verify_release(forged, context.registry, CancelToken(), silent).ok
+
+
+@pytest.mark.parametrize("texts", ["en", {"language": "en"}, {"language": 1, "sha256": "0" * 64}])
+def test_texts_that_are_told_in_another_form_fail(
+    made: Path, context: AppContext, tmp_path: Path, texts: object
+) -> None:
+    release = with_texts(made, tmp_path / "other", texts, b"<p>other words</p>")
+    report = verify_release(release, context.registry, CancelToken(), silent)
+    assert "public/manifest.json" in {failure.path for failure in report.failures}
+
+
+def test_the_table_of_other_texts_is_checked_in_full(
     made: Path, context: AppContext, tmp_path: Path
 ) -> None:
     header, *rows = (made / "public/microdata.csv").read_bytes().splitlines(keepends=True)
-    release = of_another_version(made, tmp_path / "other", None, b"".join([header, *rows[1:]]))
+    release = with_texts(made, tmp_path / "other", table=b"".join([header, *rows[1:]]))
     report = verify_release(release, context.registry, CancelToken(), silent)
     assert not report.ok
     assert "public/microdata.csv" in {failure.path for failure in report.failures}
 
 
-def test_the_page_of_another_version_cannot_be_changed_behind_the_manifest(
+def test_a_page_of_other_texts_cannot_be_changed_behind_the_manifest(
     made: Path, context: AppContext, tmp_path: Path
 ) -> None:
-    release = of_another_version(made, tmp_path / "other", b"<p>other words</p>", None)
+    release = with_texts(made, tmp_path / "other", page=b"<p>other words</p>")
     (release / "public/about.html").write_bytes(b"<p>quite other words</p>")
     report = verify_release(release, context.registry, CancelToken(), silent)
     assert "public/about.html" in {failure.path for failure in report.failures}

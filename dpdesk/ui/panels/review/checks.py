@@ -26,6 +26,7 @@ class State(Enum):
     CONFIRMED = "✓"
     NEEDS_MORE = "○"
     NOT_CHECKABLE = "–"
+    NOT_CHECKED = "?"
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ _STATES = {
     CheckStatus.FAILED: State.FAILED,
     CheckStatus.NEEDS_SOURCE: State.NEEDS_MORE,
     CheckStatus.NOT_CHECKABLE: State.NOT_CHECKABLE,
+    CheckStatus.NOT_CHECKED: State.NOT_CHECKED,
 }
 
 
@@ -100,6 +102,9 @@ def verdict(report: VerifyReport, rows: tuple[CheckRow, ...]) -> Verdict:
     if count[State.NOT_CHECKABLE]:
         text = translate("Review", "No check of files can show: {n}.")
         parts.append(text.format(n=count[State.NOT_CHECKABLE]))
+    if count[State.NOT_CHECKED]:
+        text = translate("Review", "Not checked, for this program has other texts: {n}.")
+        parts.append(text.format(n=count[State.NOT_CHECKED]))
     return Verdict("ok" if report.sealed else "caution", " ".join(parts))
 
 
@@ -114,6 +119,7 @@ def short_words(state: State) -> str:
         State.CONFIRMED: translate("Review", "re-checked"),
         State.NEEDS_MORE: translate("Review", "needs source"),
         State.NOT_CHECKABLE: translate("Review", "not checkable"),
+        State.NOT_CHECKED: translate("Review", "not checked"),
         State.FAILED: translate("Review", "failed"),
     }
     return texts[state]
@@ -133,6 +139,7 @@ def words(state: State, source: Path | None = None) -> str:
         State.CONFIRMED: translate("Review", "re-checked from the public files"),
         State.NEEDS_MORE: translate("Review", "needs the source"),
         State.NOT_CHECKABLE: translate("Review", "not checkable by nature"),
+        State.NOT_CHECKED: translate("Review", "not checked: written with other texts"),
         State.FAILED: translate("Review", "failed"),
     }
     return texts[state]

@@ -1,0 +1,127 @@
+"""From which texts the pages and sentences of a release are made, told by one fingerprint.
+
+``about.html`` and the guarantee are functions of a manifest, so ``verify`` writes them again and
+compares. That says something only where it is done with the same texts: the fingerprint in the
+manifest tells, so that a sentence may be worded better without a new version, and releases made
+before are neither blamed nor passed by mistake. It depends on nothing but the program.
+
+``python -m dpdesk.app.texts`` prints the part that comes from the code. A build without source
+files keeps that line in ``resources/program.sha256``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from importlib import metadata
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from dpdesk.core.language.catalogue import PAGES, TEXTS, part_of
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.resources import resource, resource_files
+from dpdesk.core.shapes import as_table
+
+KEY = "texts"
+_CODE = ("app", "core", "engine", "io", "report")
+_LIBRARIES = ("babel", "jinja2", "markupsafe")
+_STORED = "program.sha256"
+OTHER_WORDS = (
+    "model and parameters are as they must be; the sentences were written with other texts than "
+    "this program's, so they were not compared"
+)
+
+
+def stated_texts(language: str) -> dict[str, str]:
+    """What a manifest says of the texts that its release was written with."""
+    return {"language": language, "sha256": texts_fingerprint(language)}
+
+
+def told_texts(manifest: Mapping[str, object]) -> tuple[str, str] | None:
+    """Language and fingerprint as a manifest has them; None where it has none.
+
+    Raises TypeError when they are no texts.
+    """
+    if KEY not in manifest:
+        return None
+    stated = as_table(manifest[KEY])
+    language, found = stated.get("language"), stated.get("sha256")
+    if not isinstance(language, str) or not isinstance(found, str) or len(stated) != 2:
+        raise TypeError("expected a language and a SHA-256 code")
+    return language, found
+
+
+def same_texts(manifest: Mapping[str, object]) -> bool:
+    """Whether this program has the texts with which a release was written. Raises TypeError."""
+    stated = told_texts(manifest)
+    return stated is not None and stated[1] == texts_fingerprint(stated[0])
+
+
+def fairly_judged(
+    manifest: Mapping[str, object], checks: Sequence[ClaimCheck]
+) -> tuple[ClaimCheck, ...]:
+    """Checks in which sentences that other texts may have worded do not count as changed."""
+    if not any(check.words for check in checks) or same_texts(manifest):
+        return tuple(checks)
+    return tuple(
+        replace(check, status=CheckStatus.NOT_CHECKED, found=OTHER_WORDS, words=False)
+        if check.words and check.status is CheckStatus.FAILED
+        else check
+        for check in checks
+    )
+
+
+@cache
+def texts_fingerprint(language: str) -> str:
+    """SHA-256 of all that decides the words of pages in a language.
+
+    The code that words sentences, the templates, the catalogues of the language, and the versions
+    of the libraries that fill the templates and write dates. Line ends and the order of files on
+    the disk do not matter.
+    """
+    catalogues = resource_files(f"translations/{language}", ".po")
+    parts = [(f"library {name}", metadata.version(name).encode()) for name in _LIBRARIES]
+    parts.append(("program", program_fingerprint().encode()))
+    parts += _contents(files("dpdesk").joinpath("report"), "report", ".html")
+    parts += [
+        (entry.name, entry.read_bytes())
+        for entry in catalogues
+        if part_of(entry.name) in (PAGES, TEXTS)
+    ]
+    return _hashed(parts)
+
+
+def program_fingerprint() -> str:
+    """The part of the fingerprint that comes from the code.
+
+    StorageError ``resources.missing`` when neither source files nor their code are there.
+    """
+    package = files("dpdesk")
+    parts = [part for name in _CODE for part in _contents(package.joinpath(name), name, ".py")]
+    return _hashed(parts) if parts else resource(_STORED).read_text("ascii").strip()
+
+
+def _contents(folder: Traversable, name: str, suffix: str) -> Iterator[tuple[str, bytes]]:
+    """The files below a folder with this ending, by their paths."""
+    if not folder.is_dir():
+        return
+    for entry in folder.iterdir():
+        path = f"{name}/{entry.name}"
+        if entry.is_dir():
+            yield from _contents(entry, path, suffix)
+        elif entry.name.endswith(suffix):
+            yield path, entry.read_bytes()
+
+
+def _hashed(parts: Iterable[tuple[str, bytes]]) -> str:
+    found = sha256()
+    for name, content in sorted(parts):
+        text = content.replace(b"\r\n", b"\n")
+        found.update(f"{name}\0{len(text)}\0".encode() + text)
+    return found.hexdigest()
+
+
+if __name__ == "__main__":
+    print(program_fingerprint())
