@@ -17,8 +17,10 @@ from dpdesk.io.reading import Reading
 from dpdesk.io.source import file_sha256
 
 if TYPE_CHECKING:
+    import pyarrow
     from duckdb import DuckDBPyConnection
 
+_MOST_DIGITS = 38
 _NO_TEXT = ("STRUCT", "MAP", "LIST", "BLOB", "UNION", "[]", "VARIANT", "GEOMETRY")
 
 
@@ -58,7 +60,8 @@ def parquet_shape(path: Path) -> tuple[tuple[str, ...], int]:
 
     try:
         with path.open("rb") as file, pyarrow.parquet.ParquetFile(file) as parquet:
-            names = tuple(parquet.schema_arrow.names)
+            schema = parquet.schema_arrow
+            names = tuple(schema.names)
             rows = int(parquet.metadata.num_rows)
     except pyarrow.ArrowException:
         raise InputError(
@@ -68,6 +71,7 @@ def parquet_shape(path: Path) -> tuple[tuple[str, ...], int]:
         ) from None
     except OSError as problem:
         raise storage_error(problem, path, "read") from problem
+    _check_decimals(path, schema)
     seen: dict[str, str] = {}
     for name in names:
         other = seen.setdefault(name.casefold(), name)
@@ -82,6 +86,20 @@ def parquet_shape(path: Path) -> tuple[tuple[str, ...], int]:
             "parquet.no-rows", f"{path.name}: found {len(names)} columns and {rows} rows."
         )
     return names, rows
+
+
+def _check_decimals(path: Path, schema: pyarrow.Schema) -> None:
+    """Refuse decimals that the database would round to floating-point numbers."""
+    for field in schema:
+        digits = getattr(field.type, "precision", 0)
+        if digits > _MOST_DIGITS:
+            raise InputError(
+                "parquet.type",
+                f"{path.name}: the column `{field.name}` holds decimals of up to {digits} digits, "
+                f"expected at most {_MOST_DIGITS}.",
+                hint="Write it with fewer digits, or turn it into text first.",
+                details={"column": str(field.name)},
+            )
 
 
 def first_rows(path: Path, count: int, token: CancelToken) -> tuple[tuple[str, ...], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Iterator
+from decimal import Decimal
 
 from dpdesk.core.errors import InputError
 from dpdesk.io.formats.numbers import number_text
@@ -24,6 +25,7 @@ from dpdesk.io.formats.workbook_parts import (
 _NAMES = short_names("row", "c", "v", "f", "is", "t", "rPh", "mergeCell", "dimension")
 _DIGITS = "0123456789"
 _LONGEST_SHOWN = 40
+_DIGITS_OF_DOUBLES = 17
 _MOST_COLUMNS = 16_384
 Row = tuple[int, list[str | None]]
 
@@ -179,7 +181,12 @@ class SheetCells:
         number = float(raw)
         if not math.isfinite(number):
             raise ValueError(raw)
-        return number_text(number)
+        text = number_text(number)
+        if len(raw) > _DIGITS_OF_DOUBLES and _is_cut(raw, number):
+            self._note(
+                "cut", f"the number has more digits than a double holds; it is read as {text}."
+            )
+        return text
 
     def _moment(self, number: float) -> str:
         if int(self._style) in self._parts.durations:
@@ -220,6 +227,12 @@ def _place_of(raw: str) -> int:
     if place < 0:
         raise ValueError(raw)
     return place
+
+
+def _is_cut(raw: str, number: float) -> bool:
+    """Whether a decimal is another number than its double: in whole, shortest or of 17 digits."""
+    same = (Decimal(number), Decimal(number_text(number)), Decimal(f"{number:.17g}"))
+    return Decimal(raw) not in same
 
 
 def _iso(raw: str) -> str:
