@@ -387,6 +387,20 @@ def test_the_window_can_look_at_the_tables(genuine: Mapping[str, Path]) -> None:
         *[("n0", node) for node in NODES[1:]],
         ("n1", "n2"),
     ]
+    assert (shown.unit, shown.exact) == ("edges", "")
+    assert [table.words for table in released_tables(facts)] == [
+        "edges",
+        "degrees",
+        "number of edges",
+    ]
+    assert preview_table(facts, files[1], CancelToken()).exact == "all"
+
+
+def test_the_window_tells_exact_degrees_from_others(genuine: Mapping[str, Path]) -> None:
+    shown = preview_table(read_release(genuine["some"]), "graph/degrees.csv", CancelToken())
+    assert shown.exact == "some"
+    exact = {row[0] for row in shown.table.rows if row[-1] == 0}
+    assert exact == {"n0", "n5"}
 
 
 def test_the_reviewer_is_asked_about_exact_degrees_and_single_edges(

@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 500
 PER_PERSON = " / n"
+EDGES = "edges"
+ALL, SOME = "all", "some"
 
 
 @dataclass(frozen=True)
 class TableName:
-    """A table of a release: its file, and how people call it."""
+    """A table of a release: its file, how people call it, and how many dimensions it has."""
 
     file: str
     words: str
+    dimensions: int = 0
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,9 @@ class TablePreview:
     """The first cells of a table, as released; ``width`` is ± in 95 % of its cells, or more.
 
     ``cells`` is how many there are in all, ``unit`` what values are counted in. Of an average the
-    width is that of a cell with one person, and each cell has its own (``per_cell``). ``notes`` say
-    what was done to the values besides.
+    width is that of a cell with one person, and each cell has its own (``per_cell``). ``exact``
+    says that ``all`` cells, ``some`` or none (empty) are without noise. ``notes`` say what was done
+    to the values besides.
     """
 
     name: TableName
@@ -44,17 +48,24 @@ class TablePreview:
     cells: int
     unit: str = ""
     per_cell: bool = False
+    exact: str = ""
     notes: tuple[str, ...] = ()
     table: ChartTable = field(repr=False, default=ChartTable((), ()))
 
 
 def released_tables(facts: ReleaseFacts) -> tuple[TableName, ...]:
     """The tables that a release lists, in its order; none for a release of rows."""
-    return tuple(TableName(str(item["file"]), _words(item)) for item in _cuboids(facts))
+    return tuple(_name(item) for item in _cuboids(facts))
+
+
+def _name(item: Mapping[str, object]) -> TableName:
+    return TableName(str(item["file"]), _words(item), len(_texts(item["dimensions"])))
 
 
 def _words(item: Mapping[str, object]) -> str:
-    """The dimensions of a table, and its measure where there are several."""
+    """The dimensions of a table, and its measure where there are several; of a graph's its name."""
+    if isinstance(item.get("table"), str):
+        return str(item["table"])
     name = " × ".join(map(str, _texts(item["dimensions"]))) or "grand total"
     return f"{name} ({item['measure']})" if "measure" in item else name
 
@@ -86,20 +97,24 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
     parameters = facts.section("parameters")
     width = table_width(item, parameters)
     unit = unit_words(str(item.get("measure", "")), parameters.get("measure"))
+    unit = EDGES if "table" in item else unit
     people = _people(facts, item, token) if unit.endswith(PER_PERSON) else None
     unit = unit.removesuffix(PER_PERSON)
     values = found.values.reshape(-1)
-    rows: list[tuple[Cell, ...]] = [
-        (*_labels(found.domain, place), _exact(values[place]), _width(width, people, place))
-        for place in range(min(len(values), MOST_CELLS))
-    ]
+    exact = _exact_labels(item)
+    rows: list[tuple[Cell, ...]] = []
+    for place in range(min(len(values), MOST_CELLS)):
+        labels = _labels(found.domain, place)
+        error = 0.0 if labels in exact else _width(width, people, place)
+        rows.append((*labels, _exact(values[place]), error))
     head = (*found.domain.dimensions, "value", "± in 95 %")
     return TablePreview(
-        TableName(file, _words(item)),
+        _name(item),
         width,
         len(values),
         unit,
         people is not None,
+        ALL if item.get("exact") is True else SOME if exact else "",
         _notes(parameters),
         ChartTable(head, tuple(rows)),
     )
@@ -152,6 +167,11 @@ def _notes(parameters: Mapping[str, object]) -> tuple[str, ...]:
     if parameters.get("integral") is True:
         notes.append("Values were made whole afterwards, which the ± does not count.")
     return tuple(notes)
+
+
+def _exact_labels(item: Mapping[str, object]) -> set[tuple[str, ...]]:
+    """The categories of single cells without noise."""
+    return {tuple(map(str, _texts(cell))) for cell in _texts(item.get("exact_cells"))}
 
 
 def _texts(value: object) -> list[object]:

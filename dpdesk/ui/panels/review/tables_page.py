@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
-from dpdesk.app.private.browsing import TableName, TablePreview
+from dpdesk.app.private.browsing import ALL, SOME, TableName, TablePreview
 from dpdesk.ui.forms.combo import NarrowCombo
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
@@ -48,12 +48,14 @@ class TablesPage(QWidget):
         return self._words.text()
 
     def show_names(self, names: Sequence[TableName]) -> None:
-        """Offer these tables, and ask for the last one: it has most dimensions."""
+        """Offer these tables, and ask for one with most dimensions, the last of them."""
         with QSignalBlocker(self.choice):
             self.choice.clear()
             for name in names:
-                self.choice.addItem(name.words, name.file)
-            self.choice.setCurrentIndex(len(names) - 1)
+                self.choice.addItem(in_window(name.words), name.file)
+            most = max((name.dimensions for name in names), default=0)
+            widest = [at for at, name in enumerate(names) if name.dimensions == most]
+            self.choice.setCurrentIndex(widest[-1] if widest else -1)
         self._model.set_table((), ())
         self._words.setText("")
         self._on_choice()
@@ -64,19 +66,32 @@ class TablesPage(QWidget):
             return
         self._model.set_table(preview.table.columns, preview.table.rows)
         shown, cells = len(preview.table.rows), preview.cells
-        words = self.tr("{cells}; each is within ± {width} {unit} of the truth in 95 of 100 cases.")
-        if preview.per_cell:
-            words = self.tr(
-                "{cells}; the ± of each falls with the people in it, and says nothing where "
-                "there is less than 1. In {unit}."
-            )
+        words = self._width_words(preview)
         if shown < cells:
             words += " " + self.tr("The first {shown} are shown.")
         width = figure_words(preview.width, "number")
         said = words.format(
-            cells=self._counted(cells), width=width, unit=preview.unit, shown=grouped(shown)
+            cells=self._counted(cells),
+            width=width,
+            unit=in_window(preview.unit),
+            shown=grouped(shown),
         )
         self._words.setText("\n".join((said, *(f"△ {in_window(note)}" for note in preview.notes))))
+
+    def _width_words(self, preview: TablePreview) -> str:
+        if preview.exact == ALL:
+            return self.tr("{cells}, released exactly: without noise, and without its protection.")
+        if preview.per_cell:
+            return self.tr(
+                "{cells}; the ± of each falls with the people in it, and says nothing where "
+                "there is less than 1. In {unit}."
+            )
+        if preview.exact == SOME:
+            return self.tr(
+                "{cells}; those with ± 0 are exact, without noise. Each other is within ± {width} "
+                "{unit} of the truth in 95 of 100 cases."
+            )
+        return self.tr("{cells}; each is within ± {width} {unit} of the truth in 95 of 100 cases.")
 
     def _counted(self, cells: int) -> str:
         return self.tr("1 cell") if cells == 1 else self.tr("{n} cells").format(n=grouped(cells))
