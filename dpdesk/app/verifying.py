@@ -45,6 +45,10 @@ _NO_KEY = (
     "a key of the pseudonyms is not on this computer, and without it nobody can tell whether they "
     "are those of the source; all other columns were checked as the other claims say"
 )
+_OTHERS_TEXTS = (
+    "sentences were not compared, for other texts wrote them; that they are genuine can be told by "
+    "a signature over the manifest, or by the program that wrote them."
+)
 _CLAIMS = "Check the claims"
 _SORTED_METHODS = frozenset({"k-anonymity", "anatomy"})
 _MALFORMED = (
@@ -93,6 +97,8 @@ def verify_release(
     checker = _Checker(found, registry, token, report)
     claims = checker.claims(source, workspace)
     notes = list(checker.notes)
+    if any(check.status is CheckStatus.NOT_CHECKED for check in claims):
+        notes.append(_OTHERS_TEXTS)
     if found.internal is None:
         notes.insert(0, UNSEALED)
     return VerifyReport(

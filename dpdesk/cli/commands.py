@@ -11,6 +11,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.cli.outcome import Outcome
 from dpdesk.cli.printing import columns, guarantee_text, paragraph, profile_text, risk_text
 from dpdesk.core.jobs import CancelToken, Event, Report
+from dpdesk.core.published import CheckStatus
 
 if TYPE_CHECKING:
     from dpdesk.core.release import VerifyReport
@@ -187,7 +188,10 @@ def _verify_text(found: VerifyReport) -> str:
     ]
     parts += [f"{failure.path}: {failure.reason}" for failure in found.failures]
     parts += [paragraph(f"Note: {note}") for note in found.notes]
-    parts.append("Verified." if found.ok else "Not verified.")
+    verified = "Verified."
+    if any(check.status is CheckStatus.NOT_CHECKED for check in found.claims):
+        verified = "Verified, but for what is marked as not checked."
+    parts.append(verified if found.ok else "Not verified.")
     return "\n".join(parts) + "\n"
 
 

@@ -17,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from dpdesk.app.texts import stated_texts
 from dpdesk.cli.main import main
+from tests.helpers.forging import manifest_of, seal_again
 
 ROWS = [("34", "f", "flu"), ("34", "f", "flu"), ("36", "m", "cold"), ("36", "m", "flu")] * 5
 AGE = "34;30-39;*\n36;30-39;*\n"
@@ -164,6 +166,26 @@ def test_a_changed_table_fails_verification_with_its_path(desk: Desk) -> None:
     report = json.loads(done.stdout.splitlines()[-1])
     assert report["ok"] is False
     assert "public/microdata.csv" in [failure["path"] for failure in report["failures"]]
+
+
+def test_a_page_of_other_texts_is_not_checked_and_the_exit_code_is_that_of_the_rest(
+    desk: Desk,
+) -> None:
+    assert desk.here("run", "plan.toml", "--out", "release").returncode == 0
+    release = desk.folder / "release"
+    (release / "public/about.html").write_text("<p>In other words.</p>")
+    said = manifest_of(release) | {"texts": {"language": "en", "sha256": "0" * 64}}
+    seal_again(release, said)
+    done = desk.here("verify", "release")
+    assert done.returncode == 0, done.stderr
+    assert "[not checked] about.html says what the manifest and the table say" in done.stdout
+    assert done.stdout.endswith("Verified, but for what is marked as not checked.\n")
+    report = json.loads(desk.here("verify", "release", "--json").stdout.splitlines()[-1])
+    assert [each["path"] for each in report["claims"] if each["status"] == "not checked"] == [
+        "about.html"
+    ]
+    seal_again(release, said | {"texts": stated_texts("en")})
+    assert "public/about.html" in desk.refuses(1, "verify", "release")
 
 
 def test_verifying_what_is_not_there_is_bad_usage(desk: Desk) -> None:

@@ -350,6 +350,28 @@ def test_categories_by_which_rows_count_are_compared_with_the_evidence(
     ]
 
 
+@pytest.mark.parametrize("texts", [{"language": "en", "sha256": "0" * 64}, None])
+def test_words_of_other_texts_are_not_checked_and_the_numbers_are(
+    context: AppContext, genuine: Mapping[str, Path], tmp_path: Path, texts: object
+) -> None:
+    folder = Path(shutil.copytree(genuine["counts"], tmp_path / "made" / "release"))
+    said: Said = manifest_of(folder)
+    (folder / "public/about.html").write_bytes(b"<p>In other words.</p>")
+    said["guarantee"]["claim"] = "In other words."
+    said["texts"] = texts
+    if texts is None:
+        del said["texts"]
+    seal_again(folder, said)
+    found = verify_release(folder, context.registry, CancelToken(), silent)
+    assert found.ok
+    unchecked = [c.claim for c in found.claims if c.status is CheckStatus.NOT_CHECKED]
+    assert unchecked == ["guarantee", "about.html says what the manifest and the table say"]
+    assert "a signature over the manifest" in found.notes[-1]
+    said["guarantee"]["parameters"]["epsilon"] = 0.001
+    seal_again(folder, said)
+    assert not verify_release(folder, context.registry, CancelToken(), silent).ok
+
+
 def test_evidence_without_the_hierarchy_of_a_domain_is_found(
     context: AppContext, genuine: Mapping[str, Path], tmp_path: Path
 ) -> None:

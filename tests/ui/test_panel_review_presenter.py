@@ -176,6 +176,16 @@ def test_every_status_has_its_own_shape_and_word() -> None:
     )
 
 
+def test_what_other_texts_wrote_is_said_to_be_not_checked() -> None:
+    unchecked = ClaimCheck("about.html", CheckStatus.NOT_CHECKED, "other texts", "about.html")
+    report = VerifyReport(True, (CONFIRMED, unchecked), (), (), True)
+    rows = checks.check_rows(facts(), report, None)
+    assert rows[-1].mark == "? not checked"
+    assert rows[-1].word == "not checked: written with other texts"
+    sentence = checks.verdict(report, rows).sentence
+    assert sentence.endswith("Not checked, for this program has other texts: 1.")
+
+
 def test_a_check_with_the_source_says_so() -> None:
     report = VerifyReport(True, (CONFIRMED,), (), (), True)
     rows = checks.check_rows(facts(), report, Path("people.csv"))
