@@ -206,7 +206,7 @@ def notes_of(
         if shown.get("several"):
             sentence = (
                 f"{shown['several']:,} of {shown['pseudonyms']:,} pseudonyms of `{name}` have "
-                f"several rows, one of them {shown['most']:,}. Whoever knows all rows of somebody "
+                f"several rows, at most {shown['most']:,} each. Whoever knows all rows of somebody "
                 f"finds {shown['alone']:,} of them without doubt: nobody else has the same "
                 f"combinations of quasi-identifiers; {shown['few']:,} share theirs with fewer than "
                 "k pseudonyms."

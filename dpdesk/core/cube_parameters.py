@@ -92,7 +92,8 @@ class PublishParameter(Parameter):
         """In words, for people."""
         plain = self.as_plain(value)
         if isinstance(plain, Mapping):
-            return f"up to {plain[MAX_DIMENSIONS]} dimensions"
+            most = plain[MAX_DIMENSIONS]
+            return f"up to {most} dimension{'' if most == 1 else 's'}"
         return _tables_text(plain) if isinstance(plain, list) else str(plain)
 
     def range_text(self) -> str:

@@ -7,7 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from dpdesk.core.cube_parameters import ExactParameter
+from dpdesk.core.cube_parameters import (
+    CuboidsParameter,
+    ExactParameter,
+    MeasureParameter,
+    PublishParameter,
+)
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import voice
 from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
@@ -137,19 +142,39 @@ def _setting_text(parameter: Parameter, value: object) -> str:
     if isinstance(parameter, ChoiceParameter):
         label = next((c.label for c in parameter.choices if c.value == value), None)
         return plain_value(value) if label is None else voice().say(label)
-    if isinstance(parameter, ExactParameter):
+    if isinstance(parameter, ExactParameter | PublishParameter | CuboidsParameter):
         return _tables_words(parameter.as_text(parameter.parse(value, parameter.key)))
+    if isinstance(parameter, MeasureParameter):
+        each = value if isinstance(value, list | tuple) else [value]
+        return "; ".join(_measure_words(one) for one in each)
     text = plain_value(value)
     return f"{text} {unit_of(value, parameter.unit)}" if parameter.unit else text
 
 
-_COUNTED = re.compile(r"\d[\d,]* (?:cells? of .*|tables)", re.DOTALL)
+_COUNTED = re.compile(r"\d[\d,]* (?:cells? of .*|tables)|up to \d+ dimensions?", re.DOTALL)
+_OURS = (("all", "grand total"), ("grand total",))
+
+
+def _measure_words(measure: object) -> str:
+    """What a cell holds, with the bounds within which values count and the steps of an average."""
+    say = voice()
+    if not isinstance(measure, Mapping):
+        return say.text("number of persons")
+    kind = "sum" if "sum" in measure else "average"
+    words = say.say(f"{kind} of {measure[kind]}")
+    bounds = {key: plain_value(measure[key]) for key in ("lower", "upper") if key in measure}
+    if len(bounds) == 2:
+        words = say.text("{words}, values from {lower} to {upper}", words=words, **bounds)
+    if "step" in measure:
+        step = plain_value(measure["step"])
+        words = say.text("{words}, in steps of {step}", words=words, step=step)
+    return words
 
 
 def _tables_words(text: str) -> str:
     """Tables as a setting writes them; their names stay, what is said of them does not."""
     parts = text.split("; ")
-    said = (one == "grand total" or _COUNTED.fullmatch(one) is not None for one in parts)
+    said = (one in _OURS[len(parts) > 1] or _COUNTED.fullmatch(one) is not None for one in parts)
     return "; ".join(
         voice().say(one) if ours else one for one, ours in zip(parts, said, strict=True)
     )

@@ -117,6 +117,10 @@ def _common(manifest: Mapping[str, object], method: Method, book: Codebook) -> d
         "more": max(0, len(lines) - _MOST_LISTED),
         "domains": [_labelled(as_table(item), book) for item in as_list(result["domains"])],
         "sources": [table_name(as_list(names)) for names in as_list(result["noise_sources"])],
+        "all_measured": all(
+            as_table(item)["dimensions"] in as_list(result["noise_sources"])
+            for item in as_list(result["cuboids"])
+        ),
         "exact": exact_words(manifest),
         "attack": (),
         "biased": parameters.get("nonnegative") is True,

@@ -16,6 +16,7 @@ from dpdesk.engine.cubes.mechanism import RowEffect
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import converted
+from dpdesk.engine.private.recomputed import gaussian_variance, laplace_variance
 from dpdesk.report.pages import figure
 
 _MOST_DIMENSIONS = 12
@@ -161,18 +162,22 @@ def _attack(
         plain = sqrt(float(usual.l2_squared) / squared)
         more = converted(loss / plain**2, float(settings.delta))
         loss = converted(loss, float(settings.delta))
-    factor = sqrt(2) if pure else 1.0
     return averaging_attack(
         [len(texts) for texts in categories.values()],
         [_mask(names, order) for names in claim.everything],
         [_mask(as_list(names), order) for names in as_list(result["noise_sources"])],
-        [factor * as_float(scale) for scale in as_list(result["scales"])],
+        [_deviation(as_float(scale), pure) for scale in as_list(result["scales"])],
         [_mask(as_list(as_table(c)["dimensions"]), order) for c in as_list(result["cuboids"])],
         readings=change,
         plain=plain,
         loss=loss,
         plain_loss=more,
     )
+
+
+def _deviation(scale: float, pure: bool) -> float:
+    """The standard deviation of whole numbers of noise, as the tables state it too."""
+    return sqrt(laplace_variance(scale) if pure else gaussian_variance(scale))
 
 
 def attack_lines(attack: Attack) -> tuple[AttackLine, ...]:

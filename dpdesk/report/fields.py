@@ -14,6 +14,7 @@ FIELDS = frozenset(
         m("check"),
         m("measure"),
         m("process"),
+        m("pseudonyms"),
         m("write the tables"),
         m("search"),
         m("write microdata"),

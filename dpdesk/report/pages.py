@@ -134,7 +134,9 @@ def plain_value(value: object) -> str:
     if isinstance(value, int | float):
         return cell_text(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {plain_value(item)}" for key, item in value.items()) or _none()
+        lists = any(isinstance(item, list | tuple) for item in value.values())
+        parts = (f"{key}: {plain_value(item)}" for key, item in value.items())
+        return ("; " if lists else ", ").join(parts) or _none()
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(plain_value(item) for item in value) or _none()
     return str(value)

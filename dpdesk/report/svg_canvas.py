@@ -28,6 +28,7 @@ _COLOURS = {
 }
 _CHARACTER = 6.7  # mean width of a character at 12 px
 _TICKS = 6
+_FEW_DECADES = 2
 _TINY = 1e-9  # smaller values are drawn as 0
 
 
@@ -211,6 +212,8 @@ def _log_scale(axis: Axis, positive: Sequence[float], start: float, end: float) 
     last = max(math.ceil(math.log10(max([*positive, axis.maximum or 0.0])) - 1e-9), first + 1)
     skip = max(1, math.ceil((last - first) / 8))
     ticks = tuple(10.0**power for power in range(first, last + 1, skip))
+    if last - first <= _FEW_DECADES:
+        ticks = tuple(part * tick for tick in ticks[:-1] for part in (1, 2, 5)) + ticks[-1:]
     return Scale(10.0**first, 10.0**last, start, end, ticks, log=True, percent=axis.percent)
 
 

@@ -409,7 +409,7 @@ def test_the_reviewer_is_asked_about_exact_degrees_and_single_edges(
     made = check_release(context, genuine["some"], CancelToken(), silent).checklist
     asked = made.item("exact-tables")
     assert asked.status is ItemStatus.REVIEW
-    assert "`number of edges` and 2 single degrees" in asked.evidence
+    assert "number of edges and 2 single degrees" in asked.evidence
     assert "minimal change of 6 edges beside them, which was computed again" in asked.evidence
     plain = check_release(context, genuine["plain"], CancelToken(), silent).checklist
     assert "odds about one edge" in plain.item("privacy-loss").evidence

@@ -182,7 +182,7 @@ def signature_claim(
     failures = tuple(Failure(REVIEW_FILE, fault.reason) for fault in faults)
     notes = tuple(f"review: {fault.reason}." for fault in (*state.notes, *state.past))
     if failures:
-        words = f"{len(faults):,} faults, the first: {faults[0].reason}"
+        words = f"{len(faults):,} faults. The first: {faults[0].reason}"
         words = faults[0].reason if len(faults) == 1 else words
         return ClaimCheck(SIGNED, CheckStatus.FAILED, words, REVIEW_FILE), failures, notes
     if state.faults:

@@ -336,7 +336,7 @@ def _spent(context: AppContext, entry: str) -> str:
     if record is None:
         return "lacks this debit: it was put back from an old copy, or replaced"
     spending, limit = book.spending(record.key), book.limit(record.key)
-    owner = "no limit" if limit is None else f"the owner's limit is {limit}"
+    owner = "the ledger sets no limit" if limit is None else f"the owner's limit is {limit}"
     return (
         f"{_debits(spending.count)}, {spending} together; {owner}; the outcome of this debit: "
         f"{record.outcome.value}"

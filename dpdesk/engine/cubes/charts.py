@@ -37,13 +37,14 @@ TABLES = "cube-tables"
 def design_charts(
     settings: CubeSettings, channel: Channel, errors: Errors, measures: Sequence[MeasureErrors]
 ) -> tuple[Chart, ...]:
-    """Errors by table, errors by size, and what a suspicion can become.
+    """Errors by table, errors by size where sizes differ, and what a suspicion can become.
 
     Pictures are of the first channel; the twin of the first has all measures.
     """
+    sizes = len({mask.bit_count() for mask in settings.published}) > 1
     return (
         tables_chart(settings, channel, errors, measures),
-        sizes_chart(settings, channel, errors),
+        *((sizes_chart(settings, channel, errors),) if sizes else ()),
         odds_chart(settings),
     )
 
@@ -160,14 +161,15 @@ def tables_chart(
     worst, noisy = int(np.argmax(deviations)), deviations > 0
     unit, step = unit_of(channel), float(channel.unit)
     widths = [half_width(settings.noise, value, step) for value in errors.variances]
+    least = _number(min((width for width in widths if width > 0), default=0.0))
+    most = f"{_number(widths[worst])} {unit} {in_cells(settings)}"
+    answer = f"Largest in {name_of(settings, int(masks[worst]))}: ± {most}; smallest ± {least}."
+    if least == _number(widths[worst]):
+        answer = f"The same in every table with noise: ± {most}."
     return ScatterChart(
         id=TABLES,
         question="How large is the error of each table?",
-        answer=(
-            f"Largest in {name_of(settings, int(masks[worst]))}: ± "
-            f"{_number(widths[worst])} {unit} {in_cells(settings)}; smallest ± "
-            f"{_number(min((width for width in widths if width > 0), default=0.0))}."
-        ),
+        answer=answer,
         x_axis=Axis("Dimensions of the table", "number", minimum=-0.5, whole=True),
         y_axis=Axis("Standard deviation of a cell", unit, log=True),
         series=_table_series(masks[noisy], deviations[noisy], own),
@@ -266,7 +268,7 @@ def sizes_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Bar
         value_axis=Axis("± in 95 % of the cells", unit, minimum=0.0),
         categories=tuple(str(size) for size in order),
         series=(
-            BarSeries("Largest of these tables", tuple(largest), Look.REFERENCE, outline=True),
+            BarSeries("Largest of these tables", tuple(largest), Look.REFERENCE, True, bound=True),
             BarSeries("Typical table", tuple(typical), Look.FIRST),
         ),
         table=table_from(

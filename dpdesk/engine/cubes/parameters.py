@@ -142,8 +142,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     ChoiceParameter(
         "basis",
-        "Measure",
-        "What gets noise: cuboids, or what each cuboid adds to smaller ones.",
+        "What gets noise",
+        "Cuboids, or what each cuboid adds to smaller ones.",
         choices=(
             Choice("cuboids", "Cuboids"),
             Choice(

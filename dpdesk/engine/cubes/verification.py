@@ -89,7 +89,7 @@ def _tables(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimChec
             found = f"{item['file']} has other dimensions or cells than `cuboids` says"
             return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
     cells = sum(table.cells for table in published.values())
-    found = f"{len(files):,} tables with {cells:,} cells in domain order, none left out"
+    found = f"{_table_count(len(files))} with {cells:,} cells in domain order, none left out"
     return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)
 
 
@@ -252,7 +252,7 @@ def _variances(claimed: Claimed, token: CancelToken) -> ClaimCheck:
         if not isclose(found, float_of(item["variance"]), rel_tol=1e-6):
             text = f"{item['file']}: `variance` is {item['variance']}, expected {found:.8g}"
             return ClaimCheck(claim, CheckStatus.FAILED, text, MANIFEST, label)
-    text = f"computed again for {len(claimed.cuboids):,} tables, the same"
+    text = f"computed again for {_table_count(len(claimed.cuboids))}, the same"
     return ClaimCheck(claim, CheckStatus.CONFIRMED, text, "", label)
 
 
@@ -420,3 +420,7 @@ _KEPT = {"nonnegative": "No negative numbers", "integral": "Whole numbers"}
 def _holds(claim: str, table: CuboidTable) -> bool:
     values = np.asarray(table.values, dtype=np.float64)
     return bool((values >= 0).all() if claim == "nonnegative" else (values % 1 == 0).all())
+
+
+def _table_count(count: int) -> str:
+    return "1 table" if count == 1 else f"{count:,} tables"

@@ -135,12 +135,12 @@ def _answer(rows: Ints, limits: Limits, reliable_from: int, protected_to: int) -
     protected = int((rows <= protected_to).sum())
     share = f"{float(limits.share):.0%}"
     hidden = (
-        f"{protected:,} with {protected_to:,} rows or fewer are protected (wrong by more than "
+        f"protected: {protected:,} with {protected_to:,} rows or fewer (wrong by more than "
         f"{share} with a chance of {float(limits.least):.0%} or more)"
         if protected_to
         else f"none is protected at a chance of {float(limits.least):.0%}"
     )
     return (
-        f"Of {len(rows):,} values {reliable:,} with {reliable_from:,} rows or more are reliable "
+        f"Of {len(rows):,} values, reliable: {reliable:,} with {reliable_from:,} rows or more "
         f"(wrong by {share} or more with a chance of {float(limits.most):.0%} at most); {hidden}."
     )

@@ -8,10 +8,9 @@ from dpdesk.core.charts import (
     BarSeries,
     Figure,
     Look,
-    format_figure,
     table_from,
 )
-from dpdesk.engine.private.guarantee_words import posterior
+from dpdesk.engine.private.guarantee_words import posterior, suspicion_after
 from dpdesk.engine.private.settings import PrivateSettings
 
 PRIORS = (0.01, 0.1, 0.5)
@@ -54,7 +53,7 @@ def odds_bars(epsilon: float, subject: str, about: str, given: str) -> BarChart:
         question=f"How much surer can somebody become {about}?",
         answer=(
             f"A suspicion of 10 % of {subject} can become at most "
-            f"{format_figure(after[1], 'share')}, if {given}."
+            f"{suspicion_after(epsilon)} %, if {given}."
         ),
         category_axis=Axis("Suspicion before", "chance"),
         value_axis=Axis("Chance", "%", percent=True, minimum=0.0, maximum=1.0),

@@ -227,7 +227,8 @@ def _advice(left: Budget | None, request: DebitRequest, spent: Spending, whose: 
 
 def unit_words(spending: Spending) -> str:
     """Whom a sum holds for, in words."""
-    rows = "one row" if spending.rows == 1 else f"a person with up to {spending.rows:,} rows"
+    several = f"a person with up to {spending.rows:,} rows or edges"
+    rows = "one row or edge" if spending.rows == 1 else several
     how = "replaced" if spending.neighbours is Neighbours.REPLACE else "added or removed"
     return f"{rows}, {how}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dpdesk.core.charts import format_figure
@@ -31,9 +31,12 @@ def percent(share: Fraction) -> str:
     return f"{number_text(share * 100)} %"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence, each between backticks; beyond a handful it says how many more."""
-    shown = [quoted(name) for name in names[:_MOST_NAMED]]
+def listed(names: Sequence[str], after: Callable[[str], str] = lambda _: "") -> str:
+    """Names in a sentence, each between backticks; beyond a handful it says how many more.
+
+    ``after`` are words of ours that follow a name.
+    """
+    shown = [f"{quoted(name)}{after(name)}" for name in names[:_MOST_NAMED]]
     if len(names) > _MOST_NAMED:
         shown.append(f"{len(names) - _MOST_NAMED:,} more")
     if len(shown) < 2:

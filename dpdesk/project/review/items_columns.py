@@ -48,7 +48,11 @@ def _identifiers(case: Case, table: TableFacts) -> Answer:
         text = "No column looks like an identifier; the roles lie in the internal part."
         return Answer(Status.REVIEW, text, _TABLE, "Check the whole release folder.")
     left_out = sum(role == Role.IDENTIFIER.value for role in roles.values())
-    text = f"None of the {counted(left_out, 'identifier')} of the plan is in the table."
+    text = "The plan's one identifier is not in the table."
+    if left_out != 1:
+        text = f"None of the {left_out:,} identifiers of the plan is in the table."
+    if not left_out:
+        text = "The plan names no identifier."
     basis = Basis.SOURCE if case.facts.confirmed("identifiers are left out") else _TABLE
     return Answer(Status.PASS, text, basis)
 

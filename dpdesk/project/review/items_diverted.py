@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.schema import Role
-from dpdesk.project.review.item_words import counted, listed, part, percent, verb
+from dpdesk.project.review.item_words import counted, listed, part, share_of, verb
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
 from dpdesk.project.review.items_table import TABLE_ITEMS
 from dpdesk.project.review.questions import Answer, Basis, Case, Question, TableQuestion
@@ -55,7 +54,7 @@ def _drawn(case: Case) -> Answer:
     text = (
         f"Each published value of {listed(names)} is one of {size:,}, all equally likely; for "
         "somebody who knows only how often each value occurs it is the true one with a chance of "
-        f"{percent(Fraction(1, size))}."
+        f"{share_of(1, size)}."
     )
     text += "".join(_rarest(case, name) for name in names)
     minimum = case.policy.whole("minimum_l")

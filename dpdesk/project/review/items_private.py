@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import exp, sqrt
 from typing import Any, TypeGuard
 
+from dpdesk.core.charts import format_figure
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
@@ -17,6 +18,15 @@ from dpdesk.project.review.questions import GRAPH, Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _LARGEST_LOSS = 700.0
+_JUDGE_ROWS = (
+    "Judge whether these numbers may be public as they stand: whoever is alone in a cell is "
+    "known to be there. No other exact numbers about these rows may be public."
+)
+_JUDGE_EDGES = (
+    "Judge whether these numbers may be public as they stand: a node with the degree 0, or with "
+    "one edge to every other node, shows all its edges. No other exact numbers about these edges "
+    "may be public."
+)
 
 
 def spent_epsilon(case: Case) -> Fraction | None:
@@ -77,15 +87,20 @@ def _unit(case: Case) -> Answer:
 def _domain(case: Case) -> Answer:
     result = case.facts.release.section("result")
     domains = result.get("domains")
-    names = [
-        f"{item.get('dimension')} ({len(item.get('categories', []))})"
+    sizes = {
+        str(item.get("dimension")): len(item.get("categories", []))
         for item in (domains if isinstance(domains, list) else [])
         if isinstance(item, Mapping)
-    ]
+    }
     text = (
-        f"The categories of {listed(names)} must have been fixed without looking at the data; "
-        "otherwise rare ones show that somebody has them."
+        f"The categories of {listed(list(sizes), lambda name: f' ({sizes[name]:,})')} must have "
+        "been fixed without looking at the data; otherwise rare ones show that somebody has them."
     )
+    if _is_graph(case):
+        text = (
+            f"The {max(sizes.values(), default=0):,} nodes must have been fixed without looking "
+            "at the data; otherwise each of them shows that it has an edge."
+        )
     advice = "Ask where the lists and hierarchies come from."
     return Answer(Status.REVIEW, text, Basis.PERSON, advice)
 
@@ -104,12 +119,44 @@ def _left_out(case: Case) -> Answer:
         f"Of {counted(rows, 'row')}, {lost:,} lie outside the declared categories and {cut:,} "
         "beyond the rows per person; none of these was counted."
     )
+    if _is_graph(case):
+        text = _edges_left_out(rows, lost, cut, facts)
     if whose:
         text += f" Nor were {whose:,} that do not say whose they are."
+    text += _moved(case, facts)
     if not lost and not cut and not whose:
         return Answer(Status.PASS, text, Basis.EVIDENCE)
     advice = "Judge whether the tables still stand for all; the figures must stay inside."
     return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
+
+
+def _edges_left_out(rows: int, lost: int, cut: int, facts: Iterable[Mapping[str, Any]]) -> str:
+    loops = max((_count(each, "rows_from_a_node_to_itself") for each in facts), default=0)
+    again = max((_count(each, "rows_that_repeat_an_edge") for each in facts), default=0)
+    return (
+        f"Of {counted(rows, 'row')}, {lost:,} name an end that is no declared node, {loops:,} go "
+        f"from a node to itself, {again:,} repeat an edge and {cut:,} lie beyond the edges per "
+        "person; none of these was counted."
+    )
+
+
+def _moved(case: Case, facts: Iterable[Mapping[str, Any]]) -> str:
+    """How many rows went to a declared category that takes all other values, by dimension."""
+    takers = case.facts.release.section("result").get("outside")
+    if not isinstance(takers, Mapping):
+        return ""
+    most: dict[str, int] = {}
+    for each in facts:
+        outside = each.get("rows_with_values_outside_the_domain")
+        lost = outside if isinstance(outside, Mapping) else {}
+        for name in (one for one in lost if one in takers):
+            most[name] = max(most.get(name, 0), _count(lost, name))
+    return "".join(
+        f" {counted(rows, 'row')} with another value of {listed([name])} "
+        f"{'was' if rows == 1 else 'were'} moved to {listed([str(takers[name])])}."
+        for name, rows in sorted(most.items())
+        if rows
+    )
 
 
 def _error(case: Case) -> Answer:
@@ -124,16 +171,29 @@ def _error(case: Case) -> Answer:
     if not variances:
         text = "The release states no errors."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
-    largest, item = max(variances, key=lambda pair: pair[0])
     check = case.facts.claim("variance of each table")
     again = check is not None and check.status is CheckStatus.CONFIRMED
-    names = item.get("dimensions")
-    where = " × ".join(map(str, names)) if isinstance(names, list) and names else "grand total"
-    where = str(item.get("table", where))
-    text = f"The largest standard deviation of a cell is {sqrt(largest):,.4g}, in {where}."
+    largest: dict[str, tuple[float, Mapping[str, Any]]] = {}
+    for variance, item in variances:
+        measure = str(item.get("measure") or "")
+        if measure not in largest or variance > largest[measure][0]:
+            largest[measure] = variance, item
+    text = " ".join(_error_words(name, *found) for name, found in largest.items())
     basis = Basis.FILES if again else Basis.MANIFEST
     advice = "Judge whether the tables are of use with such errors."
     return Answer(Status.REVIEW, text, basis, advice)
+
+
+def _error_words(measure: str, variance: float, item: Mapping[str, Any]) -> str:
+    deviation = format_figure(sqrt(variance), "number")
+    if "table" in item:  # of a graph
+        return f"The largest standard deviation is {deviation} edges, in the {item['table']}."
+    names = item.get("dimensions")
+    where = " × ".join(map(str, names)) if isinstance(names, list) and names else "grand total"
+    if not measure:
+        return f"The largest standard deviation of a cell is {deviation}, in {where}."
+    per = ", to be divided by the people of the cell" if measure.startswith("average") else ""
+    return f"The largest standard deviation of the {measure} is {deviation}, in {where}{per}."
 
 
 def _exact(case: Case) -> Answer:
@@ -156,7 +216,7 @@ def _exact(case: Case) -> Answer:
     if not names and not cells:
         text = "Every table has noise."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
-    parts = [listed(names)] if names else []
+    parts = [_joined(names) if graph else listed(names)] if names else []
     parts += [counted(cells, "single degree" if graph else "single cell")] if cells else []
     check = case.facts.claim("minimal change")
     stated = result.get("exact")
@@ -167,11 +227,12 @@ def _exact(case: Case) -> Answer:
     )
     confirmed = check is not None and check.status is CheckStatus.CONFIRMED
     text += ", which was computed again." if confirmed else "; that was not computed again."
-    advice = (
-        "Judge whether these numbers may be public as they stand: whoever is alone in a cell is "
-        "known to be there. No other exact numbers about these rows may be public."
-    )
-    return Answer(Status.REVIEW, text, Basis.FILES if confirmed else Basis.MANIFEST, advice)
+    basis = Basis.FILES if confirmed else Basis.MANIFEST
+    return Answer(Status.REVIEW, text, basis, _JUDGE_EDGES if graph else _JUDGE_ROWS)
+
+
+def _joined(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _is_table(item: object) -> TypeGuard[Mapping[str, Any]]:

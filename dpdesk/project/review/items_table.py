@@ -93,7 +93,8 @@ def _suppressed(case: Case, table: TableFacts) -> _Suppressed | None:
     if rows is None:
         return None
     basis = Basis.SOURCE if case.facts.confirmed("rows_suppressed") else Basis.MANIFEST
-    return _Suppressed(rows, table.rows + rows, basis)
+    removed = _whole(case.facts.release.section("result").get("rows_removed")) or 0
+    return _Suppressed(rows, table.rows + rows + removed, basis)
 
 
 def _suppression(case: Case, table: TableFacts) -> Answer:

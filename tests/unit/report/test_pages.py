@@ -122,7 +122,8 @@ def test_values_that_cannot_be_seen_are_shown(value: str, shown: str) -> None:
 
 
 def test_plain_values_read_as_words() -> None:
-    assert plain_value({"a": [1, 2.5, None], "b": True}) == "a: 1, 2.5, –, b: yes"
+    assert plain_value({"a": [1, 2.5, None], "b": True}) == "a: 1, 2.5, –; b: yes"
+    assert plain_value({"a": 1, "b": True}) == "a: 1, b: yes"
     assert plain_value([]) == plain_value({}) == "none"
     assert cell_text(1234567) == "1,234,567"
     assert cell_text(None) == "–"

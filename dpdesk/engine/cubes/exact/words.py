@@ -95,12 +95,11 @@ def _claim(settings: CubeSettings, names: str, epsilon: float, change: int) -> s
     unit = "one minimal change" if rows == 1 else f"{rows:,} minimal changes"
     many = _many(settings)
     return (
-        f"{names} {'are' if many else 'is'} published without noise and "
-        f"{'have' if many else 'has'} no ε protection. Among data sets that agree with "
-        f"{'them' if many else 'it'}, ε holds for {unit} (size {change}: {size}). {lead} beside "
-        f"{'them' if many else 'it'}, the odds between two such data sets change by at most "
-        f"×{times} ({given}). A suspicion of 10 % that one of them is the true one can rise to at "
-        f"most {suspicion_after(epsilon)} %."
+        f"Published without noise, and so without ε protection: {names}. Among data sets that "
+        f"agree with {'them' if many else 'it'}, ε holds for {unit} (size {change}: {size}). "
+        f"{lead} beside {'them' if many else 'it'}, the odds between two such data sets change by "
+        f"at most ×{times} ({given}). A suspicion of 10 % that one of them is the true one can "
+        f"rise to at most {suspicion_after(epsilon)} %."
     )
 
 

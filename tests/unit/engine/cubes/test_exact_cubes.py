@@ -192,7 +192,7 @@ def test_planners_get_noise_for_what_is_not_exact_alone() -> None:
 def test_the_guarantee_names_what_is_exact_and_what_it_holds_for() -> None:
     guarantee = design_of(exact=PAIRS).guarantee
     assert guarantee.claim.startswith(
-        "a × b and b × c are published without noise and have no ε protection. Among data sets "
+        "Published without noise, and so without ε protection: a × b and b × c. Among data sets "
         "that agree with them, ε holds for one minimal change (size 4: at most 4 rows come or go)."
     )
     assert guarantee.not_covered[0].startswith("What a × b and b × c show by themselves")
@@ -202,7 +202,9 @@ def test_the_guarantee_names_what_is_exact_and_what_it_holds_for() -> None:
     assert notes["cube.exact"].startswith("Nothing protects a × b and b × c. All other noise is")
     assert notes["cube.exact"].endswith("up to 4 rows beside that, 4 times that for one person.")
     alone = design_of(exact=[[]], rows_per_person=2).guarantee.claim
-    assert alone.startswith("the grand total is published without noise and has no ε protection.")
+    assert alone.startswith(
+        "Published without noise, and so without ε protection: the grand total."
+    )
     assert "ε holds for 2 minimal changes (size 2: at most 2 rows come or go)" in alone
 
 
@@ -287,7 +289,7 @@ def test_too_many_single_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_guarantee_names_single_cells() -> None:
     claim = design_of(exact=[CELLS]).guarantee.claim
-    assert claim.startswith("2 of the cells of b (0, 2) are published without noise")
+    assert "without ε protection: 2 of the cells of b (0, 2)." in claim
 
 
 @pytest.mark.parametrize("keys", [{}, {"rho": 0.5}, {"rho": 0.5, "basis": "residuals"}])
