@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpdesk.core.list_parameters import NestedParameter, TextListParameter
+from dpdesk.core.list_parameters import NestedParameter, StructuredParameter, TextListParameter
 from dpdesk.core.parameters import (
     Nested,
     Parameter,
@@ -16,7 +16,7 @@ from dpdesk.core.parameters import (
     exact_number,
     plain_number,
 )
-from dpdesk.core.plain import freeze, number_text, thaw
+from dpdesk.core.plain import freeze, number_text
 
 ALL = "all"
 MAX_DIMENSIONS = "max_dimensions"
@@ -65,7 +65,7 @@ class PositiveParameter(Parameter):
 
 
 @dataclass(frozen=True)
-class PublishParameter(Parameter):
+class PublishParameter(StructuredParameter):
     """Which cuboids: ``"all"``, a list of lists of dimensions, or ``{ max_dimensions = 3 }``."""
 
     def parse(self, raw: object, where: str) -> ParameterValue:
@@ -84,10 +84,6 @@ class PublishParameter(Parameter):
         """See :meth:`Parameter.default_value`."""
         return Nested(ALL)
 
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return thaw(value.plain) if isinstance(value, Nested) else None
-
     def as_text(self, value: ParameterValue) -> str:
         """In words, for people."""
         plain = self.as_plain(value)
@@ -102,7 +98,7 @@ class PublishParameter(Parameter):
 
 
 @dataclass(frozen=True)
-class CuboidsParameter(Parameter):
+class CuboidsParameter(StructuredParameter):
     """Some cuboids: a list of lists of dimensions; None when not given."""
 
     def parse(self, raw: object, where: str) -> ParameterValue:
@@ -110,14 +106,6 @@ class CuboidsParameter(Parameter):
         if not isinstance(raw, list | tuple) or not all(_is_texts(item) for item in raw):
             raise self.invalid(where, raw)
         return Nested(freeze(raw))
-
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return None
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return thaw(value.plain) if isinstance(value, Nested) else None
 
     def as_text(self, value: ParameterValue) -> str:
         """In words, for people."""
@@ -173,7 +161,7 @@ class HashesParameter(TextListParameter):
 
 
 @dataclass(frozen=True)
-class CuboidNumbersParameter(Parameter):
+class CuboidNumbersParameter(StructuredParameter):
     """A positive number for some cuboids: a list of ``{ dimensions = ["age"], <number> = 2 }``."""
 
     number: str = "weight"
@@ -190,21 +178,13 @@ class CuboidNumbersParameter(Parameter):
         number = exact_number(item[self.number])
         return _is_texts(item["dimensions"]) and number is not None and number > 0
 
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return None
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return thaw(value.plain) if isinstance(value, Nested) else None
-
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return f'a list such as [{{ dimensions = ["age", "sex"], {self.number} = 2 }}]'
 
 
 @dataclass(frozen=True)
-class MeasureParameter(Parameter):
+class MeasureParameter(StructuredParameter):
     """What is measured in each cell: ``"count"``, a clipped sum or average, or a list of those."""
 
     def parse(self, raw: object, where: str) -> ParameterValue:
@@ -236,10 +216,6 @@ class MeasureParameter(Parameter):
     def default_value(self) -> ParameterValue:
         """See :meth:`Parameter.default_value`."""
         return Nested(COUNT)
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return thaw(value.plain) if isinstance(value, Nested) else None
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""

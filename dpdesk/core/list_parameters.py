@@ -126,10 +126,6 @@ class NumberListParameter(Parameter):
             numbers.append(number)
         return Numbers(tuple(numbers))
 
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return None
-
     def as_plain(self, value: ParameterValue) -> object:
         """See :meth:`Parameter.as_plain`."""
         if not isinstance(value, Numbers):
@@ -179,10 +175,6 @@ class CutsParameter(Parameter):
             numbers.append(number)
         return tuple(numbers)
 
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return None
-
     def as_plain(self, value: ParameterValue) -> object:
         """See :meth:`Parameter.as_plain`."""
         if not isinstance(value, Nested) or not isinstance(value.plain, tuple):
@@ -217,10 +209,6 @@ class TextListParameter(Parameter):
                 raise self.invalid(where, raw)
         return Texts(tuple(raw))
 
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return None
-
     def as_plain(self, value: ParameterValue) -> object:
         """See :meth:`Parameter.as_plain`."""
         return list(value.items) if isinstance(value, Texts) else None
@@ -235,7 +223,16 @@ class TextListParameter(Parameter):
 
 
 @dataclass(frozen=True)
-class NestedParameter(Parameter):
+class StructuredParameter(Parameter):
+    """Tables and lists, kept as :class:`~dpdesk.core.parameters.Nested`."""
+
+    def as_plain(self, value: ParameterValue) -> object:
+        """See :meth:`Parameter.as_plain`."""
+        return thaw(value.plain) if isinstance(value, Nested) else None
+
+
+@dataclass(frozen=True)
+class NestedParameter(StructuredParameter):
     """Nested tables and lists of texts; forms edit them with an editor of their own.
 
     ``example`` shows the shape in errors and help.
@@ -248,14 +245,6 @@ class NestedParameter(Parameter):
         if not isinstance(raw, Mapping | list | tuple) or not _is_text_tree(raw):
             raise self.invalid(where, raw)
         return Nested(freeze(raw))
-
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return None
-
-    def as_plain(self, value: ParameterValue) -> object:
-        """See :meth:`Parameter.as_plain`."""
-        return thaw(value.plain) if isinstance(value, Nested) else None
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""

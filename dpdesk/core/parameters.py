@@ -90,9 +90,9 @@ class Parameter(ABC):
         Raises InputError ``parameter.invalid`` with a sentence that starts with ``where``.
         """
 
-    @abstractmethod
     def default_value(self) -> ParameterValue:
         """The value when a plan does not give the key; None when there is none."""
+        return None
 
     @abstractmethod
     def as_plain(self, value: ParameterValue) -> object:
@@ -230,10 +230,6 @@ class LevelsParameter(Parameter):
                 raise self.invalid(where, raw)
             levels[name] = int(number)
         return tuple(sorted(levels.items()))
-
-    def default_value(self) -> ParameterValue:
-        """See :meth:`Parameter.default_value`."""
-        return None
 
     def as_plain(self, value: ParameterValue) -> object:
         """See :meth:`Parameter.as_plain`."""

@@ -6,12 +6,13 @@ import weakref
 from collections.abc import Callable
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QLayoutItem, QWidget
 
 from dpdesk.ui.theme import SPACE
+from dpdesk.ui.widgets.measured import MeasuredLayout, height_of
 
 
-class BesideLayout(QLayout):
+class BesideLayout(MeasuredLayout):
     """Two items: the first takes the room that the second leaves.
 
     The second stands beside the first as long as the first keeps the width that it ``wants`` (a
@@ -28,44 +29,12 @@ class BesideLayout(QLayout):
         low: bool = False,
     ) -> None:
         super().__init__(parent)
-        self._items: list[QLayoutItem] = []
-        self._heights: dict[int, int] = {}
         self._gap, self._low = gap, low
         self._wants = None if wants is None else weakref.WeakMethod(wants)
-        self.setContentsMargins(0, 0, 0, 0)
-
-    def addItem(self, item: QLayoutItem) -> None:
-        """See QLayout; the first two count."""
-        self._items.append(item)
-        self.invalidate()
-
-    def invalidate(self) -> None:
-        """Something has changed: forget what was measured."""
-        self._heights.clear()
-        super().invalidate()
-
-    def count(self) -> int:
-        """See QLayout."""
-        return len(self._items)
-
-    def itemAt(self, index: int) -> QLayoutItem | None:
-        """See QLayout."""
-        return self._items[index] if 0 <= index < len(self._items) else None
-
-    def takeAt(self, index: int) -> QLayoutItem | None:
-        """See QLayout."""
-        if not 0 <= index < len(self._items):
-            return None
-        self.invalidate()
-        return self._items.pop(index)
 
     def expandingDirections(self) -> Qt.Orientation:
         """It takes the width that there is."""
         return Qt.Orientation.Horizontal
-
-    def hasHeightForWidth(self) -> bool:
-        """A narrower place is higher."""
-        return True
 
     def heightForWidth(self, width: int) -> int:
         """Height at this width."""
@@ -130,23 +99,19 @@ class BesideLayout(QLayout):
             place = QRect(rect.left(), rect.top() + top + SPACE.s, side, 0)
             return top + SPACE.s + self._put(second, place, 0, move)
         left = wide - side - self._gap
-        high = max(_height(first, left), _height(second, side), rect.height())
+        high = max(height_of(first, left), height_of(second, side), rect.height())
         self._put(first, QRect(rect.left(), rect.top(), left, 0), high, move)
         self._put(second, QRect(rect.left() + wide - side, rect.top(), side, 0), high, move)
-        return max(_height(first, left), _height(second, side))
+        return max(height_of(first, left), height_of(second, side))
 
     def _put(self, item: QLayoutItem, place: QRect, room: int, move: bool) -> int:
         """Place an item in the middle (or at the foot) of the room, and tell its height."""
-        high = _height(item, place.width())
+        high = height_of(item, place.width())
         if move:
             spare = max(0, room - high)
             down = spare if self._low else spare // 2
             item.setGeometry(QRect(place.left(), place.top() + down, place.width(), high))
         return high
-
-
-def _height(item: QLayoutItem, width: int) -> int:
-    return item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()
 
 
 class BesideBox(QWidget):

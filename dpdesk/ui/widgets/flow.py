@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QLayoutItem, QWidget
 
 from dpdesk.ui.theme import SPACE
+from dpdesk.ui.widgets.measured import MeasuredLayout, height_of
 
 
-class FlowLayout(QLayout):
+class FlowLayout(MeasuredLayout):
     """Lines of widgets at their wanted widths.
 
     With ``stretch`` the widgets of a line share its whole width, so that tiles make even rows; with
@@ -24,49 +25,21 @@ class FlowLayout(QLayout):
         centred: bool = False,
         lines: int = 0,
     ) -> None:
-        super().__init__(parent) if parent is not None else super().__init__()
+        self._hint: QSize | None = None
+        super().__init__(parent)
         self._centred = centred
-        self._items: list[QLayoutItem] = []
         self._gap = gap
         self._single = lines == 1
         self._stretch = stretch
-        self._heights: dict[int, int] = {}
-        self._hint: QSize | None = None
-        self.setContentsMargins(0, 0, 0, 0)
-
-    def addItem(self, item: QLayoutItem) -> None:
-        """See QLayout."""
-        self._items.append(item)
-        self.invalidate()
 
     def invalidate(self) -> None:
         """Something has changed: forget what was measured."""
-        self._heights.clear()
         self._hint = None
         super().invalidate()
-
-    def count(self) -> int:
-        """See QLayout."""
-        return len(self._items)
-
-    def itemAt(self, index: int) -> QLayoutItem | None:
-        """See QLayout."""
-        return self._items[index] if 0 <= index < len(self._items) else None
-
-    def takeAt(self, index: int) -> QLayoutItem | None:
-        """See QLayout."""
-        if not 0 <= index < len(self._items):
-            return None
-        self.invalidate()
-        return self._items.pop(index)
 
     def expandingDirections(self) -> Qt.Orientation:
         """It takes no more than it needs."""
         return Qt.Orientation(0)
-
-    def hasHeightForWidth(self) -> bool:
-        """A narrower place needs more lines."""
-        return True
 
     def heightForWidth(self, width: int) -> int:
         """Height of all lines at this width."""
@@ -102,7 +75,7 @@ class FlowLayout(QLayout):
         top = rect.top()
         for line in self._lines(rect.width()):
             widths = self._widths(line, rect.width())
-            high = max(map(_height, line, widths))
+            high = max(map(height_of, line, widths))
             left = rect.left()
             if self._centred:
                 wide = sum(widths) + self._gap * (len(widths) - 1)
@@ -146,10 +119,6 @@ class FlowLayout(QLayout):
             return [even] * len(line)
         spare = max(0, free - sum(widths)) // len(line)
         return [width + spare for width in widths]
-
-
-def _height(item: QLayoutItem, width: int) -> int:
-    return item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()
 
 
 class FlowBox(QWidget):
