@@ -60,6 +60,8 @@ def _note_numbers(
     for start in range(0, rows, size):
         data = file.read(min(size, rows - start) * layout.row_bytes)
         count = len(data) // layout.row_bytes
+        if not count:
+            return
         table = np.frombuffer(data, np.uint8, count * layout.row_bytes)
         table = table.reshape(count, layout.row_bytes)
         for j, at, width in layout.floats:

@@ -150,7 +150,7 @@ class SasFile:
                     self._take(page.raw[start : start + size])
             if self.row_bytes and self.columns and len(self._places) >= self.columns:
                 break
-        if not self.row_bytes or len(self._places) != self.columns:
+        if not 0 < self.row_bytes <= _MOST_PAGE or len(self._places) != self.columns:
             raise ValueError("descriptions of columns are missing")
         if any(at + width > self.row_bytes for at, width, _ in self._places):
             raise ValueError("a column that lies outside of its row")

@@ -72,9 +72,20 @@ def _inflated(file: IO[bytes], layout: SavLayout) -> Iterator[bytes]:
             f"{order}qqii", trailer, _TRAILER + _BLOCK * number
         )
         file.seek(start)
-        data = zlib.decompress(file.read(packed))
-        for first in range(0, len(data), _PIECE):
-            yield data[first : first + _PIECE]
+        yield from _inflated_block(file, packed)
+
+
+def _inflated_block(file: IO[bytes], packed: int) -> Iterator[bytes]:
+    """One block in pieces, however far it unfolds."""
+    block = zlib.decompressobj()
+    for first in range(0, packed, _PIECE):
+        data = file.read(min(_PIECE, packed - first))
+        while data:
+            yield block.decompress(data, _PIECE)
+            data = block.unconsumed_tail
+    yield block.flush()
+    if not block.eof:
+        raise ValueError("a block breaks off")
 
 
 def _expanded(pieces: Iterator[Words], layout: SavLayout) -> Iterator[Words]:

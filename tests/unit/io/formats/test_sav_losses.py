@@ -143,6 +143,25 @@ def test_only_the_rows_that_are_read_are_looked_at(tmp_path: Path) -> None:
     assert len(head(path, limit=2).head) == 2
 
 
+def test_rows_behind_those_that_the_file_counts_are_no_rows(tmp_path: Path) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(), _row(), _row(more=HIGHEST)])
+    raw = path.read_bytes()
+    path.write_bytes(raw[:80] + (2).to_bytes(4, "little") + raw[84:])
+    assert len(head(path).head) == 2
+
+
+def test_a_block_that_breaks_off_is_called_damaged(tmp_path: Path) -> None:
+    rows = [_row(float(n) / 7) for n in range(60)]
+    path = write_sav_bytes(tmp_path / "p.zsav", COLUMNS, rows, compression=2)
+    raw = bytearray(path.read_bytes())
+    place = int.from_bytes(raw[read_layout(path).start + 8 :][:8], "little")
+    size = place + 24 + 24 * 2 + 20  # the packed bytes of the third block
+    raw[size : size + 4] = (5).to_bytes(4, "little")
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match="the compressed rows cannot be followed"):
+        refuse_losses(path, [name for name, _ in COLUMNS], None, Notes())
+
+
 cells = st.one_of(
     st.sampled_from([HIGHEST, LOWEST, SYSMIS, NAN, 1.0, -99.0, 151.0, 152.0, 0.5]),
     st.integers(0, 2**64 - 1),
