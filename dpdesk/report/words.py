@@ -147,7 +147,7 @@ def compared_lines(table: Mapping[str, object]) -> list[Compared]:
 
 
 _MOST_ITEMS = 12
-_ONE = {"rows": m("row"), "values": m("value"), "people": m("person")}
+_ONE = {"rows": m("row"), "values": m("value"), "people": m("person"), "edges": m("edge")}
 
 
 def unit_of(number: object, unit: str) -> str:

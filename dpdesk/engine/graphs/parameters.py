@@ -98,5 +98,6 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Edges per person, at most",
         "Edges of one person that the noise hides together. With a cluster column, further rows "
         "of a person are left out; without one, the plan vouches for it.",
+        "edges",
     ),
 )

@@ -79,13 +79,13 @@ def delta_parameter() -> PositiveParameter:
     )
 
 
-def rows_parameter(label: str, help_text: str) -> IntegerParameter:
+def rows_parameter(label: str, help_text: str, unit: str = "rows") -> IntegerParameter:
     """The parameter ``rows_per_person``."""
     return IntegerParameter(
         "rows_per_person",
         label,
         help_text,
-        unit="rows",
+        unit=unit,
         minimum=1,
         maximum=1_000_000,
         default=1,
