@@ -19,6 +19,7 @@ from importlib import metadata
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from dpdesk.core.language import voice_of
 from dpdesk.core.language.catalogue import PAGES, TEXTS, part_of
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.resources import resource, resource_files
@@ -35,7 +36,11 @@ OTHER_WORDS = (
 
 
 def stated_texts(language: str) -> dict[str, str]:
-    """What a manifest says of the texts that its release was written with."""
+    """What a manifest says of the texts that its release is written with.
+
+    Raises StorageError ``resources.*`` when they cannot be read.
+    """
+    voice_of(language)
     return {"language": language, "sha256": texts_fingerprint(language)}
 
 

@@ -16,8 +16,9 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.private import releasing
 from dpdesk.app.verifying import verify_release
-from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.language import catalogue, read_catalogue
 from dpdesk.core.release import VerifyReport
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.io.store import DataStore
@@ -249,6 +250,22 @@ def test_a_run_that_fails_after_the_debit_stays_spent_and_leaves_nothing(
     assert not (tmp_path / "out").exists()
     with pytest.raises(RefusedError, match="1"):
         release(context, plan, tmp_path / "again")
+
+
+def test_texts_that_cannot_be_read_are_told_before_anything_is_paid(
+    context: AppContext, register: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = write_plan(register, "german.toml", "limit = 1.0")
+    text = plan.read_text("utf-8").replace('"register"', '"german"')
+    plan.write_text(text.replace("version = 1", 'version = 1\nlanguage = "de"'), "utf-8")
+    (tmp_path / "pages.po").write_bytes(b"\xff nothing of the kind")
+    read_catalogue.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(catalogue, "resource_files", lambda *_: (tmp_path / "pages.po",))
+        with pytest.raises(StorageError, match="translations to `de`"):
+            release(context, plan, tmp_path / "out")
+    read_catalogue.cache_clear()
+    assert release(context, plan, tmp_path / "again").out.is_dir()
 
 
 PUBLIC_STEPS = ("process", "write_public")

@@ -71,7 +71,7 @@ def write_private_release(
     RefusedError
         ``ledger.exhausted``: the budget is not enough; nothing was debited then.
     StorageError
-        The ledger or the disk fails.
+        The ledger or the disk fails, or ``resources.*``: the texts of the pages cannot be read.
     Cancelled
         The token was cancelled.
     """
@@ -79,6 +79,7 @@ def write_private_release(
     with ReleaseBuilder(out, context.workspace) as build, Printer() as printer:
         token.check()
         printer.warm()
+        stated_texts(prepared.plan.language)  # what cannot be read is told before anything is paid
         with desk.spending(debit_request(desk, prepared), report, token) as spent:
             work = _Work(prepared, build, token, report, printer)
             tables = work.measured(spent.debit)
