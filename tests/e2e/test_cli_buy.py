@@ -6,6 +6,8 @@ import csv
 import hashlib
 import json
 import math
+import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -240,9 +242,33 @@ def test_a_purchase_counts_the_rows_of_the_whole_cube_and_adds_up_with_it(
             sexes[sex] += 1
     expected = [sexes[sex] for sex in SEX]
     assert counted(first, "1-sex.csv") == pytest.approx(expected)
-    assert counted(second, "1-sex.csv") == expected
-    assert counted(third, "0.csv") == [sum(expected)]
+    assert counted(second, "1-sex.csv") == pytest.approx(expected)
+    assert counted(third, "0.csv") == pytest.approx([sum(expected)])
     _, both, _ = run("query", first, "--with", second, "--with", third, "--by", "sex")
+    assert both["warnings"] == []
+
+
+def test_pieces_of_a_plan_too_large_for_one_release_count_the_same_rows(
+    run: Run, tmp_path: Path
+) -> None:
+    names = [f"d{number}" for number in range(30)]
+    draw = random.Random(1)
+    rows = [[draw.choice("abcx" if j < 3 else "abc") for j in range(30)] for _ in range(300)]
+    lines = [",".join(each) for each in [names, *rows]]
+    (tmp_path / "wide.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    domains = {name: ["a", "b", "c"] for name in names}
+    keys = {"dimensions": names, "domains": domains, "levels": {}, "epsilon": 1}
+    plan = write_plan(tmp_path / "wide.csv", **keys)
+    plan.write_text(re.sub(r"\nage = .*", "", plan.read_text("utf-8")), "utf-8")
+    assert run("run", plan, "--out", tmp_path / "whole")[0] == 2
+    first, second = tmp_path / "first", tmp_path / "second"
+    paid = ("--epsilon", "1000000", "--out")
+    assert run("buy", plan, "--by", "d7,d8", *paid, first)[0] == 0
+    assert run("buy", plan, "--by", "d8", "--with", first, *paid, second)[0] == 0
+    assert run("verify", second)[0] == 0
+    held = Counter(row[8] for row in rows if "x" not in row)
+    assert counted(second, "1-d8.csv") == pytest.approx([held[each] for each in "abc"])
+    _, both, _ = run("query", first, "--with", second, "--by", "d8")
     assert both["warnings"] == []
 
 
