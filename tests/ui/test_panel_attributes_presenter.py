@@ -13,6 +13,7 @@ from dpdesk.ui.panels.attributes.presenter import (
     caution,
     filtered,
     next_role,
+    status,
     suggestions,
     warning,
 )
@@ -88,7 +89,11 @@ def test_the_filter_wants_every_word() -> None:
 
 def test_nothing_is_doubtful_as_long_as_nothing_was_decided() -> None:
     assert caution([Row("a", None, column(unique=100), "doubtful")], 0) == ""
-    assert "quasi-identifier" in caution([Row("a", Role.SENSITIVE, column())], 0)
+    decided = [Row("a", Role.SENSITIVE, column())]
+    assert "quasi-identifier" in caution(decided, 0)
+    assert caution(decided, 0, needed=False) == ""
+    assert status(decided, 0).note == "tag a quasi-identifier"
+    assert status(decided, 0, needed=False).note == ""
 
 
 @pytest.mark.parametrize(

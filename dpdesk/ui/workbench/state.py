@@ -16,6 +16,7 @@ from dpdesk.app.types import (
     Explored,
     History,
     Method,
+    PrivateMethod,
     ReleaseFacts,
     VerifyReport,
     WorkState,
@@ -95,6 +96,11 @@ class WorkbenchState(QObject):
     def method(self) -> Method | None:
         """The chosen method."""
         return next((entry for entry in self.methods if entry.id == self.work.method), None)
+
+    @property
+    def spends(self) -> bool:
+        """Whether the chosen method adds noise from a budget, whatever columns are tagged as."""
+        return isinstance(self.method, PrivateMethod)
 
     @property
     def explored(self) -> Explored | None:

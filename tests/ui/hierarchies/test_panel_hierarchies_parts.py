@@ -221,6 +221,10 @@ def test_the_step_says_how_far_it_is(states: tuple[State, ...], mark: Mark, note
     assert presenter.status(entries).note == note
 
 
+def test_nobody_is_told_to_tag_what_a_method_with_noise_does_not_ask_for() -> None:
+    assert presenter.status((), wanted=False).note == ""
+
+
 def test_choices_are_named_in_words() -> None:
     assert presenter.choice_words(None) == "none: value, then *"
     assert presenter.choice_words(HierarchyFile("h/age.csv")) == "age.csv"

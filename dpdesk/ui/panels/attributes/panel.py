@@ -154,7 +154,7 @@ class AttributesPanel(Panel):
     def status(self) -> PanelStatus:
         """Done when there is a quasi-identifier and nothing is doubtful."""
         self._settle()
-        return status(self._rows, len(self._qis))
+        return status(self._rows, len(self._qis), needed=not self._workbench.spends)
 
     def point_at(self, column: str) -> None:
         """Choose the row of a column."""
@@ -237,7 +237,7 @@ class AttributesPanel(Panel):
         if counted:
             self.grid.fit_columns()
         self._header.set_line(line(self._rows, len(self._qis)))
-        text = caution(self._rows, len(self._qis))
+        text = caution(self._rows, len(self._qis), needed=not self._workbench.spends)
         if not text:
             self.band.clear()
         elif text != self.band.text:

@@ -154,8 +154,11 @@ def line(rows: Sequence[Row], qis: int) -> str:
     return text.format(decided=len(rows) - waiting, all=len(rows), qis=qis)
 
 
-def caution(rows: Sequence[Row], qis: int) -> str:
-    """What is doubtful about the roles as a whole; empty if nothing."""
+def caution(rows: Sequence[Row], qis: int, *, needed: bool = True) -> str:
+    """What is doubtful about the roles as a whole; empty if nothing.
+
+    ``needed``: the method protects what quasi-identifiers tell.
+    """
     doubtful = [row.name for row in rows if row.role is not None and row.warning]
     parts: list[str] = []
     if len(doubtful) == 1:
@@ -166,7 +169,7 @@ def caution(rows: Sequence[Row], qis: int) -> str:
         text = translate("AttributesPanel", "{count} columns need a second look: {names}.")
         names = ", ".join(doubtful[:4]) + ("…" if len(doubtful) > 4 else "")
         parts.append(text.format(count=len(doubtful), names=names))
-    if not qis and any(row.role is not None for row in rows):
+    if needed and not qis and any(row.role is not None for row in rows):
         parts.append(
             translate(
                 "AttributesPanel",
@@ -177,9 +180,9 @@ def caution(rows: Sequence[Row], qis: int) -> str:
     return " ".join(parts)
 
 
-def status(rows: Sequence[Row], qis: int) -> PanelStatus:
-    """What the navigation shows."""
-    if not rows:
+def status(rows: Sequence[Row], qis: int, *, needed: bool = True) -> PanelStatus:
+    """What the navigation shows; ``needed`` as of :func:`caution`."""
+    if not rows or not (qis or needed):
         return PanelStatus(Mark.OPEN, "")
     if not qis:
         return PanelStatus(Mark.OPEN, translate("AttributesPanel", "tag a quasi-identifier"))

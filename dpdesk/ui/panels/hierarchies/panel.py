@@ -70,7 +70,7 @@ class HierarchiesPanel(Panel):
 
     def status(self) -> PanelStatus:
         """How many attributes have a hierarchy, or which one needs a look."""
-        return presenter.status(self._entries)
+        return presenter.status(self._entries, wanted=not self._workbench.spends)
 
     def point_at(self, column: str) -> None:
         """Choose an attribute."""

@@ -94,10 +94,12 @@ def choice_words(choice: HierarchyChoice | None) -> str:
     return translate("Hierarchies", "edited by hand")
 
 
-def status(entries: Sequence[Entry]) -> PanelStatus:
-    """What the navigation shows."""
+def status(entries: Sequence[Entry], *, wanted: bool = True) -> PanelStatus:
+    """What the navigation shows; ``wanted``: the method generalises quasi-identifiers."""
     needed = [one for one in entries if not one.optional]
     bad = [one for one in entries if one.state in (State.LACKING, State.FAILED)]
+    if not needed and not wanted:
+        return PanelStatus(Mark.OPEN, "")
     if not needed:
         return PanelStatus(Mark.OPEN, translate("Hierarchies", "tag a quasi-identifier first"))
     if bad:
