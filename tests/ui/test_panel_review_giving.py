@@ -107,6 +107,22 @@ def test_a_codebook_is_written_under_the_name_that_was_chosen(
     assert room.told == [("ok", f"The description of the release is in {tmp_path / 'given.xml'}.")]
 
 
+def test_what_a_format_cannot_hold_is_said_below_the_buttons(
+    room: Room, made: dict[str, Path], tmp_path: Path
+) -> None:
+    room.open(made["microdata"])
+    band = room.panel.release.give_band
+    room.asker.answer = tmp_path / "given.xpt"
+    room.button("Export as SAS").click()
+    room.quiet(lambda: bool(room.told))
+    assert band.kind == "info"
+    assert "The guarantee of the release is left out" in band.text
+    room.asker.answer = tmp_path / "given.parquet"
+    room.button("Export as Parquet").click()
+    room.quiet(lambda: len(room.told) == 2)
+    assert not band.isVisible()
+
+
 def test_the_evidence_pack_is_saved_as_a_page_or_a_pdf_by_its_name(
     room: Room, made: dict[str, Path], tmp_path: Path
 ) -> None:

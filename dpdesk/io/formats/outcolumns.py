@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv
 
 PIECE = 4_000
+_NAMED = 8
 _CELLS, _MOST_SEEN = 40_000, 100_000
 _NUMBER = re.compile(r"-?(\d+(\.\d+)?(e[+-]\d+)?)")
 _SHAPES = {
@@ -267,12 +268,16 @@ def pieces(table: PublishedCsv, token: CancelToken) -> Iterator[list[Any]]:
 
 
 def renamed(columns: Sequence[OutColumn], names: Sequence[str]) -> list[str]:
-    """A sentence for each column that the format calls otherwise."""
-    return [
+    """A sentence for each column that the format calls otherwise; of many for the first ones."""
+    found = [
         f"The column `{column.variable.name}` is called `{name}` in the file."
         for column, name in zip(columns, names, strict=True)
         if column.variable.name != name
     ]
+    if len(found) > _NAMED + 1:
+        more = f"{len(found) - _NAMED:,} more columns have another name in the file."
+        return [*found[:_NAMED], more]
+    return found
 
 
 def check_length(column: OutColumn, most: int, program: str) -> None:

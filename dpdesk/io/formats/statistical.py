@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.stat_faults import check_whole, no_rows, unreadable
-from dpdesk.io.formats.strange import note_periods, note_strange
+from dpdesk.io.formats.strange import note_periods, note_strange, without_ranges
 from dpdesk.io.formats.table import Notes, Values, damaged
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class StatisticalReader:
         if self.rows == 0 or not self.variables:
             raise no_rows(self._path.name, len(self.variables))
         note_periods(self.notes, self.variables, self._format)
+        self.variables = without_ranges(self.notes, self.variables)
         self._refuse_losses(request.limit)
 
     def _refuse_losses(self, limit: int | None) -> None:
@@ -231,35 +232,46 @@ def _variable(file_format: str, meta: Any, name: str, labels: Mapping[Any, str])
     storage = str(meta.readstat_variable_types.get(name) or "")
     display = str(meta.original_variable_types.get(name) or "")
     is_text = storage == "string"
+    kind = Kind.TEXT if is_text else kind_of(file_format, display)
     measure = str(meta.variable_measure.get(name) or "")
+
+    def code(key: Any) -> str:
+        return _code(key, file_format, kind)
+
     return Variable(
         name=name,
         label=str(meta.column_names_to_labels.get(name) or ""),
-        kind=Kind.TEXT if is_text else kind_of(file_format, display),
+        kind=kind,
         storage=storage,
         width=int(meta.variable_storage_width.get(name) or 0) if is_text else 0,
         format=display,
         measure=measure if measure in _MEASURES else "",
-        value_labels={_code(key, is_text): str(text) for key, text in labels.items()},
+        value_labels={code(key): str(text) for key, text in labels.items()},
         missing=_missing(
-            meta.missing_ranges.get(name, ()), file_format != "sav" and not is_text, is_text
+            meta.missing_ranges.get(name, ()), file_format != "sav" and not is_text, code
         ),
     )
 
 
-def _code(key: Any, is_text: bool) -> str:
-    """The text of a labelled value: a number, a text, or a letter of a missing value."""
+def _code(key: Any, file_format: str, kind: Kind) -> str:
+    """The text of a labelled value, as it stands among the values of its column."""
     if isinstance(key, str):
-        return key.rstrip(" ") if is_text else f".{key}"
-    return number_text(key)
+        return key.rstrip(" ") if kind is Kind.TEXT else f".{key}"
+    if kind in (Kind.TEXT, Kind.NUMBER):
+        return number_text(key)
+    values, odd, _ = moments(np.array([float(key)]), kind, clock_of(file_format, kind))
+    found = odd[0].as_py() or str(values[0].as_py())
+    return found.rstrip("0") if "." in found else found
 
 
-def _missing(ranges: Sequence[Mapping[str, Any]], letters: bool, is_text: bool) -> UserMissing:
+def _missing(
+    ranges: Sequence[Mapping[str, Any]], letters: bool, code: Callable[[Any], str]
+) -> UserMissing:
     values: list[str] = []
     low = high = None
     for item in ranges:
         if item["lo"] == item["hi"]:
-            values.append(_code(item["lo"], is_text))
+            values.append(code(item["lo"]))
         else:
             low = float("-inf") if item["lo"] <= -_LOWEST else float(item["lo"])
             high = float("inf") if item["hi"] >= _LOWEST else float(item["hi"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,22 @@ def note_periods(notes: Notes, variables: Sequence[Variable], file_format: str) 
                 f"Column `{variable.name}` counts {what} since 1960 ({variable.format}); it is "
                 "read as that number.",
             )
+
+
+def without_ranges(notes: Notes, variables: Sequence[Variable]) -> tuple[Variable, ...]:
+    """The variables without ranges of missing dates, which are noted: ranges are of numbers."""
+    found = []
+    for variable in variables:
+        missing = variable.missing
+        if missing.low is not None and variable.kind is not Kind.NUMBER:
+            variable = replace(variable, missing=replace(missing, low=None, high=None))
+            notes.add(
+                f"range {variable.name}",
+                f"Column `{variable.name}`: the range of missing dates or times is not taken over; "
+                "its values stay ordinary values.",
+            )
+        found.append(variable)
+    return tuple(found)
 
 
 def note_strange(notes: Notes, variable: Variable, numbers: Any, strange: Any, start: int) -> None:

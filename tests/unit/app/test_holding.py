@@ -18,6 +18,7 @@ from dpdesk.core.export_formats import DESCRIPTIONS, FORMATS
 from dpdesk.core.export_holding import HOLDS, Piece
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.labels import Kind, UserMissing, Variable
+from dpdesk.core.language import voice_of
 from dpdesk.core.release import ReleaseFacts
 from dpdesk.core.resources import resource
 from dpdesk.io.canonical import canonical_json
@@ -139,6 +140,8 @@ def test_a_piece_is_held_as_declared_or_said_to_be_lost(
     case, path = case_of(form, piece), tmp_path / f"out.{form}"
     facts = facts_of(tmp_path, form, case.said, case.values)
     told = write_verified(facts, form, path, workspace, CancelToken(), silent)
+    german = voice_of("de")
+    assert [text for text in told if german.say(text) == text] == []
     found = READERS[form](path).get(piece)
     if piece is Piece.GUARANTEE and found is not None:
         found = CLAIM if CLAIM in str(found) else None

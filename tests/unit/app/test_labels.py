@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
-from dpdesk.app.labelling import released_variables
+from dpdesk.app.labelling import label_faults, released_variables
 from dpdesk.app.planning import prepare
 from dpdesk.app.releasing import write_release
 from dpdesk.app.verifying import verify_release
@@ -25,8 +25,10 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.labels import Codebook, Kind, UserMissing, Variable
 from dpdesk.core.recoding import Recoding
 from dpdesk.io.canonical import canonical_json, read_canonical
+from dpdesk.io.csvw import csvw_metadata
 from dpdesk.io.planfile import read_plan
 from dpdesk.io.published import PublishedCsv
+from dpdesk.io.variablesfile import read_variables
 from tests.helpers.postgres import postgres_server
 from tests.helpers.stat_files import head, real
 
@@ -306,5 +308,11 @@ def test_labels_of_a_release_are_checked_and_exported(tmp_path: Path, context: A
     report = verify_release(release, context.registry, CancelToken(), silent)
     reasons = [item.reason for item in report.failures if item.path.endswith("metadata.json")]
     assert any("is not what manifest and variables.json give" in reason for reason in reasons)
+    manifest = read_canonical(release / "public/manifest.json")
+    columns = tuple(table.names)
+    book = read_variables(path, columns)
+    earlier = csvw_metadata("microdata.csv", columns, book, manifest, form=1)
+    document.write_bytes(canonical_json(earlier))  # as releases of earlier versions have it
+    assert label_faults(release / "public", manifest, columns) == []
     path.unlink()
     assert not verify_release(release, context.registry, CancelToken(), silent).ok

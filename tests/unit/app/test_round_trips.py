@@ -1,4 +1,4 @@
-"""Real files of SPSS and Stata through k-anonymity with generalisation, and back.
+"""Real files of SPSS, Stata and SAS through k-anonymity with generalisation, and back.
 
 What a file says of its columns must come back where the release still shows what it is about:
 variable labels, labels of the codes that are left, and which of these mean "no answer".
@@ -30,7 +30,7 @@ _FILES = sorted(
     str(path.relative_to(_NAMED))
     for folder in _FOLDERS
     for path in (Path(_NAMED, folder).rglob("*") if _NAMED else ())
-    if path.suffix in (".sav", ".zsav", ".dta")
+    if path.suffix in (".sav", ".zsav", ".dta", ".xpt")
 )
 
 
@@ -96,7 +96,7 @@ def test_what_a_real_file_says_of_its_columns_comes_back(
             return
         out = write_release(ready, tmp_path / "out", context.workspace, CancelToken(), silent).out
     assert verify_release(out, context.registry, CancelToken(), silent).ok
-    form = "dta" if source.suffix == ".dta" else "sav"
+    form = source.suffix.removeprefix(".").removeprefix("z")
     again = tmp_path / f"again.{form}"
     export_release(out, form, again, context.workspace, CancelToken(), silent)
     after = head(again, limit=100_000)

@@ -17,10 +17,11 @@ from dpdesk.app.labelling import plain_variable
 from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable
+from dpdesk.core.language import voice_of
 from dpdesk.io.formats.dtawriter import write_dta
 from dpdesk.io.formats.moments import kind_of
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.outcolumns import About
+from dpdesk.io.formats.outcolumns import About, Accepted, OutColumn, renamed
 from dpdesk.io.formats.outnames import accepted_names
 from dpdesk.io.formats.savwriter import write_sav
 from dpdesk.io.formats.xptwriter import write_xpt
@@ -137,6 +138,10 @@ def test_names_that_a_program_refuses_are_changed_and_kept_as_labels(tmp_path: P
     assert accepted_names(["_id", "a.", "€"], 32, first="_") == ["_id", "a", "v"]
     found = head(written(tmp_path, "sav", names, [["1", "2", "3", "4"]]))
     assert [variable.label for variable in found.variables] == names
+    columns = [OutColumn(Variable(f"{number}"), Accepted()) for number in range(12)]
+    told = renamed(columns, [f"v_{number}" for number in range(12)])
+    assert told[0] == "The column `0` is called `v_0` in the file."
+    assert told[8:] == ["4 more columns have another name in the file."]
 
 
 def test_texts_too_long_for_a_format_are_refused(tmp_path: Path) -> None:
@@ -164,6 +169,7 @@ def lost(
     target.unlink(missing_ok=True)
     table = PublishedCsv(source, CancelToken())
     told = WRITERS[form](table, Codebook((said,)), target, ABOUT, CancelToken(), lambda rows: None)
+    assert [text for text in told if voice_of("de").say(text) == text] == []
     found = head(target)
     return told, [row[0] for row in found.head], found.variables[0]
 
@@ -360,3 +366,36 @@ def test_periods_of_stata_come_back(tmp_path: Path, form: str) -> None:
     assert [variable.format for variable in head(first).variables] == [form]
     assert head(first).head == (("233",), ("",))
     assert _book_of(first).variables[0].format == form
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (Kind.DATE, ["1900-01-01", "2018-05-06"]),
+        (Kind.DATETIME, ["1900-01-01 00:00:00", "2018-05-06 10:10:10.5"]),
+        (Kind.TIME, ["23:59:59", "10:10:10"]),
+    ],
+)
+def test_labels_and_missing_values_of_dates_are_dates(
+    kind: Kind, values: list[str], tmp_path: Path
+) -> None:
+    unknown = values[0]
+    said = Variable("x", kind=kind, value_labels={unknown: "no"}, missing=UserMissing((unknown,)))
+    told, again, read = lost(tmp_path, "sav", values, said)
+    assert (told, again) == ([], values)
+    assert read.value_labels == {unknown: "no"}
+    assert read.missing.values == (unknown,)
+    frame, _ = pyreadstat.read_sav(tmp_path / "t.sav")
+    assert frame["x"].isna().tolist() == [True, False]
+    told, _, read = lost(tmp_path, "dta", values, said)
+    assert (read.value_labels == said.value_labels) == (kind is Kind.DATE)
+    assert len(told) == (1 if kind is Kind.DATE else 2)
+
+
+def test_a_range_of_missing_dates_is_noted(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [datetime.date(2018, 5, 6), datetime.date(2019, 5, 6)]})
+    path = tmp_path / "a.sav"
+    pyreadstat.write_sav(frame, path, missing_ranges={"x": [{"lo": 1.0, "hi": 1e9}]})
+    found = head(path)
+    assert (found.variables[0].kind, bool(found.variables[0].missing)) == (Kind.DATE, False)
+    assert any("Column `x`: the range of missing dates" in note for note in found.notes)
