@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -171,6 +172,24 @@ def changed(row: int, column: int, value: str) -> Callable[[Rows], Rows]:
         return lines
 
     return change
+
+
+def test_words_of_other_texts_are_not_checked_even_with_the_source(
+    context: AppContext, folder: Path, made: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(made, tmp_path / "copy"))
+    manifest: Any = manifest_of(copy)
+    manifest["guarantee"]["claim"] = "In other words."
+    manifest["texts"]["sha256"] = "0" * 64
+    seal_again(copy, manifest)
+    for source in (None, folder / clinic.SOURCE):
+        found = verified(context, copy, source)
+        unchecked = [c.claim for c in found.claims if c.status is CheckStatus.NOT_CHECKED]
+        assert found.ok
+        assert unchecked == [
+            "the words of the guarantee",
+            "about.html says what the manifest and the table say",
+        ]
 
 
 FORGERIES: dict[str, tuple[Callable[[Rows], Rows], bool]] = {

@@ -337,6 +337,20 @@ def test_a_skilful_forgery_is_found(
         assert all(failure.path and failure.reason for failure in found.failures)
 
 
+def test_words_of_other_texts_are_not_checked(
+    context: AppContext, genuine: Mapping[str, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(genuine["plain"], tmp_path / "release"))
+    said: Said = manifest_of(folder)
+    said["guarantee"]["claim"] = "In other words."
+    said["texts"]["sha256"] = "0" * 64
+    seal_again(folder, said)
+    found = verify_release(folder, context.registry, CancelToken(), silent)
+    unchecked = [c.claim for c in found.claims if c.status is CheckStatus.NOT_CHECKED]
+    assert found.ok
+    assert unchecked == ["guarantee", "about.html says what the manifest and the table say"]
+
+
 def test_a_file_that_was_changed_or_added_is_named(
     context: AppContext, genuine: Mapping[str, Path], tmp_path: Path
 ) -> None:
