@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.private.pages import public_page
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
 from tests.helpers.cubes import people, release, write_plan, write_register
-from tests.helpers.forging import canonical, manifest_of, seal_again
+from tests.helpers.forging import canonical, check_found, forged, manifest_of, seal_again
 
 PLANS: dict[str, dict[str, Any]] = {
     "counts": {},
@@ -298,30 +297,16 @@ FORGERIES: tuple[tuple[str, Forgery], ...] = (
 def test_a_skilful_forgery_is_found_in_the_release_and_in_its_public_part_alone(
     context: AppContext, genuine: Mapping[str, Path], tmp_path: Path, kind: str, forge: Forgery
 ) -> None:
-    folder = Path(shutil.copytree(genuine[kind], tmp_path / "made" / "release"))
-    said: Said = manifest_of(folder)
-    forge(said, folder / "public")
-    (folder / "public/about.html").write_bytes(
-        public_page(said, context.registry.get("dp-cube", "the test"))
-    )
-    seal_again(folder, said)
-    for place in (folder, folder / "public"):
-        found = verify_release(place, context.registry, CancelToken(), silent)
-        assert not found.ok
-        assert all(failure.path and failure.reason for failure in found.failures)
+    method = context.registry.get("dp-cube", "the test")
+    check_found(forged(genuine[kind], tmp_path / "made", forge, method), context.registry)
 
 
 @pytest.mark.parametrize("kind", ["counts", "tree"])
 def test_categories_that_no_hierarchy_declares_are_found_with_the_evidence(
     context: AppContext, genuine: Mapping[str, Path], tmp_path: Path, kind: str
 ) -> None:
-    folder = Path(shutil.copytree(genuine[kind], tmp_path / "made" / "release"))
-    said: Said = manifest_of(folder)
-    rename_hierarchy_categories(said, folder / "public")
-    (folder / "public/about.html").write_bytes(
-        public_page(said, context.registry.get("dp-cube", "the test"))
-    )
-    seal_again(folder, said)
+    method = context.registry.get("dp-cube", "the test")
+    folder = forged(genuine[kind], tmp_path / "made", rename_hierarchy_categories, method)
     found = verify_release(folder, context.registry, CancelToken(), silent)
     assert [failure.reason for failure in found.failures] == [
         "domains of hierarchies: the categories of `age` are others, or in another order"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +14,6 @@ import pytest
 from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.app.ledgers import open_ledger
-from dpdesk.app.private.pages import public_page
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
@@ -23,7 +21,7 @@ from dpdesk.io.planfile import read_plan
 from dpdesk.project.ledger import Ledger
 from dpdesk.project.review.votes import ItemStatus
 from tests.helpers.cubes import AGES, SEX, people, release, write_plan, write_register
-from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.forging import check_found, forged, manifest_of
 
 Said = dict[str, Any]
 Forgery = Callable[[Said, Path], None]
@@ -296,13 +294,5 @@ FORGERIES: tuple[tuple[str, Forgery], ...] = (
 def test_a_skilful_forgery_of_the_exact_part_is_found(
     context: AppContext, genuine: Mapping[str, Path], tmp_path: Path, kind: str, forge: Forgery
 ) -> None:
-    folder = Path(shutil.copytree(genuine[kind], tmp_path / "release"))
-    said: Said = manifest_of(folder)
-    forge(said, folder / "public")
-    page = public_page(said, context.registry.get("dp-cube", "the test"))
-    (folder / "public/about.html").write_bytes(page)
-    seal_again(folder, said)
-    for place in (folder, folder / "public"):
-        found = verify_release(place, context.registry, CancelToken(), silent)
-        assert not found.ok
-        assert all(failure.path and failure.reason for failure in found.failures)
+    method = context.registry.get("dp-cube", "the test")
+    check_found(forged(genuine[kind], tmp_path, forge, method), context.registry)

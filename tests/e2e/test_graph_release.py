@@ -15,7 +15,6 @@ import pytest
 from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.app.private.browsing import preview_table, released_tables
-from dpdesk.app.private.pages import public_page
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import read_release, verify_release
 from dpdesk.cli.main import main
@@ -23,7 +22,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.project.review.votes import ItemStatus
 from tests.helpers.cubes import toml
-from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.forging import check_found, forged, manifest_of
 from tests.reference.graphs import pairs as every_pair
 from tests.reference.graphs import sums
 
@@ -325,16 +324,8 @@ FORGERIES: tuple[tuple[str, Forgery], ...] = (
 def test_a_skilful_forgery_is_found(
     context: AppContext, genuine: Mapping[str, Path], tmp_path: Path, kind: str, forge: Forgery
 ) -> None:
-    folder = Path(shutil.copytree(genuine[kind], tmp_path / "release"))
-    said: Said = manifest_of(folder)
-    forge(said, folder / "public")
-    page = public_page(said, context.registry.get("dp-graph", "the test"))
-    (folder / "public/about.html").write_bytes(page)
-    seal_again(folder, said)
-    for place in (folder, folder / "public"):
-        found = verify_release(place, context.registry, CancelToken(), silent)
-        assert not found.ok
-        assert all(failure.path and failure.reason for failure in found.failures)
+    method = context.registry.get("dp-graph", "the test")
+    check_found(forged(genuine[kind], tmp_path, forge, method), context.registry)
 
 
 def test_words_of_other_texts_are_not_checked(

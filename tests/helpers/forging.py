@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from dpdesk.app.private.pages import public_page
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.engine.method import Method
+from dpdesk.engine.registry import Registry
 
 
 def canonical(value: object) -> bytes:
@@ -32,6 +41,26 @@ def seal_again(release: Path, manifest: dict[str, object]) -> None:
     seal = {"format": 1, "files": sealed, "self": ""}
     seal["self"] = hashlib.sha256(canonical(seal)).hexdigest()
     (release / "internal/seal.json").write_bytes(canonical(seal))
+
+
+def forged(
+    genuine: Path, folder: Path, forge: Callable[[dict[str, Any], Path], None], method: Method
+) -> Path:
+    """A copy below ``folder`` in which page, hashes and seal agree with what ``forge`` changed."""
+    copy = Path(shutil.copytree(genuine, folder / "release"))
+    said = manifest_of(copy)
+    forge(said, copy / "public")
+    (copy / "public/about.html").write_bytes(public_page(said, method))
+    seal_again(copy, said)
+    return copy
+
+
+def check_found(folder: Path, registry: Registry) -> None:
+    """A forgery is found in the release, and in its public part alone."""
+    for place in (folder, folder / "public"):
+        found = verify_release(place, registry, CancelToken(), silent)
+        assert not found.ok
+        assert all(failure.path and failure.reason for failure in found.failures)
 
 
 def manifest_of(release: Path) -> dict[str, object]:

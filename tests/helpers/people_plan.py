@@ -86,6 +86,14 @@ def open_plan(bench: Workbench, plan: Path, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: bench.data is not None and not bench.hub.busy, timeout=TIMEOUT)
 
 
+def bench_at(home: Path, hub: JobHub, qtbot: QtBot) -> Iterator[Workbench]:
+    """A workbench of a program with this home, closed at the end."""
+    with AppContext.open(home) as context:
+        made = Workbench(context, hub)
+        yield made
+        close_bench(made, hub, qtbot)
+
+
 def close_bench(bench: Workbench, hub: JobHub, qtbot: QtBot) -> None:
     """Stop everything and close the data."""
     hub.cancel_all()

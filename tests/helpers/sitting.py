@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
@@ -16,6 +17,7 @@ from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 
 TIMEOUT = 30_000
+Shown = TypeVar("Shown", bound=QWidget)
 
 
 def light_theme(qapp: QApplication) -> Iterator[ThemeManager]:
@@ -28,6 +30,15 @@ def light_theme(qapp: QApplication) -> Iterator[ThemeManager]:
     qapp.setStyleSheet(style)
     qapp.setPalette(palette)
     qapp.setFont(font)
+
+
+def shown(widget: Shown, qtbot: QtBot) -> Shown:
+    """A widget on the screen, as large as a panel of the window."""
+    qtbot.addWidget(widget)
+    widget.resize(1200, 760)
+    with qtbot.waitExposed(widget):
+        widget.show()
+    return widget
 
 
 class Sitting:

@@ -10,7 +10,6 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.types import AppContext
 from dpdesk.core.schema import Role
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.attributes.model import AttributesModel
@@ -21,6 +20,7 @@ from dpdesk.ui.panels.data.presenter import facts, header_note
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
+from tests.helpers.people_plan import bench_at
 from tests.helpers.stat_files import write_people
 
 TIMEOUT = 20_000
@@ -29,12 +29,7 @@ TIP, SPOKEN = Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole
 
 @pytest.fixture
 def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
-    with AppContext.open(tmp_path / "home") as context:
-        made = Workbench(context, hub)
-        yield made
-        hub.cancel_all()
-        qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
-        made.close()
+    yield from bench_at(tmp_path / "home", hub, qtbot)
 
 
 def test_an_spss_file_shows_its_labels_codes_and_missing_values(

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 from dpdesk.app.pseudonyms import make_key
-from dpdesk.app.types import AppContext, Role, SetParameters, SetPseudonym, SetRoles
+from dpdesk.app.types import Role, SetParameters, SetPseudonym, SetRoles
 from dpdesk.core.jobs import silent
 from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.ui.jobs import JobHub
@@ -26,6 +26,7 @@ from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
+from tests.helpers.people_plan import bench_at
 
 TIMEOUT = 20_000
 ROWS = 200
@@ -38,12 +39,7 @@ def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
     rows = [(n, 30 + n % 4, "fm"[n % 2], 1_000 + n % 50, 1.5) for n in range(ROWS - 1)]
     with (tmp_path / "people.csv").open("w", newline="") as file:
         csv.writer(file).writerows([COLUMNS, *rows, (ROWS, 99, "f", 1_000, 1.5)])
-    with AppContext.open(tmp_path / "home") as context:
-        made = Workbench(context, hub)
-        yield made
-        hub.cancel_all()
-        qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
-        made.close()
+    yield from bench_at(tmp_path / "home", hub, qtbot)
 
 
 @pytest.fixture

@@ -24,16 +24,12 @@ from tests.helpers.a11y import findings
 from tests.helpers.cubes import people as register_people
 from tests.helpers.cubes import write_plan, write_register
 from tests.helpers.people_plan import TIMEOUT, open_plan, write_people
+from tests.helpers.sitting import shown
 
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ComparePanel:
-    made = ComparePanel(bench, theme)
-    qtbot.addWidget(made)
-    made.resize(1200, 760)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return shown(ComparePanel(bench, theme), qtbot)
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QPushButton, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
-from dpdesk.app.types import AppContext
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.data import DataPanel
 from dpdesk.ui.panels.data.presenter import Page
@@ -24,6 +23,7 @@ from dpdesk.ui.shell import Mark
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
+from tests.helpers.people_plan import bench_at
 
 TIMEOUT = 20_000
 ROWS = 900
@@ -31,12 +31,7 @@ ROWS = 900
 
 @pytest.fixture
 def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
-    with AppContext.open(tmp_path / "home") as context:
-        made = Workbench(context, hub)
-        yield made
-        hub.cancel_all()
-        qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
-        made.close()
+    yield from bench_at(tmp_path / "home", hub, qtbot)
 
 
 @pytest.fixture

@@ -28,16 +28,12 @@ from tests.helpers.people_plan import (
     open_plan,
     write_people,
 )
+from tests.helpers.sitting import shown
 
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
-    made = ProtectPanel(bench, theme)
-    qtbot.addWidget(made)
-    made.resize(1200, 760)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return shown(ProtectPanel(bench, theme), qtbot)
 
 
 @pytest.fixture

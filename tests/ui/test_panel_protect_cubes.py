@@ -20,16 +20,12 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.cubes import people, write_plan, write_register
 from tests.helpers.people_plan import TIMEOUT, open_plan
+from tests.helpers.sitting import shown
 
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
-    made = ProtectPanel(bench, theme)
-    qtbot.addWidget(made)
-    made.resize(1200, 760)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return shown(ProtectPanel(bench, theme), qtbot)
 
 
 def settled(panel: ProtectPanel, qtbot: QtBot) -> None:

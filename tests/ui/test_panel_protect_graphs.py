@@ -17,6 +17,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.people_plan import TIMEOUT, open_plan
+from tests.helpers.sitting import shown
 
 PLAN = """version = 1
 [source]
@@ -32,12 +33,7 @@ nodes = ["ann", "bob", "cem", "dora", "eve"]
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
-    made = ProtectPanel(bench, theme)
-    qtbot.addWidget(made)
-    made.resize(1200, 760)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return shown(ProtectPanel(bench, theme), qtbot)
 
 
 def opened(

@@ -15,16 +15,12 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.people_plan import TIMEOUT, open_plan
+from tests.helpers.sitting import shown
 
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ReviewPanel:
-    made = ReviewPanel(bench, theme, ScriptedAsker())
-    qtbot.addWidget(made)
-    made.resize(1200, 760)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return shown(ReviewPanel(bench, theme, ScriptedAsker()), qtbot)
 
 
 def button(panel: ReviewPanel, words: str) -> QPushButton:

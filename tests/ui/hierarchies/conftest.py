@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.types import AppContext, SetRoles
+from dpdesk.app.types import SetRoles
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.hierarchy_panel import JOBS, QUASI, TIMEOUT, Answers, settle
+from tests.helpers.people_plan import bench_at
 
 
 @pytest.fixture
@@ -22,12 +23,7 @@ def workbench(qtbot: QtBot, hub: JobHub, tmp_path: Path) -> Iterator[Workbench]:
     rows = [(20 + n % 40, JOBS[n % 6], 1000 + n) for n in range(120)]
     with (tmp_path / "people.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("age", "job", "pay"), *rows, ("", "judge", 7)])
-    with AppContext.open(tmp_path / "home") as context:
-        made = Workbench(context, hub)
-        yield made
-        hub.cancel_all()
-        qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
-        made.close()
+    yield from bench_at(tmp_path / "home", hub, qtbot)
 
 
 @pytest.fixture
