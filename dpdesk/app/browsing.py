@@ -22,8 +22,8 @@ from dpdesk.core.query import Askable, AskableColumn, Grouping
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.engine.olap.cube import ReleasedCube
-    from dpdesk.engine.olap.grids import SumReader
+    from dpdesk.engine.cubes.olap.cube import ReleasedCube
+    from dpdesk.engine.cubes.olap.grids import SumReader
 
 FORMATS = ("csv", "xlsx")
 MOST_SHOWN = 200_000
@@ -71,7 +71,7 @@ class OpenCube:
         InputError ``query.*``; RefusedError ``query.*``, of which ``query.refused`` says that no
         table has the dimensions together; Cancelled.
         """
-        from dpdesk.engine.olap.answering import read_grid
+        from dpdesk.engine.cubes.olap.answering import read_grid
 
         report(StepStarted("Read the table", 1, 1))
         wanted, cube = state.query().columns(), self.cube
@@ -108,8 +108,8 @@ def open_cube(
     """
     from dpdesk.app.combining import related_words
     from dpdesk.app.private.labelling import read_dimension_labels
-    from dpdesk.engine.olap.combined import reader_of
-    from dpdesk.engine.olap.cube import ReleasedCube
+    from dpdesk.engine.cubes.olap.combined import reader_of
+    from dpdesk.engine.cubes.olap.cube import ReleasedCube
     from dpdesk.io.release_content import ReleaseContent
 
     folders, found, manifests = (folder, *beside), [], []
@@ -151,7 +151,7 @@ def _check_cube(manifest: Mapping[str, object], folder: Path) -> None:
 
 
 def _with_known(cube: ReleasedCube, known: OpenCube | None) -> tuple[Askable, Mapping[str, Levels]]:
-    from dpdesk.engine.olap.selection import askable_cube
+    from dpdesk.engine.cubes.olap.selection import askable_cube
 
     asked = askable_cube(cube)
     levels = dict(zip(cube.domain.dimensions, cube.levels, strict=True))
@@ -173,7 +173,7 @@ def planned_cube(context: AppContext, shop: Shop, token: CancelToken, report: Re
     Raises InputError for whatever is wrong with the plan, Cancelled.
     """
     from dpdesk.app.buying import described
-    from dpdesk.engine.olap.selection import askable_cube
+    from dpdesk.engine.cubes.olap.selection import askable_cube
 
     columns: list[AskableColumn] = []
     levels: dict[str, Levels] = {}

@@ -26,10 +26,10 @@ from dpdesk.core.plan import Plan, Protection
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.release import ReleaseSummary
-    from dpdesk.engine.olap.combined import CombinedReleases
-    from dpdesk.engine.olap.cube import ReleasedCube
-    from dpdesk.engine.olap.grids import SumReader
-    from dpdesk.engine.olap.purchase import Accuracy, Comparison
+    from dpdesk.engine.cubes.olap.combined import CombinedReleases
+    from dpdesk.engine.cubes.olap.cube import ReleasedCube
+    from dpdesk.engine.cubes.olap.grids import SumReader
+    from dpdesk.engine.cubes.olap.purchase import Accuracy, Comparison
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ def make_offer(
 
 
 def _as_combined(reader: SumReader, releases: Sequence[Path]) -> CombinedReleases:
-    from dpdesk.engine.olap.combined import CombinedReleases, combine
-    from dpdesk.engine.olap.grids import OneRelease
+    from dpdesk.engine.cubes.olap.combined import CombinedReleases, combine
+    from dpdesk.engine.cubes.olap.grids import OneRelease
 
     if isinstance(reader, OneRelease):
         _check_noisy(reader.cube, releases[0])
@@ -211,8 +211,8 @@ def _known(
     releases: Sequence[Path], token: CancelToken
 ) -> tuple[CombinedReleases | None, tuple[str, ...]]:
     """The releases read as one, and the hashes of their manifests."""
-    from dpdesk.engine.olap.combined import combine
-    from dpdesk.engine.olap.cube import ReleasedCube
+    from dpdesk.engine.cubes.olap.combined import combine
+    from dpdesk.engine.cubes.olap.cube import ReleasedCube
     from dpdesk.io.release_content import ReleaseContent
 
     found, hashes = [], []
@@ -259,7 +259,7 @@ def manifest_hash(manifest: Mapping[str, object]) -> str:
 
 def _plan_for(plan: Plan, wish: Wish, follows: Sequence[str], where: str) -> Plan:
     """The plan of the purchase: one table, one noise source, the names of those before it."""
-    from dpdesk.engine.olap.purchase import one_table
+    from dpdesk.engine.cubes.olap.purchase import one_table
 
     if plan.protection.method != CUBE:
         raise InputError("buy.no-cube", f"{where}: the plan's method is not `{CUBE}`.")
@@ -287,7 +287,7 @@ def _plan_for(plan: Plan, wish: Wish, follows: Sequence[str], where: str) -> Pla
 def _offered(prepared: PreparedDesign) -> ReleasedCube:
     """The cube that the release of a design would hold."""
     from dpdesk.core.parameters import effective_parameters
-    from dpdesk.engine.olap.cube import ReleasedCube
+    from dpdesk.engine.cubes.olap.cube import ReleasedCube
 
     parameters = prepared.method.parameters
     manifest = {
@@ -300,7 +300,7 @@ def _offered(prepared: PreparedDesign) -> ReleasedCube:
 def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedReleases | None) -> Offer:
     from dpdesk.app.ledgers import open_ledger
     from dpdesk.engine.cubes.lattice import cells
-    from dpdesk.engine.olap.purchase import compare, fits
+    from dpdesk.engine.cubes.olap.purchase import compare, fits
 
     design, offered = prepared.design, _offered(prepared)
     if known is not None:

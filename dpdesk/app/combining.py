@@ -17,8 +17,8 @@ from dpdesk.core.query import Answer, Query
 from dpdesk.core.shapes import as_list, as_table
 
 if TYPE_CHECKING:
-    from dpdesk.engine.olap.combined import CombinedReleases
-    from dpdesk.engine.olap.grids import OneRelease
+    from dpdesk.engine.cubes.olap.combined import CombinedReleases
+    from dpdesk.engine.cubes.olap.grids import OneRelease
 
 _UNRELATED = (
     "The releases do not name each other; they are combined as tables of the same data, each with "
@@ -49,7 +49,7 @@ class OpenTogether:
 
     def ask(self, query: Query, token: CancelToken, report: Report) -> Answer:
         """The answer from all of them; as :meth:`~dpdesk.app.querying.OpenRelease.ask`."""
-        from dpdesk.engine.olap.answering import read_grid
+        from dpdesk.engine.cubes.olap.answering import read_grid
 
         with told(self.about.folder):
             answer = read_grid(self.reader, query, token).answer()
@@ -62,9 +62,9 @@ def open_together(folders: Sequence[Path], token: CancelToken, report: Report) -
     Raises InputError ``release.missing``, ``release.unreadable``, ``query.twice``,
     ``query.combine``; RefusedError ``release.not-intact``, ``query.no-cube``; Cancelled.
     """
-    from dpdesk.engine.olap.combined import reader_of
-    from dpdesk.engine.olap.cube import ReleasedCube
-    from dpdesk.engine.olap.selection import askable_cube
+    from dpdesk.engine.cubes.olap.combined import reader_of
+    from dpdesk.engine.cubes.olap.cube import ReleasedCube
+    from dpdesk.engine.cubes.olap.selection import askable_cube
     from dpdesk.io.release_content import ReleaseContent
 
     found, manifests = [], []

@@ -46,7 +46,7 @@ MODULES = (
     "dpdesk.engine.noise.kernels",
     "dpdesk.app.private.releasing",
     "dpdesk.app.browsing",
-    "dpdesk.engine.olap.answering",
+    "dpdesk.engine.cubes.olap.answering",
     "dpdesk.io.release_content",
     "dpdesk.engine.diverted.exploration",
     "dpdesk.engine.diverted.releasing",

@@ -17,7 +17,7 @@ from dpdesk.core.query_texts import read_names
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.jobs import CancelToken, Report
-    from dpdesk.engine.olap.purchase import Accuracy
+    from dpdesk.engine.cubes.olap.purchase import Accuracy
 
 
 def buy(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:

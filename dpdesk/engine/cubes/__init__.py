@@ -1,1 +1,1 @@
-"""Differentially private data cubes: lattice, planners, measurement, consistency."""
+"""Differentially private data cubes: lattice, planners, measurement, consistency, browsing."""

@@ -54,8 +54,8 @@ class DpCube(PrivateMethod):
 
     def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
         """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.olap.cube import ReleasedCube
-        from dpdesk.engine.olap.selection import askable_cube
+        from dpdesk.engine.cubes.olap.cube import ReleasedCube
+        from dpdesk.engine.cubes.olap.selection import askable_cube
 
         return askable_cube(ReleasedCube.from_manifest(content.manifest))
 
@@ -63,8 +63,8 @@ class DpCube(PrivateMethod):
         self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
     ) -> Answer:
         """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.olap.answering import cube_grid
-        from dpdesk.engine.olap.cube import ReleasedCube
+        from dpdesk.engine.cubes.olap.answering import cube_grid
+        from dpdesk.engine.cubes.olap.cube import ReleasedCube
 
         cube = ReleasedCube.from_manifest(content.manifest)
         return cube_grid(cube, query, content, token).answer()

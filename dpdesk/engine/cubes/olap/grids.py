@@ -21,9 +21,9 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.lattice import cells, members
-from dpdesk.engine.olap.cube import ReleasedCube, Vector
-from dpdesk.engine.olap.selection import AxisGroups
-from dpdesk.engine.olap.variances import covariances, explained, sum_variances
+from dpdesk.engine.cubes.olap.cube import ReleasedCube, Vector
+from dpdesk.engine.cubes.olap.selection import AxisGroups
+from dpdesk.engine.cubes.olap.variances import covariances, explained, sum_variances
 
 Floats = NDArray[np.float64]
 MOST_NUMBERS = 1_000_000

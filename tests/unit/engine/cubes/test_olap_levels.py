@@ -8,10 +8,10 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Grouping, Query
 from dpdesk.core.query_texts import read_condition, read_query
-from dpdesk.engine.olap.answering import cube_grid
-from dpdesk.engine.olap.cube import ReleasedCube
-from dpdesk.engine.olap.levels import levels_of
-from dpdesk.engine.olap.selection import allowed_categories
+from dpdesk.engine.cubes.olap.answering import cube_grid
+from dpdesk.engine.cubes.olap.cube import ReleasedCube
+from dpdesk.engine.cubes.olap.levels import levels_of
+from dpdesk.engine.cubes.olap.selection import allowed_categories
 from tests.helpers.released_cubes import memory_release
 
 TENS = (*(f"{n}-{n + 9}" for n in range(0, 80, 10)), "80+", "not stated")

@@ -24,10 +24,10 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plain import quoted
 from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.lattice import cells, magnification, mask_of, members
-from dpdesk.engine.olap.cube import ReleasedCube
-from dpdesk.engine.olap.grids import OneRelease, Sums, needed
-from dpdesk.engine.olap.selection import AxisGroups
-from dpdesk.engine.olap.variances import sum_variances
+from dpdesk.engine.cubes.olap.cube import ReleasedCube
+from dpdesk.engine.cubes.olap.grids import OneRelease, Sums, needed
+from dpdesk.engine.cubes.olap.selection import AxisGroups
+from dpdesk.engine.cubes.olap.variances import sum_variances
 from dpdesk.engine.private.kinds import Noise
 
 Floats = NDArray[np.float64]
@@ -58,7 +58,7 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class CombinedReleases:
-    """A :class:`~dpdesk.engine.olap.grids.SumReader` of several releases, see :func:`combine`."""
+    """A :class:`~dpdesk.engine.cubes.olap.grids.SumReader` of several; see :func:`combine`."""
 
     cube: ReleasedCube
     parts: tuple[_Part, ...]

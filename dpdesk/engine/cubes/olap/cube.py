@@ -17,9 +17,9 @@ from dpdesk.core.cuboid import Domain
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.cubes.channels import centred, measured
 from dpdesk.engine.cubes.lattice import information, mask_of, members
+from dpdesk.engine.cubes.olap.levels import levels_of
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.cubes.stated import settings_of
-from dpdesk.engine.olap.levels import levels_of
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import Measure
 from dpdesk.engine.private.recomputed import gaussian_variance, laplace_variance

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpdesk.engine.cubes.lattice import mask_of, members
-from dpdesk.engine.olap.combined import CombinedReleases, below, combine
-from dpdesk.engine.olap.cube import ReleasedCube
-from dpdesk.engine.olap.variances import sum_variances
+from dpdesk.engine.cubes.olap.combined import CombinedReleases, below, combine
+from dpdesk.engine.cubes.olap.cube import ReleasedCube
+from dpdesk.engine.cubes.olap.variances import sum_variances
 
 NOT_OF_ONE_TABLE = frozenset(
     (

@@ -14,8 +14,8 @@ from dpdesk.core.plain import quoted
 from dpdesk.core.query import Query
 from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.channels import middle
-from dpdesk.engine.olap.cube import ReleasedCube, centred_name
-from dpdesk.engine.olap.grids import (
+from dpdesk.engine.cubes.olap.cube import ReleasedCube, centred_name
+from dpdesk.engine.cubes.olap.grids import (
     MOST_NUMBERS,
     MOST_PINS,
     OneRelease,
@@ -23,7 +23,7 @@ from dpdesk.engine.olap.grids import (
     Sums,
     check_size,
 )
-from dpdesk.engine.olap.selection import AxisGroups, askable_cube, select
+from dpdesk.engine.cubes.olap.selection import AxisGroups, askable_cube, select
 from dpdesk.engine.private.measures import Measure
 
 Floats = NDArray[np.float64]

@@ -20,8 +20,8 @@ from dpdesk.core.query import (
     check_values,
     matching,
 )
-from dpdesk.engine.olap.cube import ReleasedCube
-from dpdesk.engine.olap.levels import Levels
+from dpdesk.engine.cubes.olap.cube import ReleasedCube
+from dpdesk.engine.cubes.olap.levels import Levels
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
