@@ -22,7 +22,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.project.review.votes import ItemStatus
 from tests.helpers.cubes import toml
-from tests.helpers.forging import check_found, forged, manifest_of
+from tests.helpers.forging import check_found, forged, manifest_of, seal_again
 from tests.reference.graphs import pairs as every_pair
 from tests.reference.graphs import sums
 
