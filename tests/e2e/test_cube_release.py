@@ -16,7 +16,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.private import releasing
 from dpdesk.app.verifying import verify_release
-from dpdesk.core.errors import InputError, RefusedError, StorageError
+from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.language import catalogue, read_catalogue
 from dpdesk.core.release import VerifyReport
@@ -462,55 +462,3 @@ def test_other_formats_are_written_from_the_same_rows(
     out = tmp_path / f"all.{file_format}"
     export_release(genuine, file_format, out, context.workspace, CancelToken(), silent)
     assert out.stat().st_size > 0
-
-
-@pytest.mark.parametrize(
-    ("keys", "code"),
-    [
-        ({"epsilon": 1, "rho": 0.1}, "cube.budget"),
-        ({"epsilon": 0}, "parameter.invalid"),
-        ({"rho": 0.1, "noise": "discrete-laplace"}, "cube.budget"),
-        ({"dimensions": ["sex", "sex"]}, "cube.dimensions"),
-        ({"dimensions": []}, "cube.dimensions"),
-        ({"dimensions": ["sex", "pay"]}, "cube.unknown-dimension"),
-        ({"domains": {"sex": ["f", "m"]}}, "cube.no-domain"),
-        ({"publish": [["sex", "colour"]]}, "cube.unknown-dimension"),
-        ({"planner": "pmost"}, "cube.theta"),
-        ({"planner": "optimal", "objective": "targets"}, "cube.targets"),
-        ({"weights": [{"dimensions": ["sex"], "weight": 0}]}, "parameter.invalid"),
-        (
-            {"publish": [["age"]], "weights": [{"dimensions": ["sex"], "weight": 1}]},
-            "cube.numbers",
-        ),
-        ({"measure": {"sum": "pay"}}, "parameter.invalid"),
-        ({"measure": {"sum": "wage", "lower": 0, "upper": 5}}, "plan.unknown-column"),
-        ({"levels": {"age": 4}}, "cube.level"),
-        ({"exact": [["sex"], ["sex"]]}, "cube.exact"),
-        ({"exact": [["colour"]]}, "cube.unknown-dimension"),
-        ({"exact": [["sex", "sex"]]}, "cube.exact"),
-        ({"exact": ["sex"]}, "parameter.invalid"),
-        ({"exact": [["sex", "region", "age"]]}, "cube.exact"),
-        ({"exact": [["sex"]], "consistency": "l1"}, "cube.exact"),
-        ({"exact": [["sex"]], "nonnegative": True}, "cube.exact"),
-        (
-            {"exact": [["sex"]], "measure": {"sum": "pay", "lower": 0, "upper": 5}},
-            "cube.exact",
-        ),
-        ({"exact": [{"cuboid": ["sex"], "cells": [["x"]]}]}, "cube.exact"),
-        ({"exact": [{"cuboid": ["sex"], "cells": [["f"], ["f"]]}]}, "cube.exact"),
-        ({"nonnegative": True, "consistency": "none"}, "cube.ends"),
-        ({"nonnegative": True, "consistency": "l1"}, "cube.ends"),
-        ({"integral": True, "measure": {"average": "pay", "lower": 0, "upper": 5}}, "cube.ends"),
-    ],
-)
-def test_a_plan_that_cannot_be_meant_is_refused_before_anything_is_spent(
-    context: AppContext, register: Path, tmp_path: Path, keys: dict[str, Any], code: str
-) -> None:
-    plan = write_plan(register, "wrong.toml", **keys)
-    if keys.get("rho") and keys.get("epsilon"):
-        text = plan.read_text("utf-8")
-        plan.write_text(text.replace("rho =", "epsilon = 1\nrho ="), "utf-8")
-    with pytest.raises(InputError) as caught:
-        release(context, plan, tmp_path / "out")
-    assert caught.value.code == code
-    assert not (tmp_path / "out").exists()
