@@ -69,6 +69,13 @@ class Mapped:
         """Values at the level that are not listed."""
         return self.count - len(self.groups)
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether every value stands for itself alone."""
+        return not self.level and all(
+            raws == visible(released) for released, raws, _ in self.groups
+        )
+
 
 @dataclass(frozen=True)
 class CheckLine:

@@ -418,3 +418,10 @@ def test_the_reviewer_is_asked_about_exact_degrees_and_single_edges(
     assert "minimal change of 6 edges beside them, which was computed again" in asked.evidence
     plain = check_release(context, genuine["plain"], CancelToken(), silent).checklist
     assert "odds about one edge" in plain.item("privacy-loss").evidence
+    left = plain.item("left-out").evidence
+    assert (
+        "Of 15 rows, 1 name an end that is no declared node, 1 go from a node to itself, " in left
+    )
+    assert "3 repeat an edge and 0 lie beyond the edges per person" in left
+    assert "standard deviation is " in plain.item("error").evidence
+    assert "The 8 nodes must have been fixed" in plain.item("domain").evidence

@@ -151,12 +151,14 @@ def _moved(case: Case, facts: Iterable[Mapping[str, Any]]) -> str:
         lost = outside if isinstance(outside, Mapping) else {}
         for name in (one for one in lost if one in takers):
             most[name] = max(most.get(name, 0), _count(lost, name))
-    return "".join(
-        f" {counted(rows, 'row')} with another value of {listed([name])} "
-        f"{'was' if rows == 1 else 'were'} moved to {listed([str(takers[name])])}."
-        for name, rows in sorted(most.items())
-        if rows
-    )
+    moved = sorted(((rows, name) for name, rows in most.items() if rows), reverse=True)
+    told = [f"{rows:,} by {listed([name])}" for rows, name in moved]
+    if not told:
+        return ""
+    to = "rows were moved to a declared category for all other values"
+    if len(told) > 2:
+        return f" In {len(told):,} columns, {to}, most of them {told[0]}."
+    return f" In {'one column' if len(told) == 1 else 'two columns'}, {to}: {' and '.join(told)}."
 
 
 def _error(case: Case) -> Answer:

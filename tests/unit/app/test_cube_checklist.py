@@ -49,6 +49,27 @@ def test_the_questions_are_those_of_noise(context: AppContext, tmp_path: Path) -
     assert "“register”" in found.item("budget").evidence
 
 
+def test_rows_that_went_to_a_declared_category_are_told_by_column(
+    context: AppContext, tmp_path: Path
+) -> None:
+    rows = people()
+    domains = {"sex": ["f", "m"], "region": ["north", "south", "other"]}
+    path = release(
+        context, write_plan(write_register(tmp_path, rows), domains=domains), tmp_path / "out"
+    ).out
+    told = checklist(context, path).item("left-out").evidence
+    moved = sum(region in ("zqisland", "") for _, _, region, *_ in rows)
+    assert "In one column, rows were moved to a declared category for all other values: " in told
+    assert f": {moved} by `region`" in told
+
+
+def test_errors_of_several_measures_are_told_apart(context: AppContext, tmp_path: Path) -> None:
+    measure = ["count", {"sum": "pay", "lower": 0, "upper": 1000}]
+    told = checklist(context, made(context, tmp_path, measure=measure)).item("error").evidence
+    assert "The largest standard deviation of the count is " in told
+    assert "The largest standard deviation of the sum of pay is " in told
+
+
 @pytest.mark.parametrize(("limit", "status"), [(0.9, Status.FAIL), (1, Status.PASS)])
 def test_epsilon_is_held_against_the_policy(
     context: AppContext, tmp_path: Path, limit: float, status: Status
