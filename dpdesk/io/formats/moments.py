@@ -141,7 +141,8 @@ def _odd_dates(
 ) -> list[str | None]:
     odd: list[str | None] = [None] * len(numbers)
     for at in np.flatnonzero(with_time):
-        odd[at] = str(np.datetime64(int(whole[at]), "us")).replace("T", " ").removesuffix(".000000")
+        text = str(np.datetime64(int(whole[at]), "us")).replace("T", " ")
+        odd[at] = text.rstrip("0").rstrip(".") if "." in text else text
     for at in np.flatnonzero(strange):
         odd[at] = number_text(numbers[at])
     return odd

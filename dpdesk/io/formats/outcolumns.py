@@ -40,6 +40,7 @@ _DECLARED = {
     kind: shape if kind is Kind.DATE else re.compile(shape.pattern + _FRACTION)
     for kind, shape in _SHAPES.items()
 }
+_DAY = len("2018-05-06")
 _FIRST_YEAR = "1583"  # programs count days by another calendar before
 _EPOCH = datetime.datetime(1970, 1, 1)
 
@@ -59,7 +60,7 @@ class Accepted:
 
     ``letters`` may follow the point of a lettered missing value. Numbers that are not 0 lie between
     ``least`` and ``most``. Moments are counted since ``epoch`` (seconds before 1970), ``scale`` to
-    the second.
+    the second. ``timed_days`` says that a column of dates may hold a time of day.
     """
 
     letters: frozenset[str] = frozenset()
@@ -67,6 +68,7 @@ class Accepted:
     most: float = 8e307
     epoch: float = 0.0
     scale: int = 1
+    timed_days: bool = False
 
     def holds_moment(self, number: float) -> bool:
         """Whether a moment (seconds since 1970) comes back to the microsecond."""
@@ -156,7 +158,7 @@ class OutColumn:
     def _as_number(self, text: str) -> float | None:
         if not self.moments:
             return self._held(code_number(text))
-        kind = self.variable.kind
+        kind = self._kind_of(text)
         if (self.shape or _DECLARED[kind]).fullmatch(text) is None:
             return None
         if self.shape is not None and kind is not Kind.TIME and text < _FIRST_YEAR:
@@ -165,6 +167,11 @@ class OutColumn:
         if number is None or (kind is Kind.DATETIME and not self.accepted.holds_moment(number)):
             return None
         return number
+
+    def _kind_of(self, text: str) -> Kind:
+        """What a text of a column of moments is: in one of dates perhaps a moment."""
+        timed = self.accepted.timed_days and len(text) > _DAY
+        return Kind.DATETIME if timed and self.variable.kind is Kind.DATE else self.variable.kind
 
     def _held(self, number: float | None) -> float | None:
         if not number:
@@ -189,7 +196,7 @@ class OutColumn:
     def _one(self, text: str) -> float | None:
         if not text or is_lettered(text):
             return None
-        return seconds(text, self.variable.kind) if self.moments else float(text)
+        return seconds(text, self._kind_of(text)) if self.moments else float(text)
 
 
 def code_number(text: str) -> float | None:

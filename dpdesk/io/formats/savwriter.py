@@ -37,7 +37,7 @@ _EPOCH = 141_428 * 86_400  # seconds from 14 October 1582 to 1970
 _SEGMENT, _CHUNK = 255, 252
 _LONGEST = 32_767
 _LINE = 80
-_ACCEPTED = Accepted(epoch=_EPOCH)
+_ACCEPTED = Accepted(epoch=_EPOCH, timed_days=True)
 _HOLDS = HOLDS["sav"]
 _MEASURES = {"nominal": 1, "ordinal": 2, "scale": 3}
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -352,6 +352,25 @@ def test_a_format_that_spss_cannot_show_the_values_in_is_not_written(
     assert meta[1].original_variable_types["v"] == shown
 
 
+@pytest.mark.parametrize("form", ["DATE11", "QYR8", "EDATE10"])
+def test_dates_of_spss_with_a_time_of_day_stay_dates(tmp_path: Path, form: str) -> None:
+    book = Codebook((Variable("v", "", Kind.DATE, format=form),))
+    rows = [["2018-05-06"], ["2018-05-06 10:10:10"], ["2018-05-06 00:00:00.25"], [""]]
+    found = head(written(tmp_path, "sav", ["v"], rows, book))
+    assert found.head == tuple(tuple(row) for row in rows)
+    assert found.variables[0].kind is Kind.DATE
+    assert found.variables[0].format == form
+
+
+def test_dates_with_a_time_of_day_are_texts_where_dates_count_days(tmp_path: Path) -> None:
+    book = Codebook((Variable("v", "", Kind.DATE),))
+    rows = [["2018-05-06"], ["2018-05-06 10:10:10"]]
+    for form in ("dta", "xpt"):
+        found = head(written(tmp_path, form, ["v"], rows, book))
+        assert found.head == tuple(tuple(row) for row in rows)
+        assert found.variables[0].kind is Kind.TEXT
+
+
 def test_the_width_of_a_format_of_sas_is_not_one_of_spss(tmp_path: Path) -> None:
     missing = UserMissing(letters=True)
     book = Codebook((Variable("v", "", Kind.DATE, format="DATE9", missing=missing),))
