@@ -42,7 +42,8 @@ class SavLayout:
 
     ``order`` is ``"<"`` or ``">"``; ``sysmis``, ``highest`` and ``lowest`` are the bits of the
     numbers that the file keeps for a missing value and for the open ends of ranges; ``slots`` the
-    slots of a row; ``start`` the place of the first byte behind the dictionary.
+    slots of a row; ``start`` the place of the first byte behind the dictionary; ``rows`` how many
+    rows the file says that it has, None where it does not.
     """
 
     order: str
@@ -54,6 +55,7 @@ class SavLayout:
     columns: tuple[Cells, ...]
     slots: int
     start: int
+    rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class _Dictionary:
         if not self._order:
             raise ValueError("no layout code")
         self._compression = int(self._unpack("i", raw, 72)[0])
+        self._rows = int(self._unpack("i", raw, 80)[0])
         self._bias = float(self._unpack("d", raw, 84)[0])
         self._records: list[_Record] = []
         self._long: dict[bytes, int] = {}
@@ -122,7 +125,7 @@ class _Dictionary:
         return SavLayout(
             self._order, self._compression, self._bias, sysmis, highest, lowest,
             tuple(self._columns()), sum(record.slots for record in self._records),
-            self._file.tell(),
+            self._file.tell(), self._rows if self._rows >= 0 else None,
         )  # fmt: skip
 
     def _variable(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +42,8 @@ def refuse_losses(path: Path, names: Sequence[str], limit: int | None, notes: No
     """Raise InputError ``read.nul`` or ``read.reserved`` for the first value that would be lost.
 
     ``names`` are those of the columns; with ``limit`` only the first rows are looked at. NaN is
-    noted. Raises InputError ``read.damaged`` when the file cannot be followed.
+    noted. Raises InputError ``read.damaged`` when the file cannot be followed, or holds more rows
+    than it says.
     """
     layout = read_layout(path)
     if len(layout.columns) != len(names):
@@ -86,18 +87,33 @@ class _Scan:
     def first_loss(self, path: Path, limit: int | None) -> Loss | None:
         """The first value that would be lost, by row, then by column."""
         slots, done, rest = self._layout.slots, 0, np.empty(0, np.uint64)
+        wanted = min((one for one in (limit, self._layout.rows) if one is not None), default=None)
         with path.open("rb") as file:
-            for words in words_of(file, self._layout):
+            pieces = words_of(file, self._layout)
+            for words in pieces:
                 joined = np.concatenate([rest, words]) if len(rest) else words
                 rows = len(joined) // slots
-                rest = joined[rows * slots :]
-                if limit is not None:
-                    rows = min(rows, limit - done)
+                if wanted is not None:
+                    rows = min(rows, wanted - done)
                 loss = self._look(joined[: rows * slots].reshape(rows, slots), done)
-                done += rows
-                if loss is not None or done == limit:
+                done, rest = done + rows, joined[rows * slots :]
+                if loss is not None:
                     return loss
+                if done == wanted:
+                    if limit is None:
+                        self._check_end(path, len(rest), pieces)
+                    return None
         return None
+
+    def _check_end(self, path: Path, left: int, pieces: Iterator[Words]) -> None:
+        """Raise InputError ``read.damaged`` when another row follows those that the file counts."""
+        for words in pieces:
+            if left >= self._layout.slots:
+                break
+            left += len(words)
+        if left >= self._layout.slots:
+            what = f"the file says that it has {self._layout.rows:,} rows, but more follow"
+            raise damaged(path.name, what)
 
     def _look(self, block: Words, done: int) -> Loss | None:
         losses = [self._number(block, done), self._text(block, done)]

@@ -66,13 +66,12 @@ class StatisticalReader:
     def _refuse_losses(self, limit: int | None) -> None:
         """Refuse, or note, what the library would lose of the rows that are read."""
         names = [variable.name for variable in self.variables]
-        rows = min((one for one in (limit, self.rows) if one is not None), default=None)
         if self._format == "sav":
-            sav_losses.refuse_losses(self._path, names, rows, self.notes)
+            sav_losses.refuse_losses(self._path, names, limit, self.notes)
         elif self._format == "dta":
-            dta_losses.refuse_losses(self._path, names, rows, self.notes)
+            dta_losses.refuse_losses(self._path, names, limit, self.notes)
         else:
-            sas_losses.refuse_losses(self._path, names, rows, self.notes, self._is_read_of)
+            sas_losses.refuse_losses(self._path, names, limit, self.notes, self._is_read_of)
 
     def _is_read_of(self, row: int, column: int, raw: bytes) -> bool:
         """Whether the library reads these bytes in a cell, up to their first NUL."""

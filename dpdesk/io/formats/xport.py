@@ -62,6 +62,7 @@ class TransportReader:
             if rows < member.rows:
                 what = f"the file ends after {rows:,} rows, but says that it has {member.rows:,}"
                 raise damaged(self._path.name, what, rows + 1)
+            self._check_end(member.start + member.rows * member.row_bytes)
             return member.rows
         with self._path.open("rb") as file:
             file.seek(member.start + rows * member.row_bytes)
@@ -73,6 +74,15 @@ class TransportReader:
             tail = file.read((rows - first) * member.row_bytes)
         filled = first + -(-len(tail.rstrip(b" ")) // member.row_bytes)
         return min(rows, max(filled, max(0, size - CARD) // member.row_bytes + 1))
+
+    def _check_end(self, end: int) -> None:
+        """Refuse a table with more behind the rows that it counts than what fills up a card."""
+        left = self._member.stop - end
+        with self._path.open("rb") as file:
+            file.seek(end)
+            if left >= self._member.row_bytes and file.read(left).strip(b" \0"):
+                what = f"the file says that it has {self._member.rows:,} rows, but more follow"
+                raise damaged(self._path.name, what)
 
     def close(self) -> None:
         """Nothing is held open between pieces."""

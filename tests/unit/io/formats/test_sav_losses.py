@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -143,11 +144,33 @@ def test_only_the_rows_that_are_read_are_looked_at(tmp_path: Path) -> None:
     assert len(head(path, limit=2).head) == 2
 
 
-def test_rows_behind_those_that_the_file_counts_are_no_rows(tmp_path: Path) -> None:
-    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(), _row(), _row(more=HIGHEST)])
+@pytest.mark.parametrize(("order", "compression"), FORMS)
+def test_rows_behind_those_that_the_file_counts_are_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str, compression: int
+) -> None:
+    path = write_sav_bytes(
+        tmp_path / "p.sav", COLUMNS, [_row(), _row(), _row(more=HIGHEST)], order, compression
+    )
     raw = path.read_bytes()
-    path.write_bytes(raw[:80] + (2).to_bytes(4, "little") + raw[84:])
-    assert len(head(path).head) == 2
+    names = [name for name, _ in COLUMNS]
+    counted = 2
+    path.write_bytes(raw[:80] + struct.pack(f"{order}i", counted) + raw[84:])
+    for piece in (8, 1 << 20):
+        monkeypatch.setattr(sav_words, "_PIECE", piece)
+        with pytest.raises(InputError) as caught:
+            refuse_losses(path, names, None, Notes())
+        assert caught.value.code == "read.damaged"
+        assert "p.sav: the file says that it has 2 rows, but more follow." in caught.value.sentence
+    assert len(head(path, limit=2).head) == 2
+    path.write_bytes(raw[:80] + struct.pack(f"{order}i", -1) + raw[84:])
+    with pytest.raises(InputError, match="row 3, column `MORE`"):
+        refuse_losses(path, names, None, Notes())
+
+
+def test_less_than_a_row_behind_the_last_one_is_no_row(tmp_path: Path) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(), _row()])
+    path.write_bytes(path.read_bytes() + bytes(41 * 8))
+    refuse_losses(path, [name for name, _ in COLUMNS], None, Notes())
 
 
 def test_a_block_that_breaks_off_is_called_damaged(tmp_path: Path) -> None:

@@ -117,6 +117,19 @@ def test_a_number_of_sas_transport_with_too_many_digits_is_noted(tmp_path: Path)
     )
 
 
+def test_rows_of_sas_transport_behind_those_that_it_counts_are_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "p.xpt"
+    frame = pd.DataFrame({"size": [1.5, 2.5, 3.5] * 9, "town": ["Aach", "Ulm", "Rom"] * 9})
+    pyreadstat.write_xport(frame, path, file_format_version=8)
+    assert len(head(path).head) == 27
+    raw = path.read_bytes()
+    place = raw.index(b"OBSV8   HEADER RECORD!!!!!!!") + len(b"OBSV8   HEADER RECORD!!!!!!!")
+    for counted in (20, 26):
+        path.write_bytes(raw[:place] + b"%15d" % counted + raw[place + 15 :])
+        with pytest.raises(InputError, match=f"says that it has {counted} rows, but more follow"):
+            head(path)
+
+
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.float16()])
 def test_infinite_numbers_and_nan_of_parquet_arrive(tmp_path: Path, kind: pa.DataType) -> None:
     numbers = pa.array([1.5, INF, -INF, NAN, None]).cast(kind)
