@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
+from tests.helpers.fits import misfits
 
 TIMEOUT = 30_000
 Shown = TypeVar("Shown", bound=QWidget)
@@ -39,6 +40,30 @@ def shown(widget: Shown, qtbot: QtBot) -> Shown:
     with qtbot.waitExposed(widget):
         widget.show()
     return widget
+
+
+def rooms_of(
+    qtbot: QtBot,
+    desk: Desk,
+    theme: ThemeManager,
+    rooms: Sequence[tuple[int, int, int]],
+    steps: Sequence[str],
+) -> Iterator[str]:
+    """Each step in each room (width, height, percent of the text), once nothing in it is cut."""
+    hub = desk.workbench.hub
+    for width, height, percent in rooms:
+        theme.set_text_size(percent)
+        desk.window.resize(width, height)
+        for step in steps:
+            desk.window.show_panel(step)
+            qtbot.waitUntil(lambda: not hub.busy and not desk.protect.busy, timeout=TIMEOUT)
+
+            def well(room: str = f"{step} at {width}×{height}, {percent} %") -> None:
+                desk.window.grab()
+                assert misfits(desk.window) == [], room
+
+            qtbot.waitUntil(well, timeout=TIMEOUT)
+            yield step
 
 
 class Sitting:

@@ -29,6 +29,7 @@ from tests.helpers.asking import ScriptedAsker
 from tests.helpers.fits import misfits
 from tests.helpers.releases import write_source
 from tests.helpers.sample_charts import size_chart
+from tests.helpers.sitting import rooms_of
 
 TIMEOUT = 30_000
 STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
@@ -83,21 +84,9 @@ def test_german_words_fit_and_letters_after_alt_are_unique_in_every_step(
 ) -> None:
     desk.open_text(str(write_source(tmp_path / "work")))
     qtbot.waitUntil(lambda: desk.workbench.profile is not None, timeout=TIMEOUT)
-    hub = desk.workbench.hub
     bar = [action.text() for action in desk.window.menuBar().actions()]
-    for width, height, percent in ROOMS:
-        theme.set_text_size(percent)
-        desk.window.resize(width, height)
-        for step in STEPS:
-            desk.window.show_panel(step)
-            qtbot.waitUntil(lambda: not hub.busy and not desk.protect.busy, timeout=TIMEOUT)
-
-            def well(room: str = f"{step} at {width}×{height}, {percent} %") -> None:
-                desk.window.grab()
-                assert misfits(desk.window) == [], room
-
-            qtbot.waitUntil(well, timeout=TIMEOUT)
-            assert twice([*bar, *visible_texts(desk.window)]) == [], step
+    for step in rooms_of(qtbot, desk, theme, ROOMS, STEPS):
+        assert twice([*bar, *visible_texts(desk.window)]) == [], step
 
 
 @pytest.mark.parametrize(("width", "height", "percent"), [(700, 450, 100), (930, 400, 125)])

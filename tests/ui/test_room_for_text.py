@@ -14,8 +14,8 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
-from tests.helpers.fits import misfits
 from tests.helpers.releases import write_source
+from tests.helpers.sitting import rooms_of
 
 TIMEOUT = 30_000
 STEPS = ("data", "attributes", "hierarchies")
@@ -38,19 +38,8 @@ def desk(
 
 def fits_everywhere(qtbot: QtBot, desk: Desk, theme: ThemeManager, steps: tuple[str, ...]) -> None:
     """Wait until nothing is cut, in each step and each room; the last findings are told."""
-    hub = desk.workbench.hub
-    for width, height, percent in ROOMS:
-        theme.set_text_size(percent)
-        desk.window.resize(width, height)
-        for step in steps:
-            desk.window.show_panel(step)
-            qtbot.waitUntil(lambda: not hub.busy and not desk.protect.busy, timeout=TIMEOUT)
-
-            def well(room: str = f"{step} at {width}×{height}, {percent} %") -> None:
-                desk.window.grab()
-                assert misfits(desk.window) == [], room
-
-            qtbot.waitUntil(well, timeout=TIMEOUT)
+    seen = list(rooms_of(qtbot, desk, theme, ROOMS, steps))
+    assert len(seen) == len(ROOMS) * len(steps)
 
 
 def test_nothing_is_cut_before_a_table_is_open(

@@ -21,6 +21,7 @@ from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.plain import quoted
 from dpdesk.engine.cubes.channels import Channel, centred, make_channels, measured
 from dpdesk.engine.cubes.charts import design_charts, design_figures
+from dpdesk.engine.cubes.declaring import declared_of
 from dpdesk.engine.cubes.errors import Errors, MeasureErrors, expected_errors, measure_errors
 from dpdesk.engine.cubes.exact.planned import (
     counted_exactly,
@@ -41,7 +42,6 @@ from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import PlacedRows, place_rows
 from dpdesk.engine.private.declared import (
     DeclaredDomain,
-    declare,
     made_beside_data,
     ordered,
     stated_rows,
@@ -195,19 +195,7 @@ def declare_all(
     for name in names:
         if name in given.hand_made and name not in settings.domains:
             raise made_beside_data(name, given.where)
-    return DeclaredDomain(
-        tuple(
-            declare(
-                name,
-                settings.domains.get(name),
-                given.hierarchies.get(name),
-                settings.levels.get(name, 0),
-                settings.outside.get(name),
-                given.where,
-            )
-            for name in names
-        )
-    )
+    return declared_of(settings, given, names)
 
 
 def _check_size(settings: CubeSettings, shape: tuple[int, ...], where: str) -> None:

@@ -7,13 +7,13 @@ the same code as in the design.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.cubes.declaring import declared_of
 from dpdesk.engine.cubes.stated import settings_of
-from dpdesk.engine.private.declared import DeclaredDomain, declare, stated_rows
+from dpdesk.engine.private.declared import DeclaredDomain, stated_rows
 from dpdesk.engine.private.method import PrivateInput
 
 MANIFEST = "manifest.json"
@@ -39,30 +39,14 @@ def declared_check(manifest: Mapping[str, object], given: PrivateInput | None) -
         found = f"the hierarchies of {', '.join(unlisted)} lie in the internal part"
         return [ClaimCheck(_CLAIM, CheckStatus.NEEDS_SOURCE, found, MANIFEST, _LABEL)]
     try:
-        declared = _declared(settings, given, settings.dimensions)
-        extra = _declared(settings, given, settings.extra)
+        declared = declared_of(settings, given, settings.dimensions)
+        extra = declared_of(settings, given, settings.extra)
     except InputError as error:
         return [ClaimCheck(_CLAIM, CheckStatus.FAILED, error.sentence, MANIFEST, _LABEL)]
     if stated_rows(extra).get("counted_by") != result.get("counted_by"):
         found = "the rows that count are chosen by other categories than the plan declares"
         return [ClaimCheck(_CLAIM, CheckStatus.FAILED, found, MANIFEST, _LABEL)]
     return [_compared(result, declared)]
-
-
-def _declared(settings: CubeSettings, given: PrivateInput, names: Sequence[str]) -> DeclaredDomain:
-    return DeclaredDomain(
-        tuple(
-            declare(
-                name,
-                settings.domains.get(name),
-                given.hierarchies.get(name),
-                settings.levels.get(name, 0),
-                settings.outside.get(name),
-                given.where,
-            )
-            for name in names
-        )
-    )
 
 
 def _compared(result: Mapping[str, object], declared: DeclaredDomain) -> ClaimCheck:
