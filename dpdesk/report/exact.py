@@ -162,20 +162,21 @@ def _attack(
         plain = sqrt(float(usual.l2_squared) / squared)
         more = converted(loss / plain**2, float(settings.delta))
         loss = converted(loss, float(settings.delta))
+    scales = [as_float(scale) for scale in as_list(result["scales"])]
     return averaging_attack(
         [len(texts) for texts in categories.values()],
         [_mask(names, order) for names in claim.everything],
         [_mask(as_list(names), order) for names in as_list(result["noise_sources"])],
-        [_deviation(as_float(scale), pure) for scale in as_list(result["scales"])],
+        [deviation_of(scale, pure) for scale in scales],
         [_mask(as_list(as_table(c)["dimensions"]), order) for c in as_list(result["cuboids"])],
         readings=change,
-        plain=plain,
+        plain=deviation_of(plain * max(scales), pure) / deviation_of(max(scales), pure),
         loss=loss,
         plain_loss=more,
     )
 
 
-def _deviation(scale: float, pure: bool) -> float:
+def deviation_of(scale: float, pure: bool) -> float:
     """The standard deviation of whole numbers of noise, as the tables state it too."""
     return sqrt(laplace_variance(scale) if pure else gaussian_variance(scale))
 

@@ -22,7 +22,7 @@ from dpdesk.report.cubes import (
     loss_line,
     public_values,
 )
-from dpdesk.report.exact import AttackLine, attack_lines
+from dpdesk.report.exact import AttackLine, attack_lines, deviation_of
 from dpdesk.report.pages import figure, render
 from dpdesk.report.words import Line
 
@@ -110,10 +110,10 @@ def _attack(given: GraphSettings, nodes: int, change: int) -> tuple[AttackLine, 
         return ()
     budget = float(given.budget)
     if given.pure:
-        plain, here = sqrt(2) * usual / budget, sqrt(2) * change / budget
+        plain, here = (deviation_of(size / budget, True) for size in (usual, change))
         loss, more = budget, budget * readings / usual
     else:
-        plain, here = sqrt(usual / (2 * budget)), sqrt(change / (2 * budget))
+        plain, here = (deviation_of(sqrt(s / (2 * budget)), False) for s in (usual, change))
         loss, more = (
             converted(rho, float(given.delta)) for rho in (budget, budget * readings / usual)
         )

@@ -12,13 +12,17 @@ from dpdesk.report.review import CheckLine
 
 @dataclass(frozen=True)
 class SignatureLine:
-    """An event of the review: when, who by which key, what; why it does not count (empty: does)."""
+    """An event of the review: when, who by which key, what; why it does not count (empty: does).
+
+    ``said`` is what its signer wrote to it, in their own words.
+    """
 
     time: str
     person: str
     key: str
     what: str
     objection: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True)

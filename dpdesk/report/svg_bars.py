@@ -75,11 +75,11 @@ def _ends(series: BarSeries) -> list[tuple[float, float]]:
 
 def _draw_upright(canvas: Canvas, chart: BarChart, top: float) -> None:
     room = 18.0 if chart.threshold_before is not None else 0.0
-    top += 20 + room
+    top += 28 + room
     bottom = top + _PLOT
     scale = make_scale(chart.value_axis, _values(chart), bottom, top)
     left = max(text_width(scale.tick_label(tick)) for tick in scale.ticks) + 20
-    canvas.text(8, top - 16 - room, chart.value_axis.label, fill=MUTED)
+    canvas.text(8, top - 24 - room, chart.value_axis.label, fill=MUTED)
     for tick in scale.ticks:
         canvas.line(left, scale(tick), WIDTH - 8, scale(tick), GRID)
         canvas.text(left - 8, scale(tick) + 4, scale.tick_label(tick), "end", MUTED)

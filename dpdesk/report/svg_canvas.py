@@ -180,7 +180,8 @@ def written(value: float, percent: bool) -> str:
 def _written(value: float, percent: bool) -> str:
     if percent:
         share = value * 100
-        text = f"{share:,.1f}" if 0 < abs(share) < 10 else f"{share:,.0f}"
+        fine = 0 < abs(share) < 10 or 99 < abs(share) < 100
+        text = f"{share:,.1f}" if fine else f"{share:,.0f}"
         return ("<0.1" if 0 < share < 0.05 else text.removesuffix(".0")) + " %"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"

@@ -218,7 +218,8 @@ def _signatures(picture: ReviewPicture) -> Iterator[SignatureLine]:
             objection = "it breaks the rules of a review"
         moment = time_text(event.time).replace("T", " ").removesuffix("Z")
         key = fingerprint_text(event.signer.fingerprint)
-        yield SignatureLine(moment, event.signer.person, key, event.kind, objection)
+        said = str(getattr(event.payload, "note", "") or getattr(event.payload, "reason", ""))
+        yield SignatureLine(moment, event.signer.person, key, event.kind, objection, said)
 
 
 def _current(picture: ReviewPicture) -> Round | None:
