@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 _CELLS, _MOST_ROWS = 1_000_000, 100_000
 
 
+def _refuse_other_files(action: int, *names: str | None) -> int:
+    """Forbid a query to attach a file: one that is not there would be made, query only or not."""
+    return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
+
+
 class SqliteReader:
     """A table or query of a SQLite file; see :class:`~dpdesk.io.formats.table.TableReader`.
 
@@ -59,6 +64,7 @@ class SqliteReader:
         self._con.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         self._con.execute("PRAGMA query_only = ON")
         self._con.execute("PRAGMA temp_store = MEMORY")  # never the system's temp folder
+        self._con.set_authorizer(_refuse_other_files)
         statement, self.rows = self._statement(request)
         self._cursor = self._con.execute(statement)
         names = tuple(item[0] for item in self._cursor.description or ())

@@ -157,7 +157,10 @@ def test_a_table_among_several_must_be_named(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
-def test_a_query_can_change_nothing(tmp_path: Path, kind: str) -> None:
+def test_a_query_can_change_nothing(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     make = sqlite_file if kind == "sqlite" else duckdb_file
     path = make(tmp_path / f"a.{kind}")
     before = path.read_bytes()
@@ -165,6 +168,7 @@ def test_a_query_can_change_nothing(tmp_path: Path, kind: str) -> None:
         with pytest.raises(InputError, match=r"refused the query|found no column"):
             head(path, query=query)
     assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_values_without_a_text_and_broken_texts_are_named(tmp_path: Path) -> None:
