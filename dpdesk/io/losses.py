@@ -13,7 +13,7 @@ from dpdesk.core.export_holding import CODES, HOLDS, Holds, Piece
 from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
 from dpdesk.core.plain import quoted
 from dpdesk.io.formats.moments import PROGRAMS, shows
-from dpdesk.io.formats.outcolumns import OutColumn, code_number, renamed, seconds
+from dpdesk.io.formats.outcolumns import OutColumn, code_number, renamed, whole_seconds
 
 _NAMED = 6
 _MOST_WHOLE = 2_147_483_620
@@ -48,7 +48,9 @@ def told(
     for column, name in zip(columns, names, strict=True):
         said = book.get(column.variable.name) or Variable(column.variable.name)
         capitals = max(column.cases, default=None) if column.numeric else None
-        blanks = column.blanks and not column.numeric
+        codes = (*said.value_labels, *said.missing.values)
+        ends = column.blanks or any(code.endswith(" ") for code in codes)
+        blanks = ends and not column.numeric
         found.append(InFile(said, column.numeric, name, capitals, blanks))
     return renamed(columns, names) + losses(form, found, title)
 
@@ -62,7 +64,7 @@ def code_piece(code: str, kind: Kind, numeric: bool) -> Piece | None:
         return Piece.WORD
     if is_lettered(code):
         return Piece.LETTER
-    number = code_number(code) if kind is Kind.NUMBER else seconds(code, kind)
+    number = code_number(code) if kind is Kind.NUMBER else whole_seconds(code, kind)
     if number is None:
         return None
     if kind is not Kind.NUMBER:
@@ -72,12 +74,17 @@ def code_piece(code: str, kind: Kind, numeric: bool) -> Piece | None:
 
 def codes_held(form: str, said: Variable, numeric: bool) -> dict[str, str]:
     """The value labels of a column that a file of this format holds."""
-    pieces = HOLDS[form].pieces
-    return {
-        code: label
-        for code, label in said.value_labels.items()
-        if code_piece(code, said.kind, numeric) in pieces
-    }
+    held: dict[str, str] = {}
+    known: set[str] = set()
+    for code, label in said.value_labels.items():
+        # Letters have one case in these programs, and blanks at the end are filling to some.
+        same = code.lower() if numeric else code.rstrip(" ")
+        foreign = form == "dta" and numeric and code == "._"  # a letter of SAS alone
+        if code_piece(code, said.kind, numeric) in HOLDS[form].pieces and not foreign:
+            if same not in known:
+                held[code] = label
+            known.add(same)
+    return held
 
 
 def missing_held(form: str, said: Variable, numeric: bool) -> tuple[str, ...]:

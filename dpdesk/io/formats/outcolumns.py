@@ -43,6 +43,7 @@ _DECLARED = {
 _DAY = len("2018-05-06")
 _FIRST_YEAR = "1583"  # programs count days by another calendar before
 _EPOCH = datetime.datetime(1970, 1, 1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,12 @@ class Accepted:
     scale: int = 1
     timed_days: bool = False
 
-    def holds_moment(self, number: float) -> bool:
-        """Whether a moment (seconds since 1970) comes back to the microsecond."""
-        stored = (number + self.epoch) * self.scale
+    def holds_moment(self, text: str) -> bool:
+        """Whether a moment comes back to the microsecond."""
+        exact = (datetime.datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
+        stored = ((seconds(text, Kind.DATETIME) or 0.0) + self.epoch) * self.scale
         back = round(stored * (1_000_000 // self.scale)) - round(self.epoch) * 1_000_000
-        return back == round(number * 1_000_000)
+        return back == exact
 
 
 @dataclass
@@ -164,7 +166,7 @@ class OutColumn:
         if self.shape is not None and kind is not Kind.TIME and text < _FIRST_YEAR:
             return None
         number = seconds(text, kind)
-        if number is None or (kind is Kind.DATETIME and not self.accepted.holds_moment(number)):
+        if number is None or (kind is Kind.DATETIME and not self.accepted.holds_moment(text)):
             return None
         return number
 
@@ -191,7 +193,7 @@ class OutColumn:
 
     def code(self, text: str) -> float | None:
         """The number of a labelled or user-missing value of the column, seconds for a moment."""
-        return seconds(text, self.variable.kind) if self.moments else code_number(text)
+        return whole_seconds(text, self.variable.kind) if self.moments else code_number(text)
 
     def _one(self, text: str) -> float | None:
         if not text or is_lettered(text):
@@ -225,6 +227,11 @@ def seconds(text: str, kind: Kind) -> float | None:
     if moment.tzinfo is not None:
         return None
     return (moment - _EPOCH) / datetime.timedelta(seconds=1)
+
+
+def whole_seconds(text: str, kind: Kind) -> float | None:
+    """The seconds of a moment without fractions, written as values are; None for others."""
+    return seconds(text, kind) if _SHAPES[kind].fullmatch(text) else None
 
 
 def survey(
