@@ -78,6 +78,8 @@ def _tagged(file: IO[bytes], head: bytes) -> DtaLayout:
     if head[at : at + len(_MAP)] != _MAP:
         raise ValueError("no map")
     places = struct.unpack_from(f"{order}14Q", head, at + len(_MAP))
+    if max(places) > file.seek(0, 2):
+        raise ValueError("a part behind the end of the file")
     file.seek(places[2] + len(b"<variable_types>"))
     kinds = struct.unpack(f"{order}{count}H", file.read(2 * count))
     floats, width = _floats(kinds, _WIDTHS)

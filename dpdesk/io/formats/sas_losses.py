@@ -19,6 +19,7 @@ from dpdesk.io.formats.stat_faults import nul_in_text
 from dpdesk.io.formats.table import Notes
 
 _NUL, _BLANK = 0, 32
+_MOST_BYTES = 1 << 29
 Bytes = NDArray[np.uint8]
 Confirm = Callable[[int, int, bytes], bool]
 """Whether the library reads of this row and column (from 0) these bytes, up to the NUL."""
@@ -132,6 +133,8 @@ def _unpacked(sas: SasFile, page: Page) -> Bytes:
     for at in np.flatnonzero((parts.packed == AS_IT_STANDS) & (parts.kinds == 1)):
         start, size = int(parts.starts[at]), int(parts.sizes[at])
         rows[at] = size > 0 and not sas.is_description(page, start)
+    if sas.row_bytes * len(parts.starts) > _MOST_BYTES:
+        raise ValueError("rows that no page holds")
     made = np.empty((int(np.count_nonzero(rows)), sas.row_bytes), np.uint8)
     raw = np.frombuffer(page.raw, np.uint8)
     found = unpack_rows(

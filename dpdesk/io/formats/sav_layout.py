@@ -78,7 +78,8 @@ def read_layout(path: Path) -> SavLayout:
 
 class _Dictionary:
     def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
+        self._file, self._end = file, file.seek(0, 2)
+        file.seek(0)
         raw = file.read(_HEADER_BYTES)
         self._order = next(
             order for order in ("<", ">", "") if not order or self._is_order(raw, order)
@@ -103,8 +104,8 @@ class _Dictionary:
         return struct.unpack(f"{self._order}{count}i", self._file.read(4 * count))
 
     def _skip(self, size: int) -> None:
-        if size < 0:
-            raise ValueError("a record of less than no bytes")
+        if not 0 <= size <= self._end:
+            raise ValueError("a record that no file of this size holds")
         self._file.seek(size, 1)
 
     def layout(self) -> SavLayout:
@@ -135,6 +136,8 @@ class _Dictionary:
             size = self._ints(1)[0]
             self._skip(-(-size // 4) * 4)
         self._skip(abs(missing) * SLOT)
+        if width > _SEGMENT:
+            raise ValueError("a text wider than a segment")
         if width >= 0:
             slots = max(1, -(-width // SLOT))
             self._records.append(_Record(width, slots, name.rstrip(b" \0").upper()))
@@ -153,7 +156,7 @@ class _Dictionary:
         if subtype == _FLOATS and size * count == 3 * SLOT:
             sysmis, highest, lowest = self._unpack("3Q", self._file.read(3 * SLOT))
             self._floats = (sysmis, highest, lowest)
-        elif subtype == _VERY_LONG and size * count >= 0:
+        elif subtype == _VERY_LONG and 0 <= size * count <= self._end:
             for entry in self._file.read(size * count).split(b"\t"):
                 name, mark, width = entry.rstrip(b"\0").partition(b"=")
                 if mark:

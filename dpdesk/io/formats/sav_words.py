@@ -64,13 +64,18 @@ def _inflated(file: IO[bytes], layout: SavLayout) -> Iterator[bytes]:
     """The blocks of a file with zlib, in the order of their list."""
     order = layout.order
     _, place, size = struct.unpack(f"{order}3q", file.read(24))
+    end = file.seek(0, 2)
+    if not 0 <= place <= end or size < _TRAILER:
+        raise ValueError("no list of blocks")
     file.seek(place)
-    trailer = file.read(size)
+    trailer = file.read(min(size, end - place))
     (count,) = struct.unpack_from(f"{order}i", trailer, 20)
     for number in range(count):
         _, start, _, packed = struct.unpack_from(
             f"{order}qqii", trailer, _TRAILER + _BLOCK * number
         )
+        if not 0 <= start <= end:
+            raise ValueError("a block outside of the file")
         file.seek(start)
         yield from _inflated_block(file, packed)
 
