@@ -13,16 +13,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plain import freeze_table
 from dpdesk.core.plan import Plan, SourceSpec
 from dpdesk.core.schema import ColumnType, DataProfile, ValueCount
 from dpdesk.project.work import HierarchyChoice, OpenWork, WorkState
-
-if TYPE_CHECKING:
-    pass
 
 STEP = "Hold the file against the plan"
 READING_OPTIONS = ("delimiter", "encoding", "decimal", "quote", "header", "table", "query")

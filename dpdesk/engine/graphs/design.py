@@ -26,7 +26,6 @@ from dpdesk.engine.graphs.known import KnownDegrees
 from dpdesk.engine.graphs.settings import LEAST_NODES, MOST_NODES, GraphSettings
 from dpdesk.engine.graphs.tables import GraphTable, TableError, graph_tables, published_tables
 from dpdesk.engine.graphs.words import graph_guarantee, graph_notes, outside_words
-from dpdesk.engine.noise.laplace import DiscreteLaplace
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import place_rows
 from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
@@ -43,7 +42,7 @@ from dpdesk.engine.private.method import (
 from dpdesk.engine.private.settings import cluster_of
 
 if TYPE_CHECKING:
-    from dpdesk.engine.noise.gaussian import DiscreteGaussian
+    from dpdesk.engine.noise.discrete import DiscreteNoise
 
 FIRST, SECOND, TOTAL = 1, 2, 0
 """Keys of what is exact: (out-)degrees, in-degrees, the number of edges."""
@@ -69,7 +68,7 @@ class GraphNoise:
         return self.l1 / (2 * self.budget)
 
     @property
-    def sampler(self) -> DiscreteLaplace | DiscreteGaussian:
+    def sampler(self) -> DiscreteNoise:
         """The distribution of the noise."""
         return sampler(self.kind, self.spread)
 

@@ -7,14 +7,12 @@ Privacy"). ``resources/docs/noise.md`` gives the whole argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.noise.discrete import DiscreteNoise
 from dpdesk.engine.noise.gaussian_sampler import (
     DIRECT_VARIANCE,
     GaussianLayout,
@@ -34,20 +32,14 @@ from dpdesk.engine.noise.intervals import (
     times,
 )
 from dpdesk.engine.noise.inversion import BITS
-from dpdesk.engine.noise.levels import Probability, checked_level, shown, smallest
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from dpdesk.engine.noise.randomness import RandomSource
+from dpdesk.engine.noise.levels import Probability, shown
 
 MAX_VARIANCE = 1 << 96
 """The greatest variance: noise reaches 2^62 with a probability below e^(−10^8) then."""
 
 
 @dataclass(frozen=True, init=False)
-class DiscreteGaussian:
+class DiscreteGaussian(DiscreteNoise):
     """Integer noise with P(x) ∝ exp(−x²/2σ²), drawn exactly.
 
     It is made from the variance σ² of the continuous distribution, which is kept as
@@ -74,16 +66,6 @@ class DiscreteGaussian:
     def sampler(self) -> GaussianSampler:
         """The table that values are drawn with; made at the first draw."""
         return GaussianSampler(self.sigma_squared, GaussianLayout.of(self.sigma_squared))
-
-    def draw(
-        self,
-        n: int,
-        source: RandomSource,
-        token: CancelToken,
-        advance: Callable[[int], None] | None = None,
-    ) -> NDArray[np.int64]:
-        """``n`` independent values; see :meth:`GaussianSampler.draw`."""
-        return self.sampler.draw(n, source, token, advance)
 
     @cached_property
     def variance(self) -> float:
@@ -131,23 +113,14 @@ class DiscreteGaussian:
         low, high = square_root(times(twice, pi(bits), bits), bits)
         return low, high + 1 + (high >> min(bits, 400_000))
 
-    def half_width(self, level: Fraction | float) -> int:
-        """The smallest whole h with P(|X| ≤ h) ≥ level.
+    def _covers(self, h: int, missing: Fraction) -> bool:
+        """Whether P(|X| > h) ≤ missing.
 
         Decided exactly up to σ² = 2^14. Above, sums are enclosed by the integral and a proven
         remainder (see :meth:`_outside`); should these not tell two neighbouring h apart, which
-        takes a level within σ^(−3) of a step's width of one, the greater is returned.
-
-        Raises
-        ------
-        InputError
-            ``noise.level`` for a level that is not above 0 and below 1.
+        takes a level within σ^(−3) of a step's width of one, the answer is no: the half-width is
+        the greater one.
         """
-        missing = 1 - checked_level(level)
-        return smallest(lambda h: self._covers(h, missing))
-
-    def _covers(self, h: int, missing: Fraction) -> bool:
-        """Whether P(|X| > h) ≤ missing."""
         if self.sigma_squared > DIRECT_VARIANCE:
             bits = 2 * BITS + 2 * int((h + 1) * (h + 1) / self.sigma_squared)
             return self._outside(h, bits)[1] <= missing * (1 << bits)

@@ -7,31 +7,23 @@ geometric mechanism of Ghosh, Roughgarden and Sundararajan, 2009): P(x)/P(x ± 1
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.noise.discrete import DiscreteNoise
 from dpdesk.engine.noise.intervals import exp_negative, minus, over, plus, times
 from dpdesk.engine.noise.inversion import BITS
 from dpdesk.engine.noise.laplace_sampler import LaplaceLayout, LaplaceSampler
-from dpdesk.engine.noise.levels import Probability, checked_level, shown, smallest
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from dpdesk.engine.noise.randomness import RandomSource
+from dpdesk.engine.noise.levels import Probability, shown
 
 MAX_SCALE = 1 << 48
 """The greatest scale: noise reaches 2^62 with a probability below e^(−16000) then."""
 
 
 @dataclass(frozen=True)
-class DiscreteLaplace:
+class DiscreteLaplace(DiscreteNoise):
     """Integer noise with P(x) ∝ exp(−|x|/scale), drawn exactly.
 
     Raises
@@ -56,16 +48,6 @@ class DiscreteLaplace:
         """The tables that values are drawn with; made at the first draw."""
         return LaplaceSampler(self.scale, LaplaceLayout.of(self.scale))
 
-    def draw(
-        self,
-        n: int,
-        source: RandomSource,
-        token: CancelToken,
-        advance: Callable[[int], None] | None = None,
-    ) -> NDArray[np.int64]:
-        """``n`` independent values; see :meth:`LaplaceSampler.draw`."""
-        return self.sampler.draw(n, source, token, advance)
-
     @cached_property
     def variance(self) -> float:
         """2p/(1 − p)², the variance of the discrete distribution, correctly rounded.
@@ -84,21 +66,11 @@ class DiscreteLaplace:
                 return found
             bits *= 2
 
-    def half_width(self, level: Fraction | float) -> int:
-        """The smallest whole h with P(|X| ≤ h) ≥ level, decided exactly.
-
-        P(|X| ≤ h) = 1 − 2p^(h+1)/(1 + p).
-
-        Raises
-        ------
-        InputError
-            ``noise.level`` for a level that is not above 0 and below 1.
-        """
-        missing = 1 - checked_level(level)
-        return smallest(lambda h: self._covers(h, missing))
-
     def _covers(self, h: int, missing: Fraction) -> bool:
-        """Whether 2p^(h+1) ≤ missing·(1 + p), which never holds with equality."""
+        """Whether 2p^(h+1) ≤ missing·(1 + p), which never holds with equality: decided exactly.
+
+        For P(|X| ≤ h) = 1 − 2p^(h+1)/(1 + p).
+        """
         bits = BITS
         while True:
             tail = exp_negative((h + 1) / self.scale, bits)

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpdesk.engine.noise.gaussian import DiscreteGaussian
-    from dpdesk.engine.noise.laplace import DiscreteLaplace
+    from dpdesk.engine.noise.discrete import DiscreteNoise
 
 _LEAST_VARIANCE = 1e-200
 """What is stated of noise that is 0 in practice, because its budget is a hundred and more."""
@@ -21,7 +20,7 @@ class Noise(Enum):
     GAUSSIAN = "discrete-gaussian"
 
 
-def sampler(noise: Noise, spread: Fraction) -> DiscreteLaplace | DiscreteGaussian:
+def sampler(noise: Noise, spread: Fraction) -> DiscreteNoise:
     """The distribution with scale b (Laplace) or variance parameter sigma^2 (Gaussian)."""
     if noise is Noise.LAPLACE:
         from dpdesk.engine.noise.laplace import DiscreteLaplace
