@@ -62,7 +62,12 @@ RULES = {
     "otherMat": Rule("labl+ txt notes+", "level! URI type"),
     "sumStat": Rule("", "type=mean|medn|mode|vald|invd|min|max|stdev|other", True),
     "catStat": Rule("", "type=freq|percent|crosstab|other", True),
-    "varFormat": Rule("", "type=numeric|character category=date|time|currency|other", True),
+    "varFormat": Rule(
+        "",
+        "type=numeric|character category=date|time|currency|other formatname "
+        "schema=SAS|SPSS|IBM|ANSI|ISO|XML-Data|other",
+        True,
+    ),
     "notes": Rule("", "type", True),
     "dataProcessing": Rule("", "type", True),
     "prodDate": Rule("", "date", True),

@@ -81,14 +81,9 @@ def _format(variable: Variable) -> dict[str, str]:
     """Attributes of the format of a column: dates, and the format's name in its program."""
     found = {"category": _DATES[variable.kind]} if variable.kind in _DATES else {}
     if variable.format:
-        program = next((word for form, word in _PROGRAMS if shows(form, *_shown(variable))), "")
-        found |= {"formatname": variable.format}
-        found |= {"schema": program} if program else {"schema": "other", "otherSchema": "Stata"}
+        known = (word for form, word in _PROGRAMS if shows(form, variable.format, variable.kind))
+        found |= {"formatname": variable.format, "schema": next(known, "other")}
     return found
-
-
-def _shown(variable: Variable) -> tuple[str, Kind]:
-    return variable.format, variable.kind
 
 
 def _category(parent: Xml.Element, category: Category) -> None:

@@ -24,6 +24,7 @@ from dpdesk.core.resources import resource
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.release_folder import MICRODATA, VARIABLES
 from dpdesk.io.workspace import Workspace
+from tests.helpers.ddi_structure import faults
 from tests.helpers.foreign_readers import READERS
 from tests.helpers.released_cubes import memory_release
 
@@ -140,6 +141,7 @@ def test_a_piece_is_held_as_declared_or_said_to_be_lost(
     case, path = case_of(form, piece), tmp_path / f"out.{form}"
     facts = facts_of(tmp_path, form, case.said, case.values)
     told = write_verified(facts, form, path, workspace, CancelToken(), silent)
+    assert form != "ddi" or faults(path.read_bytes()) == []
     german = voice_of("de")
     assert [text for text in told if german.say(text) == text] == []
     found = READERS[form](path).get(piece)
