@@ -10,7 +10,7 @@ import pytest
 
 from dpdesk.app import restating
 from dpdesk.app.context import AppContext
-from dpdesk.app.texts import stated_texts
+from dpdesk.app.texts import stated_texts, texts_fingerprint
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
@@ -192,7 +192,8 @@ def test_a_page_cannot_hide_behind_a_language_that_nobody_has(
     made: Path, context: AppContext, tmp_path: Path, named: str
 ) -> None:
     page = b'<!DOCTYPE html>\n<html lang="xx">forged'
-    release = with_texts(made, tmp_path / "other", stated_texts(named), page)
+    texts = {"language": named, "sha256": texts_fingerprint(named)}
+    release = with_texts(made, tmp_path / "other", texts, page)
     report = verify_release(release, context.registry, CancelToken(), silent)
     status, words = status_and_words(report)
     if named == "en":
