@@ -133,6 +133,14 @@ def moments(numbers: Floats, kind: Kind, clock: Clock) -> tuple[Any, Any, NDArra
     return values, pa.array(odd, pa.string()), strange
 
 
+def rounded(numbers: Floats, clock: Clock) -> NDArray[np.bool_]:
+    """Which numbers are finer than a microsecond, as fine as moments are read."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        back = np.rint(numbers * clock.unit) / clock.unit
+        finer: NDArray[np.bool_] = np.abs(back - numbers) > np.spacing(np.abs(numbers))
+    return finer
+
+
 def _odd_dates(
     numbers: Floats,
     whole: NDArray[np.int64],

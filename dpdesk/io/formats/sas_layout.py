@@ -51,7 +51,7 @@ class Page:
     @property
     def is_index(self) -> bool:
         """Whether the page says nothing of rows or columns."""
-        return self.kind & _INDEX == _INDEX
+        return not self.has_rows_alone and self.kind & _INDEX != 0
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats import dta_losses, sas_losses, sav_losses
 from dpdesk.io.formats.labelwatch import LabelWatch
-from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments
+from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.stat_faults import check_whole, no_rows, unreadable
-from dpdesk.io.formats.strange import note_periods, note_strange, without_ranges
+from dpdesk.io.formats.strange import note_periods, note_rounded, note_strange, without_ranges
 from dpdesk.io.formats.table import Notes, Values, damaged
 
 if TYPE_CHECKING:
@@ -198,6 +198,8 @@ class StatisticalReader:
         clock = clock_of(self._format, variable.kind)
         values, odd, strange = moments(numbers, variable.kind, clock)
         note_strange(self.notes, variable, numbers, strange, start)
+        finer = rounded(numbers, clock) & ~strange
+        note_rounded(self.notes, variable, numbers, finer, start)
         return Values(values, _merged(odd, letters))
 
 

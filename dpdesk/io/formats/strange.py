@@ -62,3 +62,17 @@ def note_strange(notes: Notes, variable: Variable, numbers: Any, strange: Any, s
         f"{number_text(numbers[first])} is no {what}; it is kept as a number.",
         len(places),
     )
+
+
+def note_rounded(notes: Notes, variable: Variable, numbers: Any, finer: Any, start: int) -> None:
+    """Note the first of the numbers marked as ``finer`` than a microsecond; see above."""
+    places = np.flatnonzero(finer)
+    if len(places):
+        first = int(places[0])
+        notes.add(
+            f"finer {variable.name}",
+            f"Row {start + first + 1:,}, column `{variable.name}`: the number "
+            f"{number_text(numbers[first])} is a moment finer than a microsecond; it is read to "
+            "the microsecond.",
+            len(places),
+        )

@@ -12,11 +12,11 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.ibm import to_ieee, words_of
-from dpdesk.io.formats.moments import clock_of, kind_of, moments
+from dpdesk.io.formats.moments import clock_of, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.stat_faults import no_rows
-from dpdesk.io.formats.strange import note_strange
+from dpdesk.io.formats.strange import note_rounded, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
 from dpdesk.io.formats.xport_layout import CARD, Field, Member, read_members
 
@@ -118,8 +118,11 @@ class TransportReader:
             values = pa.array(numbers, mask=np.isnan(numbers))
             odd = pa.nulls(len(numbers), pa.string()) if marks is None else pa.array(marks)
             return Values(values, odd)
-        values, odd, strange = moments(numbers, variable.kind, clock_of("xpt", variable.kind))
+        clock = clock_of("xpt", variable.kind)
+        values, odd, strange = moments(numbers, variable.kind, clock)
         note_strange(self.notes, variable, numbers, strange, start)
+        finer = rounded(numbers, clock) & ~strange
+        note_rounded(self.notes, variable, numbers, finer, start)
         if marks is not None:
             odd = pa.array(
                 [mark or text for mark, text in zip(marks, odd.to_pylist(), strict=True)]

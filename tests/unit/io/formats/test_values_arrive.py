@@ -10,14 +10,20 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyreadstat
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.labels import Kind
 from dpdesk.core.plan import SourceSpec
+from dpdesk.io.formats.moments import clock_of, rounded
+from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.preview import preview_source
 from dpdesk.io.workspace import Workspace
 from tests.helpers.stat_files import head, opened
@@ -115,6 +121,43 @@ def test_a_number_of_sas_transport_with_too_many_digits_is_noted(tmp_path: Path)
     assert found.notes == (
         "Row 2, column `size`: the number has more digits than a double holds; it is read as 3.25.",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "read", "finer"),
+    [
+        ("p.sav", 36000.1234567, "10:00:00.123457", True),
+        ("p.sav", 36000.123456, "10:00:00.123456", False),
+        ("p.sav", 0.1, "00:00:00.1", False),
+        ("p.xpt", 36000.0000004, "10:00:00", True),
+        ("p.xpt", 86399.999999, "23:59:59.999999", False),
+    ],
+)
+def test_a_time_finer_than_a_microsecond_is_noted(
+    tmp_path: Path, name: str, number: float, read: str, finer: bool
+) -> None:
+    frame = pd.DataFrame({"at": [60.0, number]})
+    if name == "p.sav":
+        pyreadstat.write_sav(frame, tmp_path / name, variable_format={"at": "TIME16.7"})
+    else:
+        pyreadstat.write_xport(frame, tmp_path / name, variable_format={"at": "TIME16.7"})
+    found = head(tmp_path / name)
+    assert found.head[1] == (read,)
+    note = (
+        f"Row 2, column `at`: the number {number_text(number)} is a moment finer than a "
+        "microsecond; it is read to the microsecond."
+    )
+    assert found.notes == ((note,) if finer else ())
+
+
+@given(st.integers(-60_000_000_000, 250_000_000_000), st.sampled_from(["sav", "dta", "xpt"]))
+def test_whole_microseconds_are_never_called_finer(thousandths: int, form: str) -> None:
+    for kind in (Kind.DATETIME, Kind.TIME):
+        clock = clock_of(form, kind)
+        micros = np.array([thousandths * 997 % 86_400_000_000])
+        if kind is Kind.DATETIME:
+            micros = micros + thousandths * 1_000_000 - clock.epoch
+        assert not rounded(micros / clock.unit, clock).any()
 
 
 def test_rows_of_sas_transport_behind_those_that_it_counts_are_not_lost(tmp_path: Path) -> None:
