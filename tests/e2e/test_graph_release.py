@@ -423,5 +423,5 @@ def test_the_reviewer_is_asked_about_exact_degrees_and_single_edges(
         "Of 15 rows, 1 name an end that is no declared node, 1 go from a node to itself, " in left
     )
     assert "3 repeat an edge and 0 lie beyond the edges per person" in left
-    assert "standard deviation is " in plain.item("error").evidence
+    assert "edges, is that of the " in plain.item("error").evidence
     assert "The 8 nodes must have been fixed" in plain.item("domain").evidence

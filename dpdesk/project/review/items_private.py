@@ -189,7 +189,7 @@ def _error(case: Case) -> Answer:
 def _error_words(measure: str, variance: float, item: Mapping[str, Any]) -> str:
     deviation = format_figure(sqrt(variance), "number")
     if "table" in item:  # of a graph
-        return f"The largest standard deviation is {deviation} edges, in the {item['table']}."
+        return f"The largest standard deviation, {deviation} edges, is that of the {item['table']}."
     names = item.get("dimensions")
     where = " × ".join(map(str, names)) if isinstance(names, list) and names else "grand total"
     if not measure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from reportlab.platypus import (
@@ -17,11 +18,13 @@ from reportlab.platypus import (
 
 from dpdesk.report.page_tree import Node
 from dpdesk.report.pdf.drawing import Drawing
-from dpdesk.report.pdf.faces import ACCENT, SUNKEN, state_colour, style
+from dpdesk.report.pdf.faces import ACCENT, BOLD, SUNKEN, sized, state_colour, style, width_of
 from dpdesk.report.pdf.tables import Rows, table
-from dpdesk.report.pdf.words import Glyphs, marked_up
+from dpdesk.report.pdf.words import Glyphs, marked_up, wide
 
 _CARDS_A_ROW = 4
+_CARD_AIR, _CARD_SIZES = 14.0, (12.0, 11.0, 10.0, 9.0, 8.0)
+_BREAKS = re.compile(r"[ \t\r\n]+")
 _FEW_WORDS, _MOST_KEPT = 80.0, 400.0
 _SILENT = frozenset({"head", "style", "script", "title"})
 
@@ -138,6 +141,8 @@ class Flow:
     def _cards(self, node: Node) -> Flowable:
         """Headline figures, side by side."""
         cards: list[list[Flowable]] = []
+        across = min(_CARDS_A_ROW, max(len(list(node.elements())), 1))
+        figure = sized("card-value", self._fitting(node, self._width / across - _CARD_AIR))
         for card in node.elements():
             label, value = card.find("dt"), card.find("dd")
             assert label is not None
@@ -145,16 +150,23 @@ class Flow:
             cards.append(
                 [
                     Paragraph(self._words(label), style("card-label")),
-                    Paragraph(self._words(value), style("card-value")),
+                    Paragraph(self._words(value), figure),
                 ]
             )
-        across = min(_CARDS_A_ROW, max(len(cards), 1))
         rows = [cards[start : start + across] for start in range(0, len(cards), across)]
         filled = [[*row, *[""] * (across - len(row))] for row in rows] or [[""]]
         made = Table(filled, colWidths=[self._width / across] * across, hAlign="LEFT")
         made.setStyle(_cards_look(rows))
         made.spaceBefore, made.spaceAfter = 6, 8
         return made
+
+    def _fitting(self, node: Node, room: float) -> float:
+        """The size of letters at which no figure of the cards has to be broken."""
+        words = [word for value in node.all("dd") for word in _BREAKS.split(wide(value.text()))]
+        return next(
+            (s for s in _CARD_SIZES if all(width_of(w, s, BOLD) <= room for w in words)),
+            _CARD_SIZES[-1],
+        )
 
     def _table(self, node: Node) -> Iterator[Flowable]:
         made = table(node, self._width, self.glyphs)

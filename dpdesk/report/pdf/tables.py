@@ -15,7 +15,7 @@ from dpdesk.report.pdf.words import Glyphs, marked_up, wide
 _PADDING = 8.0
 _NARROWEST = 26.0
 _MEASURED = 60
-_WORDS = (230.0, 110.0)
+_WORDS = (330.0, 110.0)
 """Points: longer words may be broken; the shorter limit where the longer one does not fit."""
 _SIZES = (8.0, 7.5, 7.0, 6.5, 6.0)
 """Points: the first at which no word has to be broken is taken."""

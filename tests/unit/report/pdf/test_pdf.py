@@ -214,6 +214,12 @@ def test_a_row_is_broken_only_where_no_page_could_hold_it() -> None:
     assert len(read(pdf_of(small_page(tall))).pages) > 2
 
 
+def test_figures_on_cards_shrink_before_they_are_broken() -> None:
+    card = "<div><dt>Largest error</dt><dd>±\u00a0132,521\u00a0Einheiten</dd></div>"
+    printed = text_of(pdf_of(small_page(f"<dl>{card * 4}</dl>"))).replace("\u00a0", " ")
+    assert printed.count("± 132,521 Einheiten") == 4
+
+
 def test_a_page_inside_another_begins_on_a_new_sheet() -> None:
     inner = "<header><h1>Two</h1></header>"
     printed = read(pdf_of(small_page(f"<header><h1>One</h1></header><p>x</p>{inner}")))
