@@ -30,7 +30,7 @@ from dpdesk.io.losses import described, losses
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import ABOUT, INTERNAL, MICRODATA, PUBLIC, PUBLIC_FOLDERS, VARIABLES
 from dpdesk.io.safewrite import replacing
-from dpdesk.io.tablewriters import write_parquet, write_xlsx
+from dpdesk.io.tablewriters import LABELS_KEY, write_parquet, write_xlsx
 from dpdesk.io.variablesfile import read_variables
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _metadata(facts: ReleaseFacts, book: Codebook) -> dict[str, bytes]:
         "dpdesk.guarantee": guarantee,
     }
     if book:
-        metadata["dpdesk.variables"] = (facts.public / VARIABLES).read_bytes()
+        metadata[LABELS_KEY] = (facts.public / VARIABLES).read_bytes()
     return metadata
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.plan import SourceSpec
+from dpdesk.io.canonical import UnreadableJsonError, parse_canonical
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, literal, query
 from dpdesk.io.failures import disagreement, storage_error
@@ -15,6 +17,8 @@ from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.nul import refuse_nul
 from dpdesk.io.reading import Reading
 from dpdesk.io.source import file_sha256
+from dpdesk.io.tablewriters import LABELS_KEY
+from dpdesk.io.variablesfile import labels_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -49,8 +53,25 @@ def load_parquet(
         raise disagreement(path.name, "columns", len(names), len(described))
     texts = [(j, name) for j, name in enumerate(names) if str(described[j][1]) == "VARCHAR"]
     refuse_nul(con, texts, path, token)
-    notes = _null_notes(con, path, described, token)
-    return Loaded(names, rows, Reading("parquet", missing=spec.missing, notes=notes), digest)
+    book, told = _labels(path, names)
+    notes = (*told, *_null_notes(con, path, described, token))
+    return Loaded(names, rows, Reading("parquet", missing=spec.missing, notes=notes), digest, book)
+
+
+def _labels(path: Path, names: tuple[str, ...]) -> tuple[Codebook, tuple[str, ...]]:
+    """What an export of DPDesk says of its columns in the metadata of the file, and notes on it."""
+    import pyarrow.parquet
+
+    metadata = pyarrow.parquet.read_schema(path).metadata or {}
+    raw = metadata.get(LABELS_KEY.encode())
+    if raw is None:
+        return NO_BOOK, ()
+    try:
+        book = labels_of(parse_canonical(raw))
+    except UnreadableJsonError:
+        return NO_BOOK, ("The labels in the metadata of the file are damaged; it is read without.",)
+    found = tuple(variable for variable in book.variables if variable.name in names)
+    return Codebook(found), ("Labels and user-missing values come from the metadata of the file.",)
 
 
 def parquet_shape(path: Path) -> tuple[tuple[str, ...], int]:

@@ -15,6 +15,8 @@ from dpdesk.io.published import PublishedCsv
 from dpdesk.io.sheetrows import rows_xml
 
 XLSX_ROWS, XLSX_COLUMNS, XLSX_CHARACTERS = 1_048_576, 16_384, 32_767
+LABELS_KEY = "dpdesk.variables"
+"""Where a Parquet file has what a release says of its columns, as in ``variables.json``."""
 _XLSX_PIECE = 256
 _XLSX_ROWS, _XLSX_CELLS = 2_048, 20_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dpdesk.core.labels import Codebook, Variable, variable_from_plain
@@ -26,7 +26,11 @@ def read_variables(path: Path, columns: Sequence[str]) -> Codebook:
 
 def read_labels(path: Path) -> Codebook:
     """What the file says, of whatever columns; raises as :func:`read_variables` does."""
-    raw = read_canonical(path)
+    return labels_of(read_canonical(path))
+
+
+def labels_of(raw: Mapping[str, object]) -> Codebook:
+    """What the content of such a file says; UnreadableJsonError for another form."""
     if raw.get("format") != _FORMAT or set(raw) != {"format", "variables"}:
         raise UnreadableJsonError(f"is no list of variables of format {_FORMAT}")
     listed = raw["variables"]

@@ -6,6 +6,7 @@ import csv
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -28,9 +29,9 @@ from dpdesk.io.canonical import canonical_json, read_canonical
 from dpdesk.io.csvw import csvw_metadata
 from dpdesk.io.planfile import read_plan
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.variablesfile import read_variables
+from dpdesk.io.variablesfile import read_labels, read_variables
 from tests.helpers.postgres import postgres_server
-from tests.helpers.stat_files import head, real
+from tests.helpers.stat_files import head, opened, real
 
 PLAN = """version = 1
 title = "Same table"
@@ -165,6 +166,30 @@ def test_labels_of_a_real_survey_come_back(form: str, tmp_path: Path, context: A
         name: old[name].value_labels for name in same
     }
     assert {name: new[name].label for name in same} == {name: old[name].label for name in same}
+
+
+def test_labels_go_through_parquet_and_damaged_ones_are_told(
+    tmp_path: Path, context: AppContext
+) -> None:
+    pyreadstat.write_sav(
+        frame().astype({"age": float, "sex": float}), tmp_path / "a.sav",
+        column_labels={"sex": "Sex", "pay": "Pay"},
+        variable_value_labels={"sex": {1.0: "male", 2.0: "female", 9.0: "refused"}},
+        missing_ranges={"sex": [9.0], "pay": [{"lo": -9.0, "hi": -1.0}]},
+    )  # fmt: skip
+    first = released(tmp_path, "a.sav", context)
+    path = exported(first, "parquet", context)
+    said = read_labels(first / "public/variables.json")
+    assert said.variables[1].value_labels == {"1": "male", "2": "female", "9": "refused"}
+    with closing(opened(path, context.workspace)) as store:
+        assert store.book == said
+        assert "Labels and user-missing values come" in " ".join(store.reading.notes)
+    table = parquet.read_table(path)
+    broken = table.replace_schema_metadata({"dpdesk.variables": b'{"format": 1}'})
+    parquet.write_table(broken, tmp_path / "b.parquet")
+    with closing(opened(tmp_path / "b.parquet", context.workspace)) as store:
+        assert not store.book
+        assert "The labels in the metadata" in " ".join(store.reading.notes)
 
 
 def test_one_table_gives_one_release_whatever_it_is_kept_in(
