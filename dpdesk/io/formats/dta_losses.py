@@ -56,6 +56,7 @@ def _note_numbers(
     file: IO[bytes], layout: DtaLayout, names: Sequence[str], rows: int, notes: Notes
 ) -> None:
     file.seek(layout.start)
+    spans = _spans(layout)
     size = max(1, _BYTES // layout.row_bytes)
     for start in range(0, rows, size):
         data = file.read(min(size, rows - start) * layout.row_bytes)
@@ -64,16 +65,28 @@ def _note_numbers(
             return
         table = np.frombuffer(data, np.uint8, count * layout.row_bytes)
         table = table.reshape(count, layout.row_bytes)
-        for j, at, width in layout.floats:
-            numbers, odd = _odd(table[:, at : at + width], layout.order, width)
-            if odd.any():
-                _note(notes, names[j], numbers, odd, start)
+        for columns, at, width in spans:
+            part = table[:, at : at + width * len(columns)]
+            numbers, odd = _odd(part, layout.order, width)
+            for k in np.flatnonzero(odd.any(axis=0)):
+                _note(notes, names[columns[k]], numbers[:, k], odd[:, k], start)
+
+
+def _spans(layout: DtaLayout) -> list[tuple[list[int], int, int]]:
+    """Columns side by side that are alike: their numbers, their place, the bytes of one."""
+    found: list[tuple[list[int], int, int]] = []
+    for j, at, width in layout.floats:
+        if found and found[-1][2] == width and found[-1][1] + width * len(found[-1][0]) == at:
+            found[-1][0].append(j)
+        else:
+            found.append(([j], at, width))
+    return found
 
 
 def _odd(raw: NDArray[np.uint8], order: str, width: int) -> tuple[Any, NDArray[np.bool_]]:
-    """Numbers of a column, and which of them are missing but none that Stata writes."""
+    """Numbers of some columns, and which of them are missing but none that Stata writes."""
     first, bits, step, floating, whole = _CODES[width]
-    numbers = np.ascontiguousarray(raw).view(f"{order}{floating}").reshape(-1)
+    numbers = np.ascontiguousarray(raw).view(f"{order}{floating}")
     odd = ~(numbers < first)
     if odd.any():
         behind = numbers.view(f"{order}{whole}").astype(np.int64) - bits

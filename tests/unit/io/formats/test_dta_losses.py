@@ -114,6 +114,23 @@ def test_a_number_of_single_precision_that_is_missing_by_its_size_is_noted(
         assert all(note.startswith("Row 3, column `rate`: the number ") for note in notes.told())
 
 
+def test_columns_side_by_side_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "p.dta"
+    frame = pd.DataFrame({f"v{j}": [j + 0.5, j + 0.25] for j in range(5)})
+    frame.insert(3, "town", ["Aach", "Ulm"])
+    frame.to_stata(path, version=118, write_index=False)
+    raw = path.read_bytes()
+    for name in ("v0", "v2", "v3", "v4"):
+        old = struct.pack("<d", int(name[1]) + 0.25)
+        _patched(path, raw, old, struct.pack("<d", 1e308))
+        notes = Notes()
+        refuse_losses(path, list(frame.columns), None, notes)
+        assert notes.told() == (
+            f"Row 2, column `{name}`: the number 1e+308 is so large that Stata takes it for "
+            "missing; it is read so.",
+        )
+
+
 def test_only_the_rows_that_are_read_are_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "p.dta"
     raw = _written(path, 118, "<")
