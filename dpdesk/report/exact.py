@@ -48,7 +48,7 @@ class ExactWords:
     """The exact part of a cube as its readers see it.
 
     ``lines`` and ``tables`` are the attack; there is none where noise for one person is enough, and
-    beyond twelve dimensions it is left out.
+    beyond twelve dimensions it is left out. Beside single exact cells there are no ``tables``.
     """
 
     names: tuple[str, ...]
@@ -73,8 +73,10 @@ def exact_words(manifest: Mapping[str, object]) -> ExactWords | None:
     if len(categories) > _MOST_DIMENSIONS or change <= (2 if replace else 1):
         return ExactWords(names, change, (), ())
     attack = _attack(result, parameters, categories, claim, change)
-    order = tuple(categories)
-    return ExactWords(names, change, attack_lines(attack), _tables(attack, order))
+    # Single exact cells have no part in the closed form that the lines of tables come from.
+    single = any(as_table(item).get("exact_cells") for item in as_list(result["cuboids"]))
+    tables = () if single else _tables(attack, tuple(categories))
+    return ExactWords(names, change, attack_lines(attack), tables)
 
 
 def _exact_names(result: Mapping[str, object]) -> tuple[str, ...]:
@@ -205,7 +207,8 @@ def attack_lines(attack: Attack) -> tuple[AttackLine, ...]:
 def _tables(attack: Attack, order: tuple[str, ...]) -> tuple[AveragedLine, ...]:
     return tuple(
         AveragedLine(
-            " × ".join(name for i, name in enumerate(order) if one.cuboid >> i & 1),
+            " × ".join(name for i, name in enumerate(order) if one.cuboid >> i & 1)
+            or voice().text("grand total"),
             _number(one.plain_single),
             _number(one.plain_averaged),
             _number(one.single),

@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from dpdesk.core.published import CheckStatus
 from dpdesk.io.planfile import read_plan
 from dpdesk.project.ledger import Ledger
 from dpdesk.project.review.votes import ItemStatus
+from dpdesk.report.exact import exact_words
 from tests.helpers.cubes import AGES, SEX, people, release, write_plan, write_register
 from tests.helpers.forging import check_found, forged, manifest_of
 
@@ -160,6 +162,24 @@ def test_both_pages_show_the_averaging_attack_and_why_it_fails(
         assert "(exact)" in text
     text = (genuine["plain"] / "public/about.html").read_text("utf-8")
     assert "averaging attack" not in text
+
+
+def test_the_attack_states_the_deviations_that_the_tables_have(
+    genuine: Mapping[str, Path],
+) -> None:
+    for name in ("pairs", "three"):
+        manifest: Any = manifest_of(genuine[name])
+        words = exact_words(manifest)
+        assert words is not None
+        stated = {
+            " × ".join(each["dimensions"]) or "grand total": f"{sqrt(each['variance']):.4g}"
+            for each in manifest["result"]["cuboids"]
+        }
+        assert words.tables
+        assert all(line.averaged == stated[line.name] for line in words.tables)
+    single = exact_words(manifest_of(genuine["cells"]))
+    assert single is not None
+    assert not single.tables
 
 
 def test_an_exact_cell_stands_in_its_table(genuine: Mapping[str, Path]) -> None:
