@@ -69,7 +69,8 @@ def test_what_was_spent_is_shown_with_what_is_left(
     (account,) = found["accounts"]
     assert account["spent"]["exact"]["epsilon"] == "3/2"
     assert account["left"] == {"kind": "pure", "epsilon": "1/2"}
-    assert account["tight_epsilon"] <= account["simple_epsilon"] == 1.5
+    assert account["tight_epsilon"] <= account["advanced_epsilon"]
+    assert account["advanced_epsilon"] <= account["simple_epsilon"] == 1.5
     assert [debit["outcome"] for debit in account["debits"]] == ["unknown", "failed", "unknown"]
     assert found["delta"] == 1e-9
 

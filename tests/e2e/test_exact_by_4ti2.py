@@ -28,7 +28,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppCont
     """A program that enumerates nothing itself."""
     monkeypatch.setenv("DPDESK_4TI2", str(REAL))
     monkeypatch.setattr(moves, "MOST_CELLS", 0)
-    monkeypatch.setattr(recomputed, "_MOST_TABLES", 0)
+    monkeypatch.setattr(recomputed, "_MOST_PARTS", 0)
     monkeypatch.setattr(sensitivity, "_FOUND", {})
     with AppContext.open(tmp_path / "home") as opened:
         yield opened

@@ -159,7 +159,12 @@ def _account_lines(account: AccountPicture) -> list[str]:
     ]
     if spending.count:
         at = f"at δ = {amount_text(figures.delta)}"
-        lines.append(f"  {at}: simple {_epsilon(figures.simple)}, tight {_epsilon(figures.tight)}")
+        told = (
+            ("simple", figures.simple),
+            ("advanced", figures.advanced),
+            ("tight", figures.tight),
+        )
+        lines.append(f"  {at}: " + ", ".join(f"{name} {_epsilon(one)}" for name, one in told))
         rows: list[tuple[str, ...]] = [("entry", "time", "cost", "purpose", "outcome")]
         rows += [_debit_row(record) for record in account.debits[-_SHOWN:]]
         lines += ["", *(f"  {line}" for line in columns(rows).splitlines())]
@@ -235,6 +240,7 @@ def _account_json(account: AccountPicture) -> dict[str, object]:
         "limit": None if account.limit is None else budget_plain(account.limit),
         "left": None if account.left is None else budget_plain(account.left),
         "simple_epsilon": None if figures.simple is None else float(figures.simple),
+        "advanced_epsilon": figures.advanced,
         "tight_epsilon": figures.tight,
         "debits": [_debit_json(record) for record in account.debits],
     }

@@ -1,13 +1,13 @@
-"""The figures of one account: the simple sum beside the tight one."""
+"""The figures of one account: the simple sum beside the advanced and the tight one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpdesk.core.budget import Draws
+from dpdesk.core.budget import Draws, PureEpsilon
 from dpdesk.project.ledger.accounts import DebitRecord, Spending, add_up, group_size
 
 
@@ -15,12 +15,14 @@ from dpdesk.project.ledger.accounts import DebitRecord, Spending, add_up, group_
 class Figures:
     """What an account's debits mean together at ``delta``.
 
-    ``simple`` is an ε by composition of sums, ``tight`` one by composing the privacy losses of all
-    draws, never above ``simple``; both are upper bounds. None where no ε holds at this δ.
+    ``simple`` is an ε by composition of sums, ``advanced`` one by advanced composition of all that
+    has a pure ε, ``tight`` one by composing the privacy losses of all draws; both are never above
+    ``simple``, and all are upper bounds. None where no ε holds at this δ.
     """
 
     delta: Fraction
     simple: Fraction | None
+    advanced: float | None
     tight: float | None
 
 
@@ -37,13 +39,50 @@ def figures(
     requests = [record.request for record in records]
     spending = add_up(requests)
     simple = spending.epsilon_at(delta)
+    advanced = _advanced(records, spending, delta)
     tight = _tight(_draws(records, spending), spending, delta, check)
-    if simple is not None:
-        most = float(simple)
-        if Fraction(most) < simple:
-            most = math.nextafter(most, math.inf)
-        tight = most if tight is None else min(tight, most)
-    return Figures(delta, simple, tight)
+    most = math.inf if simple is None else _not_below(simple)
+    return Figures(delta, simple, _least(advanced, most), _least(tight, most))
+
+
+def _not_below(exact: Fraction) -> float:
+    found = float(exact)
+    return math.nextafter(found, math.inf) if Fraction(found) < exact else found
+
+
+def _least(found: float | None, most: float) -> float | None:
+    least = most if found is None else min(found, most)
+    return least if math.isfinite(least) else None
+
+
+def _advanced(records: Sequence[DebitRecord], spending: Spending, delta: Fraction) -> float | None:
+    """Draws with a pure ε by advanced composition, the rest by sums; ρ gets half of δ."""
+    from dpdesk.engine.accounting import advanced_epsilon, zcdp_epsilon
+    from dpdesk.engine.accounting.conversion import up
+
+    parts = list(_pure_parts(records, spending))
+    epsilon, gone = spending.approximate
+    rest = delta - gone
+    if rest <= 0 or not parts:
+        return None
+    own = rest / 2 if spending.rho else rest
+    beside = zcdp_epsilon(spending.rho, rest - own) if spending.rho else 0.0
+    return up(_not_below(epsilon) + beside + advanced_epsilon(parts, own))
+
+
+def _pure_parts(
+    records: Sequence[DebitRecord], spending: Spending
+) -> Iterator[tuple[Fraction, int]]:
+    """The ε of each draw and how many there are; of a debit whose draws cost less, its cost."""
+    for request in (record.request for record in records):
+        if isinstance(request.cost, PureEpsilon):
+            size = group_size(request, spending.rows, spending.neighbours)
+            each = [(one.epsilon, one.count) for one in request.draws]
+            told = [(epsilon, count) for epsilon, count in each if epsilon is not None]
+            if len(told) == len(each) and sum(e for e, _ in told) == request.cost.epsilon:
+                yield from ((size * epsilon / count, count) for epsilon, count in told)
+            else:
+                yield size * request.cost.epsilon, 1
 
 
 def _draws(records: Sequence[DebitRecord], spending: Spending) -> tuple[Draws, ...]:

@@ -241,7 +241,7 @@ def test_an_old_copy_that_was_put_back_stops_debits(context: AppContext, desk: L
     assert not budgets.check_ledger(context, desk.path).ok
 
 
-def test_the_picture_shows_the_simple_beside_the_tight_figure(
+def test_the_picture_shows_the_simple_beside_the_advanced_and_the_tight_figure(
     context: AppContext, desk: LedgerDesk
 ) -> None:
     cube = Draws(Noise.DISCRETE_LAPLACE, Fraction(1), Fraction(256), 256)
@@ -251,6 +251,7 @@ def test_the_picture_shows_the_simple_beside_the_tight_figure(
         context, desk.path, MILLIONTH, CancelToken(), silent
     ).accounts
     assert account.figures.simple == 1
+    assert account.figures.advanced == pytest.approx(0.3305, abs=1e-3)
     assert account.figures.tight == pytest.approx(0.2392, abs=1e-4)
     with pytest.raises(InputError, match="δ must lie"):
         budgets.look_at_ledger(context, desk.path, Fraction(0), CancelToken(), silent)

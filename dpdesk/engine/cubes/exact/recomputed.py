@@ -19,7 +19,7 @@ Names = frozenset[str]
 Cell = frozenset[tuple[str, str]]
 """A cell as pairs of dimension and category."""
 
-_MOST_TABLES = 20_000
+_MOST_PARTS = 300_000
 _CUBOID, _CELLS = "cuboid", "cells"
 
 
@@ -152,6 +152,8 @@ def minimal_change(claim: ExactClaim) -> int | None:
     rest = claim.size(frozenset(claim.categories) - frozenset().union(*sides))
     published = frozenset() in claim.everything
     if len(sides) == 1:
+        if rest == 1 and claim.whole:
+            return 0
         free = claim.size(sides[0]) - len(claim.cells.get(sides[0], ()))
         if rest == 1 and published:
             return 2 if free > 1 else 0
@@ -234,17 +236,25 @@ def _by_value(claim: ExactClaim, names: Names, shared: Names) -> dict[Cell, int]
     return found
 
 
-def larger_change(claim: ExactClaim, stated: int) -> bool | None:
+def larger_change(claim: ExactClaim, stated: int) -> bool:
     """Whether two small tables differ by a minimal change larger than ``stated``.
 
-    Tables of one row more than it takes are tried; None when they are too many, or when the number
-    of rows is not fixed.
+    Pairs of tables with one row more than it takes are tried, then with more rows, as long as the
+    tables are few. False says that none of these does, not that there is none; False at once when
+    the number of rows is not fixed.
     """
     if not claim.whole:
-        return None
+        return False
     matrix, rows = _constraints(claim), stated // 2 + 1
-    if comb(matrix.shape[1] + rows - 1, rows) > _MOST_TABLES:
-        return None
+    while comb(matrix.shape[1] + rows - 1, rows) << rows <= _MOST_PARTS:
+        if _differ_minimally(matrix, rows):
+            return True
+        rows += 1
+    return False
+
+
+def _differ_minimally(matrix: NDArray[np.int64], rows: int) -> bool:
+    """Whether two tables of so many rows agree, and no part of one agrees with one of the other."""
     groups: dict[bytes, list[frozenset[bytes]]] = {}
     for table in combinations_with_replacement(range(matrix.shape[1]), rows):
         parts = frozenset(

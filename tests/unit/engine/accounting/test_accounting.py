@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.budget import Draws, Noise
 from dpdesk.engine.accounting import (
+    advanced_epsilon,
     group_delta,
     joint_epsilon,
     zcdp_epsilon,
@@ -386,3 +387,14 @@ def test_delta_of_a_group_is_at_least_the_sum_along_the_path() -> None:
         along = sum(math.exp(step * 0.5) for step in range(size)) * 1e-6
         assert along <= float(group_delta(epsilon, delta, size)) * (1 + 1e-12)
     assert group_delta(Fraction(1000), delta, 5) == 1
+
+
+def test_advanced_composition_holds_and_the_composed_one_is_less() -> None:
+    parts = [(Fraction(1, 256), 256)]
+    found = advanced_epsilon(parts, MILLIONTH)
+    drift, spread = 256 * math.tanh(1 / 512) / 256, math.sqrt(2 * math.log(1e6) * 256) / 256
+    assert found == pytest.approx(drift + spread, rel=1e-9)
+    assert tight_delta([laplace(1, "256", 256)], found) <= 1e-6
+    assert advanced_epsilon([(Fraction(1), 1)], MILLIONTH) == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="δ above 0"):
+        advanced_epsilon(parts, Fraction(0))

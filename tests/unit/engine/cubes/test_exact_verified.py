@@ -18,6 +18,7 @@ from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.consistency.pinned import pinned_variances
+from dpdesk.engine.cubes.exact import verified
 from dpdesk.engine.cubes.exact.knowledge import knowledge
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.exact.recomputed import exact_claim, larger_change, minimal_change
@@ -166,3 +167,23 @@ def test_whatever_is_exact_a_release_passes_its_own_check(
     manifest = parse_canonical(canonical_json(said))
     checks = method.verify(manifest, {table.file: table for table in tables}, TOKEN)
     assert [check for check in checks if check.status is CheckStatus.FAILED] == []
+
+
+@pytest.mark.parametrize(
+    ("tables", "size"), [(["a", "b", "c"], 6), (["ab", "ac", "bc"], 8)], ids=["one-way", "two-way"]
+)
+def test_no_other_size_beside_three_tables_is_confirmed(tables: list[str], size: int) -> None:
+    """Sizes have gaps: beside all two-way margins nothing is larger than 4 and smaller than 8."""
+    categories = dict.fromkeys(NAMES, ("0", "1"))
+    claim = exact_claim([list(each) for each in tables], categories, replace=False)
+    assert claim is not None
+    for stated in (1, 2, size // 2 + 1, size - 1, size, size + 1):
+        told = {"minimal_change": stated, "total_fixed": True, "known_by": "enumeration"}
+        found = verified._change(told, claim, TOKEN).status
+        assert found is (CheckStatus.CONFIRMED if stated == size else CheckStatus.FAILED), stated
+
+
+def test_nothing_can_change_where_the_base_itself_is_exact() -> None:
+    claim = exact_claim([["a", "b"]], {"a": ("0", "1"), "b": ("0", "1")}, replace=True)
+    assert claim is not None
+    assert minimal_change(claim) == 0
