@@ -410,6 +410,8 @@ def format_figure(value: float | None, kind: str) -> str:
         percent = value * 100
         if 0 < percent < 0.01:
             return "<0.01 %"
+        if 99.995 <= percent < 100:
+            return ">99.99 %"
         return f"{percent:,.2f} %".replace(".00 %", " %")
     if abs(value) >= 1000:
         return f"{value:,.0f}"

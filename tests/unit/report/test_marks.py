@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from markupsafe import Markup, escape
 
+from dpdesk.core.charts import format_figure
 from dpdesk.core.language import Untranslated
 from dpdesk.report.marks import marked, tied, tied_text
 
@@ -44,3 +45,17 @@ def test_tags_styles_code_and_values_keep_their_blanks() -> None:
     )
     assert tied(kept) == kept
     assert tied("<p>5 %</p>") == "<p>5\u00a0%</p>"
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0.0, "0 %"),
+        (0.00004, "<0.01 %"),
+        (0.3344, "33.44 %"),
+        (0.99996, ">99.99 %"),
+        (1.0, "100 %"),
+    ],
+)
+def test_a_share_is_nothing_or_all_only_where_it_is(share: float, shown: str) -> None:
+    assert format_figure(share, "share") == shown
