@@ -59,7 +59,7 @@ def reliability_chart(
         answer=_answer(rows, limits, reliable_from, protected_to),
         x_axis=Axis("Rows with the value", log=True, whole=True, minimum=1),
         y_axis=Axis(
-            f"Chance of an error of {float(limits.share):.0%} or more",
+            f"Chance of an error of {_percent(limits.share)} or more",
             percent=True,
             minimum=0.0,
             maximum=1.0,
@@ -67,7 +67,7 @@ def reliability_chart(
         series=_series(rows, chances, size, limits, last),
         table=_table(held, rows, chances, size, limits, (reliable_from, protected_to)),
         y_limit=float(limits.most),
-        y_limit_label=f"reliable below {float(limits.most):.0%}",
+        y_limit_label=f"reliable below {_percent(limits.most)}",
         short="Reliable counts",
     )
 
@@ -97,7 +97,7 @@ def _table(
 ) -> ChartTable:
     bound, paper = chebyshev(rows, size, limits.share), paper_bound(rows, size, limits.share)
     beyond = error_chances(rows, size, limits.share, beyond=True)
-    share = f"{float(limits.share):.0%}"
+    share = _percent(limits.share)
     listed = sorted(range(len(held)), key=lambda place: (-rows[place], held[place].value))
     return table_from(
         (
@@ -124,6 +124,10 @@ def _table(
     )
 
 
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):.0f} %"
+
+
 def _verdict(rows: int, thresholds: tuple[int, int]) -> str:
     if rows >= thresholds[0]:
         return "reliable"
@@ -133,14 +137,14 @@ def _verdict(rows: int, thresholds: tuple[int, int]) -> str:
 def _answer(rows: Ints, limits: Limits, reliable_from: int, protected_to: int) -> str:
     reliable = int((rows >= reliable_from).sum())
     protected = int((rows <= protected_to).sum())
-    share = f"{float(limits.share):.0%}"
+    share = _percent(limits.share)
     hidden = (
         f"protected: {protected:,} with {protected_to:,} rows or fewer (wrong by more than "
-        f"{share} with a chance of {float(limits.least):.0%} or more)"
+        f"{share} with a chance of {_percent(limits.least)} or more)"
         if protected_to
-        else f"none is protected at a chance of {float(limits.least):.0%}"
+        else f"none is protected at a chance of {_percent(limits.least)}"
     )
     return (
         f"Of {len(rows):,} values, reliable: {reliable:,} with {reliable_from:,} rows or more "
-        f"(wrong by {share} or more with a chance of {float(limits.most):.0%} at most); {hidden}."
+        f"(wrong by {share} or more with a chance of {_percent(limits.most)} at most); {hidden}."
     )

@@ -190,8 +190,8 @@ def _revived(objective: Objective, shares: Floats, limit: Bound) -> Floats | Non
 def _gap_note(reached: float, bound: float) -> str:
     gap = reached / bound - 1 if bound > 0 else inf
     if gap <= PROVEN_WITHIN:
-        return f"No plan of this kind is better by more than {max(gap, 0.0001):.2%}."
-    return f"A plan of this kind may be better, by at most {gap:.1%}."
+        return f"No plan of this kind is better by more than {100 * max(gap, 0.0001):.2f} %."
+    return f"A plan of this kind may be better, by at most {100 * gap:.1f} %."
 
 
 def _plan(objective: Objective, shares: Shares, note: str, *, proven: bool) -> CubePlan:

@@ -97,7 +97,7 @@ def test_the_chart_tells_reliable_values_from_protected_ones() -> None:
     chart = reliability_chart("illness", counts, 10, limits)
     verdicts = {row[0]: row[4] for row in chart.table.rows}
     assert verdicts == {"common": "reliable", "some": "between", "rare": "protected"}
-    assert "1 with 126 rows or more are reliable" in chart.answer
+    assert "reliable: 1 with 126 rows or more" in chart.answer
     curve = {series.name: series for series in chart.series}
     assert curve["Values of the column"].x.tolist() == [5000, 60, 4]
     wrong = curve["The paper's formula (wrong)"].y < curve["Exact"].y
