@@ -40,6 +40,11 @@ def refuse_losses(path: Path, names: Sequence[str], limit: int | None, notes: No
     """
     layout = read_layout(path)
     if layout is None:
+        notes.add(
+            "old",
+            "Stata wrote the file before 2003; numbers of it that are missing by their size alone are "
+            "not told of.",
+        )
         return
     if layout.columns != len(names):
         what = f"it describes {layout.columns:,} columns, but {len(names):,} were found"

@@ -165,3 +165,14 @@ def test_a_header_that_says_other_columns_is_called_damaged(tmp_path: Path) -> N
     _written(path, 118, "<")
     with pytest.raises(InputError, match="it describes 4 columns, but 1 were found"):
         refuse_losses(path, ["town"], None, Notes())
+
+
+def test_a_file_of_an_old_stata_is_read_with_a_note(tmp_path: Path) -> None:
+    path = tmp_path / "p.dta"
+    path.write_bytes(bytes([110, 2, 1, 0]) + bytes(200))
+    notes = Notes()
+    refuse_losses(path, ["town"], None, notes)
+    assert notes.told() == (
+        "Stata wrote the file before 2003; numbers of it that are missing by their size alone are "
+        "not told of.",
+    )
