@@ -42,8 +42,8 @@ def refuse_losses(path: Path, names: Sequence[str], limit: int | None, notes: No
     if layout is None:
         notes.add(
             "old",
-            "Stata wrote the file before 2003; numbers of it that are missing by their size alone are "
-            "not told of.",
+            "Stata wrote the file before 2003; numbers of it that are missing by their size alone "
+            "are not told of.",
         )
         return
     if layout.columns != len(names):
