@@ -80,8 +80,8 @@ def _has_codes(variable: Variable) -> bool:
 
 def plain_variable(variable: Variable) -> Variable:
     """The variable without what depends on the values of the source."""
-    told = variable.kind in _MOMENTS or is_calendar(variable.format)
-    display = variable.format if told else ""
+    counts = variable.kind is Kind.NUMBER and is_calendar(variable.format)
+    display = variable.format if counts or variable.kind in _MOMENTS else ""
     return replace(variable, storage="", width=0, format=display)
 
 

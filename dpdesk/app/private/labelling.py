@@ -67,7 +67,8 @@ def _declared(variable: Variable, categories: tuple[str, ...]) -> Variable:
     labels = {text: known[text] for text in categories if text in known}
     missing = UserMissing(tuple(sorted(filter(variable.missing.holds, categories))))
     kind = variable.kind if categories else Kind.TEXT
-    return replace(plain_variable(variable), value_labels=labels, missing=missing, kind=kind)
+    plain = plain_variable(replace(variable, kind=kind))
+    return replace(plain, value_labels=labels, missing=missing)
 
 
 def read_dimension_labels(public: Path, manifest: Mapping[str, object]) -> Codebook:

@@ -282,6 +282,20 @@ def test_a_recoded_column_keeps_labels_of_values_that_are_still_codes(tmp_path: 
     assert not released_variables(BOOK, swallowed, table, True, CancelToken())[0].value_labels
 
 
+@pytest.mark.parametrize(
+    ("kind", "display"), [(Kind.DATE, "QYR8"), (Kind.NUMBER, "WKDAY9"), (Kind.NUMBER, "%tq")]
+)
+def test_a_format_of_periods_goes_with_values_and_not_with_groups(
+    tmp_path: Path, kind: Kind, display: str
+) -> None:
+    published = table_of(tmp_path, "when\n5\n6\n")
+    book = Codebook((Variable("when", "", kind, format=display, width=8),))
+    grouped = recoded({"when": {"5": "5–6", "6": "5–6"}})
+    for recoding, expected in ((None, display), (grouped, "")):
+        found = released_variables(book, recoding, published, False, CancelToken())
+        assert [one.format for one in found] == ([expected] if expected else [])
+
+
 def test_ranges_of_a_measured_column_are_ordered_and_no_longer_measured(tmp_path: Path) -> None:
     book = Codebook((Variable("age", "Age", Kind.NUMBER, measure="scale"),))
     table, ranges = table_of(tmp_path, "age\n20-29\n"), recoded({"age": {"21": "20-29"}})
