@@ -15,14 +15,18 @@ from dpdesk.report.pdf.words import Glyphs, marked_up, wide
 _PADDING = 8.0
 _NARROWEST = 26.0
 _MEASURED = 60
-_WORDS = (330.0, 110.0)
+_WORDS = (190.0, 110.0)
 """Points: longer words may be broken; the shorter limit where the longer one does not fit."""
 _SIZES = (8.0, 7.5, 7.0, 6.5, 6.0)
 """Points: the first at which no word has to be broken is taken."""
+_READABLE = 3
+"""Sizes that are tried so that no line has to be broken."""
 _BREAKS = re.compile(r"[ \t\r\n]+")
 _TALL = 250.0
 _LONG = 150
 _FEW, _SMALL, _LED = 8, 180.0, 90.0
+_LAST = 3
+"""Rows that a long table does not leave alone on its last sheet, or fewer."""
 
 
 class Rows(Table):  # type: ignore[misc]
@@ -51,6 +55,8 @@ def table(node: Node, width: float, glyphs: Glyphs) -> Rows | None:
         splitInRow=int(_any_tall(drawn, widths)),
     )
     made.setStyle(_look(len(head)))
+    if len(body) > _FEW and not made.splitInRow:
+        made.setStyle([("NOSPLIT", (0, -_LAST), (-1, -1))])
     made.spaceAfter = 8
     made.opening = _opening(filled, len(head), widths)
     return made
@@ -59,7 +65,11 @@ def table(node: Node, width: float, glyphs: Glyphs) -> Rows | None:
 def _layout(
     rows: Sequence[Sequence[Node]], columns: int, width: float
 ) -> tuple[float, list[float]]:
-    """The largest letters at which no word has to be broken, and the widths of the columns."""
+    """The largest letters at which nothing has to be broken, else no word, and the widths."""
+    for size in _SIZES[:_READABLE]:
+        natural = _needed(rows, columns, size, width)[1]
+        if sum(natural) <= width:
+            return size, natural
     for longest in _WORDS:
         for size in _SIZES:
             if sum(_needed(rows, columns, size, longest)[0]) <= width:

@@ -214,6 +214,15 @@ def test_a_row_is_broken_only_where_no_page_could_hold_it() -> None:
     assert len(read(pdf_of(small_page(tall))).pages) > 2
 
 
+def test_no_last_row_stands_alone_on_a_sheet() -> None:
+    for count in range(35, 60):
+        rows = "".join(f"<tr><td>row {n}</td></tr>" for n in range(count))
+        head = "<thead><tr><th>Head</th></tr></thead>"
+        listed = f"<table>{head}<tbody>{rows}</tbody></table>"
+        for printed in read(pdf_of(small_page(listed))).pages:
+            assert printed.extract_text().count("row ") >= 3
+
+
 def test_figures_on_cards_shrink_before_they_are_broken() -> None:
     card = "<div><dt>Largest error</dt><dd>±\u00a0132,521\u00a0Einheiten</dd></div>"
     printed = text_of(pdf_of(small_page(f"<dl>{card * 4}</dl>"))).replace("\u00a0", " ")
