@@ -253,7 +253,7 @@ def test_e_makes_a_table_exact_which_changes_errors_and_guarantee_and_one_undo_t
     assert f"(size {chart.minimal_change})" in inspector.caution.text()
     said = [label.text() for label in panel.result.findChildren(QLabel)]
     assert any(
-        "sex × age and 1 cell of region (north) are published without" in one for one in said
+        "without ε protection: sex × age and 1 cell of region (north)." in one for one in said
     )
     bench.undo()
     assert form_text(panel, "exact") == "region: north"

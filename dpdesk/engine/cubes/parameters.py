@@ -142,8 +142,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     ChoiceParameter(
         "basis",
-        "What gets noise",
-        "Cuboids, or what each cuboid adds to smaller ones.",
+        "Measured parts",
+        "What gets noise: cuboids, or what each cuboid adds to smaller ones.",
         choices=(
             Choice("cuboids", "Cuboids"),
             Choice(

@@ -24,7 +24,7 @@ from dpdesk.ui.words.settings import levels_words
 
 def reserved_letters() -> str:
     """Letters of the menu bar and of what stands beside the form."""
-    return QCoreApplication.translate("Mnemonics", "FEVRHKLPUSCO")
+    return QCoreApplication.translate("Mnemonics", "FEVRHKLPUSCOI")
 
 
 class SettingsPane(QScrollArea):
