@@ -18,7 +18,7 @@ from dpdesk.app.private import releasing
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.language import catalogue, read_catalogue
+from dpdesk.core.language import catalogue, read_catalogue, voice_of
 from dpdesk.core.release import VerifyReport
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.io.store import DataStore
@@ -260,11 +260,13 @@ def test_texts_that_cannot_be_read_are_told_before_anything_is_paid(
     plan.write_text(text.replace("version = 1", 'version = 1\nlanguage = "de"'), "utf-8")
     (tmp_path / "pages.po").write_bytes(b"\xff nothing of the kind")
     read_catalogue.cache_clear()
+    voice_of.cache_clear()
     with monkeypatch.context() as patch:
         patch.setattr(catalogue, "resource_files", lambda *_: (tmp_path / "pages.po",))
         with pytest.raises(StorageError, match="translations to `de`"):
             release(context, plan, tmp_path / "out")
     read_catalogue.cache_clear()
+    voice_of.cache_clear()
     assert release(context, plan, tmp_path / "again").out.is_dir()
 
 
