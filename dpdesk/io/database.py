@@ -34,7 +34,26 @@ def connect(spill: Path) -> DuckDBPyConnection:
         },
     )
     con.execute("SET enable_progress_bar = false")
+    return in_utc(con)
+
+
+def in_memory() -> DuckDBPyConnection:
+    """An in-memory database for the few rows of a preview."""
+    import duckdb
+
+    return in_utc(duckdb.connect(":memory:"))
+
+
+def in_utc(con: DuckDBPyConnection) -> DuckDBPyConnection:
+    """Let ``con`` and its cursors tell moments in UTC, whatever the computer's time zone is."""
+    con.execute("SET GLOBAL TimeZone = 'UTC'")
+    con.execute("SET GLOBAL Calendar = 'gregorian'")
     return con
+
+
+def parquet_source(path: Path) -> str:
+    """SQL for the table in one Parquet file; names of folders such as ``sex=1`` add no column."""
+    return f"read_parquet({literal(str(path))}, hive_partitioning = false)"
 
 
 def identifier(name: str) -> str:

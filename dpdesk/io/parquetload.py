@@ -11,10 +11,11 @@ from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.canonical import UnreadableJsonError, parse_canonical
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
-from dpdesk.io.database import identifier, literal, query
+from dpdesk.io.database import identifier, in_memory, parquet_source, query
 from dpdesk.io.failures import disagreement, storage_error
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.nul import refuse_nul
+from dpdesk.io.parquetfaults import readable
 from dpdesk.io.reading import Reading
 from dpdesk.io.source import file_sha256
 from dpdesk.io.tablewriters import LABELS_KEY
@@ -40,21 +41,18 @@ def load_parquet(
     report(StepStarted(CHECK, 1, STEPS))
     digest = file_sha256(path, token, report, CHECK)
     report(StepStarted(LOAD, 2, STEPS))
-    source = f"read_parquet({literal(str(path))})"
-    with query(con, token, path) as cursor:
-        described = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        _check_types(path, described)
+    source = parquet_source(path)
+    with readable(path, token), query(con, token, path) as cursor:
+        described = _described(cursor, path, names)
         listed = ", ".join(f"{_as_text(row)} AS c{j}" for j, row in enumerate(described))
         cursor.execute(f"CREATE TABLE {RAW} AS SELECT {listed} FROM {source}")
         loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
     if loaded is None or loaded[0] != rows:
         raise disagreement(path.name, "rows", rows, loaded[0] if loaded else 0)
-    if len(described) != len(names):
-        raise disagreement(path.name, "columns", len(names), len(described))
     texts = [(j, name) for j, name in enumerate(names) if str(described[j][1]) == "VARCHAR"]
     refuse_nul(con, texts, path, token)
     book, told = _labels(path, names)
-    notes = (*told, *_null_notes(con, path, described, token))
+    notes = (*told, *_null_notes(con, path, names, described, token))
     return Loaded(names, rows, Reading("parquet", missing=spec.missing, notes=notes), digest, book)
 
 
@@ -93,20 +91,25 @@ def parquet_shape(path: Path) -> tuple[tuple[str, ...], int]:
     except OSError as problem:
         raise storage_error(problem, path, "read") from problem
     _check_decimals(path, schema)
-    seen: dict[str, str] = {}
-    for name in names:
-        other = seen.setdefault(name.casefold(), name)
-        if other is not name:
-            raise InputError(
-                "parquet.duplicate-names",
-                f"{path.name}: the columns `{other}` and `{name}` have the same name but for case.",
-                hint="Rename one of them.",
-            )
+    _check_names(path, names)
     if rows == 0 or not names:
         raise InputError(
             "parquet.no-rows", f"{path.name}: found {len(names)} columns and {rows} rows."
         )
     return names, rows
+
+
+def _check_names(path: Path, names: tuple[str, ...]) -> None:
+    for j, name in enumerate(names):
+        first = names.index(name)
+        if first != j:
+            raise InputError(
+                "parquet.duplicate-names",
+                f"{path.name}: the columns {first + 1} and {j + 1} are both named `{name}`, "
+                "expected a name of its own for each.",
+                hint="Rename one of them.",
+                details={"column": name},
+            )
 
 
 def _check_decimals(path: Path, schema: pyarrow.Schema) -> None:
@@ -125,16 +128,13 @@ def _check_decimals(path: Path, schema: pyarrow.Schema) -> None:
 
 def first_rows(path: Path, count: int, token: CancelToken) -> tuple[tuple[str, ...], ...]:
     """The first rows as canonical texts, for a preview."""
-    import duckdb
-
-    con = duckdb.connect(":memory:")
+    con, (names, _) = in_memory(), parquet_shape(path)
     try:
-        with query(con, token, path) as cursor:
-            source = f"read_parquet({literal(str(path))})"
-            described = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-            _check_types(path, described)
-            listed = ", ".join(_as_text(row) for row in described)
-            found = cursor.execute(f"SELECT {listed} FROM {source} LIMIT {count}").fetchall()
+        with readable(path, token), query(con, token, path) as cursor:
+            listed = ", ".join(_as_text(row) for row in _described(cursor, path, names))
+            found = cursor.execute(
+                f"SELECT {listed} FROM {parquet_source(path)} LIMIT {count}"
+            ).fetchall()
     finally:
         con.close()
     return tuple(tuple(row) for row in found)
@@ -144,33 +144,51 @@ def _as_text(described: tuple[object, ...]) -> str:
     return f"coalesce({text_sql(str(described[0]), str(described[1]))}, '')"
 
 
-def _check_types(path: Path, described: list[tuple[object, ...]]) -> None:
-    for name, kind, *_ in described:
+def _described(
+    cursor: DuckDBPyConnection, path: Path, names: tuple[str, ...]
+) -> list[tuple[object, ...]]:
+    """Names and types of the columns in the database, in the order of ``names``.
+
+    The database gives a column whose name another has but for case a name of its own, so columns
+    are told apart by their places.
+    """
+    described = cursor.execute(f"DESCRIBE SELECT * FROM {parquet_source(path)}").fetchall()
+    if len(described) != len(names):
+        raise disagreement(path.name, "columns", len(names), len(described))
+    _check_types(path, names, described)
+    return described
+
+
+def _check_types(path: Path, names: tuple[str, ...], described: list[tuple[object, ...]]) -> None:
+    for name, (_, kind, *_) in zip(names, described, strict=True):
         if any(word in str(kind).upper() for word in _NO_TEXT):
             raise InputError(
                 "parquet.type",
                 f"{path.name}: the column `{name}` holds values of type {kind}, expected texts, "
                 "numbers, dates or truth values.",
                 hint="Leave the column out, or turn it into text first.",
-                details={"column": str(name)},
+                details={"column": name},
             )
 
 
 def _null_notes(
-    con: DuckDBPyConnection, path: Path, described: list[tuple[object, ...]], token: CancelToken
+    con: DuckDBPyConnection,
+    path: Path,
+    names: tuple[str, ...],
+    described: list[tuple[object, ...]],
+    token: CancelToken,
 ) -> tuple[str, ...]:
     """Say where null and the empty text were both found, since both become the empty text."""
     texts = [(j, str(row[0])) for j, row in enumerate(described) if str(row[1]) == "VARCHAR"]
     if not texts:
         return ()
-    source = f"read_parquet({literal(str(path))})"
     listed = ", ".join(
         f"bool_or({identifier(name)} IS NULL) AND bool_or({identifier(name)} = '')"
         for _, name in texts
     )
     with query(con, token, path) as cursor:
-        both = cursor.execute(f"SELECT {listed} FROM {source}").fetchone() or ()
-    mixed = [name for (_, name), found in zip(texts, both, strict=True) if found]
+        both = cursor.execute(f"SELECT {listed} FROM {parquet_source(path)}").fetchone() or ()
+    mixed = [names[j] for (j, _), found in zip(texts, both, strict=True) if found]
     return tuple(
         f"Column `{name}` holds null and the empty text; both are read as the empty text."
         for name in mixed

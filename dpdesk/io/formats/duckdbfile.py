@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.labels import Variable
-from dpdesk.io.database import identifier
+from dpdesk.io.database import identifier, in_utc
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import NullWatch, check_names, is_database, no_database, no_text
 from dpdesk.io.formats.numbers import text_sql
@@ -43,7 +43,7 @@ class DuckdbReader:
             # It would spill beside the database; what is raw may lie in the private folder only.
             spill = f"{request.target}.spill" if request.target else ""
             options = {**_OPTIONS, "temp_directory": spill}
-            self._con = duckdb.connect(str(self._path), read_only=True, config=options)
+            self._con = in_utc(duckdb.connect(str(self._path), read_only=True, config=options))
         except duckdb.Error as error:
             raise self._told(error) from error
         try:

@@ -12,7 +12,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.labels import Codebook, Kind
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
-from dpdesk.io.database import literal, query
+from dpdesk.io.database import parquet_source, query
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.numbers import texts_sql
 from dpdesk.io.formats.passwords import password_of
@@ -52,8 +52,8 @@ def load_foreign(
         request = request_for(spec, path, base, target)
         done = read_in_process(request, path.name, token, progress)
         with query(con, token, path) as cursor:
-            listed = texts_sql(cursor, _source(target), len(done.variables))
-            cursor.execute(f"CREATE TABLE {RAW} AS SELECT {listed} FROM {_source(target)}")
+            listed = texts_sql(cursor, parquet_source(target), len(done.variables))
+            cursor.execute(f"CREATE TABLE {RAW} AS SELECT {listed} FROM {parquet_source(target)}")
             loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
     if loaded is None or loaded[0] != done.rows:
         raise disagreement(path.name, "rows", done.rows, loaded[0] if loaded else 0)
@@ -109,7 +109,3 @@ def _scratch(workspace: Workspace) -> Iterator[Path]:
         yield path
     finally:
         path.unlink(missing_ok=True)
-
-
-def _source(target: Path) -> str:
-    return f"read_parquet({literal(str(target))})"

@@ -46,9 +46,11 @@ def text_sql(name: str, kind: str) -> str:
     if kind.upper() != "FLOAT":
         return short
     # The shortest text of a whole number of single precision may be that of another whole number.
-    exact = f"CAST({identifier(name)} AS BIGINT)::VARCHAR"
+    # NaN gets here too: where the statistics of a file leave it out, the database takes the
+    # condition for true of all numbers.
+    exact = f"TRY_CAST({identifier(name)} AS BIGINT)::VARCHAR"
     whole = f"{identifier(name)} = trunc({identifier(name)}) AND abs({identifier(name)}) < 1e16"
-    return f"CASE WHEN {whole} THEN {exact} ELSE {short} END"
+    return f"CASE WHEN {whole} THEN coalesce({exact}, {short}) ELSE {short} END"
 
 
 def texts_sql(cursor: DuckDBPyConnection, source: str, columns: int) -> str:

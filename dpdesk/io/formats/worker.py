@@ -88,15 +88,15 @@ def _write(reader: TableReader, request: ReadRequest, tell: Callable[[Answer], N
 
 def _head(reader: TableReader, limit: int) -> tuple[tuple[str, ...], ...]:
     """The first rows as texts, made by the same statement as those of the whole table."""
-    import duckdb
     import pyarrow
 
+    from dpdesk.io.database import in_memory
     from dpdesk.io.formats.numbers import texts_sql
 
     tables = [_as_table(batch) for batch in _never_empty(reader.batches(limit))]
     if not tables:
         return ()
-    con = duckdb.connect(":memory:")
+    con = in_memory()
     con.register("head", pyarrow.concat_tables(tables))
     listed = texts_sql(con, "head", len(reader.variables))
     return tuple(tuple(row) for row in con.execute(f"SELECT {listed} FROM head").fetchall())

@@ -1,0 +1,130 @@
+"""Parquet: every column and row arrives, whatever computer, folder or names; faults are named."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.language import voice_of
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.preview import preview_source
+from dpdesk.io.workspace import Workspace
+from tests.helpers.stat_files import head, opened
+
+_ZONED = pa.timestamp("us", "America/New_York")
+
+
+@pytest.fixture
+def workspace(private_home: Path) -> Iterator[Workspace]:
+    with closing(Workspace.open(private_home)) as found:
+        yield found
+
+
+@pytest.fixture
+def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def _written(path: Path, *columns: Any, names: tuple[str, ...] = ("a",), **options: Any) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    parquet.write_table(pa.Table.from_arrays(list(columns), names), path, **options)
+    return path
+
+
+def _rows(path: Path, workspace: Workspace) -> list[tuple[str, ...]]:
+    with closing(opened(path, workspace)) as store:
+        rows = store.page(0, 99)
+    preview = preview_source(SourceSpec(str(path)), path.parent)
+    assert preview.problem is None
+    assert preview.rows == rows
+    return list(rows)
+
+
+def _fault(path: Path, workspace: Workspace) -> InputError:
+    with pytest.raises(InputError) as caught:
+        opened(path, workspace)
+    german = voice_of("de")
+    for said in (caught.value.sentence, caught.value.hint):
+        assert german.say(said) != said
+    assert str(path.parent) not in caught.value.sentence
+    return caught.value
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the time zone of a process cannot be changed there")
+@pytest.mark.usefixtures("in_berlin")
+def test_moments_with_a_time_zone_are_told_in_utc(tmp_path: Path, workspace: Workspace) -> None:
+    moments = pa.array([1_704_067_200_123_456, 0], _ZONED)
+    path = _written(tmp_path / "a.parquet", moments)
+    told = [("2024-01-01 00:00:00.123456+00",), ("1970-01-01 00:00:00+00",)]
+    assert _rows(path, workspace) == told
+    base = tmp_path / "a.duckdb"
+    with duckdb.connect(str(base)) as con:
+        con.execute(f"CREATE TABLE t AS SELECT * FROM read_parquet('{path}')")
+    assert head(base).head == tuple(told)
+    assert _rows(base, workspace) == told
+
+
+@pytest.mark.parametrize("name", ["a", "ab", "é"])
+def test_columns_of_the_same_name_are_refused(
+    name: str, tmp_path: Path, workspace: Workspace
+) -> None:
+    texts = (pa.array(["x"]), pa.array(["y"]), pa.array(["z"]))
+    fault = _fault(_written(tmp_path / "a.parquet", *texts, names=(name, "q", name)), workspace)
+    assert fault.code == "parquet.duplicate-names"
+    assert f"the columns 1 and 3 are both named `{name}`" in fault.sentence
+
+
+def test_columns_whose_names_differ_by_case_alone_arrive(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    names = ("a b", "A B", "A B_1")
+    path = _written(tmp_path / "a.parquet", *(pa.array([j]) for j in range(3)), names=names)
+    assert _rows(path, workspace) == [("0", "1", "2")]
+    with closing(opened(path, workspace)) as store:
+        assert store.columns == names
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_nan_arrives_in_whatever_row_and_precision(
+    at: int, kind: Any, tmp_path: Path, workspace: Workspace
+) -> None:
+    numbers, told = [-0.0, 2.5, np.inf, 7.0], [("0",), ("2.5",), ("inf",), ("7",)]
+    numbers.insert(at, np.nan)
+    told.insert(at, ("nan",))
+    path = _written(tmp_path / "a.parquet", pa.array(np.array(numbers, kind)))
+    assert _rows(path, workspace) == told
+    finite = [number for number in numbers if number != np.inf]
+    path = _written(tmp_path / "b.parquet", pa.array(np.array(finite, kind)))
+    assert _rows(path, workspace) == [row for row in told if row != ("inf",)]
+
+
+def test_the_name_of_a_folder_adds_no_column(tmp_path: Path, workspace: Workspace) -> None:
+    path = _written(tmp_path / "sex=7" / "a.parquet", pa.array([1, 2]))
+    assert _rows(path, workspace) == [("1",), ("2",)]
+
+
+def test_a_text_that_is_no_utf8_is_named_with_its_place(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    ends = pa.py_buffer(np.array([0, 2, 4], "int32").tobytes())
+    broken = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"ab\xff\xfe")])
+    path = _written(tmp_path / "a.parquet", pa.array([1, 2]), broken, names=("n", "town"))
+    assert _fault(path, workspace).sentence == (
+        "a.parquet, row 2, column `town`: found bytes that are no text in the encoding UTF-8."
+    )
