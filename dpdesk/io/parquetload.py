@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.labels import NO_BOOK, Codebook, Variable
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.canonical import UnreadableJsonError, parse_canonical
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, in_memory, parquet_source, query
 from dpdesk.io.failures import disagreement, storage_error
 from dpdesk.io.formats.numbers import text_sql
+from dpdesk.io.labelwatch import note_unforeseen
 from dpdesk.io.nul import refuse_nul
 from dpdesk.io.parquetfaults import readable
 from dpdesk.io.reading import Reading
@@ -52,7 +53,9 @@ def load_parquet(
     texts = [(j, name) for j, name in enumerate(names) if str(described[j][1]) == "VARCHAR"]
     refuse_nul(con, texts, path, token)
     book, told = _labels(path, names)
-    notes = (*told, *_null_notes(con, path, names, described, token))
+    variables = tuple(book.get(name) or Variable(name) for name in names)
+    odd = note_unforeseen(con, variables, "parquet", spec.missing or (), path, token)
+    notes = (*told, *_null_notes(con, path, names, described, token), *odd)
     return Loaded(names, rows, Reading("parquet", missing=spec.missing, notes=notes), digest, book)
 
 

@@ -25,7 +25,8 @@ class FixedWidthReader:
     """A text of described columns; see :class:`~dpdesk.io.formats.table.TableReader`.
 
     Blanks around a value are no part of it. A line that ends before a column gives it the empty
-    text, which is noted; blank lines are no rows.
+    text, which is noted, and so is what stands between the columns or in two of them; blank lines
+    are no rows, which is noted too.
     """
 
     def __init__(self, request: ReadRequest) -> None:
@@ -34,6 +35,8 @@ class FixedWidthReader:
         columns, self._separator = self._described(request)
         self._columns = columns
         self._last = max(column.start - 1 + column.width for column in columns)
+        self._gaps = [] if self._separator else self._checked_places()
+        self._blank, self._first_blank = 0, 0
         self.variables = tuple(column.variable for column in columns)
         self._decimals = [column.decimals for column in request.columns] or [None] * len(columns)
         encoding = request.encoding or self._detected()
@@ -73,6 +76,25 @@ class FixedWidthReader:
                 return _FALLBACK
         return "utf-8-sig"
 
+    def _checked_places(self) -> list[slice]:
+        """What no column has of a line, up to the last one; columns that overlap are noted."""
+        gaps: list[slice] = []
+        end, before = 0, ""
+        for column in sorted(self._columns, key=lambda one: one.start):
+            first, name = column.start - 1, column.variable.name
+            last = first + column.width
+            if first > end:
+                gaps.append(slice(end, first))
+            elif first < end:
+                self.notes.add(
+                    f"overlap {name}",
+                    f"The columns `{before}` and `{name}` overlap from position {first + 1:,} on; "
+                    "what stands there is read into both.",
+                )
+            if last > end:
+                end, before = last, name
+        return gaps
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()
@@ -88,7 +110,14 @@ class FixedWidthReader:
             limit = None if limit is None else limit - len(kept)
             yield tuple(Values(pa.array(texts, pa.string())) for texts in zip(*kept, strict=True))
             if limit == 0:
-                return
+                break
+        if self._blank:
+            lines = "blank line was" if self._blank == 1 else "blank lines were"
+            self.notes.add(
+                "blank",
+                f"{self._blank:,} {lines} skipped, the first on line {self._first_blank:,}; a "
+                "blank line is no row.",
+            )
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         number = 0
@@ -99,6 +128,9 @@ class FixedWidthReader:
                     raise self._fault(number, "found a NUL character, expected text")
                 if text.strip():
                     yield number, text
+                elif "\x1a" not in line:
+                    self._blank += 1
+                    self._first_blank = self._first_blank or number
         except UnicodeDecodeError:
             what = f"found bytes that are no text in the encoding {self.encoding}"
             raise self._fault(number + 1, what, "encoding.undecodable") from None
@@ -111,6 +143,14 @@ class FixedWidthReader:
                 f"Line {number:,} goes on behind the last described column, which ends at position "
                 f"{self._last:,}; what stands there is not read.",
             )
+        for gap in self._gaps:
+            if left := line[gap].lstrip():
+                place = gap.start + len(line[gap]) - len(left) + 1
+                self.notes.add(
+                    "between",
+                    f"Line {number:,} has a character at position {place:,}, where no column is "
+                    "described; what stands there is not read.",
+                )
         if "\t" in line:
             self.notes.add(
                 "tab", f"Line {number:,} holds a tab, which counts as one character of the line."

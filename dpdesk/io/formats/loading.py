@@ -18,6 +18,7 @@ from dpdesk.io.formats.numbers import texts_sql
 from dpdesk.io.formats.passwords import password_of
 from dpdesk.io.formats.process import read_in_process
 from dpdesk.io.formats.request import ReadDone, ReadProgress, ReadRequest
+from dpdesk.io.labelwatch import note_unforeseen
 from dpdesk.io.nul import refuse_nul
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of
 from dpdesk.io.source import file_sha256
@@ -60,7 +61,9 @@ def load_foreign(
     names = tuple(variable.name for variable in done.variables)
     texts = [(j, one.name) for j, one in enumerate(done.variables) if one.kind is Kind.TEXT]
     refuse_nul(con, texts, path, token)
-    reading = reading_of(spec, path, done)
+    form = format_of(spec, path)
+    told = note_unforeseen(con, done.variables, form, spec.missing or (), path, token)
+    reading = reading_of(spec, path, replace(done, notes=(*done.notes, *told)))
     book = Codebook(done.variables)
     return Loaded(names, done.rows, reading, digest or done.sha256, book)
 

@@ -11,7 +11,6 @@ import numpy as np
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats import dta_losses, sas_losses, sav_losses
-from dpdesk.io.formats.labelwatch import LabelWatch
 from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
@@ -56,7 +55,6 @@ class StatisticalReader:
         self.variables = tuple(
             _variable(self._format, meta, name, labels.get(name, {})) for name in meta.column_names
         )
-        self._labels = LabelWatch(self.variables)
         if self.rows == 0 or not self.variables:
             raise no_rows(self._path.name, len(self.variables))
         note_periods(self.notes, self.variables, self._format)
@@ -142,7 +140,6 @@ class StatisticalReader:
             done += found
             if found < count:
                 break
-        self._labels.note(self.notes)
         if limit is None and self.rows is not None and done != self.rows:
             what = f"the file ends after {done:,} rows, but says that it has {self.rows:,}"
             raise damaged(self._path.name, what, done + 1)
@@ -190,7 +187,6 @@ class StatisticalReader:
         if variable.kind is Kind.TEXT:
             return Values(pa.array(["" if item is None else str(item) for item in raw]))
         numbers, letters = _numbers(raw)
-        self._labels.look(variable.name, numbers, start)
         if variable.kind is Kind.NUMBER:
             kind = pa.float32() if variable.storage == "float" else pa.float64()
             array = pa.array(numbers, mask=np.isnan(numbers)).cast(kind, safe=False)

@@ -189,10 +189,11 @@ class SheetCells:
         return text
 
     def _moment(self, number: float) -> str:
-        if int(self._style) in self._parts.durations:
+        parts, style = self._parts, int(self._style)
+        if style in parts.durations:
             text = duration_text(number)
         else:
-            text = moment_text(number, self._parts.since_1904)
+            text = moment_text(number, parts.since_1904, style in parts.days)
         if text is not None:
             return text
         if not math.isfinite(number):

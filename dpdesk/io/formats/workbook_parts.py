@@ -28,6 +28,7 @@ _LINKS = (
     "http://purl.oclc.org/ooxml/officeDocument/relationships",
 )
 _DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
+_DAYS = frozenset((*range(14, 18), *range(22, 23), *range(27, 32), 36, *range(50, 55), 57, 58))
 _DURATION = 46
 _NO_CODE = re.compile(r'"[^"]*"|\[(?!(?:h+|m+|s+)\])[^\]]*\]|[_\\*].', re.IGNORECASE)
 _DATE_CODE = re.compile("[dmhys]", re.IGNORECASE)
@@ -52,11 +53,15 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the cells of a workbook refer to; styles are told by their number."""
+    """What the cells of a workbook refer to; styles are told by their number.
+
+    ``dates`` show dates or times, ``days`` of them a day and not a time alone, ``durations`` hours.
+    """
 
     sheets: tuple[Sheet, ...]
     strings: list[str] = field(repr=False)
     dates: frozenset[int]
+    days: frozenset[int]
     durations: frozenset[int]
     since_1904: bool
 
@@ -102,10 +107,10 @@ def read_parts(archive: zipfile.ZipFile) -> Parts:
     _parse(archive, book, short_names("workbookPr", "sheet"), start)
     by_kind = dict(links.values())
     names = set(archive.namelist())
-    dates, durations = _styles(archive, by_kind.get("styles", ""), names)
+    shown = _styles(archive, by_kind.get("styles", ""), names)
     strings_part = by_kind.get("sharedStrings", "")
     strings = read_strings(archive, strings_part) if strings_part in names else []
-    return Parts(tuple(sheets), strings, dates, durations, since_1904)
+    return Parts(tuple(sheets), strings, *shown, since_1904)
 
 
 def _workbook_part(archive: zipfile.ZipFile) -> str:
@@ -167,8 +172,8 @@ def check_text(pieces: list[str]) -> None:
 
 def _styles(
     archive: zipfile.ZipFile, part: str, parts: set[str]
-) -> tuple[frozenset[int], frozenset[int]]:
-    """The numbers of the styles that show dates, and among them those that show durations."""
+) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
+    """The numbers of the styles that show dates; of them those with a day, and durations."""
     codes: dict[int, str] = {}
     formats: list[int] = []
     inside = False
@@ -187,7 +192,8 @@ def _styles(
         _parse(archive, part, names, start)
     dates = frozenset(j for j, number in enumerate(formats) if _is_date(number, codes))
     durations = frozenset(j for j in dates if _is_duration(formats[j], codes))
-    return dates, durations
+    days = frozenset(j for j in dates if _is_day(formats[j], codes))
+    return dates, days, durations
 
 
 def _first(code: str) -> str:
@@ -199,6 +205,14 @@ def _is_date(number: int, codes: dict[int, str]) -> bool:
     if number not in codes:
         return number in _DATES
     return _DATE_CODE.search(_first(codes[number])) is not None
+
+
+def _is_day(number: int, codes: dict[int, str]) -> bool:
+    """Whether a format of dates shows a day or a month, not the time of a day alone."""
+    if number not in codes:
+        return number in _DAYS
+    letters = set(_first(codes[number]).lower())
+    return bool(letters & set("dy")) or ("m" in letters and not letters & set("hs"))
 
 
 def _is_duration(number: int, codes: dict[int, str]) -> bool:

@@ -180,3 +180,45 @@ def test_sheets_that_are_no_table_are_named(tmp_path: Path) -> None:
     path.write_bytes(b"a,b\n1,2\n")
     with pytest.raises(InputError, match="no Excel workbook"):
         head(path)
+
+
+def test_codes_and_words_that_the_metadata_of_argus_do_not_foresee_are_noted(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    (tmp_path / "a.cdl").write_bytes(b"12,twelve\n")
+    (tmp_path / "a.rda").write_bytes(b"A 1 2 99\n<CODELIST> a.cdl\nB 3 3 -9\n<NUMERIC>\n")
+    (tmp_path / "a.asc").write_bytes(b"12 1.\n14abc\n99 -9\n12+1e\n15 -2\n")
+    store = opened(tmp_path / "a.asc", workspace)
+    assert [note for note in store.reading.notes if note.startswith("Row")] == [
+        "Row 2, column `A`: found a value without a label, where others of the column have one; "
+        "it is kept as it is. There are 2 such values.",
+        "Row 2, column `B`: found a text that is no number, where the metadata say `<NUMERIC>`; "
+        "it is kept as it is. There are 2 such values.",
+    ]
+    store.close()
+
+
+def test_characters_beside_the_columns_of_a_text_are_noted(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    columns = (FixedColumn("A", 2, 1), FixedColumn("B", 4, 3), FixedColumn("C", 5, 1))
+    (tmp_path / "a.dat").write_bytes(b" 1 345\n\n 12345\n      \n81 345\n\x1a")
+    store = opened(tmp_path / "a.dat", workspace, columns=columns)
+    assert store.page(0, 9) == (("1", "345", "4"),) * 3
+    assert store.reading.notes[:3] == (
+        "The columns `B` and `C` overlap from position 5 on; what stands there is read into both.",
+        "Line 3 has a character at position 3, where no column is described; what stands there is "
+        "not read. There are 2 such values.",
+        "2 blank lines were skipped, the first on line 2; a blank line is no row.",
+    )
+    store.close()
+
+
+def test_columns_of_a_text_that_follow_each_other_are_not_noted(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    (tmp_path / "a.dat").write_bytes(b"1345\n")
+    columns = (FixedColumn("B", 2, 3), FixedColumn("A", 1, 1))
+    store = opened(tmp_path / "a.dat", workspace, columns=columns)
+    assert store.reading.notes == ()
+    store.close()

@@ -34,20 +34,45 @@ def server() -> Iterator[str]:
         yield address
 
 
+@pytest.fixture
+def workspace(private_home: Path) -> Iterator[Workspace]:
+    opened = Workspace.open(private_home)
+    yield opened
+    opened.close()
+
+
 def asked(server: str, query: str) -> ReadDone:
     return read_table(ReadRequest(server, "", "postgresql", 9, query=query), lambda answer: None)
 
 
-def test_a_value_without_a_label_is_named_where_others_have_one(tmp_path: Path) -> None:
+def test_a_value_without_a_label_is_named_where_others_have_one(
+    tmp_path: Path, workspace: Workspace
+) -> None:
     frame = pd.DataFrame({"sex": [1.0, 2, 3, -1, 3], "age": [30.0, 40, 50, 99, 60]})
+    frame["letter"] = ["M", "F", "", "X", "Y"]
     path = tmp_path / "a.sav"
     labels: Any = {"sex": {1: "male", 2: "female", -1: "refused"}, "age": {99: "refused"}}
+    labels["letter"] = {"M": "male", "F": "female"}
     ranges: Any = {"sex": [{"lo": -9, "hi": -1}], "age": [99]}
     pyreadstat.write_sav(frame, path, variable_value_labels=labels, missing_ranges=ranges)
-    done = head(path)
-    said = "Row 3, column `sex`: the value 3 has no label, others of the column have"
-    assert [note for note in done.notes if note.startswith(said)] == list(done.notes)
-    assert [row[0] for row in done.head] == ["1", "2", "3", "-1", "3"]
+    store = opened(path, workspace)
+    said = "found a value without a label, where others of the column have one; it is kept as it is"
+    assert store.reading.notes == (
+        f"Row 3, column `sex`: {said}. There are 2 such values.",
+        f"Row 4, column `letter`: {said}. There are 2 such values.",
+    )
+    assert [row[0] for row in store.page(0, 9)] == ["1", "2", "3", "-1", "3"]
+    store.close()
+
+
+def test_what_the_plan_calls_missing_needs_no_label(tmp_path: Path, workspace: Workspace) -> None:
+    path = tmp_path / "a.sav"
+    frame = pd.DataFrame({"letter": ["M", "F", "X"]})
+    labels: Any = {"letter": {"M": "male", "F": "female"}}
+    pyreadstat.write_sav(frame, path, variable_value_labels=labels)
+    store = opened(path, workspace, missing=("X",))
+    assert store.reading.notes == ()
+    store.close()
 
 
 @pytest.mark.parametrize("display", ["%tm", "%tq", "%tCHH:MM"])

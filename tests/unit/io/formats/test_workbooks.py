@@ -227,3 +227,22 @@ def test_days_are_those_of_the_calendar(since_1904: bool) -> None:
         assert moment_text(days, since_1904) == (first + dt.timedelta(days)).isoformat()
     assert moment_text(45_000.999999999, since_1904) == moment_text(45_001, since_1904)
     assert duration_text(1 + 2 / 24) == "26:00:00"
+
+
+def test_the_first_day_of_the_system_of_1904_is_a_day_where_its_format_shows_one(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path, {"date_1904": True}) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["day", "moment", "clock", "month"])
+        formats = ("yyyy-mm-dd", "dd.mm.yy hh:mm", "hh:mm AM/PM", "mmm")
+        for j, code in enumerate(formats):
+            style = book.add_format({"num_format": code})
+            for i, number in enumerate((0, 0.5, 1)):
+                sheet.write_number(i + 1, j, number, style)
+    done = head(path)
+    first = ("1904-01-01", "1904-01-01", "00:00:00", "1904-01-01")
+    noon = ("1904-01-01 12:00:00", "1904-01-01 12:00:00", "12:00:00", "1904-01-01 12:00:00")
+    assert (done.head[0], done.head[1]) == (first, noon)
+    assert done.head[2][0] == "1904-01-02"
