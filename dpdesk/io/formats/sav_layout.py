@@ -18,7 +18,7 @@ SLOT = 8
 
 _HEADER_BYTES = 176
 _VARIABLE, _LABELS, _LABELLED, _DOCUMENT, _EXTENSION, _END = 2, 3, 4, 6, 7, 999
-_FLOATS, _VERY_LONG = 4, 14
+_FLOATS, _VERY_LONG, _LONG_LABELS = 4, 14, 21
 _LAYOUTS = (2, 3)
 _SEGMENT, _KEPT = 255, 252
 _SYSMIS, _HIGHEST, _LOWEST = 0xFFEFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF, 0xFFEFFFFFFFFFFFFE
@@ -34,6 +34,18 @@ class Cells:
     start: int
     segments: tuple[int, ...]
     numeric: bool
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label as its bytes: of a column, or of one of its values where ``code`` tells which.
+
+    ``column`` counts from 0; it is the name where the file names the column instead.
+    """
+
+    column: int | bytes
+    code: bytes | None
+    text: bytes
 
 
 @dataclass(frozen=True)
@@ -56,15 +68,17 @@ class SavLayout:
     slots: int
     start: int
     rows: int | None = None
+    labels: tuple[Label, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Record:
-    """A variable record: its width (0: a number), its slots, its name of 8 bytes."""
+    """A variable record: its width (0: a number), its slots, its name of 8 bytes, its label."""
 
     width: int
     slots: int
     name: bytes
+    label: bytes | None = None
 
 
 def read_layout(path: Path) -> SavLayout:
@@ -91,6 +105,8 @@ class _Dictionary:
         self._bias = float(self._unpack("d", raw, 84)[0])
         self._records: list[_Record] = []
         self._long: dict[bytes, int] = {}
+        self._labels: list[tuple[int, bytes, bytes]] = []
+        self._named: list[Label] = []
         self._floats = (_SYSMIS, _HIGHEST, _LOWEST)
 
     @staticmethod
@@ -123,33 +139,77 @@ class _Dictionary:
                 raise ValueError("an unknown record")
         self._ints(1)
         sysmis, highest, lowest = self._floats
+        columns = tuple(self._columns())
         return SavLayout(
             self._order, self._compression, self._bias, sysmis, highest, lowest,
-            tuple(self._columns()), sum(record.slots for record in self._records),
+            columns, sum(record.slots for record in self._records),
             self._file.tell(), self._rows if self._rows >= 0 else None,
+            tuple(self._all_labels(columns)),
         )  # fmt: skip
 
     def _variable(self) -> None:
         width, has_label, missing, _, _ = self._ints(5)
-        name = self._file.read(8)
+        name, label = self._file.read(8), None
         if has_label:
-            size = self._ints(1)[0]
-            self._skip(-(-size // 4) * 4)
+            label = self._bytes(self._ints(1)[0], 4)
         self._skip(abs(missing) * SLOT)
         if width > _SEGMENT:
             raise ValueError("a text wider than a segment")
         if width >= 0:
             slots = max(1, -(-width // SLOT))
-            self._records.append(_Record(width, slots, name.rstrip(b" \0").upper()))
+            self._records.append(_Record(width, slots, name.rstrip(b" \0").upper(), label))
+
+    def _bytes(self, size: int, step: int = 1) -> bytes:
+        """Bytes, and what fills them up to a multiple of ``step``."""
+        if not 0 <= size <= self._end:
+            raise ValueError("a text that no file of this size holds")
+        return self._file.read(-(-size // step) * step)[:size]
 
     def _value_labels(self) -> None:
+        found: list[tuple[bytes, bytes]] = []
         for _ in range(self._ints(1)[0]):
-            size = self._file.read(SLOT + 1)[SLOT]
-            self._skip((size + SLOT) // SLOT * SLOT - 1)
+            raw = self._file.read(SLOT + 1)
+            size = raw[SLOT]
+            text = self._file.read((size + SLOT) // SLOT * SLOT - 1)[:size]
+            found.append((raw[:SLOT], text))
         kind, count = self._ints(2)
         if kind != _LABELLED:
             raise ValueError("value labels of no column")
-        self._skip(4 * count)
+        self._skip(0 if 0 <= 4 * count <= self._end else -1)
+        slots = self._ints(count)
+        self._labels += [(slot - 1, code, text) for slot in slots for code, text in found]
+
+    def _long_labels(self, raw: bytes) -> None:
+        """Value labels of texts of more than 8 bytes."""
+        at = 0
+
+        def counted() -> bytes:
+            nonlocal at
+            size = int(self._unpack("i", raw, at)[0])
+            if not 0 <= size <= len(raw) - at - 4:
+                raise ValueError("a label that breaks off")
+            at += 4 + size
+            return raw[at - size : at]
+
+        while at < len(raw):
+            name = counted()
+            _, count = self._unpack("2i", raw, at)
+            at += 8
+            for _ in range(count):
+                code = counted()
+                self._named.append(Label(name, code, counted()))
+
+    def _all_labels(self, columns: tuple[Cells, ...]) -> Iterator[Label]:
+        places = {cells.start: j for j, cells in enumerate(columns)}
+        slot = 0
+        for record in self._records:
+            if record.label is not None and slot in places:
+                yield Label(places[slot], None, record.label)
+            slot += record.slots
+        yield from (
+            Label(places[slot], code, text) for slot, code, text in self._labels if slot in places
+        )
+        yield from self._named
 
     def _extension(self) -> None:
         subtype, size, count = self._ints(3)
@@ -161,6 +221,8 @@ class _Dictionary:
                 name, mark, width = entry.rstrip(b"\0").partition(b"=")
                 if mark:
                     self._long[name.upper()] = int(width)
+        elif subtype == _LONG_LABELS and 0 <= size * count <= self._end:
+            self._long_labels(self._file.read(size * count))
         else:
             self._skip(size * count)
 

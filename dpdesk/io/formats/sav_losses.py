@@ -3,7 +3,9 @@
 It ends a text at a NUL byte (or leaves the byte out), and takes for missing every number that the
 file keeps for the open ends of ranges, and every one that is NaN. So the rows are looked at once
 before they are read: texts with something behind a NUL and numbers of that kind are refused with
-their place; NaN, which no program of this format can tell from a missing value, is noted.
+their place; NaN, which no program of this format can tell from a missing value, is noted. In
+an encoding of several bytes it drops the beginning of a character at the end of a text: this is
+refused or noted, see :mod:`dpdesk.io.formats.endings`.
 """
 
 from __future__ import annotations
@@ -18,10 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
+from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.sav_layout import SLOT, Cells, SavLayout, read_layout
+from dpdesk.io.formats.sav_labels import check_labels
+from dpdesk.io.formats.sav_layout import PLAIN, SLOT, ZLIB, Cells, SavLayout, read_layout
 from dpdesk.io.formats.sav_words import Words, words_of
-from dpdesk.io.formats.stat_faults import nul_in_text
+from dpdesk.io.formats.stat_faults import breaks_off, nul_in_text
 from dpdesk.io.formats.table import Notes, damaged
 
 _LOWER, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
@@ -31,31 +35,41 @@ _MOST_WORDS = 1 << 18
 
 @dataclass(frozen=True)
 class Loss:
-    """A value that would be lost: row and column counted from 0; ``number`` None for a text."""
+    """A value that would be lost: row and column counted from 0; ``number`` None for a text.
+
+    ``ending`` says that it is the text's last bytes that would be.
+    """
 
     row: int
     column: int
     number: float | None = None
+    ending: bool = False
 
 
-def refuse_losses(path: Path, names: Sequence[str], limit: int | None, notes: Notes) -> None:
-    """Raise InputError ``read.nul`` or ``read.reserved`` for the first value that would be lost.
+def refuse_losses(
+    path: Path, names: Sequence[str], limit: int | None, notes: Notes, encoding: str = ""
+) -> None:
+    """Refuse the first value that would be lost, and labels that would.
 
     ``names`` are those of the columns; with ``limit`` only the first rows are looked at. NaN is
-    noted. Raises InputError ``read.damaged`` when the file cannot be followed, or holds more rows
-    than it says.
+    noted. ``encoding`` is the one that texts are read in; without it their endings are not looked
+    at. Raises InputError ``read.nul``, ``read.reserved``, ``encoding.undecodable``, and
+    ``read.damaged`` when the file cannot be followed, or holds more rows than it says.
     """
     layout = read_layout(path)
     if len(layout.columns) != len(names):
         what = f"it describes {len(layout.columns):,} columns, but {len(names):,} were found"
         raise damaged(path.name, what)
-    scan = _Scan(layout, names, notes)
+    check_labels(path.name, layout, names, encoding, notes)
+    scan = _Scan(layout, names, notes, Endings(encoding))
     try:
         loss = scan.first_loss(path, limit)
     except (struct.error, ValueError, zlib.error) as error:
         raise damaged(path.name, "the compressed rows cannot be followed") from error
     if loss is None:
         return
+    if loss.ending:
+        raise breaks_off(path.name, loss.row + 1, names[loss.column], encoding)
     if loss.number is None:
         raise nul_in_text(path.name, loss.row + 1, names[loss.column])
     raise _reserved(path.name, loss.row + 1, names[loss.column], loss.number)
@@ -72,8 +86,10 @@ def _reserved(name: str, row: int, column: str, number: float) -> InputError:
 
 
 class _Scan:
-    def __init__(self, layout: SavLayout, names: Sequence[str], notes: Notes) -> None:
-        self._layout, self._names, self._notes = layout, names, notes
+    def __init__(
+        self, layout: SavLayout, names: Sequence[str], notes: Notes, endings: Endings
+    ) -> None:
+        self._layout, self._names, self._notes, self._endings = layout, names, notes, endings
         self._owner = np.zeros(layout.slots, np.int64)
         for j, cells in enumerate(layout.columns):
             self._owner[cells.start : cells.start + sum(cells.segments)] = j
@@ -103,7 +119,16 @@ class _Scan:
                     if limit is None:
                         self._check_end(path, len(rest), pieces)
                     return None
+        if self._layout.rows is None:
+            self._check_break(path, done, len(rest))
         return None
+
+    def _check_break(self, path: Path, done: int, left: int) -> None:
+        """Raise InputError ``read.damaged`` when a file that counts no rows ends inside a row."""
+        layout = self._layout
+        step = {PLAIN: SLOT * layout.slots, ZLIB: 1}.get(layout.compression, SLOT)
+        if left or (path.stat().st_size - layout.start) % step:
+            raise damaged(path.name, "the file ends inside this row", done + 1)
 
     def _check_end(self, path: Path, left: int, pieces: Iterator[Words]) -> None:
         """Raise InputError ``read.damaged`` when another row follows those that the file counts."""
@@ -149,25 +174,45 @@ class _Scan:
         if not len(self._texts):
             return None
         texts = block[:, self._texts] if len(self._numbers) else block
-        nul = ((texts - _LOWER) & ~texts & _HIGH) != 0
-        if not nul.any():
+        odd = ((texts - _LOWER) & ~texts & _HIGH) != 0
+        if self._endings.looks:
+            odd |= (texts & _HIGH) != 0
+        if not odd.any():
             return None
-        columns = np.unique(self._owner[self._texts[nul.any(axis=0)]])
+        columns = np.unique(self._owner[self._texts[odd.any(axis=0)]])
         losses = [self._text_of(block, int(j), done) for j in columns]
         found = [loss for loss in losses if loss is not None]
         return min(found, key=lambda loss: (loss.row, loss.column), default=None)
 
     def _text_of(self, block: Words, j: int, done: int) -> Loss | None:
-        """The first text of a column with anything but NULs and blanks behind a NUL."""
+        """The first text of a column with anything but NULs and blanks behind a NUL, or broken."""
         cells = self._layout.columns[j]
         size = max(1, _MOST_WORDS // sum(cells.segments))
         for first in range(0, len(block), size):
             raw = _bytes_of(block[first : first + size], cells)
             behind = np.logical_or.accumulate(raw == _NUL, axis=1)
             lost = (behind & (raw != _NUL) & (raw != _BLANK)).any(axis=1)
-            if lost.any():
-                return Loss(done + first + int(np.argmax(lost)), j)
+            broken = self._broken(raw, j, done + first)
+            if lost.any() or broken.any():
+                at = int(np.argmax(lost | broken))
+                return Loss(done + first + at, j, ending=not lost[at])
         return None
+
+    def _broken(self, raw: NDArray[np.uint8], j: int, start: int) -> NDArray[np.bool_]:
+        """Texts that end inside a character and seem to be in another encoding; others noted."""
+        if not self._endings.looks:
+            return np.zeros(len(raw), np.bool_)
+        broken = self._endings.rows(raw)
+        foreign = broken & self._endings.foreign(raw)
+        cut = np.flatnonzero(broken & ~foreign)
+        if len(cut):
+            self._notes.add(
+                f"cut {self._names[j]}",
+                f"Row {start + int(cut[0]) + 1:,}, column `{self._names[j]}`: the text is cut off "
+                "inside its last character, which is left out.",
+                len(cut),
+            )
+        return foreign
 
 
 def _bytes_of(block: Words, cells: Cells) -> NDArray[np.uint8]:

@@ -104,6 +104,8 @@ def _expanded(pieces: Iterator[Words], layout: SavLayout) -> Iterator[Words]:
         yield made
         if ended:
             return
+    if len(rest) and layout.rows is None:
+        raise ValueError("a command without its words")
 
 
 def _command_places(words: Words) -> tuple[NDArray[np.int64], int]:

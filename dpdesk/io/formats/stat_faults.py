@@ -11,6 +11,11 @@ _KINDS = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", 
 
 _STATA_START, _STATA_END = b"<stata_dta>", b"</stata_dta>"
 
+_ENDING_HINT = (
+    "Name the right `encoding` under [source], for instance cp1252, or repair the text in its "
+    "program."
+)
+
 
 def kind_name(path: Path) -> str:
     """The program whose format the ending says."""
@@ -69,6 +74,28 @@ def _encoding(path: Path, encoding: str | None, row: int | None, column: str | N
         f"{place}: found bytes that are no text in {read_as}.",
         hint="Name the right `encoding` under [source], for instance cp1252 or utf-8.",
         details=details,
+    )
+
+
+def breaks_off(name: str, row: int, column: str, encoding: str) -> InputError:
+    """The error for a text whose last bytes are the beginning of a character alone."""
+    return InputError(
+        "encoding.undecodable",
+        f"{name}, row {row:,}, column `{column}`: the text ends with bytes that are no whole "
+        f"character in the encoding {encoding}.",
+        hint=_ENDING_HINT,
+        details={"row": row, "column": column},
+    )
+
+
+def label_breaks_off(name: str, column: str, what: str, encoding: str) -> InputError:
+    """The error for a label of that kind; ``what`` says which of the column."""
+    return InputError(
+        "encoding.undecodable",
+        f"{name}, column `{column}`: {what} ends with bytes that are no whole character in the "
+        f"encoding {encoding}.",
+        hint=_ENDING_HINT,
+        details={"column": column},
     )
 
 

@@ -56,6 +56,8 @@ class StatisticalReader:
             _variable(self._format, meta, name, labels.get(name, {})) for name in meta.column_names
         )
         if self.rows == 0 or not self.variables:
+            if self.variables and self._format == "sav":
+                self._refuse_losses(None)
             raise no_rows(self._path.name, len(self.variables))
         note_periods(self.notes, self.variables, self._format)
         self.variables = without_ranges(self.notes, self.variables)
@@ -65,7 +67,8 @@ class StatisticalReader:
         """Refuse, or note, what the library would lose of the rows that are read."""
         names = [variable.name for variable in self.variables]
         if self._format == "sav":
-            sav_losses.refuse_losses(self._path, names, limit, self.notes)
+            encoding = self._options["encoding"] or self.encoding
+            sav_losses.refuse_losses(self._path, names, limit, self.notes, encoding)
         elif self._format == "dta":
             dta_losses.refuse_losses(self._path, names, limit, self.notes)
         else:
@@ -243,7 +246,9 @@ def _variable(file_format: str, meta: Any, name: str, labels: Mapping[Any, str])
         width=int(meta.variable_storage_width.get(name) or 0) if is_text else 0,
         format=display,
         measure=measure if measure in _MEASURES else "",
-        value_labels={code(key): str(text) for key, text in labels.items()},
+        value_labels={
+            code(key): str(text) for key, text in labels.items() if key == key
+        },  # not NaN
         missing=_missing(
             meta.missing_ranges.get(name, ()), file_format != "sav" and not is_text, code
         ),

@@ -5,8 +5,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyreadstat
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -236,3 +239,145 @@ def test_every_form_of_compression_gives_the_same_words(tmp_path: Path, order: s
             found.append(np.concatenate(list(sav_words.words_of(file, read_layout(path)))))
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize(("order", "compression"), FORMS)
+@pytest.mark.parametrize("text", [b"mari\xe9", b"mari\xe9  \0", b"a\xf0 "])
+def test_a_text_that_ends_in_a_byte_of_another_encoding_is_refused_with_its_place(
+    tmp_path: Path, order: str, compression: int, text: bytes
+) -> None:
+    whole = "Aéß€".encode()
+    for column, row in (("TEXT", _row(text=text)), ("LONG", _row(long=b"x" * 260 + text))):
+        rows = [_row(text=whole), row, _row(text=b"a\0b")]
+        error = _refused(write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows, order, compression))
+        assert error.code == "encoding.undecodable"
+        assert error.sentence == (
+            f"p.sav, row 2, column `{column}`: the text ends with bytes that are no whole "
+            "character in the encoding UTF-8."
+        )
+        assert error.details == {"row": 2, "column": column}
+    rows = [_row(text=whole), _row(long=whole * 30), _row(text="\U0001f600€".encode())]
+    assert head(write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows)).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "read"),
+    [
+        (65001, b"\xc3\xa9a\xe2", "éa"),
+        (65001, b"a\xe2\x82 ", "a"),
+        (65001, b"a\xf0\x9f\x98", "a"),
+        (932, b"\x93\xfa\x96", "日"),
+    ],
+)
+def test_a_text_that_was_cut_off_inside_a_character_is_noted(
+    tmp_path: Path, code: int, text: bytes, read: str
+) -> None:
+    rows = [_row(), _row(text=text), _row(text=text)]
+    found = head(write_sav_bytes(tmp_path / "p.sav", COLUMNS, rows, code=code))
+    assert found.head[1][1] == read
+    assert found.notes == (
+        "Row 2, column `TEXT`: the text is cut off inside its last character, which is left out. "
+        "There are 2 such values.",
+    )
+
+
+def test_a_label_that_was_cut_off_inside_a_character_is_noted(tmp_path: Path) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(1.0)])
+    found = head(_labelled(path, [(ONE, b"\xc3\xa9tan\xc3 "), (TWO, "würde ".encode())]))
+    assert found.notes == (
+        "Column `NUM`: the label of the value 1 is cut off inside its last character, which is "
+        "left out.",
+    )
+    assert found.variables[0].value_labels == {"1": "étan", "2": "würde"}
+
+
+def test_an_encoding_of_one_byte_has_no_characters_to_end_inside_of(tmp_path: Path) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(text=b"mari\xe9")])
+    assert head(path, encoding="cp1252").head[0][1] == "marié"
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(text=b"mari\xe9")], code=1252)
+    assert head(path).head[0][1] == "marié"
+
+
+def _labelled(path: Path, labels: list[tuple[bytes, bytes]], column: int = 1) -> Path:
+    """Value labels (values and texts of 7 bytes) of a column, counted from 1 in slots."""
+    raw = path.read_bytes()
+    at = raw.index(struct.pack("<3i", 7, 3, 4))
+    made = struct.pack("<2i", 3, len(labels))
+    made += b"".join(code + bytes([len(text)]) + text for code, text in labels)
+    path.write_bytes(raw[:at] + made + struct.pack("<3i", 4, 1, column) + raw[at:])
+    return path
+
+
+ONE, TWO = struct.pack("<d", 1.0), struct.pack("<d", 2.0)
+
+
+def test_a_label_that_ends_inside_a_character_is_refused_with_its_column(tmp_path: Path) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row()])
+    error = _refused(_labelled(path, [(ONE, b"ledig  "), (TWO, b"mari\xe9  ")]))
+    assert error.code == "encoding.undecodable"
+    assert error.sentence == (
+        "p.sav, column `NUM`: the label of the value 2 ends with bytes that are no whole "
+        "character in the encoding UTF-8."
+    )
+    path = write_sav_bytes(path, [*COLUMNS, ("KEY", 2)], [[*_row(), b"x"]])
+    error = _refused(_labelled(path, [(b"x\xe9".ljust(8), b"ledig  ")], 43))
+    assert error.details == {"column": "KEY"}
+
+
+def test_a_long_label_and_that_of_a_column_are_refused_when_they_end_inside_a_character(
+    tmp_path: Path,
+) -> None:
+    frame = pd.DataFrame({"s": ["a long text", "another"], "n": [1.0, 2.0]})
+    said: list[Any] = [{"s": "Statut marixx"}, {"s": {"a long text": "marixx"}}]
+    for at, words in ((0, "its label"), (1, "the label of the value `a long text`")):
+        path = tmp_path / "p.sav"
+        given: list[Any] = [said[k] if k == at else None for k in (0, 1)]
+        pyreadstat.write_sav(frame, path, column_labels=given[0], variable_value_labels=given[1])
+        raw = path.read_bytes()
+        assert raw.count(b"marixx") == 1
+        path.write_bytes(raw.replace(b"marixx", b"mari\xe9 "))
+        assert _refused(path).sentence == (
+            f"p.sav, column `s`: {words} ends with bytes that are no whole character in the "
+            "encoding UTF-8."
+        )
+
+
+def test_two_labels_of_one_value_and_one_of_the_missing_value_are_noted(tmp_path: Path) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(1.0)])
+    missing = struct.pack("<Q", SYSMIS)
+    found = head(
+        _labelled(
+            path,
+            [(ONE, b"first  "), (ONE, b"second "), (missing, b"nothing"), (TWO, b"x".ljust(7))],
+        )
+    )
+    assert found.notes == (
+        "Column `NUM`: the value 1 has two labels, `first` and `second`; the last one is taken.",
+        "Column `NUM`: the missing value has a label; it is left out.",
+    )
+    assert found.variables[0].value_labels == {"1": "second", "2": "x"}
+
+
+@pytest.mark.parametrize(("order", "compression"), FORMS)
+def test_a_file_that_counts_no_rows_and_ends_inside_one_is_refused(
+    tmp_path: Path, order: str, compression: int
+) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(), _row()], order, compression)
+    raw = path.read_bytes()
+    raw = raw[:80] + struct.pack(f"{order}i", -1) + raw[84:]
+    path.write_bytes(raw)
+    assert len(head(path).head) == 2
+    for cut in (1, 8, 20):
+        path.write_bytes(raw[:-cut])
+        error = _refused(path)
+        assert error.code == "read.damaged"
+        if compression == 0:
+            assert error.sentence == "p.sav, row 2: the file ends inside this row."
+
+
+def test_a_file_that_counts_no_rows_but_has_some_is_refused_as_it_is(tmp_path: Path) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [_row(), _row()])
+    raw = path.read_bytes()
+    path.write_bytes(raw[:80] + struct.pack("<i", 0) + raw[84:])
+    sentence = "p.sav: the file says that it has 0 rows, but more follow."
+    assert _refused(path).sentence == sentence
