@@ -17,6 +17,7 @@ from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.labelwatch import note_unforeseen
 from dpdesk.io.nul import refuse_nul
 from dpdesk.io.parquetfaults import readable
+from dpdesk.io.parquetnotes import check_sums, notes_on
 from dpdesk.io.reading import Reading
 from dpdesk.io.source import file_sha256
 from dpdesk.io.tablewriters import LABELS_KEY
@@ -41,6 +42,7 @@ def load_parquet(
     names, rows = parquet_shape(path)
     report(StepStarted(CHECK, 1, STEPS))
     digest = file_sha256(path, token, report, CHECK)
+    check_sums(path, token)
     report(StepStarted(LOAD, 2, STEPS))
     source = parquet_source(path)
     with readable(path, token), query(con, token, path) as cursor:
@@ -55,7 +57,8 @@ def load_parquet(
     book, told = _labels(path, names)
     variables = tuple(book.get(name) or Variable(name) for name in names)
     odd = note_unforeseen(con, variables, "parquet", spec.missing or (), path, token)
-    notes = (*told, *_null_notes(con, path, names, described, token), *odd)
+    found = notes_on(con, path, names, [str(row[1]) for row in described], token)
+    notes = (*told, *found, *_null_notes(con, path, names, described, token), *odd)
     return Loaded(names, rows, Reading("parquet", missing=spec.missing, notes=notes), digest, book)
 
 

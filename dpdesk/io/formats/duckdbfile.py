@@ -13,6 +13,7 @@ from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import NullWatch, check_names, is_database, no_database, no_text
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.strange import note_outside
 from dpdesk.io.formats.table import Notes, Values
 
 _BATCH = 50_000
@@ -96,7 +97,12 @@ class DuckdbReader:
         tail = "" if limit is None else f" LIMIT {limit}"
         try:
             found = self._con.sql(f"SELECT {listed} FROM {self._source}{tail}")
+            done = 0
             for batch in found.to_arrow_reader(_BATCH):
+                for (name, kind), texts in zip(self._kinds, batch.columns, strict=True):
+                    if kind.startswith(("DATE", "TIMESTAMP")):
+                        note_outside(self.notes, name, texts, done)
+                done += batch.num_rows
                 yield tuple(watch.values(j, array) for j, array in enumerate(batch.columns))
         except duckdb.Error as error:
             raise self._told(error) from error

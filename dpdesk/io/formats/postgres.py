@@ -18,12 +18,15 @@ from dpdesk.io.formats.columns import NullWatch, check_names, no_text
 from dpdesk.io.formats.numbers import decimals
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.server import connect, name_parts, server_name, told
+from dpdesk.io.formats.strange import note_outside
 from dpdesk.io.formats.table import Notes, Values
 
 _BLOCK = 8 << 20
 _LISTS = ("A", "C")
 """The categories of types that are arrays, and rows of a table."""
 _BYTEA, _FLOAT4, _FLOAT8, _NUMERIC = 17, 700, 701, 1700
+_DATED = (1082, 1114, 1184)
+"""Dates, and moments without and with a time zone."""
 
 
 class PostgresReader:
@@ -96,7 +99,6 @@ class PostgresReader:
         """The rows in the order of the server; their hash is known when all have come."""
         import pyarrow as pa
         from psycopg import sql
-        from pyarrow import csv
 
         names = [name for name, _ in self._kinds]
         watch = NullWatch(names, self.notes)
@@ -105,18 +107,13 @@ class PostgresReader:
         )
         select = self._select(columns, "" if limit is None else f"LIMIT {limit}")
         copy = sql.SQL("COPY ({}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)").format(select)
-        fields = [f"c{j}" for j in range(len(names))]
-        types = {_FLOAT4: pa.float32(), _FLOAT8: pa.float64()}
-        options = csv.ConvertOptions(
-            column_types={
-                field: types.get(kind, pa.string())
-                for field, (_, kind) in zip(fields, self._kinds, strict=True)
-            },
-            null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False,
-        )  # fmt: skip
+        fields, options = self._conversion()
         with _Pump(self._con, copy, _prefix(names)) as pump:
             try:
+                done = 0
                 for batch in _batches(pump.stream, fields, options):
+                    self._note_dates(batch, done)
+                    done += batch.num_rows
                     yield tuple(
                         watch.values(j, decimals(array) if kind == _NUMERIC else array)
                         for j, (array, (_, kind)) in enumerate(
@@ -132,6 +129,27 @@ class PostgresReader:
         if pump.error is not None:
             raise told(self._name, pump.error) from pump.error
         self.sha256 = pump.digest.hexdigest()
+
+    def _conversion(self) -> tuple[list[str], Any]:
+        """Names of the columns in the stream, and how they become Arrow values."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        fields = [f"c{j}" for j in range(len(self._kinds))]
+        types = {_FLOAT4: pa.float32(), _FLOAT8: pa.float64()}
+        options = csv.ConvertOptions(
+            column_types={
+                field: types.get(kind, pa.string())
+                for field, (_, kind) in zip(fields, self._kinds, strict=True)
+            },
+            null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False,
+        )  # fmt: skip
+        return fields, options
+
+    def _note_dates(self, batch: Any, done: int) -> None:
+        for (name, kind), texts in zip(self._kinds, batch.columns, strict=True):
+            if kind in _DATED:
+                note_outside(self.notes, name, texts, done)
 
 
 def _batches(stream: Any, fields: list[str], options: Any) -> Iterator[Any]:

@@ -17,6 +17,7 @@ _SETTINGS = (
     "SET client_encoding = 'UTF8'",
     "SET datestyle = 'ISO, YMD'",
     "SET timezone = 'UTC'",
+    "SET intervalstyle = 'postgres'",
     "SET extra_float_digits = 1",
 )
 _TABLES = """

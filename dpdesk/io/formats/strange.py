@@ -64,6 +64,35 @@ def note_strange(notes: Notes, variable: Variable, numbers: Any, strange: Any, s
     )
 
 
+def outside_sentence(row: int, name: str, text: str) -> str:
+    """The note on the first date of a column that is told with other years than 1 to 9999."""
+    return (
+        f"Row {row:,}, column `{name}`: the value {text} is no date of the years 1 to 9999; it is "
+        "kept as this text."
+    )
+
+
+def finer_sentence(row: int, name: str) -> str:
+    """The note on the first moment of a column of moments that has nanoseconds."""
+    return (
+        f"Row {row:,}, column `{name}`: the moment is finer than a microsecond; it is read to the "
+        "microsecond."
+    )
+
+
+def note_outside(notes: Notes, name: str, texts: Any, start: int) -> None:
+    """Note the first of the ``texts`` of dates (Arrow) with other years; see above."""
+    import pyarrow.compute as pc
+
+    other = pc.not_equal(pc.utf8_slice_codeunits(texts, 4, 5), "-")
+    odd = pc.or_(other, pc.match_substring(texts, "BC"))
+    places = np.flatnonzero(pc.and_(odd, pc.not_equal(texts, "")).fill_null(False))
+    if len(places):
+        first = int(places[0])
+        sentence = outside_sentence(start + first + 1, name, texts[first].as_py())
+        notes.add(f"outside {name}", sentence, len(places))
+
+
 def note_rounded(notes: Notes, variable: Variable, numbers: Any, finer: Any, start: int) -> None:
     """Note the first of the numbers marked as ``finer`` than a microsecond; see above."""
     places = np.flatnonzero(finer)

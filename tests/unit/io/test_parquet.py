@@ -51,7 +51,7 @@ def _rows(path: Path, workspace: Workspace) -> list[tuple[str, ...]]:
         rows = store.page(0, 99)
     preview = preview_source(SourceSpec(str(path)), path.parent)
     assert preview.problem is None
-    assert preview.rows == rows
+    assert preview.rows[:99] == rows
     return list(rows)
 
 
@@ -127,4 +127,73 @@ def test_a_text_that_is_no_utf8_is_named_with_its_place(
     path = _written(tmp_path / "a.parquet", pa.array([1, 2]), broken, names=("n", "town"))
     assert _fault(path, workspace).sentence == (
         "a.parquet, row 2, column `town`: found bytes that are no text in the encoding UTF-8."
+    )
+
+
+def _notes(path: Path, workspace: Workspace) -> list[str]:
+    with closing(opened(path, workspace)) as store:
+        told = list(store.reading.notes)
+    german = voice_of("de")
+    assert all(german.say(note) != note for note in told)
+    return told
+
+
+def test_dates_of_other_years_are_kept_and_noted(tmp_path: Path, workspace: Workspace) -> None:
+    days = pa.array([0, None, -800_000, 2**31 - 1, 2_932_897], pa.int32()).cast(pa.date32())
+    path = _written(tmp_path / "a.parquet", days)
+    told = [
+        "Row 3, column `a`: the value 0222-09-04 (BC) is no date of the years 1 to 9999; it is "
+        "kept as this text. There are 3 such values."
+    ]
+    assert _notes(path, workspace) == told
+    rows = _rows(path, workspace)
+    assert rows[1:] == [("",), ("0222-09-04 (BC)",), ("infinity",), ("10000-01-01",)]
+    base = tmp_path / "a.duckdb"
+    with duckdb.connect(str(base)) as con:
+        con.execute(f"CREATE TABLE t AS SELECT * FROM read_parquet('{path}')")
+    assert _notes(base, workspace) == told
+    assert _rows(base, workspace) == rows
+
+
+def test_nanoseconds_that_are_cut_off_are_noted(tmp_path: Path, workspace: Workspace) -> None:
+    some = pa.array([1_704_067_200_123_456_000, None, 1_001, -1], pa.timestamp("ns"))
+    far = pa.array([-62_135_596_799_876_544, 253_402_300_799_999_999, 1, None], pa.timestamp("us"))
+    path = _written(
+        tmp_path / "a.parquet", far, some, names=("far", "near"),
+        use_deprecated_int96_timestamps=True,
+    )  # fmt: skip
+    assert _notes(path, workspace) == [
+        "Row 3, column `near`: the moment is finer than a microsecond; it is read to the "
+        "microsecond. There are 2 such values."
+    ]
+
+
+@pytest.mark.parametrize(("unit", "word"), [("s", "seconds"), ("us", "microseconds")])
+def test_durations_are_told_with_their_unit(
+    unit: str, word: str, tmp_path: Path, workspace: Workspace
+) -> None:
+    path = _written(tmp_path / "a.parquet", pa.array([90], pa.duration(unit)))
+    told = f"Column `a` holds durations in {word}; they are read as their numbers."
+    assert _notes(path, workspace) == [told]
+    assert _rows(path, workspace) == [("90",)]
+
+
+@pytest.mark.parametrize("options", [{}, {"use_dictionary": False}, {"data_page_version": "2.0"}])
+def test_a_page_that_its_checksum_does_not_fit_is_refused(
+    options: dict[str, Any], tmp_path: Path, workspace: Workspace
+) -> None:
+    numbers, texts = pa.array(range(5000)), pa.array([f"t{j}" for j in range(5000)])
+    path = _written(
+        tmp_path / "a.parquet", numbers, texts, names=("n", "t"), write_page_checksum=True,
+        compression="none", row_group_size=2000, **options,
+    )  # fmt: skip
+    assert len(_rows(path, workspace)) == 99
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b"t2500") + 1] = ord("9")
+    path.write_bytes(raw)
+    fault = _fault(path, workspace)
+    assert fault.code == "read.damaged"
+    assert fault.sentence == (
+        "a.parquet, rows 2,001 to 4,000, column `t`: the checksum of a page does not agree with "
+        "its bytes."
     )

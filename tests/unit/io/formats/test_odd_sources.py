@@ -140,6 +140,17 @@ def test_numbers_of_a_server_that_are_none_are_spelled_as_elsewhere(server: str)
     assert exact == rounded == (("nan", "-inf", "1.5"),)
 
 
+def test_nan_of_single_precision_and_dates_of_other_years_come_from_a_server(server: str) -> None:
+    rows = "(1, 0.1::real, DATE '2020-01-01'), (2, 'NaN', '0222-09-04 BC'), (3, 2, 'infinity')"
+    done = asked(server, f"SELECT x, d FROM (VALUES {rows}) AS t (n, x, d) ORDER BY n")
+    told = (("0.1", "2020-01-01"), ("nan", "0222-09-04 BC"), ("2", "infinity"))
+    assert done.head == told
+    assert done.notes == (
+        "Row 2, column `d`: the value 0222-09-04 BC is no date of the years 1 to 9999; it is kept "
+        "as this text. There are 2 such values.",
+    )
+
+
 def test_names_of_tables_may_hold_points_and_quotes(server: str) -> None:
     assert name_parts("census.people") == ("census", "people")
     assert name_parts('"S.x"."t""q"') == ("S.x", 't"q')
