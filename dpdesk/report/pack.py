@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dpdesk.core.language import voice
 from dpdesk.report.embedding import content_of
 from dpdesk.report.pages import language_of, render
 from dpdesk.report.review import CheckLine
@@ -89,8 +90,16 @@ def render_pack(content: PackContent) -> bytes:
 
     Raises ValueError when the report holds what no report of ours does.
     """
+    from babel import Locale
     from markupsafe import Markup
 
     inner = Markup(content_of(content.report, "report-"))  # checked tag by tag there
-    values = {"pack": content, "inner": inner, "report_language": language_of(content.report)}
+    written_in = language_of(content.report)
+    named = Locale.parse(written_in).get_display_name(voice().language) or written_in
+    values = {
+        "pack": content,
+        "inner": inner,
+        "report_language": written_in,
+        "report_in": named,
+    }
     return render("pack.html", {**vars(content), **values})

@@ -218,3 +218,5 @@ def test_a_pack_of_a_signed_release_can_be_had_in_german(author: Person, tmp_pat
     root = next(parse_page(pack.read_bytes()).all("html"))
     assert root.attributes["lang"] == "de"
     assert "en" in [n.attributes.get("lang") for n in root.all("div")]
+    told = "Der Bericht folgt so, wie er mit der Veröffentlichung geschrieben wurde: auf Englisch."
+    assert told in words
