@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError
@@ -97,6 +98,30 @@ def label_breaks_off(name: str, column: str, what: str, encoding: str) -> InputE
         hint=_ENDING_HINT,
         details={"column": column},
     )
+
+
+def check_names(file: str, names: Sequence[str]) -> None:
+    """Raise InputError ``read.names`` for a column without a name, or two of the same name.
+
+    Columns of the same name would be read as one; other programs make up names for them.
+    """
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if not name:
+            raise InputError(
+                "read.names",
+                f"{file}: column {number:,} has no name.",
+                hint="Give the column a name in its program.",
+                details={"column": number},
+            )
+        first = seen.setdefault(name, number)
+        if first != number:
+            raise InputError(
+                "read.names",
+                f"{file}: columns {first:,} and {number:,} have the same name, `{name}`.",
+                hint="Give each column another name in its program.",
+                details={"column": name},
+            )
 
 
 def nul_in_text(name: str, row: int, column: str) -> InputError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -15,12 +15,14 @@ from dpdesk.io.formats.ibm import to_ieee, words_of
 from dpdesk.io.formats.moments import clock_of, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
-from dpdesk.io.formats.stat_faults import no_rows
+from dpdesk.io.formats.stat_faults import check_names, no_rows
 from dpdesk.io.formats.strange import note_rounded, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
 from dpdesk.io.formats.xport_layout import CARD, Field, Member, read_members
 
 _BYTES = 32 << 20
+_WIDE = 5
+"""From so many bytes on, a number made of printable ASCII alone is hardly one."""
 _LETTERS = UserMissing(letters=True)
 
 
@@ -30,14 +32,30 @@ class TransportReader:
     def __init__(self, request: ReadRequest) -> None:
         self._path = Path(request.path)
         self.notes = Notes()
-        members = {member.name: member for member in read_members(self._path)}
+        members = self._members()
         name = chosen(request.table, tuple(members), self._path.name, "table", self.notes)
         self._member = members[name]
         self.encoding = request.encoding or _encoding(self._member)
         self.variables = tuple(self._variable(field) for field in self._member.fields)
+        check_names(self._path.name, [variable.name for variable in self.variables])
         self.rows: int | None = self._count()
         if self.rows == 0:
             raise no_rows(self._path.name, len(self.variables))
+
+    def _members(self) -> dict[str, Member]:
+        """The tables by their names; raises InputError ``read.names`` for two of the same name."""
+        found: dict[str, Member] = {}
+        for member in read_members(self._path):
+            if member.name in found:
+                raise InputError(
+                    "read.names",
+                    f"{self._path.name}: two tables of the file have the same name, "
+                    f"`{member.name}`.",
+                    hint="Write each table to a file of its own, or give it another name.",
+                    details={"table": member.name},
+                )
+            found[member.name] = member
+        return found
 
     def _variable(self, field: Field) -> Variable:
         return Variable(
@@ -72,8 +90,35 @@ class TransportReader:
             first = max(0, (size - CARD) // member.row_bytes)
             file.seek(member.start + first * member.row_bytes)
             tail = file.read((rows - first) * member.row_bytes)
-        filled = first + -(-len(tail.rstrip(b" ")) // member.row_bytes)
-        return min(rows, max(filled, max(0, size - CARD) // member.row_bytes + 1))
+            filled = first + -(-len(tail.rstrip(b" ")) // member.row_bytes)
+            read = min(rows, max(filled, max(0, size - CARD) // member.row_bytes + 1))
+            self._note_end(file, read, rows)
+        return read
+
+    def _note_end(self, file: IO[bytes], read: int, rows: int) -> None:
+        """Note rows at the end that may be filling, or filling that may be rows."""
+        member = self._member
+        blank = 0
+        while blank < read:
+            file.seek(member.start + (read - blank - 1) * member.row_bytes)
+            if not _looks_filled(file.read(member.row_bytes), member):
+                break
+            blank += 1
+        if blank:
+            many = "1 row" if blank == 1 else f"{blank:,} rows"
+            self.notes.add(
+                "end",
+                f"The file ends with {many} that may be filling (blanks, NULs, or text in place "
+                "of numbers); version 5 of the format does not tell, and they are read as rows.",
+            )
+        if rows > read and not any(field.numeric for field in member.fields):
+            left = rows - read
+            many = "1 row" if left == 1 else f"{left:,} rows"
+            self.notes.add(
+                "filling",
+                f"Behind the last row there is room for {many} of blanks; version 5 of the format "
+                "does not tell whether these are rows or filling, and they are left out.",
+            )
 
     def _check_end(self, end: int) -> None:
         """Refuse a table with more behind the rows that it counts than what fills up a card."""
@@ -158,6 +203,16 @@ class TransportReader:
                     details={"row": start + at + 1, "column": variable.name},
                 ) from None
         return pa.array(texts, pa.string())
+
+
+def _looks_filled(row: bytes, member: Member) -> bool:
+    """Whether the bytes of a row may be none of a row: nothing in them, or text for numbers."""
+    texts = any(not field.numeric for field in member.fields)
+    if not row.strip(b" \0" if texts else b" "):
+        return True
+    numbers = [row[f.start : f.start + f.width] for f in member.fields if f.numeric]
+    wide = any(len(number) >= _WIDE for number in numbers)
+    return wide and all(number.isascii() and number.decode().isprintable() for number in numbers)
 
 
 def _encoding(member: Member) -> str:
