@@ -85,6 +85,28 @@ def is_database(path: Path, kind: str) -> bool:
         return file.read(start + len(magic))[start:] == magic
 
 
+def check_log(path: Path, ending: str) -> None:
+    """Raise when changes stand in a log beside a database: its reader would merge them unhashed.
+
+    ``ending`` is what the name of the log has behind that of the file. Raises InputError
+    ``source.unfinished``.
+    """
+    log = path.resolve()
+    log = log.with_name(log.name + ending)
+    try:
+        size = log.stat().st_size
+    except OSError:
+        return
+    if size:
+        raise InputError(
+            "source.unfinished",
+            f"{path.name}: changes to the database stand in the file {log.name} beside it, which "
+            "the hash of the database does not cover, expected them in the database.",
+            hint="Close the program that uses the database, or write its changes into the file "
+            "(CHECKPOINT of DuckDB, PRAGMA wal_checkpoint(TRUNCATE) of SQLite).",
+        )
+
+
 def no_database(path: Path, kind: str) -> InputError:
     """The error for a file that is none."""
     return InputError(

@@ -5,16 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.labels import Variable
 from dpdesk.io.database import identifier, in_utc
 from dpdesk.io.formats.choosing import chosen
-from dpdesk.io.formats.columns import NullWatch, check_names, is_database, no_database, no_text
+from dpdesk.io.formats.columns import (
+    NullWatch,
+    check_log,
+    check_names,
+    is_database,
+    no_database,
+    no_text,
+)
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.strange import note_outside
 from dpdesk.io.formats.table import Notes, Values
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _BATCH = 50_000
 _NO_TEXT = ("STRUCT", "MAP", "LIST", "BLOB", "UNION", "[", "VARIANT", "GEOMETRY")
@@ -57,15 +68,20 @@ class DuckdbReader:
             raise
 
     def _describe(self, request: ReadRequest) -> None:
+        check_log(self._path, ".wal")
         self._con.execute("SET enable_external_access = false")
         self._source, self.rows = self._table(request)
         described = self._con.execute(f"DESCRIBE SELECT * FROM {self._source}").fetchall()
         self._kinds = [(str(row[0]), str(row[1])) for row in described]
-        check_names([name for name, _ in self._kinds], self._path.name)
-        for name, kind in self._kinds:
+        if request.query is not None:
+            # Below a SELECT, a column gets another name when one has it but for case.
+            described = self._con.execute(f"DESCRIBE {self._source}").fetchall()
+        self._names = [str(row[0]) for row in described]
+        check_names(self._names, self._path.name)
+        for name, (_, kind) in zip(self._names, self._kinds, strict=True):
             if any(word in kind.upper() for word in _NO_TEXT):
                 raise no_text(self._path.name, name, kind)
-        self.variables = tuple(Variable(name) for name, _ in self._kinds)
+        self.variables = tuple(Variable(name) for name in self._names)
 
     def _table(self, request: ReadRequest) -> tuple[str, int | None]:
         if request.query is not None:
@@ -91,7 +107,7 @@ class DuckdbReader:
         """The rows in the order of the database."""
         import duckdb
 
-        watch = NullWatch([name for name, _ in self._kinds], self.notes)
+        watch = NullWatch(self._names, self.notes)
         listed = ", ".join(f"{text_sql(name, kind)} AS c{j}" for j, (name, kind) in
                            enumerate(self._kinds))  # fmt: skip
         tail = "" if limit is None else f" LIMIT {limit}"
@@ -99,13 +115,16 @@ class DuckdbReader:
             found = self._con.sql(f"SELECT {listed} FROM {self._source}{tail}")
             done = 0
             for batch in found.to_arrow_reader(_BATCH):
-                for (name, kind), texts in zip(self._kinds, batch.columns, strict=True):
-                    if kind.startswith(("DATE", "TIMESTAMP")):
-                        note_outside(self.notes, name, texts, done)
+                self._note_dates(batch, done)
                 done += batch.num_rows
                 yield tuple(watch.values(j, array) for j, array in enumerate(batch.columns))
         except duckdb.Error as error:
             raise self._told(error) from error
+
+    def _note_dates(self, batch: pyarrow.RecordBatch, done: int) -> None:
+        for name, (_, kind), texts in zip(self._names, self._kinds, batch.columns, strict=True):
+            if kind.startswith(("DATE", "TIMESTAMP")):
+                note_outside(self.notes, name, texts, done)
 
     def _told(self, error: Exception) -> DpdeskError:
         text = " ".join(str(error).split())[:200]

@@ -12,7 +12,14 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.labels import Variable
 from dpdesk.io.database import identifier
 from dpdesk.io.formats.choosing import chosen
-from dpdesk.io.formats.columns import NullWatch, check_names, is_database, no_database, no_text
+from dpdesk.io.formats.columns import (
+    NullWatch,
+    check_log,
+    check_names,
+    is_database,
+    no_database,
+    no_text,
+)
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.table import Notes, Values, damaged
@@ -66,6 +73,7 @@ class SqliteReader:
         self._con.execute("PRAGMA temp_store = MEMORY")  # never the system's temp folder
         self._con.set_authorizer(_refuse_other_files)
         statement, self.rows = self._statement(request)
+        check_log(self._path, "-wal")
         self._cursor = self._con.execute(statement)
         names = tuple(item[0] for item in self._cursor.description or ())
         check_names(names, self._path.name)
@@ -104,6 +112,7 @@ class SqliteReader:
                 for j, values in enumerate(zip(*rows, strict=True))
             )
             done += len(rows)
+        check_log(self._path, "-wal")  # another program may have written meanwhile
 
     def _texts(self, name: str, values: Sequence[object], start: int) -> pyarrow.Array:
         import pyarrow as pa
@@ -129,6 +138,11 @@ class SqliteReader:
 
     def _told(self, error: sqlite3.Error, row: int | None = None) -> DpdeskError:
         text = str(error).rstrip(".")
+        if "readonly" in text:
+            try:
+                check_log(self._path, "-journal")
+            except InputError as unfinished:
+                return unfinished
         if "locked" in text or "unable to open" in text:
             return StorageError(
                 "storage.failed",
