@@ -1,8 +1,8 @@
 """Where the values of a Stata file lie, as far as a scan needs them.
 
 The layout is that of Stata's own descriptions: ``help dta_115`` for formats 113 to 115, ``help
-dta_117`` and ``help dta`` for 117 to 119. In 116, never released, and in those before 113 nothing
-is told.
+dta_117`` and ``help dta`` for 117 to 119; those of 104 to 112 differ from 113 in widths alone. Of
+116, never released, nothing is told.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _TAGGED = re.compile(
 )
 _MAP = b"<map>"
 _HEAD, _START = 4096, b"<stata_dta>"
-_OLD = (113, 114, 115)
-_OLD_ORDERS, _OLD_HEADER, _OLD_LABEL = {1: ">", 2: "<"}, 109, 81
-_NAME, _FORMAT = 33, {113: 12, 114: 49, 115: 49}
+_OLD, _OLDEST = (113, 114, 115), 104
+_OLD_ORDERS = {1: ">", 2: "<"}
+_LETTERED_WIDTHS = {ord("b"): 1, ord("i"): 2, ord("l"): 4, ord("f"): 4, ord("d"): 8}
 _OLD_WIDTHS = {251: 1, 252: 2, 253: 4, 254: 4, 255: 8}
 _WIDTHS = {65530: 1, 65529: 2, 65528: 4, 65527: 4, 65526: 8, 32768: 8}
 _FLOATING = {254: FLOAT, 255: DOUBLE, 65527: FLOAT, 65526: DOUBLE}
@@ -48,10 +48,21 @@ class DtaLayout:
     floats: tuple[tuple[int, int, int], ...]
     texts: int = 0
     wide: int = 8
+    release: int = 0
+    names: tuple[bytes, ...] = ()
 
 
 def read_layout(path: Path) -> DtaLayout | None:
     """Header of a file; None for formats that Stata wrote before 2003.
+
+    Raises InputError ``read.damaged``.
+    """
+    layout = read_any_layout(path)
+    return layout if layout is not None and layout.release >= _OLD[0] else None
+
+
+def read_any_layout(path: Path) -> DtaLayout | None:
+    """Header of a file of format 104 or later, None for others; ``floats`` is empty before 113.
 
     Raises InputError ``read.damaged``.
     """
@@ -60,7 +71,8 @@ def read_layout(path: Path) -> DtaLayout | None:
         try:
             if head.startswith(_START):
                 return _tagged(file, head)
-            return _old(file, head) if head[:1] and head[0] in _OLD else None
+            is_old = head[:1] and _OLDEST <= head[0] <= _OLD[-1]
+            return _old(file, head) if is_old else None
         except (struct.error, ValueError, KeyError, IndexError) as error:
             raise damaged(path.name, "the descriptions of its columns are damaged") from error
 
@@ -85,9 +97,14 @@ def _tagged(file: IO[bytes], head: bytes) -> DtaLayout:
     floats, width = _floats(kinds, _WIDTHS)
     texts = places[10] + len(b"<strls>") if _LONG_TEXT in kinds else 0
     start = places[9] + len(b"<data>")
-    return DtaLayout(
-        order, rows, width, start, count, floats, texts, 4 if release == 117 else 8
-    )  # fmt: skip
+    file.seek(places[3] + len(b"<varnames>"))
+    names = _names(file, count, 33 if release == 117 else 129)
+    wide = 4 if release == 117 else 8
+    return DtaLayout(order, rows, width, start, count, floats, texts, wide, release, names)
+
+
+def _names(file: IO[bytes], count: int, width: int) -> tuple[bytes, ...]:
+    return tuple(file.read(width).partition(b"\0")[0] for _ in range(count))
 
 
 def _number(raw: bytes, at: int, order: str, size: int) -> tuple[int, int]:
@@ -101,19 +118,37 @@ def _number(raw: bytes, at: int, order: str, size: int) -> tuple[int, int]:
 def _old(file: IO[bytes], head: bytes) -> DtaLayout:
     release, order = head[0], _OLD_ORDERS[head[1]]
     count, rows = struct.unpack_from(f"{order}Hi", head, 4)
-    file.seek(_OLD_HEADER)
-    kinds = tuple(file.read(count))
-    described = 2 * (count + 1) + count * (2 * _NAME + _FORMAT[release] + _OLD_LABEL)
-    file.seek(described, 1)
-    while True:
-        kind, length = struct.unpack(f"{order}Bi", file.read(5))
+    if rows < 0:
+        raise ValueError("less than no rows")
+    label, stamp = 32 if release < 108 else 81, 0 if release < 105 else 18
+    file.seek(10 + label + stamp)
+    kinds, name = tuple(file.read(count)), 9 if release < 110 else 33
+    names = _names(file, count, name)
+    form = 7 if release < 105 else 12 if release < 114 else 49
+    file.seek(2 * (count + 1) + count * (form + name + label), 1)
+    while release >= 105:
+        kind, length = struct.unpack(*_entry(file, order, release))
         if kind == 0 and length == 0:
             break
         if length < 0:
             raise ValueError("an entry of less than no bytes")
         file.seek(length, 1)
-    floats, width = _floats(kinds, _OLD_WIDTHS)
-    return DtaLayout(order, rows, width, file.tell(), count, floats)
+    if release < 111:
+        widths = {one: _LETTERED_WIDTHS.get(one, one - 0x7F) for one in kinds}
+    else:
+        widths = _OLD_WIDTHS
+    floats, width = _floats(kinds, widths)
+    if release < _OLD[0]:
+        floats = ()
+    return DtaLayout(
+        order, rows, width, file.tell(), count, floats, release=release, names=names
+    )  # fmt: skip
+
+
+def _entry(file: IO[bytes], order: str, release: int) -> tuple[str, bytes]:
+    """The head of a characteristic: how it is packed, and its bytes."""
+    packed = f"{order}B{'h' if release < 110 else 'i'}"
+    return packed, file.read(struct.calcsize(packed))
 
 
 def _floats(

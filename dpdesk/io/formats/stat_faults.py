@@ -10,8 +10,6 @@ from dpdesk.io.formats.table import damaged
 
 _KINDS = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".xpt": "SAS"}
 
-_STATA_START, _STATA_END = b"<stata_dta>", b"</stata_dta>"
-
 _ENDING_HINT = (
     "Name the right `encoding` under [source], for instance cp1252, or repair the text in its "
     "program."
@@ -26,21 +24,6 @@ def kind_name(path: Path) -> str:
 def no_rows(name: str, columns: int) -> InputError:
     """The error for a table without rows."""
     return InputError("read.no-rows", f"{name}: found {columns} columns and no rows.")
-
-
-def check_whole(path: Path) -> None:
-    """Raise InputError ``read.damaged`` for a Stata file (version 13 and later) without its end.
-
-    Its value labels stand behind the rows, and a reader takes a file that breaks off among them
-    for one that has none.
-    """
-    with path.open("rb") as file:
-        if file.read(len(_STATA_START)) != _STATA_START:
-            return
-        file.seek(-len(_STATA_END), 2)
-        if file.read() == _STATA_END:
-            return
-    raise damaged(path.name, "the file breaks off behind its rows, where value labels stand")
 
 
 def unreadable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,11 @@ import numpy as np
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats import dta_losses, sas_losses, sav_losses
+from dpdesk.io.formats.dta_whole import check_whole
 from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
-from dpdesk.io.formats.stat_faults import check_whole, no_rows, unreadable
+from dpdesk.io.formats.stat_faults import no_rows, unreadable
 from dpdesk.io.formats.strange import note_periods, note_rounded, note_strange, without_ranges
 from dpdesk.io.formats.table import Notes, Values, damaged
 
@@ -48,7 +50,8 @@ class StatisticalReader:
         }
         self._limit = request.limit
         meta = self._metadata()
-        check_whole(self._path)
+        if self._format == "dta":
+            check_whole(self._path)
         self.rows: int | None = meta.number_rows
         self.encoding = str(meta.file_encoding or request.encoding or "")
         labels = self._value_labels(meta, request)
@@ -86,7 +89,10 @@ class StatisticalReader:
         import pyreadstat
 
         try:
-            return self._read(str(self._path), metadataonly=True, **self._options)[1]
+            with warnings.catch_warnings():
+                # Of columns of one name, which are refused afterwards.
+                warnings.simplefilter("ignore", UserWarning)
+                return self._read(str(self._path), metadataonly=True, **self._options)[1]
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
             raise unreadable(self._path, error, self._options["encoding"]) from error
 
