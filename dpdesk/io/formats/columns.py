@@ -43,8 +43,13 @@ class NullWatch:
         return Values(pc.fill_null(array, ""))
 
 
-def check_names(names: Sequence[str], source: str) -> None:
-    """Raise InputError ``source.names`` for no column, one without a name, two of the same name."""
+def check_names(
+    names: Sequence[str], source: str, hint: str = "Rename one of them, in a query by `AS`."
+) -> None:
+    """Raise InputError ``source.names`` for no column, one without a name, two of the same name.
+
+    ``hint`` says how two columns of the same name get different ones.
+    """
     if not names:
         raise InputError("source.names", f"{source}: found no column, expected at least one.")
     if "" in names:
@@ -59,7 +64,7 @@ def check_names(names: Sequence[str], source: str) -> None:
                 "source.names",
                 f"{source}: the columns {names.index(name) + 1} and {j + 1} are both named "
                 f"`{name}`, expected a name of its own for each.",
-                hint="Rename one of them, in a query by `AS`.",
+                hint=hint,
             )
 
 

@@ -6,6 +6,7 @@ that has none.
 
 from __future__ import annotations
 
+import mmap
 import struct
 from pathlib import Path
 
@@ -24,12 +25,7 @@ def check_whole(path: Path) -> None:
 
     Raises InputError ``read.damaged`` or ``read.names``.
     """
-    with path.open("rb") as file:
-        if file.read(len(_START)) == _START:
-            file.seek(-len(_END), 2)
-            if file.read() != _END:
-                what = "the file breaks off behind its rows, where value labels stand"
-                raise damaged(path.name, what)
+    _check_end(path)
     layout = read_any_layout(path)
     if layout is None:
         return
@@ -47,6 +43,20 @@ def check_whole(path: Path) -> None:
             "number of rows"
         )
         raise damaged(path.name, what)
+
+
+def _check_end(path: Path) -> None:
+    """Refuse a file of version 13 and later that does not end with its last mark."""
+    with path.open("rb") as file:
+        if file.read(len(_START)) != _START:
+            return
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            end, size = data.rfind(_END), len(data)
+    left = size - end - len(_END)
+    if end < 0:
+        raise damaged(path.name, "the file breaks off behind its rows, where value labels stand")
+    if left:
+        raise damaged(path.name, f"{left:,} bytes follow behind the end of the table")
 
 
 def _decoded(layout: DtaLayout) -> list[str]:

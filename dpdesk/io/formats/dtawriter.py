@@ -26,7 +26,7 @@ from dpdesk.io.formats.outcolumns import (
     pieces,
     survey,
 )
-from dpdesk.io.formats.outnames import accepted_names, cut_text
+from dpdesk.io.formats.outnames import STATA_WORDS, accepted_names, cut_text
 from dpdesk.io.losses import codes_held, told
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def write_dta(
     """
     _check(table)
     columns = survey(table, book, _ACCEPTED, token)
-    names = accepted_names([column.variable.name for column in columns], 32, first="_")
+    given = [column.variable.name for column in columns]
+    names = accepted_names(given, 32, first="_", reserved=STATA_WORDS)
     variables = [
         _Variable(column, name, _storage(column))
         for column, name in zip(columns, names, strict=True)

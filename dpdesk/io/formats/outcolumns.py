@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PIECE = 4_000
 _NAMED = 8
+_SHOWN = 3
 _CELLS, _MOST_SEEN = 40_000, 100_000
 _NUMBER = re.compile(r"-?(\d+(\.\d+)?(e[+-]\d+)?)")
 _SHAPES = {
@@ -283,13 +284,15 @@ def pieces(table: PublishedCsv, token: CancelToken) -> Iterator[list[Any]]:
 
 def renamed(columns: Sequence[OutColumn], names: Sequence[str]) -> list[str]:
     """A sentence for each column that the format calls otherwise; of many for the first ones."""
-    found = [
-        f"The column `{column.variable.name}` is called `{name}` in the file."
-        for column, name in zip(columns, names, strict=True)
-        if column.variable.name != name
-    ]
+    pairs = [(column.variable.name, name) for column, name in zip(columns, names, strict=True)]
+    other = [(name, there) for name, there in pairs if name != there]
+    found = [f"The column `{name}` is called `{there}` in the file." for name, there in other]
     if len(found) > _NAMED + 1:
-        more = f"{len(found) - _NAMED:,} more columns have another name in the file."
+        listed = [f"`{name}` → `{there}`" for name, there in other[_NAMED : _NAMED + _SHOWN]]
+        some = " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
+        more = (
+            f"{len(found) - _NAMED:,} more columns have another name in the file, such as {some}."
+        )
         return [*found[:_NAMED], more]
     return found
 

@@ -5,26 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_RESERVED = frozenset(
-    (
-        *("ALL", "AND", "BY", "EQ", "GE", "GT", "LE", "LT", "NE", "NOT", "OR", "TO", "WITH"),
-        *("BYTE", "INT", "LONG", "FLOAT", "DOUBLE", "STRL", "IF", "IN", "USING"),
-    )
+SPSS_WORDS = re.compile("ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH", re.IGNORECASE)
+STATA_WORDS = re.compile(
+    r"_all|_b|byte|_coef|_cons|double|float|if|in|int|long|_n|_N|_pi|_pred|_rc|_skip|str[0-9]+|strL"
+    "|using|with"
 )
+SAS_WORDS = re.compile("_(N|ERROR|NUMERIC|CHARACTER|ALL)_", re.IGNORECASE)
+"""Words that are no names of columns in each program."""
 
 
 def accepted_names(
-    names: Sequence[str], most: int, ascii_only: bool = False, first: str = "", other: str = ""
+    names: Sequence[str],
+    most: int,
+    ascii_only: bool = False,
+    first: str = "",
+    other: str = "",
+    reserved: re.Pattern[str] = SPSS_WORDS,
 ) -> list[str]:
     """Names of at most ``most`` bytes of letters, digits and ``_``, each different but for case.
 
-    ``first`` and ``other`` are further characters that may begin a name, or stand within it. A name
-    that is accepted as it is stays; others are changed as little as possible.
+    ``first`` and ``other`` are further characters that may begin a name, or stand within it;
+    ``reserved`` are words that are no names. A name that is accepted as it is stays; others are
+    changed as little as possible.
     """
     found: list[str] = []
     taken: set[str] = set()
     for name in names:
-        plain = _plain(name, re.ASCII if ascii_only else re.NOFLAG, first, other)
+        plain = _plain(name, re.ASCII if ascii_only else re.NOFLAG, first, other, reserved)
         made, number = _cut(plain, most), 1
         while made.upper() in taken:
             number += 1
@@ -35,11 +42,13 @@ def accepted_names(
     return found
 
 
-def _plain(name: str, flags: re.RegexFlag, first: str, other: str) -> str:
+def _plain(
+    name: str, flags: re.RegexFlag, first: str, other: str, reserved: re.Pattern[str]
+) -> str:
     text = re.sub(rf"[^\w{re.escape(first + other)}]", "_", name, flags=flags)
     if text != name or text.endswith("."):
         text = text.rstrip("_.") or "v"
-    if not (text[0].isalpha() or text[0] in first) or text.upper() in _RESERVED:
+    if not (text[0].isalpha() or text[0] in first) or reserved.fullmatch(text):
         text = f"v_{text}"
     return text
 

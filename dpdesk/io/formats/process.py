@@ -13,6 +13,8 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.io.formats.request import Answer, ReadDone, ReadFailed, ReadProgress, ReadRequest
 
+_KILLED = -9
+_PATIENCE = 5.0
 _WORKER = "from dpdesk.io.formats.worker import main; main()"
 
 
@@ -22,12 +24,15 @@ def read_in_process(
     """Have the table read; ``name`` is what errors call the source.
 
     Raises InputError or StorageError with what the reader found, ``read.stopped`` when its process
-    ended without a word, and Cancelled at once when ``token`` is cancelled.
+    broke down or was ended, and Cancelled at once when ``token`` is cancelled.
     """
     process = _started()
+    ended: int | None = None
     try:
         with token.on_cancel(process.kill):
             answer = _talk(process, request, progress)
+            if answer is None:
+                ended = _ended(process)
     finally:
         _end(process)
     token.check()
@@ -36,10 +41,28 @@ def read_in_process(
     if isinstance(answer, ReadFailed):
         kind = StorageError if answer.storage else InputError
         raise kind(answer.code, answer.sentence, hint=answer.hint, details=dict(answer.details))
-    raise InputError(
+    raise _broken_down(name, ended)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int | None:
+    """How a process ended that said nothing more; None when it goes on."""
+    with suppress(subprocess.TimeoutExpired):
+        return process.wait(_PATIENCE)
+    return None
+
+
+def _broken_down(name: str, ended: int | None) -> InputError:
+    if ended == _KILLED:
+        return InputError(
+            "read.stopped",
+            f"{name}: the system ended the reader, as it does when memory is short.",
+            hint="Close other programs and try again.",
+        )
+    return InputError(
         "read.stopped",
-        f"{name}: the reader stopped without a word; the file may be damaged, or memory short.",
-        hint="Close other programs and try again, or save the table as CSV or Parquet first.",
+        f"{name}: the reader broke down before it could name a place (exit code {ended}); a "
+        "damaged file can cause this.",
+        hint="Save the file again with its program, or save the table as CSV or Parquet.",
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -18,7 +19,8 @@ SLOT = 8
 
 _HEADER_BYTES = 176
 _VARIABLE, _LABELS, _LABELLED, _DOCUMENT, _EXTENSION, _END = 2, 3, 4, 6, 7, 999
-_FLOATS, _VERY_LONG, _LONG_LABELS = 4, 14, 21
+_FLOATS, _VERY_LONG, _ENCODING, _LONG_LABELS = 4, 14, 20, 21
+_LONGEST_NAME = 64
 _LAYOUTS = (2, 3)
 _SEGMENT, _KEPT = 255, 252
 _SYSMIS, _HIGHEST, _LOWEST = 0xFFEFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF, 0xFFEFFFFFFFFFFFFE
@@ -90,9 +92,37 @@ def read_layout(path: Path) -> SavLayout:
             raise damaged(path.name, "the descriptions of its columns are damaged") from error
 
 
+def check_labels(path: Path) -> None:
+    """Raise InputError ``read.damaged`` for value labels of a column that there is not.
+
+    The reading library breaks down at them. What else is wrong with a file is its to say.
+    """
+    with path.open("rb") as file, suppress(struct.error, ValueError, IndexError):
+        dictionary = _Dictionary(file)
+        try:
+            dictionary.layout()
+        except _NoColumnError as error:
+            what = "value labels are given to a column that the file does not describe"
+            raise damaged(path.name, f"{what} (place {error} of {dictionary.places:,})") from error
+
+
+def named_encoding(path: Path) -> str:
+    """The encoding that a file names, empty where it names none."""
+    with path.open("rb") as file, suppress(struct.error, ValueError, IndexError):
+        dictionary = _Dictionary(file)
+        dictionary.layout()
+        return dictionary.encoding
+    return ""
+
+
+class _NoColumnError(ValueError):
+    """Value labels of a place of which no column is described."""
+
+
 class _Dictionary:
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._end = file, file.seek(0, 2)
+        self.places, self.encoding = 0, ""
         file.seek(0)
         raw = file.read(_HEADER_BYTES)
         self._order = next(
@@ -150,6 +180,7 @@ class _Dictionary:
     def _variable(self) -> None:
         width, has_label, missing, _, _ = self._ints(5)
         name, label = self._file.read(8), None
+        self.places += 1
         if has_label:
             label = self._bytes(self._ints(1)[0], 4)
         self._skip(abs(missing) * SLOT)
@@ -177,6 +208,9 @@ class _Dictionary:
             raise ValueError("value labels of no column")
         self._skip(0 if 0 <= 4 * count <= self._end else -1)
         slots = self._ints(count)
+        outside = [slot for slot in slots if not 1 <= slot <= self.places]
+        if outside:
+            raise _NoColumnError(f"{outside[0]:,}")
         self._labels += [(slot - 1, code, text) for slot in slots for code, text in found]
 
     def _long_labels(self, raw: bytes) -> None:
@@ -223,6 +257,8 @@ class _Dictionary:
                     self._long[name.upper()] = int(width)
         elif subtype == _LONG_LABELS and 0 <= size * count <= self._end:
             self._long_labels(self._file.read(size * count))
+        elif subtype == _ENCODING and 0 <= size * count <= _LONGEST_NAME:
+            self.encoding = self._file.read(size * count).decode("ascii", "replace").strip(" \0")
         else:
             self._skip(size * count)
 

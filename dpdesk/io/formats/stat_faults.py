@@ -10,6 +10,9 @@ from dpdesk.io.formats.table import damaged
 
 _KINDS = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".xpt": "SAS"}
 
+_NO_CONVERTER, _NO_MEMORY = "unsupported character set", "allocate memory"
+_RELEASE, _UTF8 = b"<stata_dta><header><release>", (b"118", b"119", b"120", b"121")
+
 _ENDING_HINT = (
     "Name the right `encoding` under [source], for instance cp1252, or repair the text in its "
     "program."
@@ -26,18 +29,35 @@ def no_rows(name: str, columns: int) -> InputError:
     return InputError("read.no-rows", f"{name}: found {columns} columns and no rows.")
 
 
+def encoding_of_release(path: Path) -> str | None:
+    """The encoding that the release of a Stata file has (UTF-8 from 118 on); None for others."""
+    with path.open("rb") as file:
+        start = file.read(len(_RELEASE) + 3)
+    is_stata = start.startswith(_RELEASE)
+    return "UTF-8" if is_stata and start.endswith(_UTF8) else None
+
+
 def unreadable(
     path: Path,
     error: Exception,
     encoding: str | None,
     row: int | None = None,
     column: str | None = None,
+    named: str = "",
 ) -> DpdeskError:
-    """The error for what the reading library says of a file."""
+    """The error for what the reading library says of a file.
+
+    ``encoding`` is that of the plan, ``named`` that of the file.
+    """
     text = str(error)
+    if _NO_CONVERTER in text:
+        return _unknown_encoding(path, encoding, named)
     about_text = any(word in text for word in ("onvert", "ncoding", "character set"))
     if about_text or isinstance(error, UnicodeError):
-        return _encoding(path, encoding, row, column)
+        return _encoding(path, encoding, named, row, column)
+    if _NO_MEMORY in text:
+        what = "the file is damaged: a length in it is wrong, or bytes were added to it"
+        return damaged(path.name, what, row)
     reason = text[:1].lower() + text[1:200].rstrip(".")
     what = f"the file is no {kind_name(path)} file, or it is damaged ({reason})"
     if row is not None:
@@ -45,14 +65,29 @@ def unreadable(
     return damaged(path.name, what, row)
 
 
-def _encoding(path: Path, encoding: str | None, row: int | None, column: str | None) -> InputError:
+def _unknown_encoding(path: Path, encoding: str | None, named: str) -> InputError:
+    found = f"the file names the encoding {named}" if named else "the file names an encoding"
+    if encoding:
+        found = f"the plan names the encoding {encoding}"
+    return InputError(
+        "encoding.unknown",
+        f"{path.name}: {found}, which is not known here.",
+        hint="Name the right `encoding` under [source], for instance cp1252 or utf-8.",
+        details={"encoding": encoding or named},
+    )
+
+
+def _encoding(
+    path: Path, encoding: str | None, named: str, row: int | None, column: str | None
+) -> InputError:
     place = path.name
     details: dict[str, object] = {}
     if row is not None:
         place, details["row"] = f"{place}, row {row:,}", row
     if column is not None:
         place, details["column"] = f"{place}, column `{column}`", column
-    read_as = f"the encoding {encoding}" if encoding else "the encoding that the file names"
+    known = encoding or named
+    read_as = f"the encoding {known}" if known else "the encoding that the file names"
     return InputError(
         "encoding.undecodable",
         f"{place}: found bytes that are no text in {read_as}.",

@@ -16,7 +16,8 @@ from dpdesk.io.formats.dta_whole import check_whole
 from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
-from dpdesk.io.formats.stat_faults import no_rows, unreadable
+from dpdesk.io.formats.sav_layout import check_labels, named_encoding
+from dpdesk.io.formats.stat_faults import encoding_of_release, no_rows, unreadable
 from dpdesk.io.formats.strange import note_periods, note_rounded, note_strange, without_ranges
 from dpdesk.io.formats.table import Notes, Values, damaged
 
@@ -49,6 +50,9 @@ class StatisticalReader:
             "encoding": _iconv_name(request.encoding),
         }
         self._limit = request.limit
+        self.encoding = ""
+        if self._format == "sav":
+            check_labels(self._path)
         meta = self._metadata()
         if self._format == "dta":
             check_whole(self._path)
@@ -94,7 +98,8 @@ class StatisticalReader:
                 warnings.simplefilter("ignore", UserWarning)
                 return self._read(str(self._path), metadataonly=True, **self._options)[1]
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
-            raise unreadable(self._path, error, self._options["encoding"]) from error
+            named = named_encoding(self._path) if self._format == "sav" else ""
+            raise unreadable(self._path, error, self._options["encoding"], named=named) from error
 
     def _value_labels(self, meta: Any, request: ReadRequest) -> Mapping[str, Mapping[Any, str]]:
         found: dict[str, Mapping[Any, str]] = dict(meta.variable_value_labels)
@@ -163,7 +168,8 @@ class StatisticalReader:
             if only is not None:
                 raise
             row, column = self._place(start, count, type(error))
-            raise unreadable(self._path, error, self._options["encoding"], row, column) from error
+            encoding = self._options["encoding"] or encoding_of_release(self._path)
+            raise unreadable(self._path, error, encoding, row, column, self.encoding) from error
         return dict(found)
 
     def _place(

@@ -19,6 +19,7 @@ from dpdesk.core.labels import Variable
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import check_names
 from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.stat_faults import nul_in_text
 from dpdesk.io.formats.table import Notes, Values, damaged
 from dpdesk.io.formats.workbook_cells import Row, SheetCells, column_letters
 from dpdesk.io.formats.workbook_parts import BrokenPartError, Parts, Sheet, read_parts
@@ -77,7 +78,8 @@ class WorkbookReader:
             while texts and not texts[-1]:
                 texts.pop()
             columns = [text or f"column_{j + 1}" for j, text in enumerate(texts)]
-        check_names(columns, self._path.name)
+        hint = f"Rename one of them in row {self._first:,} of the sheet."
+        check_names(columns, self._path.name, hint)
         self.variables = tuple(Variable(name) for name in columns)
         if self._cells.expected is not None:
             above = self._first - (request.header is False)
@@ -142,4 +144,7 @@ class WorkbookReader:
                 details={"row": number},
             )
         texts = [text or "" for text in row[:width]]
+        if "\0" in "".join(texts):
+            at = next(j for j, text in enumerate(texts) if "\0" in text)
+            raise nul_in_text(self._path.name, number, self.variables[at].name)
         return texts + [""] * (width - len(texts))

@@ -27,7 +27,7 @@ from dpdesk.io.formats.outcolumns import (
     pieces,
     survey,
 )
-from dpdesk.io.formats.outnames import accepted_names, cut_text
+from dpdesk.io.formats.outnames import SAS_WORDS, accepted_names, cut_text
 from dpdesk.io.formats.xport_layout import CARD, NAMESTR
 from dpdesk.io.losses import told
 
@@ -69,7 +69,9 @@ def write_xpt(
     """
     columns = survey(table, book, _ACCEPTED, token)
     given = [column.variable.name for column in columns]
-    old, new = (accepted_names(given, most, True, first="_") for most in (8, 32))
+    old, new = (
+        accepted_names(given, most, True, first="_", reserved=SAS_WORDS) for most in (8, 32)
+    )
     is_new = old != new or _needs_new(columns, new)
     names = new if is_new else old
     variables: list[_Variable] = []

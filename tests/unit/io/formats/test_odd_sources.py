@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +20,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import FixedColumn
+from dpdesk.io.formats import process
 from dpdesk.io.formats.moments import is_own_format
 from dpdesk.io.formats.request import ReadDone, ReadRequest
 from dpdesk.io.formats.server import name_parts
@@ -256,6 +258,65 @@ def test_a_stata_file_that_breaks_off_among_its_labels_is_refused(tmp_path: Path
     path.write_bytes(whole[: whole.index(b"<value_labels>") + 20])
     with pytest.raises(InputError, match="the file breaks off behind its rows"):
         head(path)
+
+
+def test_bytes_that_were_added_to_a_stata_file_are_counted(tmp_path: Path) -> None:
+    path = write_people(tmp_path / "a.dta")
+    path.write_bytes(path.read_bytes() + b"garbage!")
+    with pytest.raises(InputError, match=r"a\.dta: 8 bytes follow behind the end of the table"):
+        head(path)
+    pyreadstat.write_dta(pd.DataFrame({"n": [1.0]}), path, version=12)
+    path.write_bytes(path.read_bytes() + b"garbage!" * 200)
+    with pytest.raises(InputError, match="a length in it is wrong, or bytes were added to it"):
+        head(path)
+
+
+@pytest.mark.parametrize("place", [99, 0, -1])
+def test_value_labels_of_no_column_are_named(place: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.sav"
+    pyreadstat.write_sav(pd.DataFrame({"x": [1.0]}), path, variable_value_labels={"x": {1: "one"}})
+    raw = bytearray(path.read_bytes())
+    at = raw.index(struct.pack("<iii", 4, 1, 1)) + 8
+    raw[at : at + 4] = struct.pack("<i", place)
+    path.write_bytes(raw)
+    with pytest.raises(
+        InputError, match=f"a column that the file does not describe .place {place}"
+    ):
+        head(path)
+
+
+def test_the_encoding_that_a_file_or_a_plan_names_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.sav"
+    pyreadstat.write_sav(pd.DataFrame({"s": ["XXXX", "abcd"]}), path)
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"XXXX", b"\xe9abc"))
+    with pytest.raises(InputError, match=r"row 1, column `s`: found bytes .* the encoding UTF-8"):
+        head(path)
+    with pytest.raises(InputError, match="the plan names the encoding KLINGON, which is not known"):
+        head(path, encoding="KLINGON")
+    path.write_bytes(_in_klingon(whole))
+    with pytest.raises(InputError, match="the file names the encoding KLINGON, which is not known"):
+        head(path)
+    table = write_people(tmp_path / "a.dta")
+    table.write_bytes(table.read_bytes().replace("Ü".encode(), b"\xdc\xdc"))
+    with pytest.raises(InputError, match=r"column `town`: found bytes .* the encoding UTF-8"):
+        head(table)
+
+
+def _in_klingon(whole: bytes) -> bytes:
+    """An SPSS file without the number of its encoding and with another name of it."""
+    place = whole.index(struct.pack("<4i", 7, 3, 4, 8)) + 16 + 28
+    unnumbered = whole[:place] + struct.pack("<i", 0) + whole[place + 4 :]
+    named = struct.pack("<4i", 7, 20, 1, 5) + b"UTF-8"
+    return unnumbered.replace(named, struct.pack("<4i", 7, 20, 1, 7) + b"KLINGON")
+
+
+def test_a_reader_that_breaks_down_or_is_ended_is_told_apart(monkeypatch: Any) -> None:
+    request = ReadRequest("a.sav", "", "sav")
+    for ends, said in (("os._exit(7)", "exit code 7"), ("os.kill(os.getpid(), 9)", "memory is")):
+        monkeypatch.setattr(process, "_WORKER", f"import os; {ends}")
+        with pytest.raises(InputError, match=said):
+            process.read_in_process(request, "a.sav", CancelToken(), lambda made: None)
 
 
 def test_a_damaged_database_is_not_called_open_elsewhere(tmp_path: Path) -> None:

@@ -229,6 +229,23 @@ def test_days_are_those_of_the_calendar(since_1904: bool) -> None:
     assert duration_text(1 + 2 / 24) == "26:00:00"
 
 
+def test_a_fault_of_a_sheet_is_told_by_the_rows_of_the_sheet(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(1, 0, ["a", "b"])
+        sheet.write_row(4, 0, ["x", "y\0"])
+    with pytest.raises(InputError, match="row 5, column `b`: found a NUL character"):
+        head(path)
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(1, 0, ["a", "a"])
+        sheet.write_row(2, 0, [1, 2])
+    with pytest.raises(InputError, match="the columns 1 and 2 are both named `a`") as caught:
+        head(path)
+    assert caught.value.hint == "Rename one of them in row 2 of the sheet."
+
+
 def test_the_first_day_of_the_system_of_1904_is_a_day_where_its_format_shows_one(
     tmp_path: Path,
 ) -> None:

@@ -22,7 +22,7 @@ from dpdesk.io.formats.dtawriter import write_dta
 from dpdesk.io.formats.moments import kind_of
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.outcolumns import About, Accepted, OutColumn, renamed
-from dpdesk.io.formats.outnames import accepted_names
+from dpdesk.io.formats.outnames import SAS_WORDS, STATA_WORDS, accepted_names
 from dpdesk.io.formats.savwriter import write_sav
 from dpdesk.io.formats.xptwriter import write_xpt
 from dpdesk.io.published import PublishedCsv
@@ -141,7 +141,23 @@ def test_names_that_a_program_refuses_are_changed_and_kept_as_labels(tmp_path: P
     columns = [OutColumn(Variable(f"{number}"), Accepted()) for number in range(12)]
     told = renamed(columns, [f"v_{number}" for number in range(12)])
     assert told[0] == "The column `0` is called `v_0` in the file."
-    assert told[8:] == ["4 more columns have another name in the file."]
+    assert told[8:] == [
+        "4 more columns have another name in the file, such as `8` → `v_8`, `9` → `v_9` and "
+        "`10` → `v_10`."
+    ]
+
+
+def test_only_the_words_that_a_program_reserves_are_changed() -> None:
+    names = ["int", "BYTE", "with", "_n", "str5", "_N_", "123"]
+    assert accepted_names(names, 64, first="@", other="#$.") == [
+        "int", "BYTE", "v_with", "v__n", "str5", "v__N_", "v_123"
+    ]  # fmt: skip
+    assert accepted_names(names, 32, first="_", reserved=STATA_WORDS) == [
+        "v_int", "BYTE", "v_with", "v__n", "v_str5", "_N_", "v_123"
+    ]  # fmt: skip
+    assert accepted_names(names, 32, True, first="_", reserved=SAS_WORDS) == [
+        "int", "BYTE", "with", "_n", "str5", "v__N_", "v_123"
+    ]  # fmt: skip
 
 
 def test_texts_too_long_for_a_format_are_refused(tmp_path: Path) -> None:
