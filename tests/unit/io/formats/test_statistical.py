@@ -181,7 +181,9 @@ def test_a_wrong_encoding_is_named_with_row_and_column(tmp_path: Path) -> None:
     broken.write_bytes(path.read_bytes().replace("東京".encode(), b"\xe6\xff" + "京".encode(), 1))
     with pytest.raises(InputError, match="row 4, column `town`"):
         head(broken)
-    with pytest.raises(InputError, match="no text in the encoding nonsense"):
+    with pytest.raises(
+        InputError, match="the plan names the encoding nonsense, which is not known"
+    ):
         head(path, encoding="nonsense")
 
 
