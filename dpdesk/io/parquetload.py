@@ -106,8 +106,9 @@ def parquet_shape(path: Path) -> tuple[tuple[str, ...], int]:
 
 
 def _check_names(path: Path, names: tuple[str, ...]) -> None:
+    seen: dict[str, int] = {}
     for j, name in enumerate(names):
-        first = names.index(name)
+        first = seen.setdefault(name, j)
         if first != j:
             raise InputError(
                 "parquet.duplicate-names",

@@ -42,15 +42,15 @@ def text_sql(name: str, kind: str) -> str:
         return f"rtrim(rtrim({text}, '0'), '.')"
     if kind.upper() not in NUMBER_TYPES:
         return text
-    short = rf"CASE {identifier(name)} WHEN 0 THEN '0' ELSE regexp_replace({text}, '\.0$', '') END"
-    if kind.upper() != "FLOAT":
-        return short
-    # The shortest text of a whole number of single precision may be that of another whole number.
-    # NaN gets here too: where the statistics of a file leave it out, the database takes the
-    # condition for true of all numbers.
-    exact = f"TRY_CAST({identifier(name)} AS BIGINT)::VARCHAR"
-    whole = f"{identifier(name)} = trunc({identifier(name)}) AND abs({identifier(name)}) < 1e16"
-    return f"CASE WHEN {whole} THEN coalesce({exact}, {short}) ELSE {short} END"
+    # No branch may be wrong for NaN: the statistics of a file leave it out, and where all else in a
+    # column is one number, the database takes every comparison with it for true.
+    short = rf"regexp_replace({text}, '\.0$', '')"
+    if kind.upper() == "FLOAT":
+        # The shortest text of a whole number may be that of another one in single precision.
+        exact = f"format('{{:.0f}}', CAST({identifier(name)} AS DOUBLE))"
+        whole = f"{identifier(name)} = trunc({identifier(name)}) AND abs({identifier(name)}) < 1e16"
+        short = f"CASE WHEN {whole} THEN {exact} ELSE {short} END"
+    return f"CASE {text} WHEN '-0.0' THEN '0' ELSE {short} END"
 
 
 def texts_sql(cursor: DuckDBPyConnection, source: str, columns: int) -> str:

@@ -114,6 +114,16 @@ def test_nan_arrives_in_whatever_row_and_precision(
     assert _rows(path, workspace) == [row for row in told if row != ("inf",)]
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize("number", [0.0, -0.0, 3.0, 0.5, np.inf, -np.inf])
+def test_nan_beside_one_number_alone_arrives(
+    number: float, kind: Any, tmp_path: Path, workspace: Workspace
+) -> None:
+    told = {0.0: "0", 3.0: "3", 0.5: "0.5", np.inf: "inf", -np.inf: "-inf"}[number]
+    path = _written(tmp_path / "a.parquet", pa.array(np.array([np.nan, number, np.nan], kind)))
+    assert _rows(path, workspace) == [("nan",), (told,), ("nan",)]
+
+
 def test_the_name_of_a_folder_adds_no_column(tmp_path: Path, workspace: Workspace) -> None:
     path = _written(tmp_path / "sex=7" / "a.parquet", pa.array([1, 2]))
     assert _rows(path, workspace) == [("1",), ("2",)]
