@@ -63,7 +63,9 @@ _DOUBLE = _Storage(65_526, "<f8", 0, 0, 0)
 
 
 _LONG = _STORAGES[-1]
-_ACCEPTED = Accepted(frozenset(string.ascii_letters), epoch=_SIXTIES, scale=1_000)
+_MOST = float(np.nextafter(2.0**1023, 0))
+"""Greater numbers are missing in Stata."""
+_ACCEPTED = Accepted(frozenset(string.ascii_letters), most=_MOST, epoch=_SIXTIES, scale=1_000)
 
 
 @dataclass(frozen=True)
@@ -271,13 +273,10 @@ def _long_texts(
 
 
 def _numbers(column: OutColumn, storage: _Storage, texts: Any) -> Any:
-    numbers = column.numbers(texts)
+    timed = column.kind in (Kind.DATETIME, Kind.TIME)
+    numbers = column.stored(texts) if timed else column.numbers(texts)
     if column.kind is Kind.DATE:
         numbers = (numbers + _SIXTIES) / 86_400
-    elif column.kind is Kind.DATETIME:
-        numbers = (numbers + _SIXTIES) * 1_000
-    elif column.kind is Kind.TIME:
-        numbers = numbers * 1_000
     absent = np.isnan(numbers)
     letters = np.zeros(len(texts), dtype=np.int64)
     if column.letters:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ _STATA_KINDS = (
     (Kind.DATETIME, r"%-?tc.*"),
     (Kind.DATE, r"%-?t?d.*"),
 )
+_MOST, _TOLD = 4e18, 0.5
+"""Microseconds that 64 bits hold with any epoch; how near doubles tell them apart."""
 _BY_FORMAT = {"sav": _SPSS_KINDS, "sas7bdat": _SAS_KINDS, "xpt": _SAS_KINDS, "dta": _STATA_KINDS}
 
 _COUNTED = {
@@ -112,11 +115,11 @@ def moments(numbers: Floats, kind: Kind, clock: Clock) -> tuple[Any, Any, NDArra
 
     present = ~np.isnan(numbers)
     with np.errstate(invalid="ignore", over="ignore"):
-        scaled = np.rint(numbers * clock.unit) + clock.epoch
-        fits = present & (scaled >= float(_FIRST)) & (scaled <= float(_LAST))
-        if kind is Kind.TIME:
-            fits = present & (scaled >= 0) & (scaled < _DAY * 1_000_000)
-        whole = np.where(fits, scaled, 0).astype(np.int64)
+        countable = present & (np.abs(numbers) < _MOST / clock.unit)
+    whole = microseconds(np.where(countable, numbers, 0.0), clock.unit) + clock.epoch
+    first, last = (0, _DAY * 1_000_000 - 1) if kind is Kind.TIME else (_FIRST, _LAST)
+    fits = countable & (whole >= first) & (whole <= last)
+    whole = np.where(fits, whole, 0)
     odd: list[str | None] | None = None
     if kind is Kind.DATE:
         with_time = fits & (whole % (_DAY * 1_000_000) != 0)
@@ -131,6 +134,21 @@ def moments(numbers: Floats, kind: Kind, clock: Clock) -> tuple[Any, Any, NDArra
         strange = present & ~fits
         odd = _odd_dates(numbers, whole, np.zeros_like(fits), strange)
     return values, pa.array(odd, pa.string()), strange
+
+
+def microseconds(numbers: Floats, unit: int) -> NDArray[np.int64]:
+    """Microseconds of numbers that count ``unit`` of them each, to the nearest one.
+
+    Where doubles of that size lie too far apart to tell microseconds, the shortest decimal that is
+    the number is taken at its word, so that milliseconds come back until the year 9999.
+    """
+    whole = np.trunc(numbers)
+    part = numbers - whole
+    made: NDArray[np.int64] = whole.astype(np.int64) * unit
+    made += np.rint(part * unit).astype(np.int64)
+    for at in np.flatnonzero((part != 0) & (np.spacing(np.abs(numbers)) * unit > _TOLD)):
+        made[at] = int((Decimal(repr(float(numbers[at]))) * unit).to_integral_value())
+    return made
 
 
 def rounded(numbers: Floats, clock: Clock) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ every text is one as the readers write it. Everything else stays text.
 from __future__ import annotations
 
 import datetime
+import math
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
+from dpdesk.io.formats.moments import microseconds
 from dpdesk.io.formats.numbers import number_text
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ _DECLARED = {
 _DAY = len("2018-05-06")
 _FIRST_YEAR = "1583"  # programs count days by another calendar before
 _EPOCH = datetime.datetime(1970, 1, 1)
+_SECOND = 1_000_000
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
@@ -73,11 +76,19 @@ class Accepted:
     timed_days: bool = False
 
     def holds_moment(self, text: str) -> bool:
-        """Whether a moment comes back to the microsecond."""
-        exact = (datetime.datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
-        stored = ((seconds(text, Kind.DATETIME) or 0.0) + self.epoch) * self.scale
-        back = round(stored * (1_000_000 // self.scale)) - round(self.epoch) * 1_000_000
-        return back == exact
+        """Whether a moment comes back to the microsecond, in other programs too."""
+        exact = micros(text, Kind.DATETIME) or 0
+        stored, unit = self.stored(exact, Kind.DATETIME), _SECOND // self.scale
+        if exact % 1_000:
+            back = round(stored * unit)  # as programs count
+        else:
+            back = int(microseconds(np.array([stored]), unit)[0])
+        return back - round(self.epoch) * _SECOND == exact
+
+    def stored(self, exact: int, kind: Kind) -> float:
+        """The number of a moment of so many microseconds, rounded once."""
+        epoch = 0 if kind is Kind.TIME else round(self.epoch)
+        return (exact + epoch * _SECOND) / (_SECOND // self.scale)
 
 
 @dataclass
@@ -192,6 +203,15 @@ class OutColumn:
             return found
         return np.array([self._one(text) for text in texts.to_pylist()], dtype=np.float64)
 
+    def stored(self, texts: Any) -> NDArray[np.float64]:
+        """The numbers of an Arrow array of moments as the format counts them; NaN for missing."""
+        return np.array([self._stored(text) for text in texts.to_pylist()], dtype=np.float64)
+
+    def _stored(self, text: str) -> float | None:
+        kind = self._kind_of(text)
+        exact = None if is_lettered(text) else micros(text, kind)
+        return None if exact is None else self.accepted.stored(exact, kind)
+
     def code(self, text: str) -> float | None:
         """The number of a labelled or user-missing value of the column, seconds for a moment."""
         return whole_seconds(text, self.variable.kind) if self.moments else code_number(text)
@@ -207,27 +227,31 @@ def code_number(text: str) -> float | None:
     if _NUMBER.fullmatch(text) is None:
         return None
     number = float(text)
-    return number if number_text(number) == text and abs(number) < 8e307 else None
+    return number if number_text(number) == text and math.isfinite(number) else None
 
 
 def seconds(text: str, kind: Kind) -> float | None:
     """Seconds since 1970 of a date or a moment, or since midnight of a time; None for others."""
+    exact = micros(text, kind)
+    return None if exact is None else exact / _SECOND
+
+
+def micros(text: str, kind: Kind) -> int | None:
+    """The same in microseconds, exactly."""
     if not text:
         return None
     try:
         if kind is Kind.TIME:
             clock = datetime.time.fromisoformat(text)
             base = clock.hour * 3600 + clock.minute * 60 + clock.second
-            return base + clock.microsecond / 1e6
+            return base * _SECOND + clock.microsecond
         if kind is Kind.DATE:
             day = datetime.date.fromisoformat(text)
-            return float((day - _EPOCH.date()).days * 86_400)
+            return (day - _EPOCH.date()).days * 86_400 * _SECOND
         moment = datetime.datetime.fromisoformat(text)
     except ValueError:
         return None
-    if moment.tzinfo is not None:
-        return None
-    return (moment - _EPOCH) / datetime.timedelta(seconds=1)
+    return None if moment.tzinfo is not None else (moment - _EPOCH) // _MICROSECOND
 
 
 def whole_seconds(text: str, kind: Kind) -> float | None:

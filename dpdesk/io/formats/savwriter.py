@@ -37,7 +37,9 @@ _EPOCH = 141_428 * 86_400  # seconds from 14 October 1582 to 1970
 _SEGMENT, _CHUNK = 255, 252
 _LONGEST = 32_767
 _LINE = 80
-_ACCEPTED = Accepted(epoch=_EPOCH, timed_days=True)
+_MOST = float(np.nextafter(-_LOWEST, 0))
+"""Beyond are the numbers of a missing value and of the open ends of ranges."""
+_ACCEPTED = Accepted(most=_MOST, epoch=_EPOCH, timed_days=True)
 _HOLDS = HOLDS["sav"]
 _MEASURES = {"nominal": 1, "ordinal": 2, "scale": 3}
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -292,9 +294,8 @@ def _rows(out: IO[bytes], variables: list[_Variable], piece: list[Any]) -> int:
     for variable, texts in zip(variables, piece, strict=True):
         column = variable.column
         if column.numeric:
-            numbers = column.numbers(texts)
-            if column.kind in (Kind.DATE, Kind.DATETIME):
-                numbers = numbers + _EPOCH
+            dated = column.kind in (Kind.DATE, Kind.DATETIME)
+            numbers = column.stored(texts) if dated else column.numbers(texts)
             numbers = np.where(np.isnan(numbers), SYSMIS, numbers).astype("<f8")
             parts.append(numbers.view(np.uint8).reshape(-1, 8))
             continue

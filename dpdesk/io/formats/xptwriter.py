@@ -184,7 +184,7 @@ def _rows(out: IO[bytes], variables: Sequence[_Variable], piece: list[Any]) -> i
         if column.kind is Kind.DATE:
             numbers = (numbers + _SIXTIES) / 86_400
         elif column.kind is Kind.DATETIME:
-            numbers = numbers + _SIXTIES
+            numbers = column.stored(texts)
         words = from_ieee(numbers)
         if column.letters:
             for at, text in enumerate(texts.to_pylist()):

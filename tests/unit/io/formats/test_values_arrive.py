@@ -22,7 +22,7 @@ from pyarrow import parquet
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind
 from dpdesk.core.plan import SourceSpec
-from dpdesk.io.formats.moments import clock_of, rounded
+from dpdesk.io.formats.moments import clock_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.preview import preview_source
 from dpdesk.io.workspace import Workspace
@@ -231,3 +231,15 @@ def test_what_is_no_number_in_a_sheet_is_refused_with_its_place(
     _workbook(tmp_path / "p.xlsx", number)
     with pytest.raises(InputError, match=f"row 3, column A: found `{number}`, expected a number"):
         head(tmp_path / "p.xlsx")
+
+
+@pytest.mark.parametrize("form", ["sav", "dta", "xpt"])
+@pytest.mark.parametrize("kind", [Kind.DATE, Kind.DATETIME])
+def test_the_first_moment_after_the_year_9999_is_strange(form: str, kind: Kind) -> None:
+    clock = clock_of(form, kind)
+    end = int(np.datetime64("10000-01-01", "us").astype(np.int64)) - clock.epoch
+    day = 86_400_000_000
+    values, odd, strange = moments(np.array([end, end - day, np.inf]) / clock.unit, kind, clock)
+    assert strange.tolist() == [True, False, True]
+    assert odd.to_pylist()[0] == number_text(end / clock.unit)
+    assert str(values[1].as_py())[:10] == "9999-12-31"

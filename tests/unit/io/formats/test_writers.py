@@ -434,3 +434,35 @@ def test_a_range_of_missing_dates_is_noted(tmp_path: Path) -> None:
     found = head(path)
     assert (found.variables[0].kind, bool(found.variables[0].missing)) == (Kind.DATE, False)
     assert any("Column `x`: the range of missing dates" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_milliseconds_come_back_until_the_last_one_of_the_year_9999(
+    form: str, tmp_path: Path
+) -> None:
+    moments = ["9999-12-31 23:59:59.999", "9876-05-04 03:02:01.007", "1583-01-01 00:00:00.001"]
+    rows = [["1", "", "", text, "23:59:59.999999", "", "1"] for text in moments]
+    path = written(tmp_path, form, NAMES, rows, Codebook(VARIABLES))
+    assert [row[3:5] for row in head(path).head] == [(text, "23:59:59.999999") for text in moments]
+    assert head(path).variables[3].kind is Kind.DATETIME
+    if form == "dta":
+        frame = pd.read_stata(path, convert_dates=False)
+        assert frame["at"].iloc[0] == 253_717_919_999_999
+
+
+@pytest.mark.parametrize(
+    ("form", "greatest", "least"),
+    [
+        ("sav", "1.7976931348623153e+308", "-1.7976931348623153e+308"),
+        ("dta", "8.988465674311579e+307", "-8.988465674311579e+307"),
+    ],
+)
+def test_the_greatest_numbers_stay_numbers(
+    form: str, greatest: str, least: str, tmp_path: Path
+) -> None:
+    found = head(written(tmp_path, form, ["x"], [[greatest], [least], ["8e+307"]]))
+    assert found.variables[0].kind is Kind.NUMBER
+    assert found.head == ((greatest,), (least,), ("8e+307",))
+    beyond = "1.7976931348623157e+308" if form == "sav" else "8.98846567431158e+307"
+    found = head(written(tmp_path, form, ["x"], [[beyond]]))
+    assert (found.variables[0].kind, found.head) == (Kind.TEXT, ((beyond,),))
