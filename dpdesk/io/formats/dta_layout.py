@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import IO
 
@@ -37,7 +38,8 @@ class DtaLayout:
 
     ``floats`` holds, for each column of floating-point numbers, its number from 0, its place in a
     row and its bytes (4 or 8). ``texts`` is where the long texts (strL) begin, 0 when there are
-    none; the bytes of a row number are ``wide`` there.
+    none; the bytes of a row number are ``wide`` there. ``longs`` holds the columns of such texts,
+    with their places in a row.
     """
 
     order: str
@@ -50,6 +52,7 @@ class DtaLayout:
     wide: int = 8
     release: int = 0
     names: tuple[bytes, ...] = ()
+    longs: tuple[tuple[int, int], ...] = ()
 
 
 def read_layout(path: Path) -> DtaLayout | None:
@@ -100,7 +103,17 @@ def _tagged(file: IO[bytes], head: bytes) -> DtaLayout:
     file.seek(places[3] + len(b"<varnames>"))
     names = _names(file, count, 33 if release == 117 else 129)
     wide = 4 if release == 117 else 8
-    return DtaLayout(order, rows, width, start, count, floats, texts, wide, release, names)
+    longs = _longs(kinds)
+    return DtaLayout(order, rows, width, start, count, floats, texts, wide, release, names, longs)
+
+
+def _longs(kinds: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    places = accumulate((_WIDTHS.get(kind, kind) for kind in kinds), initial=0)
+    return tuple(
+        (j, at)
+        for j, (kind, at) in enumerate(zip(kinds, places, strict=False))
+        if kind == _LONG_TEXT
+    )
 
 
 def _names(file: IO[bytes], count: int, width: int) -> tuple[bytes, ...]:

@@ -25,6 +25,8 @@ from dpdesk.io.formats.table import Notes, damaged
 _BYTES = 4 << 20
 _MARK = b"GSO"
 _LETTERS = 26
+_COLUMN_BITS, _ALL = {117: 32, 118: 16, 119: 24}, (1 << 64) - 1
+"""Bits of the number of a column in a cell of a long text, by the format."""
 _CODES = {
     DOUBLE: (2.0**1023, 0x7FE0000000000000, 1 << 40, "f8", "u8"),
     4: (2.0**127, 0x7F000000, 1 << 11, "f4", "u4"),
@@ -54,7 +56,9 @@ def refuse_losses(path: Path, names: Sequence[str], limit: int | None, notes: No
         if layout.floats:
             _note_numbers(file, layout, names, rows, notes)
         if layout.texts:
-            _refuse_nul(file, layout, names, rows, path)
+            keys = _refuse_nul(file, layout, names, rows, path)
+            if keys is not None:
+                _refuse_nowhere(file, layout, names, keys, path)
 
 
 def _note_numbers(
@@ -117,15 +121,51 @@ def _note(notes: Notes, name: str, numbers: Any, odd: NDArray[np.bool_], start: 
 
 def _refuse_nul(
     file: IO[bytes], layout: DtaLayout, names: Sequence[str], rows: int, path: Path
-) -> None:
-    """Follow the long texts, which stand in the order of the rows that have them first."""
+) -> list[int] | None:
+    """Follow the long texts, which stand in the order of the rows that have them first.
+
+    What cells of all of them hold; None when there are more than those of ``rows``.
+    """
     head = struct.Struct(f"{layout.order}3sI{'I' if layout.wide == 4 else 'Q'}BI")
+    keys: list[int] = []
     file.seek(layout.texts)
     while (raw := file.read(head.size)).startswith(_MARK):
         if len(raw) < head.size:
             raise damaged(path.name, "the long texts behind its rows break off")
         _, column, row, _, length = head.unpack(raw)
         if row > rows:
-            return
+            return None
         if b"\0" in file.read(length).rstrip(b"\0"):
             raise nul_in_text(path.name, row, names[column - 1])
+        keys.append(_key(layout, column, row))
+    return keys
+
+
+def _key(layout: DtaLayout, column: int, row: int) -> int:
+    """The 8 bytes of a cell that points to a long text, as a number."""
+    bits = _COLUMN_BITS[layout.release]
+    if layout.order == "<":
+        return (row << bits | column) & _ALL
+    return (column << (64 - bits) | row) & _ALL
+
+
+def _refuse_nowhere(
+    file: IO[bytes], layout: DtaLayout, names: Sequence[str], keys: list[int], path: Path
+) -> None:
+    """Raise InputError ``read.damaged`` for the first cell that points to no long text."""
+    known = np.array([0, *keys], np.uint64)
+    file.seek(layout.start)
+    size = max(1, _BYTES // layout.row_bytes)
+    for start in range(0, layout.rows, size):
+        data = file.read(min(size, layout.rows - start) * layout.row_bytes)
+        table = np.frombuffer(data, np.uint8, len(data) // layout.row_bytes * layout.row_bytes)
+        table = table.reshape(-1, layout.row_bytes)
+        lost = []
+        for j, at in layout.longs:
+            cells = np.ascontiguousarray(table[:, at : at + 8]).view(f"{layout.order}u8")[:, 0]
+            bad = np.flatnonzero(~np.isin(cells, known))
+            lost += [(int(bad[0]), j)] if len(bad) else []
+        if lost:
+            row, j = min(lost)
+            what = f"column `{names[j]}` points to a long text that the file does not have"
+            raise damaged(path.name, what, start + row + 1)

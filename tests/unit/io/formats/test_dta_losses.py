@@ -176,3 +176,22 @@ def test_a_file_of_an_old_stata_is_read_with_a_note(tmp_path: Path) -> None:
         "Stata wrote the file before 2003; numbers of it that are missing by their size alone are "
         "not told of.",
     )
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("version", [117, 118, 119])
+def test_a_cell_that_points_to_no_long_text_is_refused_with_its_place(
+    tmp_path: Path, version: int, order: str
+) -> None:
+    path = tmp_path / "p.dta"
+    frame = pd.DataFrame({"n": [1, 2, 3], "text": ["B" * 2_999, "", "t"]})
+    frame.to_stata(path, version=version, byteorder=order, write_index=False, convert_strl=["text"])
+    assert [len(row[1]) for row in head(path).head] == [2_999, 0, 1]
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b"</data>") - 1] ^= 0x40
+    path.write_bytes(raw)
+    with pytest.raises(InputError) as caught:
+        head(path)
+    assert caught.value.sentence == (
+        "p.dta, row 3: column `text` points to a long text that the file does not have."
+    )
