@@ -90,8 +90,9 @@ def test_a_nul_in_a_text_is_refused_with_its_place(
     NULS[name](tmp_path / name)
     with pytest.raises(InputError) as caught:
         opened(tmp_path / name, workspace)
+    row = 3 if name.endswith(".xlsx") else 2  # of a sheet, whose first row is the header
     assert caught.value.sentence == (
-        f"{name}, row 2, column `town`: found a NUL character, expected text."
+        f"{name}, row {row}, column `town`: found a NUL character, expected text."
     )
 
 
