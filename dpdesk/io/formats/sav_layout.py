@@ -9,6 +9,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import IO
 
@@ -19,7 +20,7 @@ SLOT = 8
 
 _HEADER_BYTES = 176
 _VARIABLE, _LABELS, _LABELLED, _DOCUMENT, _EXTENSION, _END = 2, 3, 4, 6, 7, 999
-_FLOATS, _VERY_LONG, _ENCODING, _LONG_LABELS = 4, 14, 20, 21
+_FLOATS, _LONG_NAMES, _VERY_LONG, _ENCODING, _LONG_LABELS = 4, 13, 14, 20, 21
 _LONGEST_NAME = 64
 _LAYOUTS = (2, 3)
 _SEGMENT, _KEPT = 255, 252
@@ -71,6 +72,7 @@ class SavLayout:
     start: int
     rows: int | None = None
     labels: tuple[Label, ...] = ()
+    names: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ class _Dictionary:
         self._bias = float(self._unpack("d", raw, 84)[0])
         self._records: list[_Record] = []
         self._long: dict[bytes, int] = {}
+        self._names: dict[bytes, bytes] = {}
         self._labels: list[tuple[int, bytes, bytes]] = []
         self._named: list[Label] = []
         self._floats = (_SYSMIS, _HIGHEST, _LOWEST)
@@ -174,7 +177,7 @@ class _Dictionary:
             self._order, self._compression, self._bias, sysmis, highest, lowest,
             columns, sum(record.slots for record in self._records),
             self._file.tell(), self._rows if self._rows >= 0 else None,
-            tuple(self._all_labels(columns)),
+            tuple(self._all_labels(columns)), self._all_names(columns),
         )  # fmt: skip
 
     def _variable(self) -> None:
@@ -245,6 +248,13 @@ class _Dictionary:
         )
         yield from self._named
 
+    def _all_names(self, columns: tuple[Cells, ...]) -> tuple[bytes, ...]:
+        """The names of the columns, those of the records where the file has no longer ones."""
+        sizes = (record.slots for record in self._records)
+        places = dict(zip(accumulate(sizes, initial=0), self._records, strict=False))
+        short = [places[cells.start].name for cells in columns]
+        return tuple(self._names.get(name, name) for name in short)
+
     def _extension(self) -> None:
         subtype, size, count = self._ints(3)
         if subtype == _FLOATS and size * count == 3 * SLOT:
@@ -255,6 +265,11 @@ class _Dictionary:
                 name, mark, width = entry.rstrip(b"\0").partition(b"=")
                 if mark:
                     self._long[name.upper()] = int(width)
+        elif subtype == _LONG_NAMES and 0 <= size * count <= self._end:
+            for entry in self._file.read(size * count).split(b"\t"):
+                name, mark, long = entry.partition(b"=")
+                if mark:
+                    self._names[name.upper()] = long.rstrip(b" \0")
         elif subtype == _LONG_LABELS and 0 <= size * count <= self._end:
             self._long_labels(self._file.read(size * count))
         elif subtype == _ENCODING and 0 <= size * count <= _LONGEST_NAME:

@@ -25,7 +25,7 @@ from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.sav_labels import check_labels
 from dpdesk.io.formats.sav_layout import PLAIN, SLOT, ZLIB, Cells, SavLayout, read_layout
 from dpdesk.io.formats.sav_words import Words, words_of
-from dpdesk.io.formats.stat_faults import breaks_off, nul_in_text
+from dpdesk.io.formats.stat_faults import breaks_off, check_names, nul_in_text
 from dpdesk.io.formats.table import Notes, damaged
 
 _LOWER, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
@@ -60,6 +60,7 @@ def refuse_losses(
     if len(layout.columns) != len(names):
         what = f"it describes {len(layout.columns):,} columns, but {len(names):,} were found"
         raise damaged(path.name, what)
+    check_names(path.name, [_decoded(name, encoding) for name in layout.names])
     check_labels(path.name, layout, names, encoding, notes)
     scan = _Scan(layout, names, notes, Endings(encoding))
     try:
@@ -83,6 +84,14 @@ def _reserved(name: str, row: int, column: str, number: float) -> InputError:
         hint="Recode the value in its program, or make it missing there.",
         details={"row": row, "column": column},
     )
+
+
+def _decoded(name: bytes, encoding: str) -> str:
+    """A name as text; different ones stay different."""
+    try:
+        return name.decode(encoding.replace("WINDOWS-", "cp") or "latin-1", "backslashreplace")
+    except LookupError:
+        return name.decode("latin-1")
 
 
 class _Scan:

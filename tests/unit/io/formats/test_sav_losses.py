@@ -381,3 +381,15 @@ def test_a_file_that_counts_no_rows_but_has_some_is_refused_as_it_is(tmp_path: P
     path.write_bytes(raw[:80] + struct.pack("<i", 0) + raw[84:])
     sentence = "p.sav: the file says that it has 0 rows, but more follow."
     assert _refused(path).sentence == sentence
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.sav"
+    pyreadstat.write_sav(pd.DataFrame({"aa": [1.0], "other": [2.0], "Aa": [3.0]}), path)
+    assert [variable.name for variable in head(path).variables] == ["aa", "other", "Aa"]
+    raw = path.read_bytes()
+    assert raw.count(b"=Aa") == 1
+    path.write_bytes(raw.replace(b"=Aa", b"=aa"))
+    error = _refused(path)
+    assert error.code == "read.names"
+    assert error.sentence == "p.sav: columns 1 and 3 have the same name, `aa`."
