@@ -10,7 +10,7 @@ from dpdesk.core.charts import (
     Look,
     table_from,
 )
-from dpdesk.engine.private.guarantee_words import posterior, suspicion_after
+from dpdesk.engine.private.guarantee_words import highest_percent, suspicion_after
 from dpdesk.engine.private.settings import PrivateSettings
 
 PRIORS = (0.01, 0.1, 0.5)
@@ -43,11 +43,11 @@ def change_figure(change: int, unit: str, help_text: str) -> Figure:
 
 
 def odds_bars(epsilon: float, subject: str, about: str, given: str) -> BarChart:
-    """What suspicions of ``subject`` can become with this ε; by suspicion before.
+    """What suspicions of ``subject`` can become with this ε, rounded up; by suspicion before.
 
     Source: membership privacy slides, with posterior <= p e^eps / (1 - p + p e^eps).
     """
-    after = tuple(posterior(prior, epsilon) for prior in PRIORS)
+    after = tuple(float(highest_percent(prior, epsilon)) for prior in PRIORS)
     return BarChart(
         id="cube-odds",
         question=f"How much surer can somebody become {about}?",
@@ -60,14 +60,11 @@ def odds_bars(epsilon: float, subject: str, about: str, given: str) -> BarChart:
         categories=tuple(f"{100 * prior:g} %" for prior in PRIORS),
         series=(
             BarSeries("Before", PRIORS, Look.REFERENCE, outline=True),
-            BarSeries("After, at most", after, Look.FIRST),
+            BarSeries("After, at most", tuple(each / 100 for each in after), Look.FIRST),
         ),
         table=table_from(
             ["Before (%)", "After, at most (%)"],
-            [
-                [100 * prior, round(100 * chance, 2)]
-                for prior, chance in zip(PRIORS, after, strict=True)
-            ],
+            [[100 * prior, percent] for prior, percent in zip(PRIORS, after, strict=True)],
         ),
         short="Suspicions",
     )

@@ -90,5 +90,10 @@ def lead_words(settings: PrivateSettings, epsilon: float) -> tuple[str, str, str
 
 def suspicion_after(epsilon: float) -> str:
     """What a suspicion of 10 % can rise to, in percent, rounded up: 100 at most."""
-    percent = 100 * posterior(_PRIOR, epsilon)
+    return highest_percent(_PRIOR, epsilon)
+
+
+def highest_percent(prior: float, epsilon: float) -> str:
+    """What a chance ``prior`` can become, in percent with two digits, rounded up: 100 at most."""
+    percent = 100 * posterior(prior, epsilon)
     return rounded_up(percent, 2) if percent < _NEARLY_SURE else "100"
