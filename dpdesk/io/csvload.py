@@ -19,7 +19,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io import faults
-from dpdesk.io.database import literal, query
+from dpdesk.io.database import file_literal, literal, query
 from dpdesk.io.failures import disagreement, private_error
 from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.reading import Reading
@@ -277,6 +277,7 @@ def _read_into(
         "ignore_errors": "false",
         "max_line_size": str(longest),
         "buffer_size": str(max(longest * 2, 32 << 20)),
+        "hive_partitioning": "false",
         "parallel": "false" if checked.result.quoted_ends else "true",
         "force_not_null": "[" + ",".join(literal(c) for c in columns) + "]",
         "columns": "{" + ",".join(f"'{c}':'VARCHAR'" for c in columns) + "}",
@@ -284,7 +285,7 @@ def _read_into(
     listed = ", ".join(f"{key}={value}" for key, value in options.items())
     with query(con, token, source) as cursor:
         cursor.execute(
-            f"CREATE TABLE {RAW} AS SELECT * FROM read_csv({literal(str(file))}, {listed})"
+            f"CREATE TABLE {RAW} AS SELECT * FROM read_csv({file_literal(file)}, {listed})"
         )
 
 

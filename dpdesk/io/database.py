@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,7 +54,7 @@ def in_utc(con: DuckDBPyConnection) -> DuckDBPyConnection:
 
 def parquet_source(path: Path) -> str:
     """SQL for the table in one Parquet file; names of folders such as ``sex=1`` add no column."""
-    return f"read_parquet({literal(str(path))}, hive_partitioning = false)"
+    return f"read_parquet({file_literal(path)}, hive_partitioning = false)"
 
 
 def identifier(name: str) -> str:
@@ -64,6 +65,11 @@ def identifier(name: str) -> str:
 def literal(text: str) -> str:
     """A text quoted for SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def file_literal(path: Path) -> str:
+    """The path of one file quoted for SQL: in its name ``[1]``, ``*`` and ``?`` are no pattern."""
+    return literal(re.sub(r"[*?[]", r"[\g<0>]", str(path)))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ of dates, keeps a text of its own.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -157,6 +158,29 @@ def rounded(numbers: Floats, clock: Clock) -> NDArray[np.bool_]:
         back = np.rint(numbers * clock.unit) / clock.unit
         finer: NDArray[np.bool_] = np.abs(back - numbers) > np.spacing(np.abs(numbers))
     return finer
+
+
+def coded_labels(labels: Mapping[Any, str], file_format: str, kind: Kind) -> dict[str, str]:
+    """Value labels by the texts of their values; a label of NaN is of none."""
+    return {
+        code_text(code, file_format, kind): str(label)
+        for code, label in labels.items()
+        if code == code  # not NaN
+    }
+
+
+def code_text(code: str | float, file_format: str, kind: Kind) -> str:
+    """The text of a labelled value, as it stands among the values of a column of this kind.
+
+    ``code`` is a number, a text, or in a column of no texts the letter of a missing value.
+    """
+    if isinstance(code, str):
+        return code.rstrip(" ") if kind is Kind.TEXT else f".{code}"
+    if kind in (Kind.TEXT, Kind.NUMBER):
+        return number_text(code)
+    values, odd, _ = moments(np.array([code], np.float64), kind, clock_of(file_format, kind))
+    found = odd[0].as_py() or str(values[0].as_py())
+    return found.rstrip("0") if "." in found else found
 
 
 def _odd_dates(

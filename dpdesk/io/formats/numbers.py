@@ -39,7 +39,9 @@ def text_sql(name: str, kind: str) -> str:
     """
     text = f"CAST({identifier(name)} AS VARCHAR)"
     if kind.upper().startswith("DECIMAL") and not kind.endswith(",0)"):
-        return f"rtrim(rtrim({text}, '0'), '.')"
+        # Where all digits are behind the point, the database writes none before it.
+        whole = rf"regexp_replace({text}, '^(-?)\.', '\10.')"
+        return f"rtrim(rtrim({whole}, '0'), '.')"
     if kind.upper() not in NUMBER_TYPES:
         return text
     # No branch may be wrong for NaN: the statistics of a file leave it out, and where all else in a

@@ -14,6 +14,7 @@ from typing import Any
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Variable
+from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.columns import NullWatch, check_names, no_text
 from dpdesk.io.formats.numbers import decimals
 from dpdesk.io.formats.request import ReadRequest
@@ -108,9 +109,9 @@ class PostgresReader:
         select = self._select(columns, "" if limit is None else f"LIMIT {limit}")
         copy = sql.SQL("COPY ({}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)").format(select)
         fields, options = self._conversion()
+        done = 0
         with _Pump(self._con, copy, _prefix(names)) as pump:
             try:
-                done = 0
                 for batch in _batches(pump.stream, fields, options):
                     self._note_dates(batch, done)
                     done += batch.num_rows
@@ -128,6 +129,8 @@ class PostgresReader:
                     raise
         if pump.error is not None:
             raise told(self._name, pump.error) from pump.error
+        if pump.rows != done:
+            raise disagreement(self._name, "rows", pump.rows, done)
         self.sha256 = pump.digest.hexdigest()
 
     def _conversion(self) -> tuple[list[str], Any]:
@@ -158,7 +161,7 @@ def _batches(stream: Any, fields: list[str], options: Any) -> Iterator[Any]:
     yield from csv.open_csv(
         stream,
         read_options=csv.ReadOptions(column_names=fields, block_size=_BLOCK, use_threads=False),
-        parse_options=csv.ParseOptions(newlines_in_values=True),
+        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=options,
     )
 
@@ -176,6 +179,8 @@ class _Pump:
         self.digest = hashlib.sha256(prefix)
         self.error: Exception | None = None
         self.bytes = 0
+        self.rows = 0
+        """How many rows the server says that it sent."""
         read, self._write = os.pipe()
         self.stream = os.fdopen(read, "rb")
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -189,12 +194,13 @@ class _Pump:
             with (
                 os.fdopen(self._write, "wb", 1 << 20) as out,
                 self._con.cursor() as cursor,
-                cursor.copy(self._copy) as rows,
             ):
-                for block in rows:
-                    self.digest.update(block)
-                    self.bytes += len(block)
-                    out.write(block)
+                with cursor.copy(self._copy) as rows:
+                    for block in rows:
+                        self.digest.update(block)
+                        self.bytes += len(block)
+                        out.write(block)
+                self.rows = cursor.rowcount
         except Exception as error:  # noqa: BLE001 - told by the reader
             self.error = error
 

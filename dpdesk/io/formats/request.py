@@ -8,6 +8,7 @@ beside those that are not texts a column ``s0``, … of texts for what their typ
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass, field
 
 from dpdesk.core.labels import Variable
@@ -89,3 +90,16 @@ class ReadFailed:
 
 
 Answer = ReadProgress | ReadDone | ReadFailed
+
+
+def iconv_name(encoding: str | None) -> str | None:
+    """An encoding by the name that ReadStat's converter knows."""
+    if encoding is None:
+        return None
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        return encoding
+    if name.startswith("cp"):
+        return "WINDOWS-" + name[2:] if name.startswith("cp125") else name.upper()
+    return name.upper().replace("ISO8859", "ISO-8859")

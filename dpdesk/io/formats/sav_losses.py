@@ -62,6 +62,12 @@ def refuse_losses(
         raise damaged(path.name, what)
     check_names(path.name, [_decoded(name, encoding) for name in layout.names])
     check_labels(path.name, layout, names, encoding, notes)
+    if layout.rows is None:
+        notes.add(
+            "rows",
+            "The file does not say how many rows it has, so rows that are missing at its end "
+            "cannot be told of.",
+        )
     scan = _Scan(layout, names, notes, Endings(encoding))
     try:
         loss = scan.first_loss(path, limit)

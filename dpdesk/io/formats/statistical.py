@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats import dta_losses, sas_losses, sav_losses
 from dpdesk.io.formats.dta_whole import check_whole
-from dpdesk.io.formats.moments import clock_of, is_own_format, kind_of, moments, rounded
-from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.moments import clock_of, code_text, coded_labels, kind_of, moments, rounded
+from dpdesk.io.formats.request import ReadRequest, iconv_name
+from dpdesk.io.formats.sas_catalogs import labels_of_columns
 from dpdesk.io.formats.sav_layout import check_labels, named_encoding
 from dpdesk.io.formats.stat_faults import encoding_of_release, no_rows, unreadable
-from dpdesk.io.formats.strange import note_periods, note_rounded, note_strange, without_ranges
+from dpdesk.io.formats.strange import (
+    note_absent_labels,
+    note_periods,
+    note_rounded,
+    note_strange,
+    without_ranges,
+)
 from dpdesk.io.formats.table import Notes, Values, damaged
 
 if TYPE_CHECKING:
@@ -26,7 +31,6 @@ if TYPE_CHECKING:
 
 _CELLS, _MOST_ROWS, _LEAST_ROWS = 3_000_000, 250_000, 1_000
 _LOWEST = 1.797e308
-_LISTED = 5
 _MEASURES = ("nominal", "ordinal", "scale")
 
 
@@ -47,7 +51,7 @@ class StatisticalReader:
             "output_format": "dict",
             "disable_datetime_conversion": True,
             "user_missing": True,
-            "encoding": _iconv_name(request.encoding),
+            "encoding": iconv_name(request.encoding),
         }
         self._limit = request.limit
         self.encoding = ""
@@ -103,38 +107,13 @@ class StatisticalReader:
 
     def _value_labels(self, meta: Any, request: ReadRequest) -> Mapping[str, Mapping[Any, str]]:
         found: dict[str, Mapping[Any, str]] = dict(meta.variable_value_labels)
-        if self._format != "sas7bdat":
-            return found
-        catalog = _catalog(request, self._path)
-        if catalog is None:
-            self._note_no_catalog(meta)
-            return found
-        by_format = read_catalog(catalog, self._options["encoding"])
-        if request.catalog is None:
-            self.notes.add("catalog", f"Value labels come from {catalog.name} beside the file.")
-        for name, display in meta.original_variable_types.items():
-            format_name = (display or "").rstrip(".0123456789")
-            if format_name in by_format:
-                found[name] = by_format[format_name]
-            elif is_own_format(format_name):
-                self.notes.add(
-                    f"format {format_name}",
-                    f"Column `{name}`: the catalogue {catalog.name} lacks its value labels, called "
-                    f"{format_name}; the values are read without.",
-                )
+        if self._format == "sas7bdat":
+            displays = {name: text or "" for name, text in meta.original_variable_types.items()}
+            encoding = self._options["encoding"]
+            found |= labels_of_columns(displays, request.catalog, self._path, encoding, self.notes)
+        elif self._format == "dta":
+            note_absent_labels(meta.variable_to_label, meta.value_labels, self.notes)
         return found
-
-    def _note_no_catalog(self, meta: Any) -> None:
-        displays = meta.original_variable_types.items()
-        own = [name for name, text in displays if is_own_format((text or "").rstrip(".0123456789"))]
-        if own:
-            listed = ", ".join(f"`{name}`" for name in own[:_LISTED])
-            listed += ", …" if len(own) > _LISTED else ""
-            self.notes.add(
-                "catalog",
-                f"The value labels of {listed} lie in a catalogue that is not here; the values are "
-                "read without. Name it as `catalog`.",
-            )
 
     def close(self) -> None:
         """Nothing is held open between pieces."""
@@ -248,7 +227,7 @@ def _variable(file_format: str, meta: Any, name: str, labels: Mapping[Any, str])
     measure = str(meta.variable_measure.get(name) or "")
 
     def code(key: Any) -> str:
-        return _code(key, file_format, kind)
+        return code_text(key, file_format, kind)
 
     return Variable(
         name=name,
@@ -258,24 +237,11 @@ def _variable(file_format: str, meta: Any, name: str, labels: Mapping[Any, str])
         width=int(meta.variable_storage_width.get(name) or 0) if is_text else 0,
         format=display,
         measure=measure if measure in _MEASURES else "",
-        value_labels={
-            code(key): str(text) for key, text in labels.items() if key == key
-        },  # not NaN
+        value_labels=coded_labels(labels, file_format, kind),
         missing=_missing(
             meta.missing_ranges.get(name, ()), file_format != "sav" and not is_text, code
         ),
     )
-
-
-def _code(key: Any, file_format: str, kind: Kind) -> str:
-    """The text of a labelled value, as it stands among the values of its column."""
-    if isinstance(key, str):
-        return key.rstrip(" ") if kind is Kind.TEXT else f".{key}"
-    if kind in (Kind.TEXT, Kind.NUMBER):
-        return number_text(key)
-    values, odd, _ = moments(np.array([float(key)]), kind, clock_of(file_format, kind))
-    found = odd[0].as_py() or str(values[0].as_py())
-    return found.rstrip("0") if "." in found else found
 
 
 def _missing(
@@ -290,52 +256,3 @@ def _missing(
             low = float("-inf") if item["lo"] <= -_LOWEST else float(item["lo"])
             high = float("inf") if item["hi"] >= _LOWEST else float(item["hi"])
     return UserMissing(tuple(values), low, high, letters)
-
-
-def _catalog(request: ReadRequest, path: Path) -> Path | None:
-    """The catalogue that the plan names, or one of the file's own name beside it."""
-    if request.catalog is not None:
-        return Path(request.catalog)
-    beside = path.with_suffix(".sas7bcat")
-    return beside if beside.is_file() else None
-
-
-def read_catalog(path: Path, encoding: str | None) -> Mapping[str, Mapping[Any, str]]:
-    """Value labels by the name of their format, from a SAS catalogue.
-
-    Raises InputError ``catalog.unreadable``, StorageError ``storage.missing``.
-    """
-    import pyreadstat
-
-    if not path.is_file():
-        raise StorageError(
-            "storage.missing",
-            f"{path}: there is no such file, expected a SAS catalogue.",
-            hint="Check `catalog`; paths in a plan are relative to the plan.",
-        )
-    try:
-        meta = pyreadstat.read_sas7bcat(str(path), encoding=encoding, output_format="dict")[1]
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
-        raise InputError(
-            "catalog.unreadable",
-            f"{path.name}: the catalogue of value labels cannot be read ({error}).",
-            hint="Name the right `catalog` under [source], or move the file away to read the "
-            "table without value labels.",
-        ) from error
-    labels: Mapping[str, Mapping[Any, str]] = meta.value_labels
-    return labels
-
-
-def _iconv_name(encoding: str | None) -> str | None:
-    """An encoding by the name that ReadStat's converter knows."""
-    if encoding is None:
-        return None
-    import codecs
-
-    try:
-        name = codecs.lookup(encoding).name
-    except LookupError:
-        return encoding
-    if name.startswith("cp"):
-        return "WINDOWS-" + name[2:] if name.startswith("cp125") else name.upper()
-    return name.upper().replace("ISO8859", "ISO-8859")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from dpdesk.core.labels import Kind, Variable
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.table import Notes
+from dpdesk.io.formats.table import Notes, listed
 
 _PERIODS = {"%tw": "weeks", "%tm": "months", "%tq": "quarters", "%th": "half-years"}
 """What columns of Stata count since 1960 by the beginning of their display format."""
@@ -28,6 +28,26 @@ def note_periods(notes: Notes, variables: Sequence[Variable], file_format: str) 
                 f"Column `{variable.name}` counts {what} since 1960 ({variable.format}); it is "
                 "read as that number.",
             )
+
+
+def note_absent_labels(named: Mapping[str, str], sets: Mapping[str, object], notes: Notes) -> None:
+    """Note columns of Stata whose set of value labels the file lacks, and sets of no column.
+
+    ``named`` holds the name of the set by column, ``sets`` those that the file has.
+    """
+    lacking = [name for name, one in named.items() if one and one not in sets]
+    if lacking:
+        notes.add(
+            "labels",
+            f"The file lacks the value labels of {listed(lacking)}, although it names them; the "
+            "values are read without.",
+        )
+    idle = [one for one in sets if one not in named.values()]
+    if idle:
+        notes.add(
+            "idle labels",
+            f"The value labels called {listed(idle)} belong to no column; they are left out.",
+        )
 
 
 def without_ranges(notes: Notes, variables: Sequence[Variable]) -> tuple[Variable, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 MOST_NOTES = 3
+_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,12 @@ class Notes:
             sentence if kind_count == 1 else f"{sentence} There are {kind_count:,} such values."
             for sentence, kind_count in zip(self.sentences, self._kinds.values(), strict=True)
         )
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some names, in marks, for a sentence."""
+    told = ", ".join(f"`{name}`" for name in names[:_LISTED])
+    return told + (", …" if len(names) > _LISTED else "")
 
 
 def damaged(name: str, what: str, row: int | None = None) -> DpdeskError:

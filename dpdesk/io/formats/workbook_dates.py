@@ -14,19 +14,20 @@ _DAY_MS = 86_400_000
 def moment_text(days: float, since_1904: bool, shows_day: bool = False) -> str | None:
     """The text of a number that is shown as a date: a day, a moment, a time of day below 1.
 
-    With ``shows_day`` (the format has a day) a number below 1 is on the day 0 of the system of
-    1904, which is 1 January 1904; that of 1900 has no such day, so it stays a time.
+    With ``shows_day`` (the format has a day) a number below 1 is on the day 0, which is 1 January
+    1904 in the system of 1904; that of 1900 has no such day.
     Moments are exact to the millisecond, as in Excel. None for what is no moment: a number below 0,
-    one beyond the year 9999, and the 29 February 1900, which Excel has and the calendar has not.
+    one beyond the year 9999, and the days 0 January and 29 February 1900, which Excel has and the
+    calendar has not.
     """
     if not 0 <= days < 2_958_466:
         return None
     whole, ms = divmod(round(days * _DAY_MS), _DAY_MS)
-    if whole == 0 and not (since_1904 and shows_day):
+    if whole == 0 and not shows_day:
         return clock_text(ms)
     epoch = _EPOCH_1904 if since_1904 else _EPOCH_1900
     if not since_1904:
-        if whole == _THERE_IS_NO_SUCH_DAY:
+        if whole in (0, _THERE_IS_NO_SUCH_DAY):
             return None
         whole += whole < _MARCH_1900
     try:

@@ -176,19 +176,21 @@ def _styles(
     """The numbers of the styles that show dates; of them those with a day, and durations."""
     codes: dict[int, str] = {}
     formats: list[int] = []
-    inside = False
+    lists = ("numFmts", "cellStyleXfs", "cellXfs", "cellStyles", "dxfs")
+    inside = ""
 
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal inside
-        if name == "numFmt":
+        if name in lists:
+            inside = name
+        # Conditional formats (dxfs) have number formats with numbers of their own.
+        elif name == "numFmt" and inside == "numFmts":
             codes[int(attributes.get("numFmtId", "0"))] = attributes.get("formatCode", "")
-        elif name == "xf" and inside:
+        elif name == "xf" and inside == "cellXfs":
             formats.append(int(attributes.get("numFmtId", "0")))
-        elif name in ("cellXfs", "cellStyles", "cellStyleXfs"):
-            inside = name == "cellXfs"
 
     if part in parts:
-        names = short_names("numFmt", "xf", "cellXfs", "cellStyles", "cellStyleXfs")
+        names = short_names("numFmt", "xf", *lists)
         _parse(archive, part, names, start)
     dates = frozenset(j for j, number in enumerate(formats) if _is_date(number, codes))
     durations = frozenset(j for j in dates if _is_duration(formats[j], codes))

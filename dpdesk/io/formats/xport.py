@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,9 +13,10 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.ibm import to_ieee, words_of
-from dpdesk.io.formats.moments import clock_of, kind_of, moments, rounded
+from dpdesk.io.formats.moments import clock_of, coded_labels, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.request import ReadRequest, iconv_name
+from dpdesk.io.formats.sas_catalogs import labels_of_columns
 from dpdesk.io.formats.stat_faults import check_names, no_rows
 from dpdesk.io.formats.strange import note_rounded, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
@@ -37,6 +39,7 @@ class TransportReader:
         self._member = members[name]
         self.encoding = request.encoding or _encoding(self._member)
         self.variables = tuple(self._variable(field) for field in self._member.fields)
+        self.variables = self._labelled(request)
         check_names(self._path.name, [variable.name for variable in self.variables])
         self.rows: int | None = self._count()
         if self.rows == 0:
@@ -68,6 +71,18 @@ class TransportReader:
             missing=_LETTERS if field.numeric else UserMissing(),
         )
 
+    def _labelled(self, request: ReadRequest) -> tuple[Variable, ...]:
+        """The variables with the value labels of a catalogue."""
+        encoding = iconv_name(request.encoding)
+        displays = {variable.name: variable.format for variable in self.variables}
+        found = labels_of_columns(displays, request.catalog, self._path, encoding, self.notes)
+        return tuple(
+            replace(variable, value_labels=coded_labels(found[variable.name], "xpt", variable.kind))
+            if variable.name in found
+            else variable
+            for variable in self.variables
+        )
+
     def _count(self) -> int:
         """Rows: as the header counts them, else without the blanks that fill up the last card.
 
@@ -97,11 +112,15 @@ class TransportReader:
 
     def _note_end(self, file: IO[bytes], read: int, rows: int) -> None:
         """Note rows at the end that may be filling, or filling that may be rows."""
-        member = self._member
+        member, size = self._member, self._member.stop - self._member.start
+        file.seek(member.stop - 1)
+        nul = file.read(1) == b"\0"
         blank = 0
         while blank < read:
-            file.seek(member.start + (read - blank - 1) * member.row_bytes)
-            if not _looks_filled(file.read(member.row_bytes), member):
+            start = (read - blank - 1) * member.row_bytes
+            file.seek(member.start + start)
+            zeros = nul and start > size - CARD
+            if not _looks_filled(file.read(member.row_bytes), member, zeros):
                 break
             blank += 1
         if blank:
@@ -205,10 +224,14 @@ class TransportReader:
         return pa.array(texts, pa.string())
 
 
-def _looks_filled(row: bytes, member: Member) -> bool:
-    """Whether the bytes of a row may be none of a row: nothing in them, or text for numbers."""
+def _looks_filled(row: bytes, member: Member, zeros: bool) -> bool:
+    """Whether the bytes of a row may be none of a row: nothing in them, or text for numbers.
+
+    NULs are the number 0 as well: of a table without texts they may be filling only with ``zeros``,
+    among the bytes that fill up the last card.
+    """
     texts = any(not field.numeric for field in member.fields)
-    if not row.strip(b" \0" if texts else b" "):
+    if not row.strip(b" \0" if texts or zeros else b" "):
         return True
     numbers = [row[f.start : f.start + f.width] for f in member.fields if f.numeric]
     wide = any(len(number) >= _WIDE for number in numbers)

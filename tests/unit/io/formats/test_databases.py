@@ -142,6 +142,30 @@ def test_numbers_and_moments_of_a_server_have_the_texts_of_other_sources(server:
     assert from_server(server, query=query) == (texts,)
 
 
+def test_rows_of_one_column_of_a_server_without_a_value_are_rows(server: str) -> None:
+    query = "SELECT nullif(n, 2) AS n FROM generate_series(1, 4) AS n"
+    assert from_server(server, query=query) == (("1",), ("",), ("3",), ("4",))
+    assert from_server(server, query="SELECT NULL::text AS n FROM generate_series(1, 2)") == (
+        ("",), ("",),
+    )  # fmt: skip
+
+
+def test_decimals_with_all_digits_behind_the_point_have_the_texts_of_other_decimals(
+    server: str, tmp_path: Path, workspace: Workspace
+) -> None:
+    values = ("0", "0.5", "-0.25", "1e-4")
+    select = " UNION ALL ".join(f"SELECT CAST({v} AS DECIMAL(4, 4)) AS share" for v in values)
+    path = tmp_path / "a.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute(f"CREATE TABLE people AS {select}")
+        con.execute(f"COPY people TO '{tmp_path}/a.parquet'")
+    wanted = ["0", "0.5", "-0.25", "0.0001"]
+    assert [row[0] for row in from_server(server, query=select)] == wanted
+    for name in ("a.duckdb", "a.parquet"):
+        store = DataStore.open(SourceSpec(name), tmp_path, workspace, CancelToken(), silent)
+        assert [row[0] for row in store.page(0, 4)] == wanted
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 def test_a_table_among_several_must_be_named(tmp_path: Path, kind: str) -> None:
     make = sqlite_file if kind == "sqlite" else duckdb_file

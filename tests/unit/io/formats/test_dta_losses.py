@@ -195,3 +195,20 @@ def test_a_cell_that_points_to_no_long_text_is_refused_with_its_place(
     assert caught.value.sentence == (
         "p.dta, row 3: column `text` points to a long text that the file does not have."
     )
+
+
+def test_value_labels_that_a_file_names_and_lacks_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "p.dta"
+    frame = pd.DataFrame({"sex": [1, 2], "size": [3, 4]})
+    labels: dict[str, dict[int, str]] = {"sex": {1: "male", 2: "female"}}
+    pyreadstat.write_dta(frame, path, variable_value_labels=labels)
+    assert head(path).notes == ()
+    raw = path.read_bytes()
+    at = raw.index(b"<value_label_names>") + len(b"<value_label_names>")
+    given = raw[at : raw.index(b"\0", at)]
+    path.write_bytes(raw[:at] + bytes([raw[at] + 1]) + raw[at + 1 :])
+    assert head(path).notes == (
+        "The file lacks the value labels of `sex`, although it names them; the values are read "
+        "without.",
+        f"The value labels called `{given.decode()}` belong to no column; they are left out.",
+    )

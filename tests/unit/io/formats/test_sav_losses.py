@@ -366,7 +366,12 @@ def test_a_file_that_counts_no_rows_and_ends_inside_one_is_refused(
     raw = path.read_bytes()
     raw = raw[:80] + struct.pack(f"{order}i", -1) + raw[84:]
     path.write_bytes(raw)
-    assert len(head(path).head) == 2
+    found = head(path)
+    assert len(found.head) == 2
+    assert found.notes == (
+        "The file does not say how many rows it has, so rows that are missing at its end cannot be "
+        "told of.",
+    )
     for cut in (1, 8, 20):
         path.write_bytes(raw[:-cut])
         error = _refused(path)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dpdesk.core.errors import InputError
-from tests.helpers.stat_files import head
+from tests.helpers.stat_files import head, real
 
 ONE = bytes.fromhex("4110000000000000")
 HEAD = b"HEADER RECORD*******%sHEADER RECORD!!!!!!!"
@@ -19,14 +20,14 @@ def _card(text: bytes) -> bytes:
     return text.ljust(80)
 
 
-def _table(columns: Sequence[tuple[bytes, bool, int]], rows: bytes, name: bytes) -> bytes:
-    """A table of columns (name, numeric, width) in version 5, its rows as they stand."""
+def _table(columns: Sequence[tuple[Any, ...]], rows: bytes, name: bytes) -> bytes:
+    """A table of columns (name, numeric, width, format) in version 5, its rows as they stand."""
     names, at = b"", 0
-    for number, (column, numeric, width) in enumerate(columns, start=1):
+    for number, (column, numeric, width, *form) in enumerate(columns, start=1):
         names += struct.pack(
             ">hhhh8s40s8shhh2s8shhi32sH18s",
-            1 if numeric else 2, 0, width, number, column.ljust(8), b" " * 40, b" " * 8,
-            0, 0, 0, b"", b" " * 8, 0, 0, at, b"", 0, b"",
+            1 if numeric else 2, 0, width, number, column.ljust(8), b" " * 40,
+            b"".join(form).ljust(8), 0, 0, 0, b"", b" " * 8, 0, 0, at, b"", 0, b"",
         )  # fmt: skip
         at += width
     return (
@@ -85,10 +86,36 @@ def test_rows_at_the_end_that_may_be_filling_are_noted(
     )
 
 
-def test_rows_of_zeros_are_no_filling(tmp_path: Path) -> None:
-    table = _table([(b"N", True, 8), (b"M", True, 8)], ONE * 2 + bytes(32), b"T")
+def test_rows_of_zeros_are_filling_only_where_the_last_card_is_filled_up(tmp_path: Path) -> None:
+    columns = [(b"N", True, 8), (b"M", True, 8)]
+    table = _table(columns, ONE * 2 + bytes(32), b"T")
     found = head(_file(tmp_path / "p.xpt", table))
     assert (found.head[-1], found.notes) == (("0", "0"), ())
+    found = head(_file(tmp_path / "p.xpt", _table(columns, ONE * 2 + bytes(16 * 9), b"T")))
+    assert len(found.head) == 10
+    assert found.notes == (
+        "The file ends with 4 rows that may be filling (blanks, NULs, or text in place of "
+        "numbers); version 5 of the format does not tell, and they are read as rows.",
+    )
+
+
+@pytest.mark.data
+def test_a_catalogue_gives_the_labels_of_a_transport_file(tmp_path: Path) -> None:
+    folder = real("statfiles", "pyreadstat", "sas_catalog")
+    catalog = folder / "test_formats_linux.sas7bcat"
+    columns = [(b"SEX", False, 8, b"$A"), (b"SIZE", True, 8, b"TALL")]
+    rows = (b"1".ljust(8) + ONE) * 5
+    path = _file(tmp_path / "p.xpt", _table(columns, rows, b"T"))
+    assert head(path).notes == (
+        "The value labels of `SEX`, `SIZE` lie in a catalogue that is not here; the values are "
+        "read without. Name it as `catalog`.",
+    )
+    found = head(path, catalog=str(catalog))
+    assert found.variables[0].value_labels == {"1": "Male", "2": "Female"}
+    assert found.notes == (
+        "Column `SIZE`: the catalogue test_formats_linux.sas7bcat lacks its value labels, called "
+        "TALL; the values are read without.",
+    )
 
 
 def test_room_for_rows_of_blanks_is_noted_where_all_columns_are_texts(tmp_path: Path) -> None:

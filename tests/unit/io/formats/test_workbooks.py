@@ -159,8 +159,21 @@ def test_numbers_that_are_no_dates_are_kept_and_noted(tmp_path: Path) -> None:
     values = ("60", "-1", "2958466", "59", "61", "0.5")
     cells = [f'<c s="1"><v>{value}</v></c>' for value in values]
     done = head(_sheet(tmp_path / "a.xlsx", *cells, styles=styles))
-    assert done.head == (("60", "-1", "2958466", "1900-02-28", "1900-03-01", "12:00:00"),)
+    assert done.head == (("60", "-1", "2958466", "1900-02-28", "1900-03-01", "0.5"),)
     assert "Row 2, column A: the number 60 is no date; it is kept as a number." in done.notes
+
+
+def test_formats_of_conditions_are_none_of_cells(tmp_path: Path) -> None:
+    weight, day = "0.00&quot; kg&quot;", "dd/mm/yyyy"
+    styles = (
+        f'<numFmts><numFmt numFmtId="164" formatCode="{weight}"/></numFmts>'
+        '<cellXfs><xf numFmtId="164"/><xf numFmtId="14"/></cellXfs>'
+        f'<dxfs><dxf><numFmt numFmtId="164" formatCode="{day}"/></dxf>'
+        f'<dxf><numFmt numFmtId="14" formatCode="{weight}"/></dxf></dxfs>'
+    )
+    cells = [f'<c s="{style}"><v>61</v></c>' for style in (0, 1)]
+    done = head(_sheet(tmp_path / "a.xlsx", *cells, styles=styles))
+    assert (done.head, done.notes) == ((("61", "1900-03-01"),), ())
 
 
 @pytest.mark.parametrize(
@@ -227,6 +240,11 @@ def test_days_are_those_of_the_calendar(since_1904: bool) -> None:
         assert moment_text(days, since_1904) == (first + dt.timedelta(days)).isoformat()
     assert moment_text(45_000.999999999, since_1904) == moment_text(45_001, since_1904)
     assert duration_text(1 + 2 / 24) == "26:00:00"
+    for days in (0, 0.5):
+        clock = "12:00:00" if days else "00:00:00"
+        assert moment_text(days, since_1904) == clock
+        day = f"1904-01-01 {clock}" if days else "1904-01-01"
+        assert moment_text(days, since_1904, True) == (day if since_1904 else None)
 
 
 def test_a_fault_of_a_sheet_is_told_by_the_rows_of_the_sheet(tmp_path: Path) -> None:

@@ -1,0 +1,82 @@
+"""Value labels of SAS: they lie in a catalogue beside the tables, by the name of a format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.io.formats.moments import is_own_format
+from dpdesk.io.formats.table import Notes, listed
+
+_WIDTHS = ".0123456789"
+
+Labels = Mapping[Any, str]
+
+
+def labels_of_columns(
+    displays: Mapping[str, str], named: str | None, path: Path, encoding: str | None, notes: Notes
+) -> dict[str, Labels]:
+    """Value labels by column; ``displays`` are the formats of the columns, ``""`` for none.
+
+    ``named`` is the catalogue that the plan names; without one, that of the file's own name
+    beside ``path`` is taken. Noted: where the labels come from if nobody named it, and columns
+    whose labels are not to be found. ``encoding`` is as iconv names it.
+    Raises what :func:`read_catalog` does.
+    """
+    formats = {name: display.rstrip(_WIDTHS) for name, display in displays.items()}
+    catalog = Path(named) if named is not None else path.with_suffix(".sas7bcat")
+    if named is None and not catalog.is_file():
+        _note_none(formats, notes)
+        return {}
+    by_format = {key.upper(): labels for key, labels in read_catalog(catalog, encoding).items()}
+    if named is None:
+        notes.add("catalog", f"Value labels come from {catalog.name} beside the file.")
+    found: dict[str, Labels] = {}
+    for name, format_name in formats.items():
+        if format_name and format_name.upper() in by_format:
+            found[name] = by_format[format_name.upper()]
+        elif is_own_format(format_name):
+            notes.add(
+                f"format {name}",
+                f"Column `{name}`: the catalogue {catalog.name} lacks its value labels, called "
+                f"{format_name}; the values are read without.",
+            )
+    return found
+
+
+def _note_none(formats: Mapping[str, str], notes: Notes) -> None:
+    own = [name for name, format_name in formats.items() if is_own_format(format_name)]
+    if own:
+        notes.add(
+            "catalog",
+            f"The value labels of {listed(own)} lie in a catalogue that is not here; the values "
+            "are read without. Name it as `catalog`.",
+        )
+
+
+def read_catalog(path: Path, encoding: str | None) -> Mapping[str, Labels]:
+    """Value labels by the name of their format, from a SAS catalogue.
+
+    Raises InputError ``catalog.unreadable``, StorageError ``storage.missing``.
+    """
+    import pyreadstat
+
+    if not path.is_file():
+        raise StorageError(
+            "storage.missing",
+            f"{path}: there is no such file, expected a SAS catalogue.",
+            hint="Check `catalog`; paths in a plan are relative to the plan.",
+        )
+    try:
+        meta = pyreadstat.read_sas7bcat(str(path), encoding=encoding, output_format="dict")[1]
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
+        raise InputError(
+            "catalog.unreadable",
+            f"{path.name}: the catalogue of value labels cannot be read ({error}).",
+            hint="Name the right `catalog` under [source], or move the file away to read the "
+            "table without value labels.",
+        ) from error
+    labels: Mapping[str, Labels] = meta.value_labels
+    return labels
