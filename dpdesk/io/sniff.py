@@ -117,7 +117,7 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
     data, complete = read_head(path)
     name = path.name
     _refuse_other_formats(data, name)
-    encoding, mark, guessed = _encoding(data, spec, name)
+    encoding, mark, guessed = encoding_of(data, spec.encoding, name)
     text, complete = _head_text(path, data, complete, encoding, mark)
     if not text.strip(" \t\r\n\x1a"):
         raise InputError(
@@ -212,13 +212,26 @@ def _refuse_other_formats(data: bytes, name: str) -> None:
         )
 
 
-def _encoding(data: bytes, spec: SourceSpec, name: str) -> tuple[str, int, bool]:
-    """Codec, length of the byte order mark, and whether the codec is a guess."""
+def encoding_of(data: bytes, named: str | None, name: str) -> tuple[str, int, bool]:
+    """Codec, length of the byte order mark, and whether the codec is a guess.
+
+    ``data`` is the head of the file ``name``, ``named`` the encoding that the plan names. Raises
+    InputError ``encoding.mark``, ``encoding.unknown``.
+    """
     mark = next(((mark, codec) for mark, codec in _MARKS if data.startswith(mark)), None)
-    if spec.encoding is not None:
-        codec = codec_name(spec.encoding, name)
+    if named is not None:
+        codec = codec_name(named, name)
         if mark is not None and codec in (mark[1], mark[1][:6], "utf-8-sig"):
             return mark[1], len(mark[0]), False
+        if mark is not None and not codec.startswith("utf-"):
+            raise InputError(
+                "encoding.mark",
+                f"{name}, line 1: the file starts with the mark of {mark[1].upper()}, but the "
+                f"encoding {named} was named.",
+                hint="Leave `encoding` out under [source], or save the file again without the "
+                "mark.",
+                details={"line": 1, "encoding": mark[1]},
+            )
         return {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(codec, codec), 0, False
     if mark is None:
         return "utf-8", 0, True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +12,9 @@ from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.textfile import decode, read_bytes
 
 _FALLBACK = "cp1252"
+_ENDS = re.compile(r"\r\n|\r|\n")
+_CODE = re.compile(r'\s*(?:"([^"]+)"|([^",][^,]*?))\s*,\s*(.*?)\s*')
+_QUOTED = re.compile(r'"[^"]*"')
 _ROLES = {
     "WEIGHT": "is the sampling weight: give it the role `weight`",
     "HOUSE_ID": "names the household: rows of one household share the role `cluster`",
@@ -52,7 +56,7 @@ def find_beside(path: Path, name: str) -> Path | None:
 def lines_of(path: Path, code: str) -> list[str]:
     """The lines of a small text of ARGUS; raises StorageError or InputError ``{code}.*``."""
     text = decode(read_bytes(path, code), path, code, fallback=_FALLBACK).text
-    return text.rstrip("\x1a").splitlines()
+    return _ENDS.split(text.rstrip("\x1a"))
 
 
 def read_metadata(path: Path) -> ArgusMeta:
@@ -140,9 +144,8 @@ def read_code_list(path: Path) -> dict[str, str]:
     for number, line in enumerate(lines_of(path, "argus"), start=1):
         if not line.strip():
             continue
-        code, comma, label = line.partition(",")
-        code = code.strip().strip('"')
-        if not comma or not code:
+        found = _CODE.fullmatch(line)
+        if found is None:
             raise InputError(
                 "argus.codelist",
                 f"{path.name}, line {number}: found `{line[:60]}`, expected a code, a comma and a "
@@ -150,7 +153,10 @@ def read_code_list(path: Path) -> dict[str, str]:
                 hint="Repair the line of the code list.",
                 details={"metadata_line": number},
             )
-        if labels.setdefault(code, label.strip().strip('"')) != label.strip().strip('"'):
+        code, label = found[1] or found[2], found[3]
+        if _QUOTED.fullmatch(label):
+            label = label[1:-1]
+        if labels.setdefault(code, label) != label:
             raise InputError(
                 "argus.codelist",
                 f"{path.name}, line {number}: the code `{code}` has two labels.",

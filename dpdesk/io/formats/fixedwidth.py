@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Iterator
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 
@@ -14,11 +15,13 @@ from dpdesk.core.source_spec import FixedColumn
 from dpdesk.io.formats.argus import ArgusColumn, metadata_beside, read_metadata
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.table import Notes, Values
+from dpdesk.io.sniff import encoding_of, read_head
 
 _ROWS = 20_000
 _FALLBACK = "cp1252"
 _CHUNK = 1 << 20
 _LONGEST_SHOWN = 40
+_LONGEST_FIELD = 1 << 30
 
 
 class FixedWidthReader:
@@ -30,6 +33,7 @@ class FixedWidthReader:
     """
 
     def __init__(self, request: ReadRequest) -> None:
+        csv.field_size_limit(_LONGEST_FIELD)
         self._path = Path(request.path)
         self.notes, self.rows = Notes(), None
         columns, self._separator = self._described(request)
@@ -39,9 +43,12 @@ class FixedWidthReader:
         self._blank, self._first_blank = 0, 0
         self.variables = tuple(column.variable for column in columns)
         self._decimals = [column.decimals for column in request.columns] or [None] * len(columns)
-        encoding = request.encoding or self._detected()
-        self.encoding = encoding.removesuffix("-sig")
-        self._file = self._path.open("r", encoding=encoding, errors="strict", newline=None)
+        head, _ = read_head(self._path)
+        encoding, mark, guessed = encoding_of(head, request.encoding, self._path.name)
+        self.encoding = self._detected() if guessed else encoding
+        raw = self._path.open("rb")
+        raw.seek(mark)
+        self._file = TextIOWrapper(raw, self.encoding, errors="strict", newline=None)
 
     def _described(self, request: ReadRequest) -> tuple[list[ArgusColumn], str]:
         if request.columns:
@@ -61,7 +68,7 @@ class FixedWidthReader:
 
     def _detected(self) -> str:
         """UTF-8 when the whole text is, else Windows-1252, which is noted."""
-        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        decoder = codecs.getincrementaldecoder("utf-8")()
         with self._path.open("rb") as file:
             try:
                 while chunk := file.read(_CHUNK):
@@ -74,7 +81,7 @@ class FixedWidthReader:
                     "the `encoding` if letters look wrong.",
                 )
                 return _FALLBACK
-        return "utf-8-sig"
+        return "utf-8"
 
     def _checked_places(self) -> list[slice]:
         """What no column has of a line, up to the last one; columns that overlap are noted."""
@@ -196,7 +203,11 @@ class FixedWidthReader:
         return f"{sign}{whole}.{rest}" if rest else f"{sign}{whole}"
 
     def _fields(self, number: int, line: str) -> list[str]:
-        fields = next(csv.reader([line], delimiter=self._separator[:1]))
+        try:
+            fields = next(csv.reader([line], delimiter=self._separator[:1], strict=True))
+        except csv.Error:
+            what = "found a quote that opens or ends inside a value, expected quotes around it"
+            raise self._fault(number, what, "fixed.quote") from None
         if len(fields) != len(self._columns):
             what = f"found {len(fields)} fields, expected {len(self._columns)}"
             raise self._fault(number, what, "fixed.ragged")

@@ -13,6 +13,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import FixedColumn
+from dpdesk.io.formats.argus import read_code_list
 from dpdesk.io.hierarchyfile import open_hierarchy
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
@@ -136,6 +137,45 @@ def test_metadata_and_code_lists_that_are_broken_are_named(tmp_path: Path) -> No
     (tmp_path / "A.rda").write_bytes(b'<SEPARATOR> ","\nA 1\nB 1\n')
     with pytest.raises(InputError, match="line 1: found 1 fields, expected 2"):
         head(tmp_path / "a.asc")
+
+
+@pytest.mark.parametrize("encoding", [None, "utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_byte_order_mark_is_no_part_of_the_first_value(
+    tmp_path: Path, encoding: str | None
+) -> None:
+    path, columns = tmp_path / "a.asc", (FixedColumn("x", 1, 2), FixedColumn("y", 3, 2))
+    for codec in [encoding] if encoding else ["utf-8", "utf-16-le", "utf-16-be"]:
+        written = "utf-16-le" if codec == "utf-16" else codec
+        path.write_bytes("\ufeffabc \nöfg \n".encode(written))
+        found = head(path, encoding=encoding, columns=columns)
+        assert (found.head, found.notes) == ((("ab", "c"), ("öf", "g")), ())
+    with pytest.raises(InputError, match=r"mark of UTF-.*, but the encoding cp1252 was named"):
+        head(path, encoding="cp1252", columns=columns)
+
+
+def test_quotes_of_a_text_with_separators_stand_around_whole_values(tmp_path: Path) -> None:
+    (tmp_path / "a.rda").write_text('<SEPARATOR> ","\nA 3\nB 9\n', encoding="utf-8")
+    path, long = tmp_path / "a.asc", "x" * 200_000
+    path.write_text(f'1,"a,b"\n3,a"b"c\n4,"say ""so"""\n5,{long}\n', encoding="utf-8")
+    rows = (("1", "a,b"), ("3", 'a"b"c'), ("4", 'say "so"'), ("5", long))
+    assert head(path, metadata=str(tmp_path / "a.rda")).head == rows
+    for line in ('6,"', '4,"abc"def', '1,"foo\nbar",2'):
+        path.write_text(f"1,2\n{line}\n", encoding="utf-8")
+        with pytest.raises(InputError, match=r"a\.asc, line 2: found a quote that opens or ends"):
+            head(path, metadata=str(tmp_path / "a.rda"))
+
+
+def test_quotes_of_code_lists_are_taken_off_around_the_whole_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.cdl"
+    lines = (
+        '1,The so-called "others"', '"2,5",a, b', '3,"a, b"', "4, one\x85two ", '5,""',
+        '6,"a" or "b"', '"7" , x',
+    )  # fmt: skip
+    path.write_bytes("\r\n".join(lines).encode())
+    assert read_code_list(path) == {
+        "1": 'The so-called "others"', "2,5": "a, b", "3": "a, b", "4": "one\x85two", "5": "",
+        "6": '"a" or "b"', "7": "x",
+    }  # fmt: skip
 
 
 def workbook(path: Path, rows: list[list[object]], *more: str) -> Path:
