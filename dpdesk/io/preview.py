@@ -9,7 +9,6 @@ from dpdesk.core.errors import DpdeskError
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import column_names
 from dpdesk.io.legacy import guess_legacy, high_words
-from dpdesk.io.parquetload import parquet_shape
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding
 from dpdesk.io.source import text_end
@@ -111,6 +110,5 @@ def _parquet(path: Path, spec: SourceSpec) -> SourcePreview:
     from dpdesk.core.jobs import CancelToken
     from dpdesk.io.parquetload import first_rows
 
-    names, _ = parquet_shape(path)
-    rows = first_rows(path, PREVIEW_ROWS, CancelToken())
+    names, rows = first_rows(path, PREVIEW_ROWS, CancelToken())
     return SourcePreview(replace(Reading("parquet"), missing=spec.missing), names, rows)

@@ -20,8 +20,9 @@ class ReadRequest:
     """Read ``path`` (a file, or the address of a database) into the Parquet file ``target``.
 
     With ``limit`` only the first rows are read, and given back as texts instead; with ``listing``
-    no row, but the tables of the database are told. ``password`` is one that a person typed. The
-    other fields are those of the plan's source.
+    no row, but the tables of the database are told, with ``faults`` the first text of a Parquet
+    file that is none (the rows of such a file are never written). ``password`` is one that a person
+    typed. The other fields are those of the plan's source.
     """
 
     path: str
@@ -38,6 +39,7 @@ class ReadRequest:
     columns: tuple[FixedColumn, ...] = ()
     password: str | None = field(default=None, repr=False)
     listing: bool = False
+    faults: bool = False
 
 
 @dataclass(frozen=True)

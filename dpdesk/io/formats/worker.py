@@ -51,6 +51,10 @@ def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone
         from dpdesk.io.formats.server import tables_of
 
         return ReadDone((), 0, tables=tables_of(request))
+    if request.format == "parquet":
+        from dpdesk.io.formats.parquet_look import look
+
+        return look(request)
     with closing(open_reader(request)) as reader:
         if request.limit is not None:
             head = _head(reader, request.limit)

@@ -18,6 +18,7 @@ from pyarrow import parquet
 from dpdesk.core.errors import InputError
 from dpdesk.core.language import voice_of
 from dpdesk.core.plan import SourceSpec
+from dpdesk.io.formats import process
 from dpdesk.io.preview import preview_source
 from dpdesk.io.workspace import Workspace
 from tests.helpers.stat_files import head, opened
@@ -207,3 +208,16 @@ def test_a_page_that_its_checksum_does_not_fit_is_refused(
         "a.parquet, rows 2,001 to 4,000, column `t`: the checksum of a page does not agree with "
         "its bytes."
     )
+
+
+def test_a_footer_at_which_the_library_ends_its_process_is_called_damaged(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"town": ["Ulm"]}), path)
+    monkeypatch.setattr(process, "_WORKER", "import os; os.abort()")
+    with pytest.raises(InputError, match=r"a\.parquet: the file is no Parquet file") as caught:
+        opened(path, workspace)
+    assert caught.value.code == "parquet.damaged"
+    with pytest.raises(InputError, match="or it is damaged"):
+        preview_source(SourceSpec(path.name), tmp_path)

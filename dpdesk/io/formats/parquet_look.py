@@ -1,0 +1,272 @@
+"""What Arrow says of a Parquet file: its columns, labels, checksums; runs in the reading process.
+
+Arrow's library ends its process at some damaged footers, which must not be that of the window.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpdesk.core.errors import DpdeskError, InputError
+from dpdesk.core.labels import NO_BOOK, Codebook, Variable
+from dpdesk.io.canonical import UnreadableJsonError, parse_canonical
+from dpdesk.io.failures import storage_error
+from dpdesk.io.formats.request import ReadDone, ReadRequest
+from dpdesk.io.formats.strange import finer_sentence
+from dpdesk.io.formats.table import Notes, damaged
+from dpdesk.io.tablewriters import LABELS_KEY
+from dpdesk.io.variablesfile import labels_of
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyarrow.parquet import ParquetFile
+
+_BATCH = 65_536
+_MOST_DIGITS = 38
+_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+_HEADER = re.compile(rb"(\x15[\x80-\xff]*[\x00-\x7f]){3}\x15", re.DOTALL)
+"""How a page with a checksum begins: type, two sizes and, where there is one, the CRC-32, all of
+them numbers in the compact protocol of Thrift. Source: parquet.thrift, PageHeader."""
+
+
+def look(request: ReadRequest) -> ReadDone:
+    """Columns with their labels, the number of rows, notes; with a limit no page is looked at.
+
+    With ``faults`` the first text that is no UTF-8 is looked for instead. Raises InputError
+    ``parquet.*``, ``read.damaged`` for a page that differs from its checksum, and
+    ``encoding.undecodable``; StorageError.
+    """
+    path = Path(request.path)
+    if request.faults:
+        _refuse_undecodable(path)
+        return ReadDone((), 0)
+    names, rows = _shape(path)
+    book, told = _labels(path, names)
+    notes = Notes()
+    if request.limit is None:
+        _check_sums(path)
+        _note_values(path, names, notes)
+    variables = tuple(book.get(name) or Variable(name) for name in names)
+    return ReadDone(variables, rows, (*told, *notes.told()))
+
+
+def _shape(path: Path) -> tuple[tuple[str, ...], int]:
+    """Column names and number of rows that the file's footer declares."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with path.open("rb") as file, pyarrow.parquet.ParquetFile(file) as parquet:
+            schema = parquet.schema_arrow
+            names = tuple(schema.names)
+            rows = int(parquet.metadata.num_rows)
+    except pyarrow.ArrowException:
+        raise InputError(
+            "parquet.damaged",
+            f"{path.name}: the file is no Parquet file, or it is damaged.",
+            hint="Write it again with the program it comes from.",
+        ) from None
+    except OSError as problem:
+        raise storage_error(problem, path, "read") from problem
+    _check_decimals(path, schema)
+    _check_names(path, names)
+    if rows == 0 or not names:
+        raise InputError(
+            "parquet.no-rows", f"{path.name}: found {len(names)} columns and {rows} rows."
+        )
+    return names, rows
+
+
+def _check_names(path: Path, names: tuple[str, ...]) -> None:
+    seen: dict[str, int] = {}
+    for j, name in enumerate(names):
+        first = seen.setdefault(name, j)
+        if first != j:
+            raise InputError(
+                "parquet.duplicate-names",
+                f"{path.name}: the columns {first + 1} and {j + 1} are both named `{name}`, "
+                "expected a name of its own for each.",
+                hint="Rename one of them.",
+                details={"column": name},
+            )
+
+
+def _check_decimals(path: Path, schema: pyarrow.Schema) -> None:
+    """Refuse decimals that the database would round to floating-point numbers."""
+    for field in schema:
+        digits = getattr(field.type, "precision", 0)
+        if digits > _MOST_DIGITS:
+            raise InputError(
+                "parquet.type",
+                f"{path.name}: the column `{field.name}` holds decimals of up to {digits} digits, "
+                f"expected at most {_MOST_DIGITS}.",
+                hint="Write it with fewer digits, or turn it into text first.",
+                details={"column": str(field.name)},
+            )
+
+
+def _labels(path: Path, names: tuple[str, ...]) -> tuple[Codebook, tuple[str, ...]]:
+    """What an export of DPDesk says of its columns in the metadata of the file, and notes on it."""
+    import pyarrow.parquet
+
+    metadata = pyarrow.parquet.read_schema(path).metadata or {}
+    raw = metadata.get(LABELS_KEY.encode())
+    if raw is None:
+        return NO_BOOK, ()
+    try:
+        book = labels_of(parse_canonical(raw))
+    except UnreadableJsonError:
+        return NO_BOOK, ("The labels in the metadata of the file are damaged; it is read without.",)
+    found = tuple(variable for variable in book.variables if variable.name in names)
+    return Codebook(found), ("Labels and user-missing values come from the metadata of the file.",)
+
+
+def _note_values(path: Path, names: Sequence[str], notes: Notes) -> None:
+    """Note durations, which are read as numbers, and moments with nanoseconds that are cut off."""
+    from pyarrow.parquet import ParquetFile
+
+    with path.open("rb") as file, ParquetFile(file) as parquet:
+        for field in parquet.schema_arrow:
+            unit = _UNITS.get(getattr(field.type, "unit", ""), "")
+            if unit and str(field.type).startswith("duration"):
+                notes.add(
+                    f"duration {field.name}",
+                    f"Column `{field.name}` holds durations in {unit}; they are read as their "
+                    "numbers.",
+                )
+        old = [column.path for column in _leaves(parquet) if column.physical_type == "INT96"]
+    _note_finer(notes, path, [name for name in names if name in old])
+
+
+def _leaves(parquet: ParquetFile) -> Iterator[Any]:
+    schema = parquet.schema
+    return (schema.column(j) for j in range(len(schema)))
+
+
+def _note_finer(notes: Notes, path: Path, columns: Sequence[str]) -> None:
+    """Note moments of the old type INT96 with nanoseconds, which the database cuts off."""
+    if not columns:
+        return
+    done = 0
+    for fine, coarse in zip(*(_int96(path, columns, unit) for unit in ("ns", "us")), strict=True):
+        for name, exact, cut in zip(columns, fine, coarse, strict=True):
+            # Moments of other years than 1677 to 2262 overflow, but on both sides alike.
+            rest = exact - cut * 1000
+            places = rest.nonzero()[0]
+            if len(places):
+                row = done + int(places[0]) + 1
+                notes.add(f"finer {name}", finer_sentence(row, name), len(places))
+        done += len(fine[0])
+
+
+def _int96(path: Path, columns: Sequence[str], unit: str) -> Iterator[list[Any]]:
+    """Columns of moments as whole numbers since 1970 (none: 0), batch by batch."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    with path.open("rb") as file, ParquetFile(file, coerce_int96_timestamp_unit=unit) as parquet:
+        for batch in parquet.iter_batches(_BATCH, columns=list(columns)):
+            yield [batch.column(name).cast(pa.int64()).fill_null(0).to_numpy() for name in columns]
+
+
+def _check_sums(path: Path) -> None:
+    """Compare pages with their checksums where a file holds such, which the database does not.
+
+    Raises InputError ``read.damaged`` with the rows and the column.
+    """
+    from pyarrow.parquet import ParquetFile
+
+    with path.open("rb") as file, ParquetFile(file) as plain:
+        if not _has_sums(file, plain):
+            return
+    with path.open("rb") as file, ParquetFile(file, page_checksum_verification=True) as parquet:
+        for group in range(parquet.num_row_groups):
+            if not _agree(parquet, group, None):
+                raise _disagreeing(path, parquet, group)
+
+
+def _agree(parquet: ParquetFile, group: int, columns: list[str] | None) -> bool:
+    try:
+        for _ in parquet.iter_batches(_BATCH, row_groups=[group], columns=columns):
+            pass
+    except OSError as problem:
+        # Whatever else stops this reader, the database finds and tells.
+        return "CRC" not in str(problem)
+    return True
+
+
+def _disagreeing(path: Path, parquet: ParquetFile, group: int) -> DpdeskError:
+    names = parquet.schema_arrow.names
+    column = next((name for name in names if not _agree(parquet, group, [name])), names[0])
+    above = sum(parquet.metadata.row_group(j).num_rows for j in range(group))
+    last = above + parquet.metadata.row_group(group).num_rows
+    what = f"rows {above + 1:,} to {last:,}, column `{column}`"
+    return damaged(f"{path.name}, {what}", "the checksum of a page does not agree with its bytes")
+
+
+def _has_sums(file: Any, parquet: ParquetFile) -> bool:
+    """Whether the first page of a column has a checksum."""
+    if not parquet.num_row_groups:
+        return False
+    group = parquet.metadata.row_group(0)
+    for j in range(group.num_columns):
+        chunk = group.column(j)
+        file.seek(max(0, chunk.dictionary_page_offset or chunk.data_page_offset))
+        if _HEADER.match(file.read(64)):
+            return True
+    return False
+
+
+def _refuse_undecodable(path: Path) -> None:
+    """Raise InputError ``encoding.undecodable`` for the first text that is no UTF-8."""
+    import pyarrow
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with path.open("rb") as file, ParquetFile(file) as parquet:
+            done = 0
+            for batch in parquet.iter_batches(_BATCH):
+                for field, column in zip(batch.schema, batch.columns, strict=True):
+                    at = _first_broken(column)
+                    if at is not None:
+                        raise _no_utf8(path, field.name, done + at + 1)
+                done += batch.num_rows
+    except (pyarrow.ArrowException, OSError):
+        return
+
+
+def _first_broken(column: pyarrow.Array) -> int | None:
+    """The place of the first text of a column that is no UTF-8."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type, safe=False)
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return None
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        raw = column.cast(pa.large_binary()).to_pylist()
+        return next((j for j, value in enumerate(raw) if value and _broken(value)), None)
+    return None
+
+
+def _broken(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _no_utf8(path: Path, column: str, row: int) -> InputError:
+    return InputError(
+        "encoding.undecodable",
+        f"{path.name}, row {row:,}, column `{column}`: found bytes that are no text in the "
+        "encoding UTF-8.",
+        hint="Repair the value in the program that wrote the file.",
+        details={"row": row, "column": column},
+    )
