@@ -46,8 +46,9 @@ def write_sas_bytes(
     columns: Sequence[tuple[str, int]],
     rows: Sequence[Sequence[Cell]],
     form: Form = Form(),
+    code: int = 20,
 ) -> Path:
-    """A file of columns with names and widths in bytes (0: a number)."""
+    """A file of columns with names and widths in bytes (0: a number); ``code`` is its encoding."""
     raw = [_row(form, columns, row) for row in rows]
     size = len(raw[0])
     head = 40 if form.wide else 24
@@ -64,7 +65,7 @@ def write_sas_bytes(
         pages += [
             _page(form, _DATA, [], raw[at : at + each]) for at in range(first, len(raw), each)
         ]
-    path.write_bytes(_header(form, len(pages)) + b"".join(pages))
+    path.write_bytes(_header(form, len(pages), code) + b"".join(pages))
     return path
 
 
@@ -75,7 +76,7 @@ def _row(form: Form, columns: Sequence[tuple[str, int]], row: Sequence[Cell]) ->
     )
 
 
-def _header(form: Form, pages: int) -> bytes:
+def _header(form: Form, pages: int, code: int) -> bytes:
     size = 8192 if form.wide else 1024
     made = bytearray(size)
     made[:32] = MAGIC
@@ -83,7 +84,7 @@ def _header(form: Form, pages: int) -> bytes:
     made[35] = 0x33 if form.wide else 0x22
     made[37] = 1 if form.order == "<" else 0
     made[39] = ord("1")
-    made[70] = 20  # UTF-8
+    made[70] = code
     made[84:92], made[92:100], made[156:164] = b"SAS FILE", b"PEOPLE  ", b"DATA    "
     shift = 4 if form.wide else 0
     struct.pack_into(form.order + "II", made, 196 + shift, size, _PAGE)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -39,7 +40,7 @@ class DtaLayout:
     ``floats`` holds, for each column of floating-point numbers, its number from 0, its place in a
     row and its bytes (4 or 8). ``texts`` is where the long texts (strL) begin, 0 when there are
     none; the bytes of a row number are ``wide`` there. ``longs`` holds the columns of such texts,
-    with their places in a row.
+    with their places in a row; ``strings`` those of fixed length, with places and bytes.
     """
 
     order: str
@@ -53,6 +54,7 @@ class DtaLayout:
     release: int = 0
     names: tuple[bytes, ...] = ()
     longs: tuple[tuple[int, int], ...] = ()
+    strings: tuple[tuple[int, int, int], ...] = ()
 
 
 def read_layout(path: Path) -> DtaLayout | None:
@@ -103,8 +105,10 @@ def _tagged(file: IO[bytes], head: bytes) -> DtaLayout:
     file.seek(places[3] + len(b"<varnames>"))
     names = _names(file, count, 33 if release == 117 else 129)
     wide = 4 if release == 117 else 8
-    longs = _longs(kinds)
-    return DtaLayout(order, rows, width, start, count, floats, texts, wide, release, names, longs)
+    longs, strings = _longs(kinds), _strings(kinds, _WIDTHS, _WIDTHS)
+    return DtaLayout(
+        order, rows, width, start, count, floats, texts, wide, release, names, longs, strings
+    )
 
 
 def _longs(kinds: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
@@ -113,6 +117,19 @@ def _longs(kinds: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
         (j, at)
         for j, (kind, at) in enumerate(zip(kinds, places, strict=False))
         if kind == _LONG_TEXT
+    )
+
+
+def _strings(
+    kinds: tuple[int, ...], widths: dict[int, int], numbers: Collection[int]
+) -> tuple[tuple[int, int, int], ...]:
+    """Columns of texts of fixed length; ``numbers`` are the kinds that are none."""
+    sizes = [widths.get(kind, kind) for kind in kinds]
+    places = accumulate(sizes, initial=0)
+    return tuple(
+        (j, at, sizes[j])
+        for j, (kind, at) in enumerate(zip(kinds, places, strict=False))
+        if kind not in numbers and sizes[j] > 0
     )
 
 
@@ -147,14 +164,16 @@ def _old(file: IO[bytes], head: bytes) -> DtaLayout:
             raise ValueError("an entry of less than no bytes")
         file.seek(length, 1)
     if release < 111:
-        widths = {one: _LETTERED_WIDTHS.get(one, one - 0x7F) for one in kinds}
+        numbers = _LETTERED_WIDTHS
+        widths = {one: numbers.get(one, one - 0x7F) for one in kinds}
     else:
-        widths = _OLD_WIDTHS
+        numbers = widths = _OLD_WIDTHS
     floats, width = _floats(kinds, widths)
     if release < _OLD[0]:
         floats = ()
     return DtaLayout(
-        order, rows, width, file.tell(), count, floats, release=release, names=names
+        order, rows, width, file.tell(), count, floats, release=release, names=names,
+        strings=_strings(kinds, widths, numbers),
     )  # fmt: skip
 
 

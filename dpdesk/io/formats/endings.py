@@ -8,40 +8,81 @@ lost. A text that holds more of the encoding was cut off by its program inside i
 from __future__ import annotations
 
 import codecs
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 _UTF8 = "utf-8"
-_SEVERAL = ("gb", "big5", "euc", "shift", "cp932", "cp949", "cp950", "johab", "hz")
 _FIRST_OF_2, _FIRST_OF_3, _FIRST_OF_4, _HIGH = 0xC0, 0xE0, 0xF0, 0x80
+_TWO, _SHIFT_JIS = ((0x81, 0xFE, 2),), ((0x81, 0x9F, 2), (0xE0, 0xFC, 2))
+_FIRSTS = {
+    "shift": _SHIFT_JIS,
+    "cp932": _SHIFT_JIS,
+    "cp942": _SHIFT_JIS,
+    "euc_jp": ((0xA1, 0xFE, 2), (0x8E, 0x8E, 2), (0x8F, 0x8F, 3)),
+    "euc_jis": ((0xA1, 0xFE, 2), (0x8E, 0x8E, 2), (0x8F, 0x8F, 3)),
+    "euc_tw": ((0xA1, 0xFE, 2), (0x8E, 0x8E, 4)),
+    "johab": ((0x84, 0xD3, 2), (0xD8, 0xDE, 2), (0xE0, 0xF9, 2)),
+} | dict.fromkeys(("gb", "big5", "euc_kr", "cp949", "cp950", "cp1381"), _TWO)
+"""By the beginning of a name: first bytes of characters of several bytes, and how many."""
+_UNSEEN = ("iso2022", "hz", "utf-7", "utf-16", "utf-32", "utf_7", "utf_16", "utf_32")
+
+
+def codec_name(encoding: str) -> str:
+    """The name of an encoding in Python, of one that only iconv names or knows a like one."""
+    name = encoding.upper().replace("WINDOWS-", "CP")
+    try:
+        return codecs.lookup({"BIG-5": "big5"}.get(name, name)).name
+    except LookupError:
+        return name.lower().replace("iso-2022", "iso2022").replace("-", "_")
 
 
 class Endings:
-    """Which texts of an encoding, named as Python or iconv names it, end inside a character."""
+    """Which texts of an encoding, named as Python or iconv names it, end inside a character.
 
-    def __init__(self, encoding: str) -> None:
-        try:
-            self._name = codecs.lookup(encoding.replace("WINDOWS-", "cp")).name
-        except LookupError:
-            self._name = ""
-        self.looks = self._name == _UTF8 or self._name.startswith(_SEVERAL)
+    ``by_plan`` says that a plan named it, or another program than the one that cut texts: a text
+    that fills its column is then no reason to take it for one that was cut off.
+    """
+
+    def __init__(self, encoding: str, by_plan: bool = True) -> None:
+        self.encoding, self._by_plan = encoding, by_plan
+        self._name = codec_name(encoding)
+        firsts = next((f for name, f in _FIRSTS.items() if self._name.startswith(name)), ())
+        self._sizes = np.ones(256, np.int64)
+        for first, last, size in firsts:
+            self._sizes[first : last + 1] = size
+        self.looks = self._name == _UTF8 or bool(firsts)
         """Whether a character of the encoding may have several bytes."""
+        self.is_utf8 = self._name == _UTF8
+        self.unseen = self._name.startswith(_UNSEEN)
+        """Whether such an ending cannot be seen."""
 
     def breaks_off(self, text: bytes) -> bool:
         """Whether one text does; what fills it up counts for nothing."""
         raw = np.frombuffer(text, np.uint8).reshape(1, -1)
         return bool(len(text) and self.looks and self.rows(raw)[0])
 
-    @staticmethod
-    def foreign(raw: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which of such texts hold nothing else of the encoding."""
+    def decoded(self, text: bytes) -> str:
+        """The text as the reading library gives it, without such an ending."""
+        try:
+            decoder = codecs.getincrementaldecoder(self._name or _UTF8)("replace")
+        except LookupError:
+            return text.decode("ascii", "replace")
+        return decoder.decode(text)
+
+    def is_foreign(self, text: bytes) -> bool:
+        """Whether a text that does holds nothing else of the encoding."""
+        return sum(byte >= _HIGH for byte in text) == 1
+
+    def foreign(self, raw: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which of such texts hold nothing else of the encoding, and have room for more."""
         alone: NDArray[np.bool_] = (raw >= _HIGH).sum(axis=1) == 1
-        return alone
+        return alone if self._by_plan else alone & (raw[:, -1] < _HIGH)
 
     def rows(self, raw: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which texts do, of an array of bytes of shape (texts, bytes)."""
+        if self._name != _UTF8:
+            return self._walked(raw)
         filling = (raw == 0) | (raw == ord(" "))
         ends = raw.shape[1] - np.argmax(~filling[:, ::-1], axis=1)
         at = np.arange(len(raw))
@@ -49,11 +90,6 @@ class Endings:
             np.where((ends >= k) & ~filling.all(axis=1), raw[at, np.maximum(ends - k, 0)], 0)
             for k in (1, 2, 3)
         )
-        if self._name != _UTF8:
-            places = np.flatnonzero((last >= _HIGH) | (second >= _HIGH))
-            found = np.zeros(len(raw), np.bool_)
-            found[[k for k in places if self._pending(raw[k, : ends[k]].tobytes())]] = True
-            return found
         inner, before = (last & _FIRST_OF_2) == _HIGH, (second & _FIRST_OF_2) == _HIGH
         one = last >= _FIRST_OF_2
         two = inner & (second >= _FIRST_OF_3)
@@ -61,7 +97,11 @@ class Endings:
         broken: NDArray[np.bool_] = one | two | three
         return broken
 
-    def _pending(self, text: bytes) -> bool:
-        decoder: Any = codecs.getincrementaldecoder(self._name)("replace")
-        decoder.decode(text)
-        return bool(decoder.getstate()[0])
+    def _walked(self, raw: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        broken = np.zeros(len(raw), np.bool_)
+        if self.looks and (raw >= _HIGH).any():
+            from dpdesk.io.formats.ending_kernels import broken_ends
+
+            four = self._name.startswith("gb18030")
+            broken_ends(np.array(raw, np.uint8, order="C"), self._sizes, four, broken)
+        return broken

@@ -104,4 +104,6 @@ def iconv_name(encoding: str | None) -> str | None:
         return encoding
     if name.startswith("cp"):
         return "WINDOWS-" + name[2:] if name.startswith("cp125") else name.upper()
-    return name.upper().replace("ISO8859", "ISO-8859")
+    if name.startswith("iso2022"):
+        return name.replace("iso", "iso-").replace("_", "-").upper()
+    return name.upper().replace("ISO8859", "ISO-8859").replace("EUC_", "EUC-")

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from dpdesk.core.errors import InputError, StorageError
+from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import is_own_format
+from dpdesk.io.formats.plain_labels import PLAIN, check_texts, of_values
 from dpdesk.io.formats.table import Notes, listed
 
 _WIDTHS = ".0123456789"
@@ -30,13 +32,15 @@ def labels_of_columns(
     if named is None and not catalog.is_file():
         _note_none(formats, notes)
         return {}
-    by_format = {key.upper(): labels for key, labels in read_catalog(catalog, encoding).items()}
+    by_format, plain, endings = read_catalog(catalog, encoding)
     if named is None:
         notes.add("catalog", f"Value labels come from {catalog.name} beside the file.")
     found: dict[str, Labels] = {}
     for name, format_name in formats.items():
         if format_name and format_name.upper() in by_format:
             found[name] = by_format[format_name.upper()]
+            texts = of_values(plain.get(format_name.upper(), {}))
+            check_texts(catalog.name, name, texts, endings, notes)
         elif is_own_format(format_name):
             notes.add(
                 f"format {name}",
@@ -56,21 +60,36 @@ def _note_none(formats: Mapping[str, str], notes: Notes) -> None:
         )
 
 
-def read_catalog(path: Path, encoding: str | None) -> Mapping[str, Labels]:
-    """Value labels by the name of their format, from a SAS catalogue.
+def read_catalog(
+    path: Path, encoding: str | None
+) -> tuple[dict[str, Labels], dict[str, Labels], Endings]:
+    """Value labels by the name of their format in capitals, from a SAS catalogue.
 
+    The second are the same labels as plain bytes (see :mod:`dpdesk.io.formats.plain_labels`) where
+    they may end inside a character, else empty; the third tells whether they do.
     Raises InputError ``catalog.unreadable``, StorageError ``storage.missing``.
     """
-    import pyreadstat
-
     if not path.is_file():
         raise StorageError(
             "storage.missing",
             f"{path}: there is no such file, expected a SAS catalogue.",
             hint="Check `catalog`; paths in a plan are relative to the plan.",
         )
+    meta = _read(path, encoding)
+    endings = Endings(encoding or str(meta.file_encoding or ""), by_plan=encoding is not None)
+    plain = _by_format(_read(path, PLAIN)) if endings.looks else {}
+    return _by_format(meta), plain, endings
+
+
+def _by_format(meta: Any) -> dict[str, Labels]:
+    return {str(key).upper(): labels for key, labels in meta.value_labels.items()}
+
+
+def _read(path: Path, encoding: str | None) -> Any:
+    import pyreadstat
+
     try:
-        meta = pyreadstat.read_sas7bcat(str(path), encoding=encoding, output_format="dict")[1]
+        return pyreadstat.read_sas7bcat(str(path), encoding=encoding, output_format="dict")[1]
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
         raise InputError(
             "catalog.unreadable",
@@ -78,5 +97,3 @@ def read_catalog(path: Path, encoding: str | None) -> Mapping[str, Labels]:
             hint="Name the right `catalog` under [source], or move the file away to read the "
             "table without value labels.",
         ) from error
-    labels: Mapping[str, Labels] = meta.value_labels
-    return labels

@@ -1,77 +1,119 @@
-"""Texts of a SAS file (.sas7bdat) that the reading library would cut at a NUL without a word.
+"""Texts of a SAS file (.sas7bdat) that the reading library would cut without a word.
 
-All its numbers arrive: NaN is what SAS writes for missing. Since the layout of these files was
-never published, what is found is checked against what the library reads of that very cell before
-the file is refused; and a file that is built in another way is read with a note.
+It ends a text at a NUL, and drops the beginning of a character at its end. All numbers arrive: NaN
+is what SAS writes for missing. Since the layout of these files was never published, what is found
+is checked against what the library reads of that very cell before the file is refused; and a file
+that is built in another way is read with a note.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.sas_layout import AS_IT_STANDS, NONE, PACKED, RDC, Page, SasFile
-from dpdesk.io.formats.stat_faults import nul_in_text
+from dpdesk.io.formats.stat_faults import breaks_off, note_cut, nul_in_text
 from dpdesk.io.formats.table import Notes
 
-_NUL, _BLANK = 0, 32
+_NUL, _BLANK, _HIGH = 0, 32, 0x80
 _MOST_BYTES = 1 << 29
 Bytes = NDArray[np.uint8]
 Confirm = Callable[[int, int, bytes], bool]
-"""Whether the library reads of this row and column (from 0) these bytes, up to the NUL."""
+"""Whether the library reads of this row and column (from 0) these bytes, up to where it cuts."""
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """A text that would be cut: row and column from 0, its bytes, whether at its end."""
+
+    row: int
+    column: int
+    raw: bytes
+    ending: bool = False
+
+
+@dataclass
+class _Found:
+    """The first text to refuse the file for, and by column the first cut one and how many."""
+
+    refused: _Loss | None = None
+    cut: dict[int, tuple[_Loss, int]] = field(default_factory=dict)
 
 
 def refuse_losses(
-    path: Path, names: Sequence[str], limit: int | None, notes: Notes, confirm: Confirm
-) -> None:
+    path: Path,
+    names: Sequence[str],
+    limit: int | None,
+    notes: Notes,
+    confirm: Confirm,
+    endings: Endings,
+) -> bool:
     """Raise InputError ``read.nul`` for the first text with something behind a NUL.
 
-    ``names`` are those of the columns; with ``limit`` only the first rows are looked at.
+    And ``encoding.undecodable`` for the first that seems to be in another encoding by its end.
+    True when texts were cut off inside a character, which is noted. ``names`` are those of the
+    columns; with ``limit`` only the first rows are looked at.
     """
     try:
         with path.open("rb") as file:
-            found = _first_cut(SasFile(file), len(names), limit)
+            found = _look_through(SasFile(file), len(names), limit, endings)
     except (ValueError, struct.error, IndexError):
-        found = None
-        _note(notes)
-    if found is None:
-        return
-    row, column, raw = found
-    if not confirm(row, column, raw):
-        _note(notes)
-        return
-    raise nul_in_text(path.name, row + 1, names[column])
+        _note(notes, endings)
+        return False
+    firsts = [loss for loss, _ in found.cut.values()] + ([found.refused] if found.refused else [])
+    if not all(confirm(loss.row, loss.column, loss.raw) for loss in firsts):
+        _note(notes, endings)
+        return False
+    if found.refused is not None:
+        row, name = found.refused.row + 1, names[found.refused.column]
+        if found.refused.ending:
+            raise breaks_off(path.name, row, name, endings.encoding)
+        raise nul_in_text(path.name, row, name)
+    for column, (loss, count) in sorted(found.cut.items()):
+        note_cut(notes, loss.row + 1, names[column], count)
+    return bool(found.cut)
 
 
-def _note(notes: Notes) -> None:
+def _note(notes: Notes, endings: Endings) -> None:
     notes.add(
         "nul",
         "The rows of the file could not be looked through for NUL characters; a text that holds "
         "one is read up to it.",
     )
+    if endings.looks:
+        notes.add(
+            "ends",
+            "The rows of the file could not be looked through for texts that are cut off inside "
+            "their last character; this is left out of them.",
+        )
 
 
-def _first_cut(sas: SasFile, columns: int, limit: int | None) -> tuple[int, int, bytes] | None:
-    """Row and column (from 0) and the bytes of the first text with something behind a NUL."""
+def _look_through(sas: SasFile, columns: int, limit: int | None, endings: Endings) -> _Found:
     if sas.columns != columns:
         raise ValueError("other columns than those that were read")
     wanted = sas.rows if limit is None else min(limit, sas.rows)
-    spans, done = _spans(sas), 0
+    spans, done, found = _spans(sas), 0, _Found()
     if not spans:
-        return None
+        return found
     for rows in _blocks(sas):
         rows = rows[: wanted - done]
+        losses = []
         if any((rows[:, start:stop] == _NUL).any() for start, stop in spans):
-            found = _cut(rows, sas)
-            if found is not None:
-                return done + found[0], found[1], found[2]
+            losses += _behind_nul(rows, sas, done)
+        if endings.looks and any((rows[:, start:stop] >= _HIGH).any() for start, stop in spans):
+            losses += _broken(rows, sas, done, endings, found)
+        if losses:
+            found.refused = min(losses, key=lambda loss: (loss.row, loss.column))
+            return found
         done += len(rows)
         if done >= wanted:
-            return None
+            return found
     raise ValueError("fewer rows than the file says")
 
 
@@ -86,17 +128,39 @@ def _spans(sas: SasFile) -> list[tuple[int, int]]:
     return found
 
 
-def _cut(rows: Bytes, sas: SasFile) -> tuple[int, int, bytes] | None:
-    best: tuple[int, int, bytes] | None = None
+def _behind_nul(rows: Bytes, sas: SasFile, done: int) -> list[_Loss]:
+    """The first text of each column with something behind a NUL; ``done`` rows stand above."""
+    found = []
     for j, start, width in sas.texts:
         raw = rows[:, start : start + width]
         behind = np.logical_or.accumulate(raw == _NUL, axis=1)
         lost = (behind & (raw != _NUL) & (raw != _BLANK)).any(axis=1)
         if lost.any():
             row = int(np.argmax(lost))
-            if best is None or (row, j) < best[:2]:
-                best = row, j, raw[row].tobytes()
-    return best
+            found.append(_Loss(done + row, j, raw[row].tobytes()))
+    return found
+
+
+def _broken(rows: Bytes, sas: SasFile, done: int, endings: Endings, found: _Found) -> list[_Loss]:
+    """The first text of each column that is foreign by its end; those cut off go to ``found``."""
+    refused = []
+    for j, start, width in sas.texts:
+        raw = rows[:, start : start + width]
+        broken = endings.rows(raw)
+        if not broken.any():
+            continue
+        foreign = broken & endings.foreign(raw)
+        for marked in (foreign, broken & ~foreign):
+            if not marked.any():
+                continue
+            row = int(np.argmax(marked))
+            loss = _Loss(done + row, j, raw[row].tobytes(), ending=True)
+            if marked is foreign:
+                refused.append(loss)
+            else:
+                first, count = found.cut.get(j, (loss, 0))
+                found.cut[j] = first, count + int(np.count_nonzero(marked))
+    return refused
 
 
 def _blocks(sas: SasFile) -> Iterator[Bytes]:

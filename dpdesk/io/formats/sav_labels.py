@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.sav_layout import Label, SavLayout
-from dpdesk.io.formats.stat_faults import label_breaks_off
+from dpdesk.io.formats.stat_faults import label_breaks_off, note_cut_label
 from dpdesk.io.formats.table import Notes
 
 
@@ -27,14 +27,10 @@ def check_labels(
         value = _value(label, layout)
         what = "its label" if value is None else f"the label of the value {value}"
         broken = [text for text in _texts(label, layout) if endings.breaks_off(text)]
-        if any(sum(byte > 127 for byte in text) == 1 for text in broken):
+        if any(endings.is_foreign(text) for text in broken):
             raise label_breaks_off(file, column, what, encoding)
         if broken:
-            notes.add(
-                f"cut label {column}",
-                f"Column `{column}`: {what} is cut off inside its last character, which is left "
-                "out.",
-            )
+            note_cut_label(notes, column, what)
         if value is None:
             continue
         text = label.text.rstrip(b" \0")

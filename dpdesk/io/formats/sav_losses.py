@@ -25,7 +25,7 @@ from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.sav_labels import check_labels
 from dpdesk.io.formats.sav_layout import PLAIN, SLOT, ZLIB, Cells, SavLayout, read_layout
 from dpdesk.io.formats.sav_words import Words, words_of
-from dpdesk.io.formats.stat_faults import breaks_off, check_names, nul_in_text
+from dpdesk.io.formats.stat_faults import breaks_off, check_names, note_cut, nul_in_text
 from dpdesk.io.formats.table import Notes, damaged
 
 _LOWER, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
@@ -221,12 +221,8 @@ class _Scan:
         foreign = broken & self._endings.foreign(raw)
         cut = np.flatnonzero(broken & ~foreign)
         if len(cut):
-            self._notes.add(
-                f"cut {self._names[j]}",
-                f"Row {start + int(cut[0]) + 1:,}, column `{self._names[j]}`: the text is cut off "
-                "inside its last character, which is left out.",
-                len(cut),
-            )
+            row, name = start + int(cut[0]) + 1, self._names[j]
+            note_cut(self._notes, row, name, len(cut))
         return foreign
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError
-from dpdesk.io.formats.table import damaged
+from dpdesk.io.formats.endings import Endings
+from dpdesk.io.formats.table import Notes, damaged
 
 _KINDS = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".xpt": "SAS"}
 
@@ -115,6 +116,34 @@ def label_breaks_off(name: str, column: str, what: str, encoding: str) -> InputE
         f"encoding {encoding}.",
         hint=_ENDING_HINT,
         details={"column": column},
+    )
+
+
+def note_cut(notes: Notes, row: int, column: str, count: int) -> None:
+    """Note texts of a column that were cut off inside a character, the first in that row."""
+    notes.add(
+        f"cut {column}",
+        f"Row {row:,}, column `{column}`: the text is cut off inside its last character, which is "
+        "left out.",
+        count,
+    )
+
+
+def note_unseen(notes: Notes, endings: Endings) -> None:
+    """Note an encoding in which texts that end inside a character cannot be told."""
+    if endings.unseen:
+        notes.add(
+            "unseen",
+            f"Texts in the encoding {endings.encoding} cannot be looked through for ones that are "
+            "cut off inside their last character; this is left out of them.",
+        )
+
+
+def note_cut_label(notes: Notes, column: str, what: str) -> None:
+    """Note a label that was; ``what`` says which of the column."""
+    notes.add(
+        f"cut label {column}",
+        f"Column `{column}`: {what} is cut off inside its last character, which is left out.",
     )
 
 

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpdesk.core.labels import Kind, UserMissing, Variable
-from dpdesk.io.formats import dta_losses, sas_losses, sav_losses
+from dpdesk.io.formats import dta_losses, dta_texts, plain_labels, sas_losses, sav_losses
 from dpdesk.io.formats.dta_whole import check_whole
+from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import clock_of, code_text, coded_labels, kind_of, moments, rounded
 from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas_catalogs import labels_of_columns
 from dpdesk.io.formats.sav_layout import check_labels, named_encoding
-from dpdesk.io.formats.stat_faults import encoding_of_release, no_rows, unreadable
+from dpdesk.io.formats.stat_faults import (
+    encoding_of_release,
+    no_rows,
+    note_unseen,
+    unreadable,
+)
 from dpdesk.io.formats.strange import (
     note_absent_labels,
     note_periods,
@@ -31,6 +37,8 @@ if TYPE_CHECKING:
 
 _CELLS, _MOST_ROWS, _LEAST_ROWS = 3_000_000, 250_000, 1_000
 _LOWEST = 1.797e308
+_CONVERTED = "UTF8"
+"""UTF-8 by a name with which the library converts texts instead of taking them as they are."""
 _MEASURES = ("nominal", "ordinal", "scale")
 
 
@@ -57,11 +65,14 @@ class StatisticalReader:
         self.encoding = ""
         if self._format == "sav":
             check_labels(self._path)
-        meta = self._metadata()
+        meta = self._metadata(self._options["encoding"])
         if self._format == "dta":
             check_whole(self._path)
         self.rows: int | None = meta.number_rows
-        self.encoding = str(meta.file_encoding or request.encoding or "")
+        told = str(meta.file_encoding or "").replace(_CONVERTED, "UTF-8")
+        self.encoding = told or request.encoding or ""
+        named = iconv_name(request.encoding) or told or encoding_of_release(self._path) or ""
+        self._endings = Endings(named, by_plan=request.encoding is not None)
         labels = self._value_labels(meta, request)
         self.variables = tuple(
             _variable(self._format, meta, name, labels.get(name, {})) for name in meta.column_names
@@ -72,6 +83,7 @@ class StatisticalReader:
             raise no_rows(self._path.name, len(self.variables))
         note_periods(self.notes, self.variables, self._format)
         self.variables = without_ranges(self.notes, self.variables)
+        self._check_labels()
         self._refuse_losses(request.limit)
 
     def _refuse_losses(self, limit: int | None) -> None:
@@ -82,28 +94,58 @@ class StatisticalReader:
             sav_losses.refuse_losses(self._path, names, limit, self.notes, encoding)
         elif self._format == "dta":
             dta_losses.refuse_losses(self._path, names, limit, self.notes)
-        else:
-            sas_losses.refuse_losses(self._path, names, limit, self.notes, self._is_read_of)
+            if dta_texts.check_texts(self._path, names, limit, self.notes, self._endings):
+                self._convert()
+        elif sas_losses.refuse_losses(
+            self._path, names, limit, self.notes, self._is_read_of, self._endings
+        ):
+            self._convert()
+
+    def _convert(self) -> None:
+        """Let the library leave out the beginning of a character at the end of a text."""
+        if self._endings.is_utf8:
+            self._options["encoding"] = _CONVERTED
+
+    def _check_labels(self) -> None:
+        """Refuse, or note, names and labels of Stata and SAS that end inside a character."""
+        if self._format == "sav":
+            return
+        note_unseen(self.notes, self._endings)
+        if self._endings.looks:
+            names = [variable.name for variable in self.variables]
+            plain = self._metadata(plain_labels.PLAIN)
+            plain_labels.check_labels(self._path.name, names, plain, self._endings, self.notes)
 
     def _is_read_of(self, row: int, column: int, raw: bytes) -> bool:
         """Whether the library reads these bytes in a cell, up to their first NUL."""
         name = self.variables[column].name
-        read = self._piece(row, 1, [name])[name]
-        encoding = self.encoding or "utf-8"
-        text = raw.partition(b"\0")[0].decode(encoding, "replace").rstrip(" ")
+        given = {"encoding": _CONVERTED} if self._endings.is_utf8 else {}
+        read = self._piece(row, 1, [name], **given)[name]
+        text = self._endings.decoded(raw.partition(b"\0")[0].rstrip(b" ")).rstrip(" ")
         return [str(value or "").rstrip(" ") for value in read] == [text]
 
-    def _metadata(self) -> Any:
+    def _metadata(self, encoding: str | None) -> Any:
+        """What the file says of itself."""
         import pyreadstat
 
+        options = self._options | {"encoding": encoding}
         try:
             with warnings.catch_warnings():
                 # Of columns of one name, which are refused afterwards.
                 warnings.simplefilter("ignore", UserWarning)
-                return self._read(str(self._path), metadataonly=True, **self._options)[1]
+                return self._read(str(self._path), metadataonly=True, **options)[1]
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
+            if isinstance(error, UnicodeError) and encoding in (None, "UTF-8") and self._is_utf8:
+                meta = self._metadata(_CONVERTED)
+                self._options["encoding"] = _CONVERTED
+                return meta
             named = named_encoding(self._path) if self._format == "sav" else ""
             raise unreadable(self._path, error, self._options["encoding"], named=named) from error
+
+    @property
+    def _is_utf8(self) -> bool:
+        """Whether the library may have taken texts of UTF-8 as they are."""
+        return self._format == "sas7bdat" or encoding_of_release(self._path) is not None
 
     def _value_labels(self, meta: Any, request: ReadRequest) -> Mapping[str, Mapping[Any, str]]:
         found: dict[str, Mapping[Any, str]] = dict(meta.variable_value_labels)
@@ -137,10 +179,12 @@ class StatisticalReader:
             what = f"the file ends after {done:,} rows, but says that it has {self.rows:,}"
             raise damaged(self._path.name, what, done + 1)
 
-    def _piece(self, start: int, count: int, only: Sequence[str] | None = None) -> dict[str, Any]:
+    def _piece(
+        self, start: int, count: int, only: Sequence[str] | None = None, **given: Any
+    ) -> dict[str, Any]:
         import pyreadstat
 
-        options = self._options if only is None else self._options | {"usecols": list(only)}
+        options = self._options | given | ({} if only is None else {"usecols": list(only)})
         try:
             found = self._read(str(self._path), row_offset=start, row_limit=count, **options)[0]
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
+from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.sas_kernels import unpack_rdc, unpack_rle
 from dpdesk.io.formats.sas_losses import refuse_losses
 from dpdesk.io.formats.table import Notes
@@ -29,6 +30,9 @@ NOTE = (
     "The rows of the file could not be looked through for NUL characters; a text that holds one is "
     "read up to it."
 )
+
+
+ASCII = Endings("ascii")
 
 
 def _rows(**odd: bytes) -> list[list[Cell]]:
@@ -92,10 +96,10 @@ def test_the_scan_finds_what_a_slow_look_at_each_text_finds(
     notes = Notes()
     if lost:
         with pytest.raises(InputError) as caught:
-            refuse_losses(path, ["NUM", "TEXT", "LONG"], None, notes, _always)
+            refuse_losses(path, ["NUM", "TEXT", "LONG"], None, notes, _always, ASCII)
         assert (caught.value.details["row"], caught.value.details["column"]) == lost[0]
     else:
-        refuse_losses(path, ["NUM", "TEXT", "LONG"], None, notes, _always)
+        refuse_losses(path, ["NUM", "TEXT", "LONG"], None, notes, _always, ASCII)
     assert notes.told() == ()
 
 
@@ -146,13 +150,13 @@ def test_a_file_that_is_built_in_another_way_is_read_with_a_note(tmp_path: Path)
     path = write_sas_bytes(tmp_path / "p.sas7bdat", COLUMNS, _rows(), Form())
     for names in (["NUM"], ["NUM", "TEXT", "LONG", "MORE"]):
         notes = Notes()
-        refuse_losses(path, names, None, notes, _always)
+        refuse_losses(path, names, None, notes, _always, ASCII)
         assert notes.told() == (NOTE,)
     raw = path.read_bytes()
     marks = struct.pack("<q", -4)
     path.write_bytes(raw.replace(marks, struct.pack("<q", -5), 1))
     notes = Notes()
-    refuse_losses(path, ["NUM", "TEXT", "LONG"], None, notes, _always)
+    refuse_losses(path, ["NUM", "TEXT", "LONG"], None, notes, _always, ASCII)
     assert notes.told() == (NOTE,)
 
 
@@ -165,7 +169,7 @@ def test_a_place_that_the_library_reads_otherwise_is_no_reason_to_refuse(tmp_pat
         return False
 
     notes = Notes()
-    refuse_losses(path, ["NUM", "TEXT", "LONG"], None, notes, never)
+    refuse_losses(path, ["NUM", "TEXT", "LONG"], None, notes, never, ASCII)
     assert asked == [(2, 1, b"a\0b".ljust(12))]
     assert notes.told() == (NOTE,)
 
