@@ -17,6 +17,7 @@ from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.core.schema import ColumnProfile, ColumnType, DataProfile, Role, ValueCount
+from dpdesk.core.source_spec import missing_advice
 from dpdesk.project.work import HierarchyChoice
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Examination:
                     Weight.LOOK,
                     f"{quoted(code)} looks like a code for missing values, and the plan does not "
                     "declare it.",
-                    "If it is one, add it to `missing` under [source].",
+                    f"If it is one, {missing_advice([*self._data.reading.missing, code])}.",
                     values=(ValueCount(code, 0),),
                 )
 

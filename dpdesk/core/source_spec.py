@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ _KEYS = ("path", *_TEXT_KEYS, "header", "columns", "widths", "missing")
 _COLUMN_KEYS = ("name", "start", "width", "decimals")
 _NO_QUOTES = ",;\t| \r\n"
 _SCHEMES = ("postgresql", "postgres")
+_CODES_SHOWN, _CODE_SHOWN = 20, 40
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,26 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
         missing=tuple(str(item) for item in missing),
         columns=_columns(raw, place),
         **optional,
+    )
+
+
+def missing_advice(codes: Sequence[str]) -> str:
+    """What to write so that these texts, and no others, stand for a missing value.
+
+    The words are part of a sentence. The line can be copied into a plan, unless it ends in "…"
+    for more than 20 texts or has one of more than 40 characters.
+    """
+    shown = [_toml_text(code) for code in codes[:_CODES_SHOWN]]
+    more = ["…"] if len(codes) > _CODES_SHOWN else []
+    return f"write `missing = [{', '.join(shown + more)}]` under [source]"
+
+
+def _toml_text(code: str) -> str:
+    """A text as a plan writes it, on one line, without characters that nobody sees."""
+    cut = code if len(code) <= _CODE_SHOWN else code[: _CODE_SHOWN - 1] + "…"
+    return "".join(
+        sign if sign.isprintable() else rf"\U{ord(sign):08x}"
+        for sign in json.dumps(cut, ensure_ascii=False)
     )
 
 

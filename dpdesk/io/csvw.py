@@ -9,9 +9,10 @@ from urllib.parse import quote
 from dpdesk.core.labels import Codebook, Kind, Variable
 from dpdesk.io.formats.numbers import number_text
 
-NEWEST = 2
-FORMS = (NEWEST, 1)
+NEWEST = 3
+FORMS = (NEWEST, 2, 1)
 """Forms of the document; releases of earlier versions of the program have earlier ones."""
+_DIALECT = {"delimiter": ",", "encoding": "utf-8", "header": True, "quoteChar": '"'}
 
 
 def csvw_metadata(
@@ -26,7 +27,9 @@ def csvw_metadata(
     Value labels stand as SKOS concepts under ``dc:subject`` of their column, missing codes under
     ``null``, and what CSVW has no words for as values of properties (schema.org) under
     ``schema:additionalProperty``: kind, measurement level, display format, the range of missing
-    values. Every value is a text, as in the release. Documents of ``form`` 1 lack the properties.
+    values. Every value is a text, as in the release. The dialect says that no row is a comment: a
+    reader would leave out rows that begin with ``#`` otherwise (Metadata Vocabulary, 5.9).
+    Documents of ``form`` 1 lack the properties, those of ``form`` 2 and 1 that of the dialect.
     """
     return {
         "@context": "http://www.w3.org/ns/csvw",
@@ -34,7 +37,7 @@ def csvw_metadata(
         "dc:title": str(manifest.get("title", "")) or url,
         "dc:issued": str(manifest.get("created", "")),
         "dc:description": _claim(manifest),
-        "dialect": {"delimiter": ",", "encoding": "utf-8", "header": True, "quoteChar": '"'},
+        "dialect": _DIALECT | ({"commentPrefix": None} if form > 2 else {}),
         "tableSchema": {
             "columns": [
                 _column(name, number, book.get(name), form)

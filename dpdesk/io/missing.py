@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import UserMissing
-from dpdesk.io.coding import Column
-from dpdesk.io.database import literal
+from dpdesk.core.plain import quoted
+from dpdesk.core.source_spec import missing_advice
+from dpdesk.io.coding import DATA, Column
+from dpdesk.io.database import literal, query
 
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_AT_ONCE = 500
 _LETTER = r"\.[A-Za-z_]"
 _LETTERED = literal(_LETTER)
 NUMBER = r"^-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$"
@@ -24,6 +32,41 @@ def missing_codes(
         return frozenset(code for code, value in enumerate(domain) if value in tokens)
     return frozenset(
         code for code, value in enumerate(domain) if value in tokens or user.holds(value)
+    )
+
+
+def note_empty(
+    con: DuckDBPyConnection,
+    columns: Sequence[Column],
+    declared: Sequence[str],
+    place: Path,
+    token: CancelToken,
+) -> tuple[str, ...]:
+    """A sentence when fields without a value count as values of the table ``data``.
+
+    They do when a plan lists missing texts and leaves the empty one out; that nothing is missing
+    (an empty list) says so itself. Raises Cancelled.
+    """
+    if not declared or "" in declared:
+        return ()
+    # The texts of a domain are sorted, and no text comes before the empty one.
+    some = [column for column in columns if column.domain is None or "" in column.domain[:1]]
+    counts: list[int] = []
+    for start in range(0, len(some), _AT_ONCE):
+        parts = (f"count(*) FILTER (WHERE {one.sql} = '')" for one in some[start:][:_AT_ONCE])
+        with query(con, token, place) as cursor:
+            counts += cursor.execute(f"SELECT {', '.join(parts)} FROM {DATA}").fetchone() or ()
+    found = [(one.name, count) for one, count in zip(some, counts, strict=True) if count]
+    if not found:
+        return ()
+    advice = missing_advice(["", *declared])
+    name, most = max(found, key=lambda item: item[1])
+    where = f"{sum(counts):,} in {len(found):,} columns, most in {quoted(name)}: {most:,}"
+    if len(found) == 1:
+        where = f"{most:,} in column {quoted(name)}"
+    return (
+        f"Empty fields and missing values of the system ({where}) count as values here, since the "
+        f"plan lists missing texts without the empty one. If they are missing, {advice}.",
     )
 
 

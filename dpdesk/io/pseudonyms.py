@@ -46,8 +46,8 @@ _NUMBER = (
 class Replacement:
     """The released text of every value of a column: an Arrow table with columns ``v`` and ``p``.
 
-    Missing values have the empty text. ``values`` counts different identifiers, ``alike`` the
-    texts that were taken for an identifier which stands otherwise too (``A1`` with a blank).
+    Missing and blank values have the empty text. ``values`` counts different identifiers, ``alike``
+    the texts that were taken for an identifier which stands otherwise too (``A1`` with a blank).
     """
 
     table: pyarrow.Table = field(repr=False)
@@ -68,6 +68,8 @@ def pseudonyms_of(
 ) -> Replacement:
     """Pseudonyms of all values of a column, ``length`` characters each, under the domain's key.
 
+    Neither missing values nor blank ones, whatever ``missing`` says, have one.
+
     Values are compared as texts: NFC, blanks at both ends removed; with ``numbers`` as whole
     numbers: no plus sign, no zeros in front, no ``.0`` behind.
 
@@ -75,9 +77,10 @@ def pseudonyms_of(
     ``pseudonym.self-check``, StorageError, Cancelled.
     """
     report(StepStarted(REPLACE, 1, 1))
-    # A missing value with blanks around it is no identifier either: it would pass for a person.
+    # A missing value with blanks around it is no identifier either, and no text none whatever a
+    # plan lists: all rows without an identifier would pass for one person.
     either = (missing_sql(column, missing), condition_of(column.user_missing, missing, _TEXT))
-    condition = " OR ".join(part for part in either if part) or "false"
+    condition = " OR ".join((*filter(None, either), f"{_TEXT} = ''"))
     if numbers:
         _check_numbers(con, column, condition, place, token)
     form = _NUMBER if numbers else _TEXT

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_spec import missing_advice
 from dpdesk.io.failures import storage_error
 from dpdesk.io.head import HeadRecord, head_records
 
@@ -452,5 +453,6 @@ def _missing_codes(
     found = tuple(sorted(code for code in counts if code not in spec.missing))
     if found:
         listed = ", ".join(f"`{code}`" for code in found)
-        notes.append(f"{listed} may stand for missing values; list them under `missing` if so.")
+        advice = missing_advice([*spec.missing, *found])
+        notes.append(f"{listed} may stand for missing values; if so, {advice}.")
     return found

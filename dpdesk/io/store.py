@@ -23,6 +23,7 @@ from dpdesk.io.coding import DATA, Column, code_columns
 from dpdesk.io.csvload import Loaded, load_csv
 from dpdesk.io.database import connect, query
 from dpdesk.io.failures import private_error
+from dpdesk.io.missing import note_empty
 from dpdesk.io.parquetload import load_parquet
 from dpdesk.io.reading import format_of, resolve_source
 from dpdesk.io.workspace import Workspace
@@ -84,11 +85,13 @@ class DataStore:
         try:
             loaded = _load(con, path, base, spec, workspace, token, report)
             columns = code_columns(con, loaded.names, loaded.rows, path, token, report)
+            told = note_empty(con, columns, spec.missing, path, token)
         except BaseException:
             con.close()
             shutil.rmtree(spill, ignore_errors=True)
             raise
-        return cls(con, path, columns, loaded, spill)
+        reading = replace(loaded.reading, notes=(*loaded.reading.notes, *told))
+        return cls(con, path, columns, replace(loaded, reading=reading), spill)
 
     def profile(self, token: CancelToken, report: Report) -> DataProfile:
         """Profile every column: type, missing, distinct, unique, ends, top values, a role."""

@@ -19,6 +19,7 @@ _UNDER = r"(?: under \[source\])?"
 
 _EXAMPLE = re.compile(r"((?:such as|[Ff]or instance) )(\[\[.*?\]\]|\[[^\[\]]*\])")
 _TABLE = re.compile(r" ?[^.]*\bgroups = \[\{.*?\}\]\.")  # whatever language begins it
+_MISSING = re.compile(r" \(`missing = \[.*\]`\)")  # what a translation has to keep
 _SETTING = re.compile(r'(For instance )\w+ = "([^"]*)"')
 
 
@@ -29,7 +30,7 @@ def in_form(sentence: str) -> str:
     """
     for pattern, words in _phrases(window_voice().language):
         sentence = pattern.sub(words, sentence)
-    sentence = _SETTING.sub(r"\1\2", _TABLE.sub("", sentence))
+    sentence = _SETTING.sub(r"\1\2", _TABLE.sub("", _MISSING.sub("", sentence)))
     return _EXAMPLE.sub(_typed, sentence)
 
 
@@ -56,8 +57,10 @@ def _phrases(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     any_delimiter = translate("PlanSpeech", "type a “Delimiter” that no value holds")
     encoding = translate("PlanSpeech", "choose the right “Encoding”")
     whole = translate("PlanSpeech", "choose the “Encoding” that the whole file has")
+    guessed = translate("PlanSpeech", "choose “detected” for “Encoding”")
     decimal = translate("PlanSpeech", "choose the “Decimal mark”")
-    missing = translate("PlanSpeech", "name them under “Other missing codes” if so")
+    missing = translate("PlanSpeech", "name it under “Other missing codes”")
+    empty = translate("PlanSpeech", "if they are missing, tick “An empty field is missing”")
     found = {
         rf"set `header = false`{_UNDER}": no_names,
         rf"set `header = true`{_UNDER}": names,
@@ -68,8 +71,10 @@ def _phrases(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         rf"name (?:the right|its) `encoding`{_UNDER}": encoding,
         r"name the `encoding`(?= if letters)": encoding,
         r"name the right encoding \(`encoding` under \[source\]\)": encoding,
+        rf"leave `encoding` out{_UNDER}": guessed,
         r"name the `decimal` mark": decimal,
-        r"list them under `missing` if so": missing,
+        r"if they are missing, write `missing = \[.*\]` under \[source\]": empty,
+        r"write `missing = \[.*\]` under \[source\]": missing,
         r"`quote` and `delimiter` are": translate("PlanSpeech", "“Quotes” and “Delimiter” are"),
     }
     return tuple(

@@ -83,3 +83,18 @@ def test_what_is_said_of_forms_goes_before_what_is_said_of_plans() -> None:
     hint = "Name the `delimiter` under [source]."
     assert "`delimiter`" in voice_of("de").say(hint)
     assert "„Trennzeichen“" in voice_of("de", PAGES, TEXTS, FORMS).say(hint)
+
+
+def test_missing_texts_are_named_in_the_fields_for_them() -> None:
+    count = "count as values here, since the plan lists missing texts without the empty one."
+    empty = f"Empty fields and missing values of the system (3 in column `a`) {count}"
+    line = 'write `missing = ["", "[98]"]` under [source].'
+    found = f"`#N/A` may stand for missing values; if so, {line}"
+    assert in_window(found).endswith("; if so, name it under “Other missing codes”.")
+    assert in_window(f"{empty} If they are missing, {line}") == (
+        f"{empty.replace('`a`', '“a”')} If they are missing, tick “An empty field is missing”."
+    )
+    german = voice_of("de", PAGES, TEXTS, FORMS)
+    assert in_form(german.say(found)).endswith("nennen Sie dies dann unter „Weitere Fehlcodes“.")
+    said = in_form(german.say(f"{empty} If they are missing, {line}"))
+    assert said.endswith("kreuzen Sie „Leeres Feld gilt als fehlend“ an.")

@@ -249,7 +249,7 @@ def test_a_text_that_looks_like_a_missing_code_is_told(context: AppContext, fold
     write(folder / "new.csv", rows)
     item = only(fit(context, folder), "missing.candidate")
     assert item.sentence.startswith("`NA` looks like a code for missing values")
-    assert "`missing`" in item.advice
+    assert 'write `missing = ["", "NA"]` under [source]' in item.advice
 
 
 def test_types_and_shares_of_missing_values_are_held_against_the_last_file(

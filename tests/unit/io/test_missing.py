@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +17,11 @@ from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.labels import UserMissing
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io import coding
 from dpdesk.io.missing import condition, user_missing_flags
+from dpdesk.io.preview import preview_source
+from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 from tests.helpers.stat_files import opened
 
@@ -78,3 +83,46 @@ def test_a_profile_counts_what_the_file_declares_missing(
     assert (sex.missing, sex.user_missing, sex.distinct) == (3, 2, 2)
     assert (pay.missing, pay.user_missing) == (1, 1)
     assert all(column.user_missing == 0 for column in profile[2:])
+
+
+def _notes(path: Path, missing: tuple[str, ...], workspace: Workspace) -> list[str]:
+    """What the program says of empty fields when the plan lists these missing texts."""
+    spec = SourceSpec(path.name, missing=missing, header=True if path.suffix == ".csv" else None)
+    with closing(DataStore.open(spec, path.parent, workspace, CancelToken(), silent)) as store:
+        return [note for note in store.reading.notes if "mpty" in note]
+
+
+def test_a_list_without_the_empty_text_is_told_to_make_empty_fields_values(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = pd.DataFrame({"id": [1.0, None, None], "inc": [5.0, 98.0, None], "full": [1.0] * 3})
+    pyreadstat.write_sav(people, tmp_path / "a.sav")
+    people.to_parquet(tmp_path / "a.parquet", index=False)
+    people.astype("Int64").to_csv(tmp_path / "a.csv", index=False)
+    for most in (coding.MOST_CODED_COLUMNS, 0):
+        monkeypatch.setattr(coding, "MOST_CODED_COLUMNS", most)
+        for name in ("a.sav", "a.parquet", "a.csv"):
+            (note,) = _notes(tmp_path / name, ("98",), workspace)
+            assert "(3 in 2 columns, most in `id`: 2) count as values here" in note
+            assert 'write `missing = ["", "98"]` under [source].' in note
+            for quiet in ((), ("",), ("", "98")):
+                assert _notes(tmp_path / name, quiet, workspace) == []
+    people[["id"]].to_parquet(tmp_path / "c.parquet", index=False)
+    (note,) = _notes(tmp_path / "c.parquet", ("\u202e\t", 'x"\\'), workspace)
+    assert "(2 in column `id`)" in note
+    written = note.partition("write `")[2].partition("` under")[0]
+    assert written.isprintable()
+    assert tomllib.loads(written) == {"missing": ["", "\u202e\t", 'x"\\']}
+    (tmp_path / "full.csv").write_text("a,b\n1,3\n2,98\n")
+    assert _notes(tmp_path / "full.csv", ("98",), workspace) == []
+
+
+def test_what_is_proposed_for_missing_keeps_the_empty_text(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n1,#N/A\n,2\n")
+    for known, wanted in ((("",), ["", "#N/A"]), (("", "98"), ["", "98", "#N/A"])):
+        preview = preview_source(SourceSpec("a.csv", missing=known), tmp_path)
+        (note,) = [note for note in preview.reading.notes if "may stand for missing" in note]
+        line = note.partition("if so, write `")[2].partition("` under [source]")[0]
+        assert tomllib.loads(line) == {"missing": wanted}

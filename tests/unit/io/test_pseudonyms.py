@@ -80,7 +80,9 @@ def test_pseudonyms_are_those_of_the_reference(
 )
 @given(
     st.lists(
-        st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\n"), min_size=1),
+        st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\n"), min_size=1).filter(
+            lambda text: text.strip(" ")
+        ),
         min_size=1,
         max_size=20,
         unique_by=lambda text: unicodedata.normalize("NFC", text).strip(" "),
@@ -132,8 +134,18 @@ def test_missing_values_have_no_pseudonym_unless_nothing_is_missing(
     assert found == {"a": of_text(KEY, "a"), **missing}
     found = replaced(tmp_path, workspace, ["7", " "], numbers=True)
     assert found == {"7": of_text(KEY, "7"), " ": ""}
-    found = replaced(tmp_path, workspace, ["a", ""], missing=())
-    assert found[""] == of_text(KEY, "")
+    found = replaced(tmp_path, workspace, ["a", "?"], missing=())
+    assert found["?"] == of_text(KEY, "?")
+
+
+@pytest.mark.parametrize("missing", [(), ("98",), ("",), ("", "98")])
+@pytest.mark.parametrize("numbers", [False, True])
+def test_nothing_but_blanks_is_no_identifier_whatever_is_called_missing(
+    tmp_path: Path, workspace: Workspace, missing: tuple[str, ...], numbers: bool
+) -> None:
+    values = ["7", "", " ", "   "]
+    found = replaced(tmp_path, workspace, values, missing=missing, numbers=numbers)
+    assert found == {"7": of_text(KEY, "7"), "": "", " ": "", "   ": ""}
 
 
 def test_two_identifiers_with_one_pseudonym_are_refused(
