@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 
 SPSS_WORDS = re.compile("ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH", re.IGNORECASE)
 STATA_WORDS = re.compile(
@@ -40,6 +41,12 @@ def accepted_names(
         taken.add(made.upper())
         found.append(made)
     return found
+
+
+def unused_names(names: Iterable[str], start: str) -> Iterator[str]:
+    """``start`` with a number, over and over, but none of ``names`` whatever their case."""
+    taken = {name.upper() for name in names}
+    return (made for n in count(1) if (made := f"{start}{n}").upper() not in taken)
 
 
 def _plain(

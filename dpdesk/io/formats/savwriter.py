@@ -6,6 +6,7 @@ import struct
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from dpdesk.io.formats.outcolumns import (
     pieces,
     survey,
 )
-from dpdesk.io.formats.outnames import accepted_names, cut_text
+from dpdesk.io.formats.outnames import accepted_names, cut_text, unused_names
 from dpdesk.io.formats.savdisplay import calendar_display, has_calendar
 from dpdesk.io.losses import codes_held, missing_held, range_held, told
 
@@ -35,6 +36,7 @@ _LOWEST = float(np.nextafter(SYSMIS, 0))
 _HIGHEST = sys.float_info.max
 _EPOCH = 141_428 * 86_400  # seconds from 14 October 1582 to 1970
 _SEGMENT, _CHUNK = 255, 252
+_SHORT = 8
 _LONGEST = 32_767
 _LINE = 80
 _MOST = float(np.nextafter(-_LOWEST, 0))
@@ -47,13 +49,18 @@ _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 @dataclass
 class _Variable:
-    """A column as it stands in the dictionary: its short names and widths of its segments."""
+    """A column as it stands in the dictionary: short names and widths of its segments."""
 
     column: OutColumn
     name: str
-    short: str
+    shorts: tuple[str, ...]
     widths: tuple[int, ...]
     index: int = 0
+
+    @property
+    def short(self) -> str:
+        """The short name that goes with the long one."""
+        return self.shorts[0]
 
     @property
     def records(self) -> int:
@@ -105,8 +112,9 @@ def _widen(column: OutColumn) -> None:
 
 def _layout(columns: Sequence[OutColumn], names: Sequence[str]) -> list[_Variable]:
     variables: list[_Variable] = []
+    made = unused_names(names, "V")
     index = 1
-    for j, (column, name) in enumerate(zip(columns, names, strict=True)):
+    for column, name in zip(columns, names, strict=True):
         if column.numeric:
             widths: tuple[int, ...] = (0,)
         elif column.bytes <= _SEGMENT:
@@ -115,7 +123,10 @@ def _layout(columns: Sequence[OutColumn], names: Sequence[str]) -> list[_Variabl
             check_length(column, _LONGEST, "an SPSS file")
             count = -(-column.bytes // _CHUNK)
             widths = (_SEGMENT,) * (count - 1) + (column.bytes - (count - 1) * _CHUNK,)
-        variables.append(_Variable(column, name, f"V{j + 1}", widths, index))
+        # Readers that rename one column after another must never meet a name that is taken.
+        first = name.upper() if name.isascii() and len(name) <= _SHORT else next(made)
+        shorts = (first, *islice(made, len(widths) - 1))
+        variables.append(_Variable(column, name, shorts, widths, index))
         index += variables[-1].records
     return variables
 
@@ -173,19 +184,14 @@ def _record(out: IO[bytes], variable: _Variable) -> None:
         if range_held("sav", column.variable, column.numeric):
             count = -(count)
         display = _display(variable, width)
-        short = variable.short if number == 0 else f"{variable.short}_{_base36(number)}"
         out.write(struct.pack("<iiiiii", 2, width, int(bool(label) and number == 0), count,
-                              display, display) + _padded(short, 8))  # fmt: skip
+                              display, display)
+                  + _padded(variable.shorts[number], _SHORT))  # fmt: skip
         if label and number == 0:
             out.write(struct.pack("<i", len(label)) + label.ljust(-(-len(label) // 4) * 4))
         out.write(b"".join(missing))
         for _ in range(max(1, -(-width // 8)) - 1):
             out.write(struct.pack("<iiiiii", 2, -1, 0, 0, 0, 0) + b"".ljust(8))
-
-
-def _base36(number: int) -> str:
-    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    return digits[number // 36] + digits[number % 36]
 
 
 def _missing(column: OutColumn) -> list[bytes]:

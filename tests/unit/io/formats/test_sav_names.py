@@ -1,0 +1,78 @@
+"""Names in SPSS files stay with their columns, also where a reader renames them one by one."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pyreadstat
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.helpers.stat_files import head
+from tests.unit.io.formats.test_writers import written
+
+_LONG = "x" * 600
+
+
+def renamed_one_by_one(path: Path) -> list[str]:
+    """The names as PSPP makes them: short ones, each changed when its long name is free."""
+    data, place, names = path.read_bytes(), 176, []
+    while (kind := struct.unpack_from("<i", data, place)[0]) == 2:
+        width, label, missing = struct.unpack_from("<iii", data, place + 4)
+        short = data[place + 24 : place + 32].decode("ascii").rstrip()
+        place += 32
+        if label:
+            place += 4 + -(-struct.unpack_from("<i", data, place)[0] // 4) * 4
+        place += 8 * abs(missing)
+        if width >= 0:
+            names.append(short)
+    assert kind != 2
+    assert len(set(names)) == len(names)
+    start = data.index(struct.pack("<iii", 7, 13, 1))
+    size = struct.unpack_from("<i", data, start + 12)[0]
+    pairs = data[start + 16 : start + 16 + size].decode("utf-8").split("\t")
+    for short, long in (pair.split("=") for pair in pairs):
+        others = {name.upper() for name in names if name != short}
+        assert long.upper() not in others, (short, long)
+        names[names.index(short)] = long
+    return names
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["V2", "V3", "V4", "V1", "income"],
+        ["v2", "größe", "V1", "V3_1", "a_long_name_of_v"],
+        ["ä", "v1", "V2", "ö"],
+        ["12", "v_12", "V_12_2", "@x"],
+    ],
+)
+def test_every_name_is_free_when_its_column_takes_it(names: list[str], tmp_path: Path) -> None:
+    path = written(tmp_path, "sav", names, [[str(j) for j in range(len(names))]])
+    shown = renamed_one_by_one(path)
+    assert [name for name in shown if name in names] == [n for n in names if n in shown]
+    frame, _ = pyreadstat.read_sav(path)
+    assert list(frame.columns) == shown
+    assert [int(value) for value in frame.iloc[0]] == list(range(len(names)))
+
+
+NAMES = st.one_of(
+    st.integers(1, 12).map(lambda n: f"V{n}"),
+    st.integers(1, 12).map(lambda n: f"v{n}_{n}"),
+    st.sampled_from(["größe", "a name that is long", "identifier", "VERYLONG1", "verylong"]),
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(names=st.lists(NAMES, min_size=1, max_size=9, unique_by=str.upper), data=st.data())
+def test_columns_of_long_texts_keep_their_names_among_others(
+    names: list[str], data: st.DataObject, tmp_path: Path
+) -> None:
+    row = [data.draw(st.sampled_from(["7", f"{_LONG}{j}"])) for j in range(len(names))]
+    path = written(tmp_path, "sav", names, [row, ["1"] * len(names)])
+    shown = renamed_one_by_one(path)
+    kept = [name for name in names if name.isidentifier()]
+    assert [name for name in shown if name in kept] == kept
+    assert list(head(path).head[0]) == row
