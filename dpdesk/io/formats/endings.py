@@ -70,6 +70,11 @@ class Endings:
             return text.decode("ascii", "replace")
         return decoder.decode(text)
 
+    def cut(self, text: bytes) -> str | None:
+        """A text without such an ending; None where it has none, or is no text of the encoding."""
+        whole = self.decoded(text.rstrip(b" \0"))
+        return whole if self.breaks_off(text) and "\ufffd" not in whole else None
+
     def is_foreign(self, text: bytes) -> bool:
         """Whether a text that does holds nothing else of the encoding."""
         return sum(byte >= _HIGH for byte in text) == 1

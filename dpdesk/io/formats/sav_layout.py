@@ -20,8 +20,10 @@ SLOT = 8
 
 _HEADER_BYTES = 176
 _VARIABLE, _LABELS, _LABELLED, _DOCUMENT, _EXTENSION, _END = 2, 3, 4, 6, 7, 999
-_FLOATS, _LONG_NAMES, _VERY_LONG, _ENCODING, _LONG_LABELS = 4, 13, 14, 20, 21
+_MACHINE, _FLOATS, _LONG_NAMES, _VERY_LONG, _ENCODING, _LONG_LABELS = 3, 4, 13, 14, 20, 21
 _LONGEST_NAME = 64
+_ASCII = (0, 2, 3)
+"""Code pages that say nothing of letters beyond those of ASCII; 0 where there is none."""
 _LAYOUTS = (2, 3)
 _SEGMENT, _KEPT = 255, 252
 _SYSMIS, _HIGHEST, _LOWEST = 0xFFEFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF, 0xFFEFFFFFFFFFFFFE
@@ -117,6 +119,15 @@ def named_encoding(path: Path) -> str:
     return ""
 
 
+def names_encoding(path: Path) -> bool:
+    """Whether a file names its encoding, or a code page other than that of ASCII."""
+    with path.open("rb") as file, suppress(struct.error, ValueError, IndexError):
+        dictionary = _Dictionary(file)
+        dictionary.layout()
+        return bool(dictionary.encoding) or dictionary.code_page not in _ASCII
+    return False
+
+
 class _NoColumnError(ValueError):
     """Value labels of a place of which no column is described."""
 
@@ -124,7 +135,7 @@ class _NoColumnError(ValueError):
 class _Dictionary:
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._end = file, file.seek(0, 2)
-        self.places, self.encoding = 0, ""
+        self.places, self.encoding, self.code_page = 0, "", 0
         file.seek(0)
         raw = file.read(_HEADER_BYTES)
         self._order = next(
@@ -260,6 +271,8 @@ class _Dictionary:
         if subtype == _FLOATS and size * count == 3 * SLOT:
             sysmis, highest, lowest = self._unpack("3Q", self._file.read(3 * SLOT))
             self._floats = (sysmis, highest, lowest)
+        elif subtype == _MACHINE and size * count == 8 * 4:
+            self.code_page = self._ints(8)[-1]
         elif subtype == _VERY_LONG and 0 <= size * count <= self._end:
             for entry in self._file.read(size * count).split(b"\t"):
                 name, mark, width = entry.rstrip(b"\0").partition(b"=")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError
+from dpdesk.io.formats import sav_layout
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.table import Notes, damaged
 
@@ -14,6 +15,10 @@ _KINDS = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", 
 _NO_CONVERTER, _NO_MEMORY = "unsupported character set", "allocate memory"
 _RELEASE, _UTF8 = b"<stata_dta><header><release>", (b"118", b"119", b"120", b"121")
 
+_SAS_ENCODING, _SAS_ANY = 70, (b"\x00", b"\xcc")
+"""Where the header of a SAS file names its encoding, and what stands there when it names none."""
+_EXAMPLE = 40
+"""Characters of a text that stand in a sentence."""
 _ENDING_HINT = (
     "Name the right `encoding` under [source], for instance cp1252, or repair the text in its "
     "program."
@@ -28,6 +33,17 @@ def kind_name(path: Path) -> str:
 def no_rows(name: str, columns: int) -> InputError:
     """The error for a table without rows."""
     return InputError("read.no-rows", f"{name}: found {columns} columns and no rows.")
+
+
+def names_encoding(path: Path, file_format: str) -> bool:
+    """Whether a file of SPSS, Stata or SAS names the encoding of its texts."""
+    if file_format == "sav":
+        return sav_layout.names_encoding(path)
+    if file_format == "dta":
+        return encoding_of_release(path) is not None
+    with path.open("rb") as file:
+        file.seek(_SAS_ENCODING)
+        return file.read(1) not in _SAS_ANY
 
 
 def encoding_of_release(path: Path) -> str | None:
@@ -117,6 +133,27 @@ def label_breaks_off(name: str, column: str, what: str, encoding: str) -> InputE
         hint=_ENDING_HINT,
         details={"column": column},
     )
+
+
+def no_text(name: str, column: str, what: str, encoding: str) -> InputError:
+    """The error for such a label that holds bytes which are no text."""
+    return InputError(
+        "encoding.undecodable",
+        f"{name}, column `{column}`: {what} holds bytes that are no text in the encoding "
+        f"{encoding}.",
+        hint="Name the right `encoding` under [source], for instance cp1252 or utf-8.",
+        details={"column": column},
+    )
+
+
+def note_guess(notes: Notes, encoding: str, example: str) -> None:
+    """Note once that the file does not name its encoding, with the first text that shows it."""
+    if "guess" not in notes:
+        notes.add(
+            "guess",
+            f"The file does not name its encoding; it is read as {encoding}, a guess "
+            f"(`{example[:_EXAMPLE]}`). Name the `encoding` if letters look wrong.",
+        )
 
 
 def note_cut(notes: Notes, row: int, column: str, count: int) -> None:

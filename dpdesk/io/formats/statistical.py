@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,9 @@ from dpdesk.io.formats.sas_catalogs import labels_of_columns
 from dpdesk.io.formats.sav_layout import check_labels, named_encoding
 from dpdesk.io.formats.stat_faults import (
     encoding_of_release,
+    names_encoding,
     no_rows,
+    note_guess,
     note_unseen,
     unreadable,
 )
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 _CELLS, _MOST_ROWS, _LEAST_ROWS = 3_000_000, 250_000, 1_000
 _LOWEST = 1.797e308
+_GUESS = "WINDOWS-1252"
+"""What the library takes for the encoding of a file that names none."""
 _CONVERTED = "UTF8"
 """UTF-8 by a name with which the library converts texts instead of taking them as they are."""
 _MEASURES = ("nominal", "ordinal", "scale")
@@ -69,10 +73,7 @@ class StatisticalReader:
         if self._format == "dta":
             check_whole(self._path)
         self.rows: int | None = meta.number_rows
-        told = str(meta.file_encoding or "").replace(_CONVERTED, "UTF-8")
-        self.encoding = told or request.encoding or ""
-        named = iconv_name(request.encoding) or told or encoding_of_release(self._path) or ""
-        self._endings = Endings(named, by_plan=request.encoding is not None)
+        self._take_encoding(str(meta.file_encoding or ""), request.encoding)
         labels = self._value_labels(meta, request)
         self.variables = tuple(
             _variable(self._format, meta, name, labels.get(name, {})) for name in meta.column_names
@@ -83,8 +84,19 @@ class StatisticalReader:
             raise no_rows(self._path.name, len(self.variables))
         note_periods(self.notes, self.variables, self._format)
         self.variables = without_ranges(self.notes, self.variables)
+        self._note_guess(text for variable in self.variables for text in _words(variable))
         self._check_labels()
         self._refuse_losses(request.limit)
+
+    def _take_encoding(self, told: str, named: str | None) -> None:
+        """Take the encoding that the plan names, or the file, or else what is guessed."""
+        told = told.replace(_CONVERTED, "UTF-8")
+        guessed = named is None and not names_encoding(self._path, self._format)
+        taken = told or (_GUESS if self._format == "dta" else "")
+        self._guessed = taken if guessed else ""
+        self.encoding = told or named or self._guessed
+        known = iconv_name(named) or told or encoding_of_release(self._path) or ""
+        self._endings = Endings(known, by_plan=named is not None)
 
     def _refuse_losses(self, limit: int | None) -> None:
         """Refuse, or note, what the library would lose of the rows that are read."""
@@ -157,6 +169,13 @@ class StatisticalReader:
             note_absent_labels(meta.variable_to_label, meta.value_labels, self.notes)
         return found
 
+    def _note_guess(self, texts: Iterable[str]) -> None:
+        """Note a guessed encoding with the first text that is none of ASCII, if there is one."""
+        if self._guessed and "guess" not in self.notes:
+            example = next((text for text in texts if not text.isascii()), None)
+            if example is not None:
+                note_guess(self.notes, self._guessed, example)
+
     def close(self) -> None:
         """Nothing is held open between pieces."""
 
@@ -223,7 +242,9 @@ class StatisticalReader:
         import pyarrow as pa
 
         if variable.kind is Kind.TEXT:
-            return Values(pa.array(["" if item is None else str(item) for item in raw]))
+            texts = ["" if item is None else str(item) for item in raw]
+            self._note_guess(texts)
+            return Values(pa.array(texts))
         numbers, letters = _numbers(raw)
         if variable.kind is Kind.NUMBER:
             kind = pa.float32() if variable.storage == "float" else pa.float64()
@@ -261,6 +282,11 @@ def _merged(odd: pyarrow.Array, letters: Mapping[int, str]) -> pyarrow.Array:
     if not letters:
         return odd
     return pa.array([letters.get(at, text) for at, text in enumerate(odd.to_pylist())], pa.string())
+
+
+def _words(variable: Variable) -> Iterator[str]:
+    """Name and labels of a column."""
+    yield from (variable.name, variable.label, *variable.value_labels.values())
 
 
 def _variable(file_format: str, meta: Any, name: str, labels: Mapping[Any, str]) -> Variable:

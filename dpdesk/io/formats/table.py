@@ -59,6 +59,10 @@ class Notes:
             self.sentences.append(sentence)
         self._kinds[kind] = seen + count
 
+    def __contains__(self, kind: str) -> bool:
+        """Whether a sentence of that kind was noted."""
+        return kind in self._kinds
+
     def told(self) -> tuple[str, ...]:
         """The sentences, each with the number of further values that it stands for."""
         return tuple(

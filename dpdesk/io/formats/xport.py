@@ -17,10 +17,11 @@ from dpdesk.io.formats.moments import clock_of, coded_labels, kind_of, moments, 
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas_catalogs import labels_of_columns
-from dpdesk.io.formats.stat_faults import check_names, no_rows
+from dpdesk.io.formats.stat_faults import check_names, no_rows, note_cut
 from dpdesk.io.formats.strange import note_rounded, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
 from dpdesk.io.formats.xport_layout import CARD, Field, Member, read_members
+from dpdesk.io.formats.xport_words import Words
 
 _BYTES = 32 << 20
 _WIDE = 5
@@ -37,8 +38,13 @@ class TransportReader:
         members = self._members()
         name = chosen(request.table, tuple(members), self._path.name, "table", self.notes)
         self._member = members[name]
-        self.encoding = request.encoding or _encoding(self._member)
-        self.variables = tuple(self._variable(field) for field in self._member.fields)
+        words = Words(self._member, request.encoding)
+        self.encoding, self._endings = words.encoding, words.endings
+        named = words.of(self._member, self._path.name, self.notes)
+        self.variables = tuple(
+            _variable(field, *texts)
+            for field, texts in zip(self._member.fields, named, strict=True)
+        )
         self.variables = self._labelled(request)
         check_names(self._path.name, [variable.name for variable in self.variables])
         self.rows: int | None = self._count()
@@ -59,17 +65,6 @@ class TransportReader:
                 )
             found[member.name] = member
         return found
-
-    def _variable(self, field: Field) -> Variable:
-        return Variable(
-            name=field.name.decode(self.encoding, "replace"),
-            label=field.label.decode(self.encoding, "replace"),
-            kind=kind_of("xpt", field.format) if field.numeric else Kind.TEXT,
-            storage="double" if field.numeric else "string",
-            width=0 if field.numeric else field.width,
-            format=field.format,
-            missing=_LETTERS if field.numeric else UserMissing(),
-        )
 
     def _labelled(self, request: ReadRequest) -> tuple[Variable, ...]:
         """The variables with the value labels of a catalogue."""
@@ -213,15 +208,23 @@ class TransportReader:
         for at, value in enumerate(joined.tolist()):
             try:
                 texts.append(value.rstrip(b" \0").decode(self.encoding))
-            except UnicodeDecodeError:
-                raise InputError(
-                    "encoding.undecodable",
-                    f"{self._path.name}, row {start + at + 1:,}, column `{variable.name}`: found "
-                    f"bytes that are no text in the encoding {self.encoding}.",
-                    hint="Name the right `encoding` under [source], for instance cp1252.",
-                    details={"row": start + at + 1, "column": variable.name},
-                ) from None
+            except UnicodeDecodeError as error:
+                texts.append(self._cut(variable, raw[at : at + 1], start + at + 1, error))
         return pa.array(texts, pa.string())
+
+    def _cut(self, variable: Variable, raw: Any, row: int, error: UnicodeDecodeError) -> str:
+        """A text without the beginning of a character at its end; InputError for another one."""
+        text = self._endings.cut(raw.tobytes())
+        if text is None or self._endings.foreign(raw)[0]:
+            raise InputError(
+                "encoding.undecodable",
+                f"{self._path.name}, row {row:,}, column `{variable.name}`: found bytes that are "
+                f"no text in the encoding {self.encoding}.",
+                hint="Name the right `encoding` under [source], for instance cp1252.",
+                details={"row": row, "column": variable.name},
+            ) from error
+        note_cut(self.notes, row, variable.name, 1)
+        return text
 
 
 def _looks_filled(row: bytes, member: Member, zeros: bool) -> bool:
@@ -238,12 +241,13 @@ def _looks_filled(row: bytes, member: Member, zeros: bool) -> bool:
     return wide and all(number.isascii() and number.decode().isprintable() for number in numbers)
 
 
-def _encoding(member: Member) -> str:
-    """The format does not name its encoding: UTF-8 unless names or labels are not."""
-    try:
-        for field in member.fields:
-            field.name.decode("utf-8")
-            field.label.decode("utf-8")
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
+def _variable(field: Field, name: str, label: str) -> Variable:
+    return Variable(
+        name=name,
+        label=label,
+        kind=kind_of("xpt", field.format) if field.numeric else Kind.TEXT,
+        storage="double" if field.numeric else "string",
+        width=0 if field.numeric else field.width,
+        format=field.format,
+        missing=_LETTERS if field.numeric else UserMissing(),
+    )

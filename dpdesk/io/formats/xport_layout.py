@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -15,6 +15,7 @@ CARD = 80
 NAMESTR = struct.Struct(">hhhh8s40s8shhh2s8shhi32sH18s")
 _HEADER = re.compile(rb"HEADER RECORD\*{7}(.{8})HEADER RECORD!{7}(.{30})")
 _LABELS = {b"LABELV8 ": 3, b"LABELV9 ": 5}
+_WITHOUT_FORMATS = 3
 _BLOCK = CARD * 8_192
 _WIDEST_NUMBER = 8
 
@@ -128,7 +129,11 @@ def _field(raw: bytes, long_names: bool, start: int) -> Field:
 def _long_labels(
     file: IO[bytes], name: str, header: tuple[bytes, bytes], fields: list[Field]
 ) -> list[Field]:
-    """Names and labels that are too long for the descriptions of the columns."""
+    """Names, labels and formats that are too long for the descriptions of the columns.
+
+    Behind the number of the column stand the lengths of name and label, in ``LABELV9`` of format
+    and informat too, then these texts.
+    """
     start = file.tell()
     parts = _LABELS[header[0]]
     for _ in range(int(header[1].strip() or b"0")):
@@ -139,12 +144,14 @@ def _long_labels(
         texts = [file.read(size) for size in sizes]
         if not 1 <= number <= len(fields):
             raise damaged(name, f"a long label is of column {number}, which there is not")
-        label = texts[1] if parts == 3 else texts[-1]
         old = fields[number - 1]
-        fields[number - 1] = Field(
-            texts[0].rstrip(b" \0") or old.name, label.rstrip(b" \0"), old.format, old.numeric,
-            old.start, old.width,
-        )  # fmt: skip
+        form = texts[2] if parts > _WITHOUT_FORMATS else b""
+        fields[number - 1] = replace(
+            old,
+            name=texts[0].rstrip(b" \0") or old.name,
+            label=texts[1].rstrip(b" \0"),
+            format=form.decode("ascii", "replace").strip(" \0").rstrip(".") or old.format,
+        )
     read = file.tell() - start
     file.seek(start + -(-read // CARD) * CARD)
     return fields

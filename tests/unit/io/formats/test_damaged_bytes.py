@@ -11,6 +11,8 @@ import pytest
 
 from dpdesk.core.errors import InputError
 from dpdesk.io.formats import dta_losses, sas_losses, sav_losses
+from dpdesk.io.formats.dta_texts import check_texts
+from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.table import Notes
 from tests.helpers.sas_bytes import Form, write_sas_bytes
 from tests.helpers.sav_bytes import write_sav_bytes
@@ -28,7 +30,9 @@ def _stata(path: Path) -> Path:
 
 
 def _sas(path: Path) -> None:
-    sas_losses.refuse_losses(path, NAMES, None, Notes(), lambda row, column, raw: True)
+    for encoding in ("ascii", "utf-8", "cp932"):
+        endings = Endings(encoding)
+        sas_losses.refuse_losses(path, NAMES, None, Notes(), lambda row, at, raw: True, endings)
 
 
 FILES: dict[str, tuple[Callable[[Path], Path], Callable[[Path], None]]] = {
@@ -41,6 +45,10 @@ FILES: dict[str, tuple[Callable[[Path], Path], Callable[[Path], None]]] = {
         lambda path: sav_losses.refuse_losses(path, NAMES, None, Notes()),
     ),
     "Stata": (_stata, lambda path: dta_losses.refuse_losses(path, NAMES, None, Notes())),
+    "texts of Stata": (
+        _stata,
+        lambda path: check_texts(path, NAMES, None, Notes(), Endings("cp932")),
+    ),
     "SAS": (lambda path: write_sas_bytes(path, COLUMNS, ROWS), _sas),
     "SAS with RDC": (lambda path: write_sas_bytes(path, COLUMNS, ROWS, Form(method="rdc")), _sas),
 }

@@ -18,6 +18,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.request import ReadDone
 from tests.helpers.sas_bytes import Form, write_sas_bytes
+from tests.helpers.sav_bytes import write_sav_bytes
 from tests.helpers.stat_files import head, real
 
 ENCODINGS = {
@@ -35,6 +36,10 @@ ENCODINGS = {
     "johab": "a한국",
 }
 COLUMNS = [("NUM", 0), ("TEXT", 8)]
+GUESS = (
+    "The file does not name its encoding; it is read as WINDOWS-1252, a guess (`{}`). Name the "
+    "`encoding` if letters look wrong."
+)
 
 
 def _pending(encoding: str, raw: bytes) -> bool:
@@ -110,6 +115,8 @@ def test_a_text_of_stata_in_another_encoding_is_refused_by_its_end(
     )
     assert error.details == {"row": 2, "column": "town"}
     assert [row[0] for row in head(path, encoding="cp1252").head] == ["Aach", "café"]
+    if version < 118:
+        assert head(path).notes == (GUESS.format("café"),)
 
 
 def test_a_text_of_an_old_stata_is_refused_by_its_end(tmp_path: Path) -> None:
@@ -147,7 +154,7 @@ def test_a_label_of_stata_that_ends_inside_a_character_is_told(tmp_path: Path, l
         f"p.dta, column `sex`: {label} ends with bytes that are no whole character in the encoding "
         "UTF-8."
     )
-    assert head(path).notes == ()
+    assert GUESS.split("(")[0] in head(path).notes[0]
     path.write_bytes(raw.replace(old, b"\xc3\xa9t\xc3"))
     assert head(path, encoding="utf-8").notes == (
         f"Column `sex`: {label} is cut off inside its last character, which is left out.",
@@ -223,6 +230,23 @@ def test_an_encoding_whose_endings_cannot_be_seen_is_noted(tmp_path: Path) -> No
         "Texts in the encoding ISO-2022-JP cannot be looked through for ones that are cut off "
         "inside their last character; this is left out of them.",
     )
+
+
+@pytest.mark.parametrize("code", [0, 204])
+def test_a_guessed_encoding_of_sas_is_noted(tmp_path: Path, code: int) -> None:
+    found = head(_sas(tmp_path / "p.sas7bdat", code, b"Aach", b"caf\xe9"))
+    assert _texts(found) == ["Aach", "café"]
+    assert found.notes == (GUESS.format("café"),)
+    assert head(_sas(tmp_path / "p.sas7bdat", code, b"Aach", b"Ulm")).notes == ()
+    assert head(_sas(tmp_path / "p.sas7bdat", 62, b"Aach", b"caf\xe9")).notes == ()
+
+
+def test_a_guessed_encoding_of_spss_is_noted(tmp_path: Path) -> None:
+    for code in (2, 3):
+        path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [[1.0, b"caf\xe9"]], code=code)
+        assert head(path).notes == (GUESS.format("café"),)
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [[1.0, b"caf\xe9"]], code=1252)
+    assert head(path).notes == ()
 
 
 @pytest.mark.data
