@@ -50,6 +50,7 @@ def load_parquet(
         loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
     if loaded is None or loaded[0] != rows:
         raise disagreement(path.name, "rows", rows, loaded[0] if loaded else 0)
+    _compare_empty(con, path, names, found.empty, token)
     texts = [(j, name) for j, name in enumerate(names) if str(described[j][1]) == "VARCHAR"]
     refuse_nul(con, texts, path, token)
     odd = note_unforeseen(con, found.variables, "parquet", spec.missing or (), path, token)
@@ -59,6 +60,24 @@ def load_parquet(
     reading = Reading("parquet", missing=spec.missing, notes=notes)
     labelled = tuple(one for one in found.variables if one != Variable(one.name))
     return Loaded(names, rows, reading, digest, Codebook(labelled) if labelled else NO_BOOK)
+
+
+def _compare_empty(
+    con: DuckDBPyConnection,
+    path: Path,
+    names: tuple[str, ...],
+    wanted: tuple[int, ...],
+    token: CancelToken,
+) -> None:
+    """Refuse a file of which the other reader finds more or fewer values: ``wanted`` are none."""
+    if not wanted:
+        return
+    listed = ", ".join(f"count(*) FILTER (c{j} = '')" for j in range(len(names)))
+    with query(con, token, path) as cursor:
+        found = cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
+    for name, one, other in zip(names, wanted, found, strict=True):
+        if one != other:
+            raise disagreement(path.name, f"missing values of column `{name}`", one, other)
 
 
 def first_rows(
@@ -79,7 +98,10 @@ def first_rows(
 
 
 def _as_text(described: tuple[object, ...]) -> str:
-    return f"coalesce({text_sql(str(described[0]), str(described[1]))}, '')"
+    text = text_sql(str(described[0]), str(described[1]))
+    if described[1] == "TIME WITH TIME ZONE":
+        text = rf"regexp_replace({text}, '\+00$', '')"  # all of them are told in UTC
+    return f"coalesce({text}, '')"
 
 
 def _described(

@@ -60,6 +60,11 @@ _BREAK = re.compile(r"[\r\n]")
 _ENCLOSED = re.compile(r"(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|\Z)", re.MULTILINE)
 _OPENED = re.compile(r"(?:^|[,;\t|])'", re.MULTILINE)
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)*|[.,]\d+)([eE][+-]?\d+)?\Z")
+_AMOUNT = re.compile(
+    r"([€$£¥]\s?)?[+-]?([€$£¥]\s?)?\d[\d.,'’\s]*[%‰€$£¥]?"
+    r"|(\d{1,4}[-./]){2}\d{1,4}([T ].*)?|\d{1,2}:\d\d(:\d\d.*)?"
+)
+"""An amount or a share (``€ 5``, ``5 %``, ``1'234``), a date, a time of day."""
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}([.\s]\d{3})+|\d+),\d+\Z")
 _DECIMAL_POINT = re.compile(r"[+-]?(\d{1,3}([,\s]\d{3})+|\d+)\.\d+([eE][+-]?\d+)?\Z")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}\Z")
@@ -390,6 +395,12 @@ def looks_numeric(value: str) -> bool:
     return _NUMBER.match(value.strip()) is not None
 
 
+def _is_datum(value: str) -> bool:
+    """Whether a value is a number, an amount, a share, a date or a time, so hardly a name."""
+    text = value.strip()
+    return looks_numeric(text) or _AMOUNT.fullmatch(text) is not None
+
+
 def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
     """Whether the first record names the columns."""
     if not head:
@@ -398,15 +409,13 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
     body = [record.fields for record in head[1:] if len(record.fields) == len(first)]
     if not body:
         return True
-    numeric = [j for j, value in enumerate(first) if looks_numeric(value)]
     columns = [[row[j].strip() for row in body] for j in range(min(len(first), 200))]
-    numeric_below = [
-        j for j in numeric if j < 200 and any(looks_numeric(value) for value in columns[j])
-    ]
-    if numeric_below:
+    data = [any(map(_is_datum, column)) for column in columns]
+    if any(below and _is_datum(value) for value, below in zip(first, data, strict=False)):
         notes.append(
-            f"Line {head[0].line} looks like data (it holds numbers), so it was read as a row and "
-            "the columns are named column_1, column_2, …; set `header = true` if it names them."
+            f"Line {head[0].line} looks like data (it holds numbers or dates), so it was read as a "
+            "row and the columns are named column_1, column_2, …; set `header = true` if it names "
+            "them."
         )
         return False
     repeated = [
@@ -418,6 +427,12 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
         notes.append(
             f"Line {head[0].line} was taken as the header, but `{repeated[0][:40]}` is a value "
             "further down too; set `header = false` if the first line is a row."
+        )
+    elif not any(data) and all(2 * len(set(column)) > len(column) for column in columns):
+        # Neither numbers below, nor values that come again and again, tell it from a row.
+        notes.append(
+            f"Line {head[0].line} was taken as the header, though nothing tells it from a row; set "
+            "`header = false` if it is one."
         )
     return True
 

@@ -21,6 +21,7 @@ from dpdesk.io.formats.columns import (
 )
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.server import quoted_part
 from dpdesk.io.formats.strange import note_outside
 from dpdesk.io.formats.table import Notes, Values
 
@@ -79,7 +80,8 @@ class DuckdbReader:
         self._names = [str(row[0]) for row in described]
         check_names(self._names, self._path.name)
         for name, (_, kind) in zip(self._names, self._kinds, strict=True):
-            if any(word in kind.upper() for word in _NO_TEXT):
+            is_enum = kind.startswith("ENUM(")  # the words may be in its labels
+            if not is_enum and any(word in kind.upper() for word in _NO_TEXT):
                 raise no_text(self._path.name, name, kind)
         self.variables = tuple(Variable(name) for name in self._names)
 
@@ -91,7 +93,10 @@ class DuckdbReader:
             "WHERE table_catalog = current_database() ORDER BY ALL"
         ).fetchall()
         schemas = {
-            (name if schema == "main" else f"{schema}.{name}"): (schema, name)
+            ".".join(map(quoted_part, (name,) if schema == "main" else (schema, name))): (
+                schema,
+                name,
+            )
             for schema, name in found
         }
         schema, name = schemas[chosen(request.table, tuple(schemas), self._path.name, "table")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Iterator
 from io import TextIOWrapper
 from itertools import islice
@@ -21,6 +22,8 @@ _ROWS = 20_000
 _FALLBACK = "cp1252"
 _CHUNK = 1 << 20
 _LONGEST_SHOWN = 40
+_DIGITS = re.compile(r"[+-]?[0-9]+")
+_POINTED = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)")
 _LONGEST_FIELD = 1 << 30
 
 
@@ -190,17 +193,18 @@ class FixedWidthReader:
 
     def _pointed(self, number: int, column: ArgusColumn, text: str, decimals: int) -> str:
         """A number whose decimal point is not written, with its point."""
-        digits = text.lstrip("+-")
-        if not text or "." in text or decimals == 0:
+        if not text or decimals == 0 or _POINTED.fullmatch(text):
             return text
-        if not digits.isdecimal():
+        if not _DIGITS.fullmatch(text):
             name = column.variable.name
             what = f"column `{name}`: found `{text[:_LONGEST_SHOWN]}`, expected a number"
             raise self._fault(number, what, "fixed.number")
         sign = "-" if text.startswith("-") else ""
-        filled = digits.zfill(decimals + 1)
+        filled = text.lstrip("+-").zfill(decimals + 1)
         whole, rest = filled[:-decimals].lstrip("0") or "0", filled[-decimals:].rstrip("0")
-        return f"{sign}{whole}.{rest}" if rest else f"{sign}{whole}"
+        if rest:
+            return f"{sign}{whole}.{rest}"
+        return "0" if whole == "0" else f"{sign}{whole}"
 
     def _fields(self, number: int, line: str) -> list[str]:
         try:

@@ -27,13 +27,17 @@ if TYPE_CHECKING:
 _BATCH = 65_536
 _MOST_DIGITS = 38
 _UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
-_HEADER = re.compile(rb"(\x15[\x80-\xff]*[\x00-\x7f]){3}\x15", re.DOTALL)
-"""How a page with a checksum begins: type, two sizes and, where there is one, the CRC-32, all of
-them numbers in the compact protocol of Thrift. Source: parquet.thrift, PageHeader."""
+_NANOS_UTC = "Time(isAdjustedToUTC=true, timeUnit=nanoseconds)"
+_UNKNOWN = re.compile(
+    r"not (yet )?(implemented|supported)|unsupported|unknown|FromBigEndian was [1-9]"
+    "|Invalid BYTE_ARRAY length for decimal",
+    re.IGNORECASE,
+)
+"""Words of Arrow about what it cannot read; decimals of more bytes than they need among it."""
 
 
 def look(request: ReadRequest) -> ReadDone:
-    """Columns with their labels, the number of rows, notes; with a limit no page is looked at.
+    """Columns with their labels, the number of rows, notes; with a limit no page is read.
 
     With ``faults`` the first text that is no UTF-8 is looked for instead. Raises InputError
     ``parquet.*``, ``read.damaged`` for a page that differs from its checksum, and
@@ -46,11 +50,12 @@ def look(request: ReadRequest) -> ReadDone:
     names, rows = _shape(path)
     book, told = _labels(path, names)
     notes = Notes()
+    empty: tuple[int, ...] = ()
     if request.limit is None:
-        _check_sums(path)
         _note_values(path, names, notes)
+        empty = _read_again(path, notes)
     variables = tuple(book.get(name) or Variable(name) for name in names)
-    return ReadDone(variables, rows, (*told, *notes.told()))
+    return ReadDone(variables, rows, (*told, *notes.told()), empty=empty)
 
 
 def _shape(path: Path) -> tuple[tuple[str, ...], int]:
@@ -172,52 +177,118 @@ def _int96(path: Path, columns: Sequence[str], unit: str) -> Iterator[list[Any]]
             yield [batch.column(name).cast(pa.int64()).fill_null(0).to_numpy() for name in columns]
 
 
-def _check_sums(path: Path) -> None:
-    """Compare pages with their checksums where a file holds such, which the database does not.
+def _read_again(path: Path, notes: Notes) -> tuple[int, ...]:
+    """How many values of each column are none or the empty text: what Arrow finds in every page.
 
-    Raises InputError ``read.damaged`` with the rows and the column.
+    The database takes the statistics of a file at their word, compares no checksum and lets
+    decimals of too many digits run over. Nothing where Arrow cannot read a column that the
+    database may. Raises InputError ``read.damaged`` or ``parquet.value`` with rows and column.
     """
     from pyarrow.parquet import ParquetFile
 
-    with path.open("rb") as file, ParquetFile(file) as plain:
-        if not _has_sums(file, plain):
-            return
     with path.open("rb") as file, ParquetFile(file, page_checksum_verification=True) as parquet:
+        empty = [0] * len(parquet.schema_arrow.names)
+        utc = {column.path for column in _leaves(parquet) if str(column.logical_type) == _NANOS_UTC}
+        done = 0
         for group in range(parquet.num_row_groups):
-            if not _agree(parquet, group, None):
-                raise _disagreeing(path, parquet, group)
+            try:
+                for batch in parquet.iter_batches(_BATCH, row_groups=[group]):
+                    for j, (field, column) in enumerate(zip(batch.schema, batch, strict=True)):
+                        empty[j] += _empty(column)
+                        _refuse_long(path, field.name, column, done)
+                        if field.name in utc:
+                            _note_nanoseconds(notes, field.name, column, done)
+                    done += batch.num_rows
+            except Exception as problem:
+                what = _fault(problem)
+                if what is None:
+                    return ()
+                raise _disagreeing(path, parquet, group, what) from problem
+    return tuple(empty)
 
 
-def _agree(parquet: ParquetFile, group: int, columns: list[str] | None) -> bool:
+def _fault(problem: Exception) -> str | None:
+    """What stopped the reading of a page, None for what Arrow does not know how to read."""
+    import pyarrow as pa
+
+    if not isinstance(problem, pa.ArrowException | OSError):
+        raise problem
+    words = str(problem)
+    if isinstance(problem, pa.ArrowNotImplementedError) or _UNKNOWN.search(words):
+        return None
+    if "CRC" in words:
+        return "the checksum of a page does not agree with its bytes"
+    return "a page does not hold what the file says of it"
+
+
+def _disagreeing(path: Path, parquet: ParquetFile, group: int, what: str) -> DpdeskError:
+    names = parquet.schema_arrow.names
+    column = next((name for name in names if not _agree(parquet, group, name)), names[0])
+    above = sum(parquet.metadata.row_group(j).num_rows for j in range(group))
+    last = above + parquet.metadata.row_group(group).num_rows
+    return damaged(f"{path.name}, rows {above + 1:,} to {last:,}, column `{column}`", what)
+
+
+def _agree(parquet: ParquetFile, group: int, column: str) -> bool:
     try:
-        for _ in parquet.iter_batches(_BATCH, row_groups=[group], columns=columns):
+        for _ in parquet.iter_batches(_BATCH, row_groups=[group], columns=[column]):
             pass
-    except OSError as problem:
-        # Whatever else stops this reader, the database finds and tells.
-        return "CRC" not in str(problem)
+    except OSError:
+        return False
     return True
 
 
-def _disagreeing(path: Path, parquet: ParquetFile, group: int) -> DpdeskError:
-    names = parquet.schema_arrow.names
-    column = next((name for name in names if not _agree(parquet, group, [name])), names[0])
-    above = sum(parquet.metadata.row_group(j).num_rows for j in range(group))
-    last = above + parquet.metadata.row_group(group).num_rows
-    what = f"rows {above + 1:,} to {last:,}, column `{column}`"
-    return damaged(f"{path.name}, {what}", "the checksum of a page does not agree with its bytes")
+def _empty(column: pyarrow.Array) -> int:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    missing = int(column.null_count)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        missing += pc.sum(pc.equal(pc.binary_length(column), 0)).as_py() or 0
+    return missing
 
 
-def _has_sums(file: Any, parquet: ParquetFile) -> bool:
-    """Whether the first page of a column has a checksum."""
-    if not parquet.num_row_groups:
+def _refuse_long(path: Path, name: str, column: pyarrow.Array, done: int) -> None:
+    """Raise InputError ``parquet.value`` for a decimal of more digits than its type has."""
+    import pyarrow as pa
+
+    if not pa.types.is_decimal(column.type) or _is_valid(column):
+        return
+    first, count = 0, len(column)
+    while count > 1:
+        half = count // 2
+        if _is_valid(column.slice(first, half)):
+            first, half = first + half, count - half
+        count = half
+    row = done + first + 1
+    raise InputError(
+        "parquet.value",
+        f"{path.name}, row {row:,}, column `{name}`: found a decimal of more digits than its type "
+        f"({column.type}) has.",
+        hint="Write the file again with the program it comes from, with a wider type.",
+        details={"row": row, "column": name},
+    )
+
+
+def _is_valid(column: pyarrow.Array) -> bool:
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
         return False
-    group = parquet.metadata.row_group(0)
-    for j in range(group.num_columns):
-        chunk = group.column(j)
-        file.seek(max(0, chunk.dictionary_page_offset or chunk.data_page_offset))
-        if _HEADER.match(file.read(64)):
-            return True
-    return False
+    return True
+
+
+def _note_nanoseconds(notes: Notes, name: str, column: pyarrow.Array, done: int) -> None:
+    """Note times of day in UTC with nanoseconds, which the database cuts off."""
+    import pyarrow as pa
+
+    places = (column.cast(pa.int64()).fill_null(0).to_numpy() % 1_000).nonzero()[0]
+    if len(places):
+        notes.add(f"finer {name}", finer_sentence(done + int(places[0]) + 1, name), len(places))
 
 
 def _refuse_undecodable(path: Path) -> None:

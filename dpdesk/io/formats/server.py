@@ -19,6 +19,7 @@ _SETTINGS = (
     "SET timezone = 'UTC'",
     "SET intervalstyle = 'postgres'",
     "SET extra_float_digits = 1",
+    "SET row_security = off",  # an error, and no table without the rows that a policy hides
 )
 _TABLES = """
 SELECT n.nspname, c.relname, c.relkind IN ('v', 'm'),
@@ -84,13 +85,13 @@ def tables_of(request: ReadRequest) -> tuple[OfferedTable, ...]:
     finally:
         con.close()
     return tuple(
-        OfferedTable(".".join(_quoted(part) for part in (() if near else (schema,)) + (name,)),
+        OfferedTable(".".join(quoted_part(part) for part in (() if near else (schema,)) + (name,)),
                      bool(view), None if rows is None else int(rows))
         for schema, name, view, rows, near in found
     )  # fmt: skip
 
 
-def _quoted(part: str) -> str:
+def quoted_part(part: str) -> str:
     """A name in quotes where it holds a point or a quote, as :func:`name_parts` reads it."""
     return '"' + part.replace('"', '""') + '"' if set(part) & set('."') else part
 
@@ -132,6 +133,12 @@ def told(name: str, error: Exception) -> DpdeskError:
             "database.unreachable",
             f"{name}: the database cannot be reached: {text}.",
             hint="Check the address, and PGUSER, PGPASSWORD or ~/.pgpass.",
+        )
+    if "row-level security" in text:
+        return InputError(
+            "source.rows-hidden",
+            f"{name}: the server hides rows of the table from this user ({text}).",
+            hint="Ask for a user who may see all rows, or for a view of the rows that you may use.",
         )
     return InputError(
         "source.query",

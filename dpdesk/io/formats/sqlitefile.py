@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from urllib.parse import quote
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.labels import Variable
 from dpdesk.io.database import identifier
+from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import (
     NullWatch,
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     import pyarrow
 
 _CELLS, _MOST_ROWS = 1_000_000, 100_000
+_LONGEST = 200
+_UNTIDY = re.compile(r"(NULL|TEXT|NUMERIC|non-\w+) value |CHECK constraint failed")
+"""What the check of a database says of values that only break a rule of their table."""
 
 
 def _refuse_other_files(action: int, *names: str | None) -> int:
@@ -99,6 +104,8 @@ class SqliteReader:
         names = tuple(variable.name for variable in self.variables)
         watch, done = NullWatch(names, self.notes), 0
         size = max(1, min(_MOST_ROWS, _CELLS // len(names)))
+        if limit is None:
+            self._check_whole()
         while limit is None or done < limit:
             count = size if limit is None else min(size, limit - done)
             try:
@@ -113,6 +120,19 @@ class SqliteReader:
             )
             done += len(rows)
         check_log(self._path, "-wal")  # another program may have written meanwhile
+        if limit is None and self.rows not in (None, done):
+            raise disagreement(self._path.name, "rows", self.rows or 0, done)
+
+    def _check_whole(self) -> None:
+        """Refuse a damaged database, of which the library may give less than there is."""
+        try:
+            found = self._con.execute("PRAGMA quick_check").fetchall()
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+        faults = [str(row[0]) for row in found if not _UNTIDY.match(str(row[0]))]
+        if faults and faults[0] != "ok":
+            what = " ".join(faults[0].replace("*** in database main ***", "").split())
+            raise damaged(self._path.name, f"the database is damaged ({what[:_LONGEST]})")
 
     def _texts(self, name: str, values: Sequence[object], start: int) -> pyarrow.Array:
         import pyarrow as pa

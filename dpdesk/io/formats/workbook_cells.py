@@ -43,7 +43,7 @@ class SheetCells:
     ) -> None:
         self._archive, self._sheet, self._parts = archive, sheet, parts
         self._name, self._notes = name, notes
-        self._number, self._column = 0, -1
+        self._number, self._column, self._digits = 0, -1, "0"
         self._row: list[str | None] = []
         self._done: list[Row] = []
         self._kind = self._style = ""
@@ -87,6 +87,8 @@ class SheetCells:
             self._column = self._column + 1 if place is None else self._column_of(place)
             self._has_value = self._has_formula = False
             self._pieces.clear()
+        elif short in ("v", "is") and self._has_value:
+            raise ValueError("a cell has two values")
         elif short == "v" or (short == "t" and not self._aloud):
             self._has_value = True
             self._parser.CharacterDataHandler = self._pieces.append
@@ -97,7 +99,7 @@ class SheetCells:
             number = self._number + 1 if place is None else int(float(place))
             if number <= self._number:
                 raise ValueError(f"row {number:,} comes after row {self._number:,}")
-            self._number, self._column = number, -1
+            self._number, self._column, self._digits = number, -1, str(number)
         elif short == "f":
             self._has_formula = True
         elif short == "rPh":
@@ -131,6 +133,8 @@ class SheetCells:
             if not 1 <= found <= _MOST_COLUMNS:
                 raise ValueError(f"there is no cell {place[:_LONGEST_SHOWN]}")
             self._columns[letters] = found
+        if place[len(letters) :] != self._digits:
+            raise ValueError(f"cell {place[:_LONGEST_SHOWN]} stands in row {self._number:,}")
         return found - 1
 
     # ---- values
@@ -153,13 +157,15 @@ class SheetCells:
     def _value(self, raw: str) -> str | None:
         kind = self._kind
         try:
+            if kind in _ASCII:
+                _refuse_other_digits(raw)
             if kind == "n":
                 return self._number_value(raw) if raw else None
             if kind == "s":
                 return self._parts.strings[_place_of(raw)] if raw else None
             if kind == "b":
-                return ("true" if int(raw) else "false") if raw else None
-        except (ValueError, IndexError):
+                return _TRUTH[raw.strip()] if raw else None
+        except (ValueError, LookupError):
             what = f"found `{raw[:_LONGEST_SHOWN]}`, expected {_EXPECTED[kind]}"
             raise self._fault("read.damaged", what, _AGAIN) from None
         if kind == "d":
@@ -219,7 +225,15 @@ class SheetCells:
 
 
 _AGAIN = "The file may be damaged; save it again with its program."
+_ASCII = ("n", "s", "b")
+_TRUTH = {"0": "false", "1": "true", "false": "false", "true": "true"}
 _EXPECTED = {"n": "a number", "s": "the number of a shared text", "b": "0 or 1"}
+
+
+def _refuse_other_digits(raw: str) -> None:
+    """Raise ValueError for what Python takes for digits and Excel does not."""
+    if "_" in raw or not raw.isascii():
+        raise ValueError(raw)
 
 
 def _place_of(raw: str) -> int:
@@ -231,8 +245,9 @@ def _place_of(raw: str) -> int:
 
 
 def _is_cut(raw: str, number: float) -> bool:
-    """Whether a decimal is another number than its double: in whole, shortest or of 17 digits."""
-    same = (Decimal(number), Decimal(number_text(number)), Decimal(f"{number:.17g}"))
+    """Whether a decimal is another number than its double: whole, shortest, of 17 or 16 digits."""
+    forms = (number_text(number), f"{number:.17g}", f"{number:.16g}")
+    same = (Decimal(number), *map(Decimal, forms))
     return Decimal(raw) not in same
 
 

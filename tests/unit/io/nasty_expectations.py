@@ -116,7 +116,7 @@ READABLE: dict[str, tuple[int, int, str, str, int, tuple[str, ...]]] = {
     "rvl/plus_sign_numbers.csv": (3, 2, "utf-8", ",", 0, ("3", "+1.23e2")),
     "rvl/quoted_empty_fields.csv": (2, 3, "utf-8", ",", 0, ("2", "  ", "")),
     "rvl/rfc4180_quotes.csv": (2, 2, "utf-8", ",", 0, ("2", 'quote "inside"')),
-    "rvl/rfc_quote_escape.csv": (1, 1, "utf-8", ",", 1, ('a"b',)),
+    "rvl/rfc_quote_escape.csv": (1, 1, "utf-8", ",", 2, ('a"b',)),
     "rvl/scientific_notation.csv": (2, 2, "utf-8", ",", 0, ("2", "-2.5E-4")),
     "rvl/semicolon_delimiter.csv": (2, 3, "utf-8", ";", 0, ("2", "beta", "20")),
     "rvl/semicolon_quoted.csv": (2, 3, "utf-8", ";", 0, ("2", "Smith", "ok")),

@@ -219,5 +219,50 @@ def test_a_footer_at_which_the_library_ends_its_process_is_called_damaged(
     with pytest.raises(InputError, match=r"a\.parquet: the file is no Parquet file") as caught:
         opened(path, workspace)
     assert caught.value.code == "parquet.damaged"
-    with pytest.raises(InputError, match="or it is damaged"):
-        preview_source(SourceSpec(path.name), tmp_path)
+    problem = preview_source(SourceSpec(path.name), tmp_path).problem
+    assert problem is not None
+    assert problem.code == "parquet.damaged"
+
+
+def _patched(path: Path, table: pa.Table, old: bytes, new: bytes) -> Path:
+    parquet.write_table(table, path, store_schema=False)
+    raw = path.read_bytes()
+    assert old in raw
+    path.write_bytes(raw.replace(old, new))
+    return path
+
+
+def test_a_file_whose_own_counts_contradict_its_values_is_refused(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    table = pa.table({"town": ["Ulm", "", None, None, "Rom"]})
+    path = _patched(tmp_path / "a.parquet", table, b"6\x04(\x03Ulm", b"6\x00(\x03Ulm")
+    with pytest.raises(InputError, match="missing values of column `town`") as caught:
+        opened(path, workspace)
+    assert caught.value.code == "read.disagreement"
+    assert "fehlenden Werte der Spalte `town`" in voice_of("de").say(caught.value.sentence)
+
+
+def test_a_decimal_of_more_digits_than_its_type_has_is_refused(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    raw = b"".join(number.to_bytes(16, "little", signed=True) for number in (9999, -1, 123456, 5))
+    column = pa.Array.from_buffers(pa.decimal128(4, 2), 4, [None, pa.py_buffer(raw)])
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"size": column}), path, store_decimal_as_integer=True)
+    with pytest.raises(InputError, match=r"a\.parquet, row 3, column `size`: found a decimal"):
+        opened(path, workspace)
+
+
+def test_times_of_day_in_utc_are_times_of_day_and_their_nanoseconds_noted(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    table = pa.table({"at": pa.array([1_000, 1_500, None, 36_610 * 10**9], pa.time64("ns"))})
+    path = _patched(tmp_path / "a.parquet", table, b"\x7c\x12\x1c\x3c", b"\x7c\x11\x1c\x3c")
+    store = opened(path, workspace)
+    wanted = [("00:00:00.000001",), ("00:00:00.000001",), ("",), ("10:10:10",)]
+    assert list(store.page(0, 4)) == wanted
+    assert store.reading.notes == (
+        "Row 2, column `at`: the moment is finer than a microsecond; it is read to the "
+        "microsecond.",
+    )

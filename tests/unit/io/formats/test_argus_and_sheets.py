@@ -165,6 +165,27 @@ def test_quotes_of_a_text_with_separators_stand_around_whole_values(tmp_path: Pa
             head(path, metadata=str(tmp_path / "a.rda"))
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("00150", "1.5"), ("-0150", "-1.5"), (" 1.50", "1.50"), ("  -00", "0"), (" +015", "0.15"),
+        ("--005", None), ("1.5.2", None), ("  x.y", None), ("  .  ", None), ("1.5e3", None),
+        ("\u0663\u0664   ", None),
+    ],
+)  # fmt: skip
+def test_what_is_no_number_in_a_column_with_decimals_is_refused(
+    tmp_path: Path, text: str, value: str | None
+) -> None:
+    path, columns = tmp_path / "a.asc", (FixedColumn("x", 1, 5, 2),)
+    path.write_text(text + "\n", encoding="utf-8")
+    if value is not None:
+        assert head(path, columns=columns).head == ((value,),)
+        return
+    with pytest.raises(InputError, match=r"a\.asc, line 1: column `x`: found") as caught:
+        head(path, columns=columns)
+    assert caught.value.code == "fixed.number"
+
+
 def test_quotes_of_code_lists_are_taken_off_around_the_whole_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.cdl"
     lines = (

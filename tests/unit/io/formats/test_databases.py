@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -148,6 +149,71 @@ def test_rows_of_one_column_of_a_server_without_a_value_are_rows(server: str) ->
     assert from_server(server, query="SELECT NULL::text AS n FROM generate_series(1, 2)") == (
         ("",), ("",),
     )  # fmt: skip
+
+
+def test_a_table_of_which_a_policy_hides_rows_is_refused(server: str) -> None:
+    import psycopg
+
+    with psycopg.connect(server, autocommit=True) as con:
+        con.execute("CREATE TABLE own (n int, who text)")
+        con.execute("INSERT INTO own VALUES (1, 'clerk'), (2, 'other')")
+        con.execute("CREATE ROLE clerk LOGIN")
+        con.execute("GRANT SELECT ON own TO clerk")
+    address = server.replace("tester@", "clerk@")
+    assert len(from_server(address, table="own")) == 2
+    with psycopg.connect(server, autocommit=True) as con:
+        con.execute("ALTER TABLE own ENABLE ROW LEVEL SECURITY")
+        con.execute("CREATE POLICY mine ON own TO clerk USING (who = 'clerk')")
+    with pytest.raises(InputError, match="the server hides rows of the table") as caught:
+        from_server(address, table="own")
+    assert caught.value.code == "source.rows-hidden"
+
+
+def test_a_damaged_database_of_which_rows_would_be_missing_is_refused(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    path = tmp_path / "a.sqlite"
+    with closing(sqlite3.connect(path)) as con:
+        con.executescript("PRAGMA page_size = 1024; CREATE TABLE people (n, town)")
+        rows = [(n, f"town {n}") for n in range(300)]
+        con.executemany("INSERT INTO people VALUES (?, ?)", rows)
+        con.execute("CREATE INDEX by_town ON people (town)")
+        con.commit()
+    raw = bytearray(path.read_bytes())
+    leaf = next(at for at in range(1024, len(raw), 1024) if raw[at] == 13)  # a page of rows
+    raw[leaf + 4] -= 5  # how many rows it says that it has
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match="the database is damaged") as caught:
+        DataStore.open(SourceSpec(path.name), tmp_path, workspace, CancelToken(), silent)
+    assert caught.value.code == "read.damaged"
+
+
+def test_values_that_only_break_a_rule_of_their_table_are_read(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    path = tmp_path / "a.sqlite"
+    with closing(sqlite3.connect(path)) as con:
+        con.executescript(
+            "PRAGMA ignore_check_constraints = ON; CREATE TABLE people (n CHECK (n > 0));"
+            "INSERT INTO people VALUES (-1), (2)"
+        )
+    store = DataStore.open(SourceSpec(path.name), tmp_path, workspace, CancelToken(), silent)
+    assert store.page(0, 9) == (("-1",), ("2",))
+
+
+def test_enums_of_any_labels_and_names_with_points_are_told_apart(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    path = tmp_path / "a.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute("CREATE TYPE job AS ENUM ('Journalist', 'in a UNION', '[other]')")
+        con.execute("CREATE SCHEMA s")
+        con.execute("CREATE TABLE s.b AS SELECT '[other]'::job AS job")
+        con.execute("""CREATE TABLE "s.b" AS SELECT 'Journalist'::job AS job""")
+    for table, value in (("s.b", "[other]"), ('"s.b"', "Journalist")):
+        spec = SourceSpec(path.name, table=table)
+        store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+        assert store.page(0, 9) == ((value,),)
 
 
 def test_decimals_with_all_digits_behind_the_point_have_the_texts_of_other_decimals(

@@ -1,0 +1,59 @@
+"""Whether the first line of a text names its columns: values are no names, doubts are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.preview import preview_source
+
+DOUBT = (
+    "Line 1 was taken as the header, though nothing tells it from a row; set `header = false` if "
+    "it is one."
+)
+DATA = "Line 1 looks like data (it holds numbers or dates)"
+
+
+def _notes(path: Path, text: str) -> tuple[bool | None, tuple[str, ...]]:
+    path.write_text(text, encoding="utf-8")
+    reading = preview_source(SourceSpec(path.name), path.parent).reading
+    return reading.header, reading.notes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A001,2020-01-01,Smith\nA002,2020-01-02,Jones\n",
+        "M;01.02.1950;Bern\nF;03.04.1961;Basel\n",
+        "5%;a\n6%;b\n",
+        "€ 5;a\n€ 6;b\n",
+        "1'234;a\n2'000;b\n",
+        "10:10;a\n11:11:11;b\n",
+        "2020-01-01\n2020-01-02\n",
+    ],
+)
+def test_dates_shares_and_amounts_are_no_names(tmp_path: Path, text: str) -> None:
+    header, notes = _notes(tmp_path / "a.csv", text)
+    assert header is False
+    assert any(note.startswith(DATA) for note in notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,Q1,M2\nx,1,2\ny,3,4\n",
+        "region,sex\nnorth,m\nnorth,f\nsouth,m\nsouth,f\n",
+        "name,born\nSmith,2020-01-02\nJones,2020-01-03\n",
+    ],
+)
+def test_names_above_numbers_dates_or_categories_are_a_header(tmp_path: Path, text: str) -> None:
+    header, notes = _notes(tmp_path / "a.csv", text)
+    assert (header, [note for note in notes if note.startswith("Line 1")]) == (True, [])
+
+
+def test_a_header_that_nothing_tells_from_a_row_is_noted(tmp_path: Path) -> None:
+    header, notes = _notes(tmp_path / "a.csv", "Anna,Ulm\nBerta,Bonn\nClara,Kiel\n")
+    assert header is True
+    assert DOUBT in notes
