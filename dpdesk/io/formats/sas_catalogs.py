@@ -10,6 +10,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import is_own_format
 from dpdesk.io.formats.plain_labels import PLAIN, check_texts, of_values
+from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
 from dpdesk.io.formats.table import Notes, listed
 
 _WIDTHS = ".0123456789"
@@ -76,7 +77,11 @@ def read_catalog(
             hint="Check `catalog`; paths in a plan are relative to the plan.",
         )
     meta = _read(path, encoding)
-    endings = Endings(encoding or str(meta.file_encoding or ""), by_plan=encoding is not None)
+    known = encoding or str(meta.file_encoding or "")
+    codec = plain_codec(known, path.name)
+    if codec:
+        meta = _read(path, encoding, codec)
+    endings = Endings(known, by_plan=encoding is not None)
     plain = _by_format(_read(path, PLAIN)) if endings.looks else {}
     return _by_format(meta), plain, endings
 
@@ -85,11 +90,13 @@ def _by_format(meta: Any) -> dict[str, Labels]:
     return {str(key).upper(): labels for key, labels in meta.value_labels.items()}
 
 
-def _read(path: Path, encoding: str | None) -> Any:
+def _read(path: Path, encoding: str | None, codec: str = "") -> Any:
     import pyreadstat
 
+    read = pyreadstat.read_sas7bcat
     try:
-        return pyreadstat.read_sas7bcat(str(path), encoding=encoding, output_format="dict")[1]
+        read = plain_reader(read, codec) if codec else read
+        return read(str(path), encoding=encoding, output_format="dict")[1]
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
         raise InputError(
             "catalog.unreadable",

@@ -14,6 +14,7 @@ from dpdesk.io.formats import dta_losses, dta_texts, plain_labels, sas_losses, s
 from dpdesk.io.formats.dta_whole import check_whole
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import clock_of, code_text, coded_labels, kind_of, moments, rounded
+from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
 from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas_catalogs import labels_of_columns
 from dpdesk.io.formats.sav_layout import check_labels, named_encoding
@@ -73,7 +74,8 @@ class StatisticalReader:
         if self._format == "dta":
             check_whole(self._path)
         self.rows: int | None = meta.number_rows
-        self._take_encoding(str(meta.file_encoding or ""), request.encoding)
+        if self._take_encoding(str(meta.file_encoding or ""), request.encoding):
+            meta = self._metadata(self._options["encoding"])
         labels = self._value_labels(meta, request)
         self.variables = tuple(
             _variable(self._format, meta, name, labels.get(name, {})) for name in meta.column_names
@@ -88,8 +90,11 @@ class StatisticalReader:
         self._check_labels()
         self._refuse_losses(request.limit)
 
-    def _take_encoding(self, told: str, named: str | None) -> None:
-        """Take the encoding that the plan names, or the file, or else what is guessed."""
+    def _take_encoding(self, told: str, named: str | None) -> bool:
+        """Take the encoding that the plan names, or the file, or else what is guessed.
+
+        True when the library must not convert texts of it, so that what it told before is wrong.
+        """
         told = told.replace(_CONVERTED, "UTF-8")
         guessed = named is None and not names_encoding(self._path, self._format)
         taken = told or (_GUESS if self._format == "dta" else "")
@@ -97,6 +102,10 @@ class StatisticalReader:
         self.encoding = told or named or self._guessed
         known = iconv_name(named) or told or encoding_of_release(self._path) or ""
         self._endings = Endings(known, by_plan=named is not None)
+        codec = plain_codec(known, self._path.name)
+        if codec:
+            self._read = plain_reader(self._read, codec)
+        return bool(codec)
 
     def _refuse_losses(self, limit: int | None) -> None:
         """Refuse, or note, what the library would lose of the rows that are read."""
@@ -120,9 +129,9 @@ class StatisticalReader:
 
     def _check_labels(self) -> None:
         """Refuse, or note, names and labels of Stata and SAS that end inside a character."""
+        note_unseen(self.notes, self._endings)
         if self._format == "sav":
             return
-        note_unseen(self.notes, self._endings)
         if self._endings.looks:
             names = [variable.name for variable in self.variables]
             plain = self._metadata(plain_labels.PLAIN)

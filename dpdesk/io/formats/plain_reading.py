@@ -1,0 +1,109 @@
+"""Files of statistical programs whose texts the reading library must not convert.
+
+Its converter keeps a state from one text to the next: in the code pages of Hebrew and Vietnamese it
+holds a letter back that might be joined with the next one, and ISO 2022 shifts between sets of
+characters. So the library is told an encoding of one byte for each character, and what it
+gives is decoded here, text by text.
+"""
+
+from __future__ import annotations
+
+import codecs
+import copy
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from dpdesk.core.errors import InputError
+from dpdesk.io.formats.endings import codec_name
+from dpdesk.io.formats.plain_labels import PLAIN
+
+Read = Callable[..., tuple[Any, Any]]
+_CODECS = {"shift_jis": "cp932"}
+"""What programs mean that name the other one: `\\` is no yen sign in a table."""
+_HELD = ("cp1255", "cp1258", "big5hkscs", "shift_jis", "euc_jis", "iso2022_jp", "iso2022_kr", "hz")
+_LOST = ("iso2022", "tcvn", "utf-16", "utf_16", "utf-32", "utf_32", "utf-7", "utf_7")
+_JOINED = "cp1258"
+"""Its letters and their accents are two bytes each, and one character."""
+_DECODED = (
+    "column_names",
+    "column_labels",
+    "column_names_to_labels",
+    "value_labels",
+    "variable_to_label",
+    "variable_value_labels",
+    "readstat_variable_types",
+    "original_variable_types",
+    "variable_measure",
+    "variable_storage_width",
+    "missing_ranges",
+)
+_KEPT = 1 << 16
+
+
+def plain_codec(encoding: str, file: str) -> str:
+    """The codec with which to decode texts of this encoding here; empty where the library may.
+
+    Raises InputError ``encoding.unknown`` where neither can.
+    """
+    name = codec_name(encoding)
+    if name.startswith(_HELD):
+        return _CODECS.get(name, name)
+    if name.startswith(_LOST):
+        raise InputError(
+            "encoding.unknown",
+            f"{file}: texts in the encoding {encoding} cannot be read here without a loss.",
+            hint="Save the file in UTF-8 with its program, or name the right `encoding` under "
+            "[source].",
+            details={"encoding": encoding},
+        )
+    return ""
+
+
+def plain_reader(read: Read, codec: str) -> Read:
+    """The library's function to read with, the texts of which are decoded with this codec.
+
+    It raises UnicodeDecodeError for bytes that are no text, and leaves out the beginning of a
+    character at the end of one. Asked for ``PLAIN``, it gives the texts undecoded.
+    """
+    text = _decoder(codec)
+    names: dict[str, str] = {}
+
+    def reading(path: str, **options: Any) -> tuple[Any, Any]:
+        if options.get("encoding") == PLAIN:
+            return read(path, **options)
+        if "usecols" in options:
+            options["usecols"] = [names[name] for name in options["usecols"]]
+        data, meta = read(path, **options | {"encoding": PLAIN})
+        names.update((text(name), name) for name in meta.column_names)
+        found = copy.copy(meta)
+        for name in _DECODED:
+            setattr(found, name, _all(getattr(meta, name, None), text))
+        return _all(data, text), found
+
+    return reading
+
+
+def _decoder(codec: str) -> Callable[[str], str]:
+    @lru_cache(_KEPT)
+    def text(plain: str) -> str:
+        raw = plain.encode(PLAIN)
+        try:
+            found = raw.decode(codec)
+        except UnicodeDecodeError:
+            found = codecs.getincrementaldecoder(codec)("strict").decode(raw)
+        return unicodedata.normalize("NFC", found) if codec == _JOINED else found
+
+    return text
+
+
+def _all(value: Any, text: Callable[[str], str]) -> Any:
+    """Dictionaries and lists with each text decoded."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, dict):
+        return {_all(key, text): _all(item, text) for key, item in value.items()}
+    if isinstance(value, list):
+        return [text(item) if isinstance(item, str) else _all(item, text) for item in value]
+    return value
