@@ -25,4 +25,5 @@ def document_bytes(root: Xml.Element, prefixes: Mapping[str, str]) -> bytes:
         Xml.register_namespace(prefix, name)
     Xml.indent(root)
     found: bytes = Xml.tostring(root, encoding="utf-8", xml_declaration=True)
-    return found + b"\n"
+    # Every reader takes a bare carriage return for an end of line (XML 1.0, 2.11).
+    return found.replace(b"\r", b"&#13;") + b"\n"

@@ -91,5 +91,4 @@ def _category(parent: Xml.Element, category: Category) -> None:
     put(found, "catValu", category.value)
     if category.label:
         put(found, "labl", category.label)
-    if category.rows is not None:
-        put(found, "catStat", str(category.rows), type="freq")
+    put(found, "catStat", str(category.rows), type="freq")

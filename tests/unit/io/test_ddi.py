@@ -11,6 +11,8 @@ import pytest
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, UserMissing, Variable
+from dpdesk.io import published
+from dpdesk.io.ddi import columns
 from dpdesk.io.ddi.columns import CATEGORIES, column_contents
 from dpdesk.io.ddi.document import FileContent
 from dpdesk.io.ddi.microdata import microdata_codebook
@@ -130,6 +132,45 @@ def test_a_column_of_many_values_lists_only_codes_with_a_meaning(tmp_path: Path)
     root = codebook(tmp_path, f"name,sex\n{rows}", book)
     assert texts(variable(root, "name"), "catValu") == ["n7", "zz"]
     assert counts(root, "name") == {"vald": CATEGORIES + 1, "invd": 0}
+
+
+def frequencies(root: Xml.Element, name: str) -> dict[str, int]:
+    found = variable(root, name).iter(f"{NAMESPACE}catgry")
+    return {
+        one.findtext(f"{NAMESPACE}catValu", "none"): int(one.findtext(f"{NAMESPACE}catStat", "-1"))
+        for one in found
+    }
+
+
+def test_every_code_with_a_label_has_its_frequency_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "_PIECES", 2)
+    monkeypatch.setattr(published, "_BLOCK", 1_000)
+    towns = {f"{n:05d}": f"Town {n}" for n in range(CATEGORIES + 100)}
+    rows = [f"{n:05d},{n % 7}.5{n}" for n in range(CATEGORIES + 98) for _ in range(1 + n % 3)]
+    rows += ["zzz,-1", ",-2", "00007,-2", "00000,x"]
+    book = Codebook(
+        (
+            Variable("town", value_labels=towns, missing=UserMissing(("zzz", "yyy"))),
+            Variable("pay", value_labels={"x": "unknown"}, missing=UserMissing((), -9.0, -1.0)),
+        )
+    )
+    root = codebook(tmp_path, "town,pay\n" + "\n".join(rows) + "\n", book)
+    found = frequencies(root, "town")
+    wanted = {town: sum(row.startswith(town) for row in rows) for town in (*towns, "zzz", "yyy")}
+    assert found == wanted
+    assert (wanted["00299"], wanted["zzz"], wanted["yyy"]) == (0, 1, 0)
+    assert sum(found.values()) == len(rows) - 1
+    assert frequencies(root, "pay") == {"x": 1, "-1": 1, "-2": 2}
+
+
+def test_values_that_differ_by_a_carriage_return_stay_different(tmp_path: Path) -> None:
+    book = Codebook((Variable("job", "two\r\nlines", value_labels={"a\r\nb": "c\rd"}),))
+    root = codebook(tmp_path, 'job\n"a\rb"\n"a\nb"\n"a\r\nb"\n"a\r\nb"\n', book)
+    assert frequencies(root, "job") == {"a\rb": 1, "a\nb": 1, "a\r\nb": 2}
+    job = variable(root, "job")
+    assert texts(job, "labl") == ["two\r\nlines", "c\rd"]
 
 
 def test_a_cancel_ends_the_counting(tmp_path: Path) -> None:
