@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 _UNUSUAL = (
-    "[\\x{00}-\\x{08}\\x{0b}-\\x{1f}\\x{fffe}\\x{ffff}]|_x[0-9a-fA-F]{4}_|^<r>"
+    "[\\x{00}-\\x{08}\\x{0b}-\\x{1f}\\x{fffe}\\x{ffff}]|_x[0-9a-fA-F]{4}_"
     "|^[\\s\\pZ\\x{85}]|[\\s\\pZ\\x{85}]$"
 )
-"""Control characters and what looks like one escaped, rich text, and blanks at an end."""
+"""Control characters and what looks like one escaped, and blanks at an end."""
 _LONG = 16_000
 _ESCAPES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"))
 

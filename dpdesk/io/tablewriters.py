@@ -51,8 +51,16 @@ def write_parquet(
             done(written)
 
 
-def check_xlsx_size(table: PublishedCsv) -> None:
-    """Raise RefusedError ``export.too-large`` when a sheet cannot hold the table."""
+def check_xlsx_size(table: PublishedCsv, more: Sequence[Sheet] = ()) -> None:
+    """Raise RefusedError ``export.too-large`` when a sheet cannot hold the table or its rows."""
+    for sheet in more:
+        if len(sheet.rows) > XLSX_ROWS:
+            raise RefusedError(
+                "export.too-large",
+                f"The sheet `{sheet.name}` would have {len(sheet.rows):,} rows, but an Excel sheet "
+                f"holds at most {XLSX_ROWS:,}.",
+                hint="Export to csv or parquet instead.",
+            )
     if table.rows + 1 > XLSX_ROWS:
         raise RefusedError(
             "export.too-large",
@@ -88,7 +96,7 @@ def write_xlsx(
     """
     import xlsxwriter
 
-    check_xlsx_size(table)
+    check_xlsx_size(table, more)
     options = {
         "constant_memory": True,
         "tmpdir": str(scratch),
@@ -112,7 +120,7 @@ def write_xlsx(
 def _write_table(
     book: Any, name: str, table: PublishedCsv, token: CancelToken, done: Progress
 ) -> None:
-    sheet = book.add_worksheet(name)
+    sheet = _added(book, name)
     sheet.freeze_panes(1, 0)
     _write_row(sheet, 0, table.columns, book.add_format({"bold": True}))
     written = 0
@@ -120,23 +128,39 @@ def _write_table(
         written = _write_batch(sheet, batch, written, token, done)
 
 
+def _added(book: Any, name: str) -> Any:
+    """A new sheet, in which text that looks like marked-up text of the library is text."""
+    from xlsxwriter.worksheet import Worksheet
+
+    class TextSheet(Worksheet):  # type: ignore[misc]
+        def _xml_rich_inline_string(self, string: str, attributes: Any = ()) -> None:
+            self._xml_inline_string(string, False, attributes)
+
+    return book.add_worksheet(name, TextSheet)
+
+
+def _cut(text: str) -> str:
+    """What a cell holds of a text; Excel counts UTF-16 units."""
+    return text.encode("utf-16-le")[: 2 * XLSX_CHARACTERS].decode("utf-16-le", "ignore")
+
+
 def _write_about(book: Any, about: Sequence[tuple[str, str]]) -> None:
-    notes = book.add_worksheet("About")
+    notes = _added(book, "About")
     bold = book.add_format({"bold": True})
     notes.set_column(0, 0, 24)
     notes.set_column(1, 1, 100, book.add_format({"text_wrap": True}))
     for number, (name, text) in enumerate(about):
         notes.write_string(number, 0, name, bold)
-        notes.write_string(number, 1, text[:XLSX_CHARACTERS])
+        notes.write_string(number, 1, _cut(text))
 
 
 def _write_sheet(book: Any, given: Sheet) -> None:
-    sheet = book.add_worksheet(given.name)
+    sheet = _added(book, given.name)
     sheet.freeze_panes(1, 0)
     sheet.set_column(0, len(given.rows[0]) - 1, 24)
     bold = book.add_format({"bold": True})
     for number, row in enumerate(given.rows):
-        shown = [text[:XLSX_CHARACTERS] for text in row]
+        shown = [_cut(text) for text in row]
         _write_row(sheet, number, shown, None if number else bold)
 
 
@@ -185,9 +209,10 @@ def _write_values(sheet: Any, piece: Any, written: int, token: CancelToken) -> N
 def _write_row(sheet: Any, row: int, values: Sequence[str], style: Any = None) -> None:
     for column, value in enumerate(values):
         if sheet.write_string(row, column, value, style) == -2:
+            units = len(value.encode("utf-16-le")) // 2  # an emoji counts twice in Excel
             raise RefusedError(
                 "export.too-large",
-                f"Row {row:,} holds a value of {len(value):,} characters, but an Excel cell holds "
+                f"Row {row:,} holds a value of {units:,} characters, but an Excel cell holds "
                 f"at most {XLSX_CHARACTERS:,}.",
                 hint="Export to csv or parquet instead.",
             )

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
+from dpdesk.core.plain import quoted
 from dpdesk.io.formats.moments import microseconds
 from dpdesk.io.formats.numbers import number_text
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 PIECE = 4_000
 _NAMED = 8
-_SHOWN = 3
+_SHOWN = 200
 _CELLS, _MOST_SEEN = 40_000, 100_000
 _NUMBER = re.compile(r"-?(\d+(\.\d+)?(e[+-]\d+)?)")
 _SHAPES = {
@@ -65,7 +66,8 @@ class Accepted:
 
     ``letters`` may follow the point of a lettered missing value. Numbers that are not 0 lie between
     ``least`` and ``most``. Moments are counted since ``epoch`` (seconds before 1970), ``scale`` to
-    the second. ``timed_days`` says that a column of dates may hold a time of day.
+    the second. ``timed_days`` says that a column of dates may hold a time of day, ``first_day`` is
+    the first of the program's calendar: it shows earlier ones as missing.
     """
 
     letters: frozenset[str] = frozenset()
@@ -74,6 +76,7 @@ class Accepted:
     epoch: float = 0.0
     scale: int = 1
     timed_days: bool = False
+    first_day: str = ""
 
     def holds_moment(self, text: str) -> bool:
         """Whether a moment comes back to the microsecond, in other programs too."""
@@ -175,7 +178,8 @@ class OutColumn:
         kind = self._kind_of(text)
         if (self.shape or _DECLARED[kind]).fullmatch(text) is None:
             return None
-        if self.shape is not None and kind is not Kind.TIME and text < _FIRST_YEAR:
+        first = self.accepted.first_day if self.shape is None else _FIRST_YEAR
+        if kind is not Kind.TIME and text < first:
             return None
         number = seconds(text, kind)
         if number is None or (kind is Kind.DATETIME and not self.accepted.holds_moment(text)):
@@ -310,15 +314,18 @@ def renamed(columns: Sequence[OutColumn], names: Sequence[str]) -> list[str]:
     """A sentence for each column that the format calls otherwise; of many for the first ones."""
     pairs = [(column.variable.name, name) for column, name in zip(columns, names, strict=True)]
     other = [(name, there) for name, there in pairs if name != there]
-    found = [f"The column `{name}` is called `{there}` in the file." for name, there in other]
-    if len(found) > _NAMED + 1:
-        listed = [f"`{name}` → `{there}`" for name, there in other[_NAMED : _NAMED + _SHOWN]]
-        some = " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
-        more = (
-            f"{len(found) - _NAMED:,} more columns have another name in the file, such as {some}."
-        )
-        return [*found[:_NAMED], more]
-    return found
+    found = [
+        f"The column {quoted(name) if name else 'without a name'} is called {quoted(there)} in "
+        "the file."
+        for name, there in other[: _NAMED + 1]
+    ]
+    if len(other) <= _NAMED + 1:
+        return found
+    rest = other[_NAMED:]
+    listed = [f"{quoted(name)} → {quoted(there)}" for name, there in rest[:_SHOWN]]
+    some = " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
+    more = f"{len(rest):,} more columns have another name in the file"
+    return [*found[:_NAMED], f"{more}{', such as' if len(rest) > _SHOWN else ':'} {some}."]
 
 
 def check_length(column: OutColumn, most: int, program: str) -> None:

@@ -26,21 +26,30 @@ def accepted_names(
     """Names of at most ``most`` bytes of letters, digits and ``_``, each different but for case.
 
     ``first`` and ``other`` are further characters that may begin a name, or stand within it;
-    ``reserved`` are words that are no names. A name that is accepted as it is stays; others are
-    changed as little as possible.
+    ``reserved`` are words that are no names. A name that is accepted as it is stays, whichever
+    other would become the same; others are changed as little as possible.
     """
-    found: list[str] = []
+    flags = re.ASCII if ascii_only else re.NOFLAG
+    plain = [_plain(name, flags, first, other, reserved) for name in names]
+    found: dict[int, str] = {}
     taken: set[str] = set()
-    for name in names:
-        plain = _plain(name, re.ASCII if ascii_only else re.NOFLAG, first, other, reserved)
-        made, number = _cut(plain, most), 1
+    for place, name in enumerate(names):
+        if _cut(plain[place], most) == name and name.upper() not in taken:
+            taken.add(name.upper())
+            found[place] = name
+    numbers: dict[str, int] = {}
+    for place, text in enumerate(plain):
+        if place in found:
+            continue
+        made, number = _cut(text, most), numbers.get(text, 1)
         while made.upper() in taken:
             number += 1
             ending = f"_{number}"
-            made = _cut(plain, most - len(ending)) + ending
+            made = _cut(text, most - len(ending)) + ending
+        numbers[text] = number
         taken.add(made.upper())
-        found.append(made)
-    return found
+        found[place] = made
+    return [found[place] for place in range(len(plain))]
 
 
 def unused_names(names: Iterable[str], start: str) -> Iterator[str]:
@@ -53,7 +62,9 @@ def _plain(
     name: str, flags: re.RegexFlag, first: str, other: str, reserved: re.Pattern[str]
 ) -> str:
     text = re.sub(rf"[^\w{re.escape(first + other)}]", "_", name, flags=flags)
-    if text != name or text.endswith("."):
+    if reserved is STATA_WORDS:  # letters and decimal digits, no other numerals
+        text = "".join(c if c.isalpha() or c.isdecimal() else "_" for c in text)
+    if not text or text != name or text.endswith("."):
         text = text.rstrip("_.") or "v"
     if not (text[0].isalpha() or text[0] in first) or reserved.fullmatch(text):
         text = f"v_{text}"

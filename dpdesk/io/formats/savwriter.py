@@ -41,7 +41,7 @@ _LONGEST = 32_767
 _LINE = 80
 _MOST = float(np.nextafter(-_LOWEST, 0))
 """Beyond are the numbers of a missing value and of the open ends of ranges."""
-_ACCEPTED = Accepted(most=_MOST, epoch=_EPOCH, timed_days=True)
+_ACCEPTED = Accepted(most=_MOST, epoch=_EPOCH, timed_days=True, first_day="1582-10-15")
 _HOLDS = HOLDS["sav"]
 _MEASURES = {"nominal": 1, "ordinal": 2, "scale": 3}
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

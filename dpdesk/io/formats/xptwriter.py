@@ -40,7 +40,7 @@ _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT",
 _USUAL = {Kind.DATE: ("E8601DA", 10), Kind.DATETIME: ("E8601DT", 19), Kind.TIME: ("TIME", 8)}
 _FORMAT = re.compile(r"(.*?[A-Z])(\d*)\.?(\d*)")
 _LETTERS = frozenset(string.ascii_letters + "_")
-_ACCEPTED = Accepted(_LETTERS, SMALLEST, LARGEST, epoch=_SIXTIES)
+_ACCEPTED = Accepted(_LETTERS, SMALLEST, LARGEST, epoch=_SIXTIES, first_day="1582-01-01")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import openpyxl
@@ -21,6 +21,7 @@ from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.io import tablewriters
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.sheetrows import rows_xml
+from dpdesk.io.tablewriters import Sheet
 from tests.helpers import releases as town
 from tests.helpers.ddi_structure import faults
 
@@ -102,7 +103,6 @@ ODD = [
     "",
     " a",
     "b ",
-    "<r>x</r>",
     "_x0041_",
     "a\x01b",
     "\u00a0c",
@@ -111,7 +111,20 @@ ODD = [
     "\ufffe",
     "l" * 20_000,
 ]
-USUAL = ["1", "é", "a & b", "<b>", "it's", 'say "no"', "x\ny", "住所", "a_x00", "😀", "a  b"]
+USUAL = [
+    "1",
+    "é",
+    "a & b",
+    "<b>",
+    "it's",
+    'say "no"',
+    "x\ny",
+    "住所",
+    "a_x00",
+    "😀",
+    "a  b",
+    "<r>x</r>",
+]
 
 
 @pytest.mark.parametrize("values", [USUAL, ODD, [*USUAL, *ODD], [*ODD, *USUAL * 3]])
@@ -140,11 +153,56 @@ def test_only_unusual_values_are_left_to_the_library() -> None:
     assert all(rows_xml(pa.table({"a": [value]}), 2) is None for value in ODD if value)
 
 
-def write_xlsx(table: PublishedCsv, target: Path, scratch: Path) -> None:
+def write_xlsx(
+    table: PublishedCsv,
+    target: Path,
+    scratch: Path,
+    about: Sequence[tuple[str, str]] = (),
+    more: Sequence[Sheet] = (),
+) -> None:
     from datetime import datetime
 
     created = datetime.fromisoformat("2026-03-14")
-    tablewriters.write_xlsx(table, target, [], created, scratch, CancelToken(), lambda rows: None)
+    tablewriters.write_xlsx(
+        table, target, about, created, scratch, CancelToken(), lambda rows: None, more=more
+    )
+
+
+@pytest.mark.parametrize("value", ["<r>x</r>", "<r><t>other</t></r>", "<r>&</r>", "<r>\x01 </r>"])
+def test_what_looks_like_rich_text_is_text(tmp_path: Path, value: str) -> None:
+    path, target = tmp_path / "microdata.csv", tmp_path / "a.xlsx"
+    path.write_text(f"{value},b\n{value},1\n a,2\n", encoding="utf-8")
+    sheets = [Sheet("Codes", [["c", value], [value, "d"]])]
+    write_xlsx(PublishedCsv(path, CancelToken()), target, tmp_path, [(value, value)], sheets)
+    book = openpyxl.load_workbook(target)
+    read = [[cell.value for row in sheet.rows for cell in row] for sheet in book]
+    shown = value.replace("\x01", "_x0001_")
+    assert read[0] == [shown, "b", shown, "1", " a", "2"]
+    assert read[1:] == [[shown, shown], ["c", shown, shown, "d"]]
+
+
+def test_a_sheet_of_codes_too_long_for_excel_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tablewriters, "XLSX_ROWS", 3)
+    path = tmp_path / "microdata.csv"
+    path.write_text("x\n1\n")
+    sheets = [Sheet("Codes", [["code"]] * 4)]
+    with pytest.raises(RefusedError, match=r"sheet `Codes` would have 4 rows, .* at most 3"):
+        write_xlsx(PublishedCsv(path, CancelToken()), tmp_path / "a.xlsx", tmp_path, [], sheets)
+    assert not (tmp_path / "a.xlsx").exists()
+
+
+def test_excel_counts_characters_beyond_the_first_plane_twice(tmp_path: Path) -> None:
+    path, target = tmp_path / "microdata.csv", tmp_path / "a.xlsx"
+    path.write_text("x\n1\n")
+    sheets = [Sheet("Codes", [["😀" * 20_000]])]
+    write_xlsx(PublishedCsv(path, CancelToken()), target, tmp_path, [("a", "😀" * 20_000)], sheets)
+    book = openpyxl.load_workbook(target)
+    assert len(str(book["Codes"]["A1"].value)) == len(str(book["About"]["B1"].value)) == 16_383
+    path.write_text("x\n" + "😀" * 20_000 + "\n", encoding="utf-8")
+    with pytest.raises(RefusedError, match="a value of 40,000 characters"):
+        write_xlsx(PublishedCsv(path, CancelToken()), tmp_path / "b.xlsx", tmp_path)
 
 
 def test_a_table_too_long_for_excel_is_refused_by_name(

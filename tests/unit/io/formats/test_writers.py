@@ -132,7 +132,7 @@ def test_lettered_missing_values_come_back_with_their_letters(form: str, tmp_pat
 def test_names_that_a_program_refuses_are_changed_and_kept_as_labels(tmp_path: Path) -> None:
     names = ["marital-status", "2nd", "marital status", "with"]
     assert accepted_names(names, 32) == ["marital_status", "v_2nd", "marital_status_2", "v_with"]
-    assert accepted_names(["Verheiratet seit", "VERHEIRA"], 8, True) == ["Verheira", "VERHEI_2"]
+    assert accepted_names(["Verheiratet seit", "VERHEIRA"], 8, True) == ["Verhei_2", "VERHEIRA"]
     kept = ["Dauer_", "@x.1", "ότι", "v$"]
     assert accepted_names(kept, 64, first="@", other="#$.") == kept
     assert accepted_names(["_id", "a.", "€"], 32, first="_") == ["_id", "a", "v"]
@@ -142,8 +142,16 @@ def test_names_that_a_program_refuses_are_changed_and_kept_as_labels(tmp_path: P
     told = renamed(columns, [f"v_{number}" for number in range(12)])
     assert told[0] == "The column `0` is called `v_0` in the file."
     assert told[8:] == [
-        "4 more columns have another name in the file, such as `8` → `v_8`, `9` → `v_9` and "
-        "`10` → `v_10`."
+        "4 more columns have another name in the file: `8` → `v_8`, `9` → `v_9`, `10` → `v_10` and "
+        "`11` → `v_11`."
+    ]
+    columns = [OutColumn(Variable(f"{number}"), Accepted()) for number in range(300)]
+    told = renamed(columns, [f"v_{number}" for number in range(300)])
+    assert told[8].startswith("292 more columns have another name in the file, such as `8` → `v_8`")
+    hidden = [OutColumn(Variable(name), Accepted()) for name in ("", "a\x1b\u202eb")]
+    assert renamed(hidden, ["v", "a__b"]) == [
+        "The column without a name is called `v` in the file.",
+        "The column `a\\x1b\\u202eb` is called `a__b` in the file.",
     ]
 
 
@@ -392,6 +400,18 @@ def test_the_width_of_a_format_of_sas_is_not_one_of_spss(tmp_path: Path) -> None
     book = Codebook((Variable("v", "", Kind.DATE, format="DATE9", missing=missing),))
     meta = pyreadstat.read_sav(written(tmp_path, "sav", ["v"], [["2018-05-06"]], book))[1]
     assert meta.original_variable_types["v"] == "DATE11"
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_days_before_the_calendar_of_a_program_stay_texts(form: str, tmp_path: Path) -> None:
+    book = Codebook((Variable("d", kind=Kind.DATE), Variable("m", kind=Kind.DATETIME)))
+    first = {"sav": "1582-10-15", "xpt": "1582-01-01", "dta": "0100-01-01"}[form]
+    for day, kept in ((first, True), ("1581-12-31", form == "dta")):
+        rows = [[day, f"{day} 10:00:00"], ["2018-05-06", "2018-05-06 10:10:10"]]
+        found = head(written(tmp_path, form, ["d", "m"], rows, book))
+        assert [list(row) for row in found.head] == rows
+        kinds = {variable.kind for variable in found.variables}
+        assert kinds == ({Kind.DATE, Kind.DATETIME} if kept else {Kind.TEXT})
 
 
 @pytest.mark.parametrize("form", ["%tq", "%tmMonth_CCYY", "%-tw", "%th", "%tC"])

@@ -1,4 +1,4 @@
-"""Names in SPSS files stay with their columns, also where a reader renames them one by one."""
+"""Names in files of SPSS, Stata and SAS stay with their columns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpdesk.io.formats.outnames import STATA_WORDS, accepted_names
 from tests.helpers.stat_files import head
 from tests.unit.io.formats.test_writers import written
 
@@ -76,3 +77,25 @@ def test_columns_of_long_texts_keep_their_names_among_others(
     kept = [name for name in names if name.isidentifier()]
     assert [name for name in shown if name in kept] == kept
     assert list(head(path).head[0]) == row
+
+
+def test_a_name_that_is_accepted_as_it_is_stays_whatever_stands_before_it(tmp_path: Path) -> None:
+    names = ["inc.net", "a b", "inc_net", "A_B", "inc net", "", "", "v", "v_2"]
+    found = accepted_names(names, 32)
+    assert found == ["inc_net_2", "a_b_2", "inc_net", "A_B", "inc_net_3", "v_3", "v_4", "v", "v_2"]
+    many = ["c 1"] * 3_000 + ["c_7"]
+    assert accepted_names(many, 8)[-1] == "c_7"
+    assert len({name.upper() for name in accepted_names(many, 8)}) == len(many)
+    for form in ("sav", "dta", "xpt"):
+        plain = ["inc.net" if form != "sav" else "inc net", "inc_net", "x"]
+        read = head(written(tmp_path, form, plain, [["100", "999", "1"]]))
+        names = [variable.name for variable in read.variables]
+        assert dict(zip(names, read.head[0], strict=True))["inc_net"] == "999"
+
+
+def test_numerals_that_are_no_digits_are_no_letters_in_stata() -> None:
+    names = ["m²", "größe٣", "a½b", "हिन्दी"]
+    assert accepted_names(names, 32, first="_", reserved=STATA_WORDS) == [
+        "m", "größe٣", "a_b", "ह_न_द",
+    ]  # fmt: skip
+    assert accepted_names(names[:1], 64, first="@", other="#$.") == ["m²"]
