@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.labels import Kind
+from dpdesk.io.formats import sas_formats
 from dpdesk.io.formats.numbers import number_text
 
 Floats = NDArray[np.float64]
@@ -32,16 +33,6 @@ _SPSS_KINDS = (
     (Kind.DATE, r"(DATE|ADATE|EDATE|JDATE|SDATE|QYR|MOYR|WKYR)[\d.]*"),
     (Kind.TIME, r"(TIME|MTIME)[\d.]*"),
 )
-_SAS_KINDS = (
-    (Kind.DATETIME, r"(DATETIME|DATEAMPM|DTDATE|NLDATM\w*?|[EB]8601D[TZN]|MDYAMPM)[\d.]*"),
-    (
-        Kind.DATE,
-        r"(DATE|DAY|DDMMYY[BCDNPS]?|MMDDYY[BCDNPS]?|YYMMDD[BCDNPS]?|JULIAN|JULDAY|MONYY|YYMM[CDNPS]?"
-        r"|MMYY[CDNPS]?|YYMON|YYQ[CDNPSR]*|QTRR?|YEAR|WEEKDATX?|WORDDATX?|WEEK[UVW]"
-        r"|MONTH|MONNAME|DOWNAME|WEEKDAY|NLDATE\w*?|[EB]8601DA)[\d.]*",
-    ),
-    (Kind.TIME, r"(TIME|TIMEAMPM|TOD|HHMM|HOUR|MMSS|NLTIM\w*?|[EB]8601TM)[\d.]*"),
-)
 _STATA_KINDS = (
     (Kind.TIME, r"%-?tcHH:MM(:SS)?"),
     (Kind.DATETIME, r"%-?tc.*"),
@@ -49,13 +40,19 @@ _STATA_KINDS = (
 )
 _MOST, _TOLD = 4e18, 0.5
 """Microseconds that 64 bits hold with any epoch; how near doubles tell them apart."""
-_BY_FORMAT = {"sav": _SPSS_KINDS, "sas7bdat": _SAS_KINDS, "xpt": _SAS_KINDS, "dta": _STATA_KINDS}
+_BY_FORMAT = {
+    "sav": _SPSS_KINDS,
+    "sas7bdat": sas_formats.KINDS,
+    "xpt": sas_formats.KINDS,
+    "dta": _STATA_KINDS,
+}
 
 _COUNTED = {
     "dta": re.compile(r"%-?t[Cwmqhyb].*"),
     "sav": re.compile(r"(DTIME|WKDAY|MONTH)[\d.]*"),
 }
 """Formats that show numbers as periods, days of the week or durations."""
+_TRANSPORT = 8
 PROGRAMS = frozenset(_BY_FORMAT)
 """Formats whose display formats are known."""
 
@@ -77,24 +74,22 @@ def kind_of(file_format: str, display: str) -> Kind:
 
 
 def shows(file_format: str, display: str, kind: Kind) -> bool:
-    """Whether a display format is one that the program knows for values of this kind."""
+    """Whether a display format is one that the program knows for values of this kind.
+
+    Names of more than 8 letters have no room in SAS transport files.
+    """
+    if file_format == "xpt" and len(display.rstrip("0123456789.")) > _TRANSPORT:
+        return False
     if kind is not Kind.NUMBER:
         return kind_of(file_format, display) is kind
     counted = _COUNTED.get(file_format)
     return counted is not None and counted.fullmatch(display) is not None
 
 
-_SAS_BUILT_IN = re.compile(
-    r"\$?(|F|BEST[DX]?|CHAR|UPCASE|ASIS|Z|COMMAX?|DOLLARX?|EURO\w*|NUMX?|NLNUM\w*|NLMN\w*|E|D"
-    r"|PERCENTN?|NEGPAREN|HEX|BINARY|OCTAL|IB|PIB|RB|PD|ZD|ROMAN|WORDS|WORDF|FRACT|SSN|VARYING|QUOTE"
-    r"|REVERJ|REVERS|MSGCASE|BASE64X|UTF\w*|YEN|PVALUE|SIZEK\w*|VAXRB|FLOAT|IEEE|S370\w*)",
-    re.IGNORECASE,
-)
-
-
 def is_own_format(display: str) -> bool:
     """Whether a format (without its width) is none that SAS has: it was made for labels."""
-    return not _SAS_BUILT_IN.fullmatch(display) and kind_of("sas7bdat", display) is Kind.NUMBER
+    known = sas_formats.BUILT_IN.fullmatch(display) is not None
+    return not known and kind_of("sas7bdat", display) is Kind.NUMBER
 
 
 def clock_of(file_format: str, kind: Kind) -> Clock:
