@@ -8,7 +8,7 @@ from html import escape
 from dpdesk.report.page_tree import Node, parse_page
 
 _TAGS = frozenset(
-    """section header h1 h2 h3 p ul ol li dl dt dd div span strong code
+    """section header h1 h2 h3 p ul ol li dl dt dd div span strong code bdi
     table caption thead tbody tr th td figure figcaption details summary
     svg title desc defs pattern g line rect path circle text""".split()  # noqa: SIM905
 )

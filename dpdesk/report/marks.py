@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 _QUOTED = re.compile(r"`([^`]+)`")
 _TAG = re.compile(r"(<[^>]*>)")
 _AS_IT_IS = ("<style", "<code", '<span class="value"')
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_LETTERS = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+_RIGHT_TO_LEFT = re.compile(f"[{_LETTERS}]+(?: +[{_LETTERS}]+)*")
+_APART = frozenset({"title", "style", "svg", "bdi"})
 _UNITS = (
     "%|×|rows?|people|persons?|edges?|cells?|tables?|bits?|bytes|units|UTC|"
     "Zeilen?|Person(?:en)?|Kanten?|Zellen?|Tabellen?|Bits?|Einheiten"
@@ -52,6 +56,33 @@ def tied(page: str) -> str:
             continue
         pieces[place] = tied_text(pieces[place])
     return "".join(pieces)
+
+
+def isolated(page: str) -> str:
+    """The page, in which no value of the data turns the order of the words around it.
+
+    Characters that turn the direction of what follows them, unseen, are written as their numbers
+    (as ``U+202E`` is elsewhere). Words that are written from right to left stand apart from the
+    numbers and marks beside them, wherever elements may stand; drawings hold each text by itself.
+    """
+    page = _TURNING.sub(lambda found: rf"\u{ord(found[0]):04x}", page)
+    if _RIGHT_TO_LEFT.search(page) is None:
+        return page
+    pieces, within = _TAG.split(page), ""
+    for place, piece in enumerate(pieces):
+        if place % 2:
+            within = _within(piece, within)
+        elif not within:
+            pieces[place] = _RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", piece)
+    return "".join(pieces)
+
+
+def _within(tag: str, within: str) -> str:
+    """The element that a tag opens, or leaves open, in which no other elements may stand."""
+    if within:
+        return "" if tag == f"</{within}>" else within
+    name = tag.strip("</>").partition(" ")[0]
+    return name if name in _APART and not tag.startswith("</") else ""
 
 
 def tied_text(text: str) -> str:

@@ -12,7 +12,7 @@ from dpdesk.core.language import ENGLISH, Untranslated, languages, voice
 from dpdesk.core.plain import EMPTY
 from dpdesk.core.spoken_charts import spoken_chart
 from dpdesk.report.fields import FIELDS
-from dpdesk.report.marks import marked, tied
+from dpdesk.report.marks import isolated, marked, tied
 from dpdesk.report.speech import Messages, count, counted, day, evidence, say, text
 from dpdesk.report.svg import render_chart
 
@@ -25,10 +25,11 @@ MOST_TABLE_ROWS = 500
 def render(template: str, values: Mapping[str, object]) -> bytes:
     """A page as UTF-8 bytes with LF line ends; every value is escaped.
 
-    It is in the language that :func:`dpdesk.core.language.speaking` has set.
+    It is in the language that :func:`dpdesk.core.language.speaking` has set. No value turns the
+    direction in which others are read, see :func:`~dpdesk.report.marks.isolated`.
     """
     page = template_environment().get_template(template).render(values, language=voice().language)
-    page = tied(page)
+    page = isolated(tied(page))
     return (page.replace("\r\n", "\n").rstrip("\n") + "\n").encode("utf-8", "replace")
 
 
@@ -138,7 +139,8 @@ def plain_value(value: object) -> str:
         parts = (f"{key}: {plain_value(item)}" for key, item in value.items())
         return ("; " if lists else ", ").join(parts) or _none()
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(plain_value(item) for item in value) or _none()
+        empty = voice().text(EMPTY)
+        return ", ".join(empty if item == "" else plain_value(item) for item in value) or _none()
     return str(value)
 
 

@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 
 from dpdesk.core.charts import format_figure
 from dpdesk.core.language import Untranslated
-from dpdesk.report.marks import marked, tied, tied_text
+from dpdesk.report.marks import isolated, marked, tied, tied_text
 
 
 def test_names_in_backticks_are_code_and_escaped() -> None:
@@ -59,3 +59,26 @@ def test_tags_styles_code_and_values_keep_their_blanks() -> None:
 )
 def test_a_share_is_nothing_or_all_only_where_it_is(share: float, shown: str) -> None:
     assert format_figure(share, "share") == shown
+
+
+def test_what_turns_the_direction_of_others_is_written_as_its_number() -> None:
+    page = '<title>a\u202eb</title><p title="x\u2067y">\u202etxt \u2066 5</p><text>\u202d</text>'
+    shown = r'<title>a\u202eb</title><p title="x\u2067y">\u202etxt \u2066 5</p><text>\u202d</text>'
+    assert isolated(page) == shown
+    marks = "<p>a\u200eb \u200f c</p>"  # these turn nothing but themselves
+    assert isolated(marks) == marks
+
+
+def test_words_from_right_to_left_stand_apart_from_numbers_beside_them() -> None:
+    page = (
+        '<title>גיל 5</title><p class="גיל">גיל, מין אחר 5: (סוג)</p>'
+        "<svg><title>גיל</title><text>גיל</text></svg><code>גיל</code> עמר"
+    )
+    once = (
+        '<title>גיל 5</title><p class="גיל"><bdi>גיל</bdi>, <bdi>מין אחר</bdi> 5: '
+        "(<bdi>סוג</bdi>)</p>"
+        "<svg><title>גיל</title><text>גיל</text></svg><code><bdi>גיל</bdi></code> <bdi>עמר</bdi>"
+    )
+    assert isolated(page) == once
+    assert isolated(once) == once
+    assert isolated("<p>Größe 5</p>") == "<p>Größe 5</p>"

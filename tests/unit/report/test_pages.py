@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.report.embedding import content_of
+from dpdesk.report.page_tree import parse_page
 from dpdesk.report.pages import cell_text, flattened, plain_value, render, visible
 from dpdesk.report.words import compared_lines
 from tests.helpers import releases as town
@@ -121,7 +123,34 @@ def test_values_that_cannot_be_seen_are_shown(value: str, shown: str) -> None:
     assert visible(value) == shown
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_names_turn_no_words_around_them_on_any_page(language: str, tmp_path: Path) -> None:
+    source = town.write_source(tmp_path / "source")
+    plan, data = source.read_text("utf-8"), (source.parent / town.SOURCE)
+    source.write_text(
+        f'language = "{language}"\n{plan}'.replace("\nage =", '\n"a\u202ege" =').replace(
+            "\ntown =", '\n"מין" ='
+        ),
+        "utf-8",
+    )
+    text = data.read_text("utf-8")
+    data.write_text(text.replace(",age,town,", ",a\u202ege,מין,", 1), "utf-8")
+    with AppContext.open(tmp_path / "home") as context:
+        made = town.release(source, tmp_path / "out", context).out
+    for page in (made / "public/about.html", made / "internal/report.html"):
+        html = page.read_text("utf-8")
+        assert "\u202e" not in html
+        assert r"a\u202ege" in html
+        assert "<bdi>מין</bdi>" in html
+        assert parse_page(page.read_bytes()).find("bdi") is not None
+        assert f'lang="{language}"' in html
+        assert "<bdi>מין</bdi>" in content_of(page.read_bytes(), "x-")
+
+
 def test_plain_values_read_as_words() -> None:
+    assert plain_value([""]) == "(empty)"
+    assert plain_value(["", "98"]) == "(empty), 98"
+    assert plain_value([]) == "none"
     assert plain_value({"a": [1, 2.5, None], "b": True}) == "a: 1, 2.5, –; b: yes"
     assert plain_value({"a": 1, "b": True}) == "a: 1, b: yes"
     assert plain_value([]) == plain_value({}) == "none"
