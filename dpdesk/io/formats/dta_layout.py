@@ -40,7 +40,9 @@ class DtaLayout:
     ``floats`` holds, for each column of floating-point numbers, its number from 0, its place in a
     row and its bytes (4 or 8). ``texts`` is where the long texts (strL) begin, 0 when there are
     none; the bytes of a row number are ``wide`` there. ``longs`` holds the columns of such texts,
-    with their places in a row; ``strings`` those of fixed length, with places and bytes.
+    with their places in a row; ``strings`` those of fixed length, with places and bytes. ``extras``
+    is where the characteristics begin (see :mod:`dpdesk.io.formats.dta_characteristics`), 0 before
+    format 105, which has none.
     """
 
     order: str
@@ -55,6 +57,7 @@ class DtaLayout:
     names: tuple[bytes, ...] = ()
     longs: tuple[tuple[int, int], ...] = ()
     strings: tuple[tuple[int, int, int], ...] = ()
+    extras: int = 0
 
 
 def read_layout(path: Path) -> DtaLayout | None:
@@ -106,8 +109,21 @@ def _tagged(file: IO[bytes], head: bytes) -> DtaLayout:
     names = _names(file, count, 33 if release == 117 else 129)
     wide = 4 if release == 117 else 8
     longs, strings = _longs(kinds), _strings(kinds, _WIDTHS, _WIDTHS)
+    extras = places[8] + len(b"<characteristics>")
     return DtaLayout(
-        order, rows, width, start, count, floats, texts, wide, release, names, longs, strings
+        order,
+        rows,
+        width,
+        start,
+        count,
+        floats,
+        texts,
+        wide,
+        release,
+        names,
+        longs,
+        strings,
+        extras,
     )
 
 
@@ -156,8 +172,9 @@ def _old(file: IO[bytes], head: bytes) -> DtaLayout:
     names = _names(file, count, name)
     form = 7 if release < 105 else 12 if release < 114 else 49
     file.seek(2 * (count + 1) + count * (form + name + label), 1)
+    extras, entry = 0 if release < 105 else file.tell(), entry_head(order, release)
     while release >= 105:
-        kind, length = struct.unpack(*_entry(file, order, release))
+        kind, length = struct.unpack(entry, file.read(struct.calcsize(entry)))
         if kind == 0 and length == 0:
             break
         if length < 0:
@@ -173,14 +190,13 @@ def _old(file: IO[bytes], head: bytes) -> DtaLayout:
         floats = ()
     return DtaLayout(
         order, rows, width, file.tell(), count, floats, release=release, names=names,
-        strings=_strings(kinds, widths, numbers),
+        strings=_strings(kinds, widths, numbers), extras=extras,
     )  # fmt: skip
 
 
-def _entry(file: IO[bytes], order: str, release: int) -> tuple[str, bytes]:
-    """The head of a characteristic: how it is packed, and its bytes."""
-    packed = f"{order}B{'h' if release < 110 else 'i'}"
-    return packed, file.read(struct.calcsize(packed))
+def entry_head(order: str, release: int) -> str:
+    """How the head of a characteristic, its kind and its length, is packed before format 117."""
+    return f"{order}B{'h' if release < 110 else 'i'}"
 
 
 def _floats(

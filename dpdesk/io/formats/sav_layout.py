@@ -5,6 +5,7 @@ The layout is that of the PSPP developers' guide, chapter "System File Format".
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,6 +22,9 @@ SLOT = 8
 _HEADER_BYTES = 176
 _VARIABLE, _LABELS, _LABELLED, _DOCUMENT, _EXTENSION, _END = 2, 3, 4, 6, 7, 999
 _MACHINE, _FLOATS, _LONG_NAMES, _VERY_LONG, _ENCODING, _LONG_LABELS = 3, 4, 13, 14, 20, 21
+_FILE_ATTRIBUTES, _ATTRIBUTES = 17, 18
+_ATTRIBUTE = re.compile(rb"([^:/()\[\]\n]+)(?:\[[0-9]+\])?\((?:'[^\n]*'\n)+\)")
+"""The name of an attribute, before its values in marks, each on a line of its own."""
 _LONGEST_NAME = 64
 _ASCII = (0, 2, 3)
 """Code pages that say nothing of letters beyond those of ASCII; 0 where there is none."""
@@ -128,6 +132,17 @@ def names_encoding(path: Path) -> bool:
     return False
 
 
+def custom_attributes(path: Path) -> tuple[str, ...]:
+    """Attributes that people gave to columns or to the file; not those of SPSS, as ``$@Role``."""
+    with path.open("rb") as file, suppress(struct.error, ValueError, IndexError, LookupError):
+        dictionary = _Dictionary(file)
+        dictionary.layout()
+        encoding = dictionary.encoding or "latin-1"
+        names = [name.decode(encoding, "replace") for name in dictionary.attributes]
+        return tuple(dict.fromkeys(name for name in names if not name.startswith(("$", "@"))))
+    return ()
+
+
 class _NoColumnError(ValueError):
     """Value labels of a place of which no column is described."""
 
@@ -151,6 +166,7 @@ class _Dictionary:
         self._names: dict[bytes, bytes] = {}
         self._labels: list[tuple[int, bytes, bytes]] = []
         self._named: list[Label] = []
+        self.attributes: list[bytes] = []
         self._floats = (_SYSMIS, _HIGHEST, _LOWEST)
 
     @staticmethod
@@ -285,6 +301,8 @@ class _Dictionary:
                     self._names[name.upper()] = long.rstrip(b" \0")
         elif subtype == _LONG_LABELS and 0 <= size * count <= self._end:
             self._long_labels(self._file.read(size * count))
+        elif subtype in (_FILE_ATTRIBUTES, _ATTRIBUTES) and 0 <= size * count <= self._end:
+            self.attributes += _ATTRIBUTE.findall(self._file.read(size * count))
         elif subtype == _ENCODING and 0 <= size * count <= _LONGEST_NAME:
             self.encoding = self._file.read(size * count).decode("ascii", "replace").strip(" \0")
         else:

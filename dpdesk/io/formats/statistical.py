@@ -34,6 +34,7 @@ from dpdesk.io.formats.strange import (
     without_ranges,
 )
 from dpdesk.io.formats.table import Notes, Values, damaged
+from dpdesk.io.formats.unkept import note_unkept
 
 if TYPE_CHECKING:
     import pyarrow
@@ -89,6 +90,7 @@ class StatisticalReader:
         self._note_guess(text for variable in self.variables for text in _words(variable))
         self._check_labels()
         self._refuse_losses(request.limit)
+        note_unkept(self._path, self._format, meta, self.notes)
 
     def _take_encoding(self, told: str, named: str | None) -> bool:
         """Take the encoding that the plan names, or the file, or else what is guessed.

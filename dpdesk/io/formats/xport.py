@@ -20,6 +20,7 @@ from dpdesk.io.formats.sas_catalogs import labels_of_columns
 from dpdesk.io.formats.stat_faults import check_names, no_rows, note_cut
 from dpdesk.io.formats.strange import note_rounded, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
+from dpdesk.io.formats.unkept import note_file_label
 from dpdesk.io.formats.xport_layout import CARD, Field, Member, read_members
 from dpdesk.io.formats.xport_words import Words
 
@@ -50,6 +51,7 @@ class TransportReader:
         self.rows: int | None = self._count()
         if self.rows == 0:
             raise no_rows(self._path.name, len(self.variables))
+        note_file_label(self.notes, self._member.label.decode(self.encoding, "replace"))
 
     def _members(self) -> dict[str, Member]:
         """The tables by their names; raises InputError ``read.names`` for two of the same name."""

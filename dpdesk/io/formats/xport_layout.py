@@ -34,7 +34,10 @@ class Field:
 
 @dataclass(frozen=True)
 class Member:
-    """A table of the file: its name, its columns, where its rows lie, and how many it says."""
+    """A table of the file: its name, its columns, where its rows lie, and how many it says.
+
+    ``label`` is the table's own, as bytes.
+    """
 
     name: str
     fields: tuple[Field, ...]
@@ -42,6 +45,7 @@ class Member:
     start: int
     stop: int
     rows: int | None = None
+    label: bytes = b""
 
 
 def read_members(path: Path) -> tuple[Member, ...]:
@@ -111,7 +115,8 @@ def _member(file: IO[bytes], name: str, start: int, stop: int) -> Member:
     table = title.decode("ascii", "replace").strip()
     said = header[1].strip()
     rows = int(said) if header[0] == b"OBSV8   " and said.isdigit() and int(said) else None
-    return Member(table, tuple(fields), row_bytes, file.tell(), stop, rows)
+    label = cards[3][32:72].strip(b" \0")
+    return Member(table, tuple(fields), row_bytes, file.tell(), stop, rows, label)
 
 
 def _field(raw: bytes, long_names: bool, start: int) -> Field:

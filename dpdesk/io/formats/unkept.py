@@ -1,0 +1,66 @@
+"""What a statistical file says beside its columns and their values, and no release holds: noted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dpdesk.core.plain import quoted
+from dpdesk.io.formats.dta_characteristics import FILE, Characteristic, characteristics
+from dpdesk.io.formats.sav_layout import custom_attributes
+from dpdesk.io.formats.table import Notes
+
+_NAMED = 5
+_NOTE = re.compile(r"note[1-9][0-9]*")
+_LANGUAGES, _LANGUAGE = "_lang_list", "_lang_c"
+
+
+def note_unkept(path: Path, file_format: str, meta: Any, notes: Notes) -> None:
+    """Note label, documents, sets, attributes, languages and notes of a file, once for each kind.
+
+    ``meta`` is what the reading library tells of the file.
+    """
+    note_file_label(notes, str(meta.file_label or ""))
+    if file_format == "sav":
+        if meta.notes:
+            lines = f"{len(meta.notes):,}"
+            notes.add("documents", f"The documents of the file (lines: {lines}) are not kept.")
+        if meta.mr_sets:
+            sets = _listed([f"${name}" for name in meta.mr_sets])
+            notes.add("sets", f"Sets of multiple responses are not kept: {sets}.")
+        if attributes := custom_attributes(path):
+            notes.add("attributes", f"Custom attributes are not kept: {_listed(attributes)}.")
+    elif file_format == "dta":
+        _note_characteristics(characteristics(path), notes)
+
+
+def note_file_label(notes: Notes, label: str) -> None:
+    """Note the label of a file, or of its table, where it has one."""
+    if label.strip():
+        notes.add("file label", f"The label of the file is not kept: {quoted(label.strip())}.")
+
+
+def _note_characteristics(found: Sequence[Characteristic], notes: Notes) -> None:
+    of_file = {one.name: one.text for one in found if one.owner == FILE}
+    read = of_file.get(_LANGUAGE, "")
+    others = [name for name in of_file.get(_LANGUAGES, "").split() if name != read]
+    if others:
+        notes.add(
+            "languages",
+            f"Labels in other languages than {quoted(read)} are not kept: {_listed(others)}.",
+        )
+    owners = [one.owner for one in found if _NOTE.fullmatch(one.name)]
+    if count := owners.count(FILE):
+        notes.add("file notes", f"The notes of the file (there are {count:,}) are not kept.")
+    if columns := list(dict.fromkeys(owner for owner in owners if owner != FILE)):
+        notes.add("column notes", f"Notes of columns are not kept: {_listed(columns)}.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of some names, and how many more."""
+    shown = [quoted(name) for name in names[:_NAMED]]
+    if len(names) > _NAMED:
+        shown.append(f"{len(names) - _NAMED:,} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
