@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import is_own_format
 from dpdesk.io.formats.plain_labels import PLAIN, check_texts, of_values
 from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
+from dpdesk.io.formats.sas_ranges import Format, formats_of
 from dpdesk.io.formats.table import Notes, listed
 
 _WIDTHS = ".0123456789"
@@ -37,9 +39,11 @@ def labels_of_columns(
     if named is None:
         notes.add("catalog", f"Value labels come from {catalog.name} beside the file.")
     found: dict[str, Labels] = {}
+    more = _formats(catalog, notes)
     for name, format_name in formats.items():
         if format_name and format_name.upper() in by_format:
-            found[name] = by_format[format_name.upper()]
+            labels = by_format[format_name.upper()]
+            found[name] = _of_single(name, labels, more.get(format_name.upper()), notes)
             texts = of_values(plain.get(format_name.upper(), {}))
             check_texts(catalog.name, name, texts, endings, notes)
         elif is_own_format(format_name):
@@ -49,6 +53,42 @@ def labels_of_columns(
                 f"{format_name}; the values are read without.",
             )
     return found
+
+
+def _formats(catalog: Path, notes: Notes) -> Mapping[str, Format]:
+    """What the formats hold beside labels of single values; noted when that cannot be told."""
+    try:
+        return formats_of(catalog)
+    except (ValueError, IndexError, struct.error):
+        notes.add(
+            "ranges",
+            f"The catalogue {catalog.name} could not be looked through for ranges of values; the "
+            "label of one is read as that of its first value.",
+        )
+        return {}
+
+
+def _of_single(column: str, labels: Labels, more: Format | None, notes: Notes) -> Labels:
+    """Labels of single values; noted are those of ranges, of all other values, and of missing."""
+    if more is not None and more.ranges:
+        notes.add(
+            f"ranges {column}",
+            f"Column `{column}`: the format {more.name} has labels of ranges of values; they are "
+            "left out.",
+        )
+    if more is not None and more.others:
+        notes.add(
+            f"others {column}",
+            f"Column `{column}`: the format {more.name} has a label for all other values; it is "
+            "left out.",
+        )
+    if any(code != code for code in labels):
+        notes.add(
+            f"label nan {column}",
+            f"Column `{column}`: the missing value has a label; it is left out.",
+        )
+    ranges = () if more is None else more.ranges
+    return {code: text for code, text in labels.items() if code not in ranges}
 
 
 def _note_none(formats: Mapping[str, str], notes: Notes) -> None:
