@@ -65,7 +65,7 @@ def write_sas_bytes(
         pages += [
             _page(form, _DATA, [], raw[at : at + each]) for at in range(first, len(raw), each)
         ]
-    path.write_bytes(_header(form, len(pages), code) + b"".join(pages))
+    path.write_bytes(sas_header(form, len(pages), code) + b"".join(pages))
     return path
 
 
@@ -76,7 +76,8 @@ def _row(form: Form, columns: Sequence[tuple[str, int]], row: Sequence[Cell]) ->
     )
 
 
-def _header(form: Form, pages: int, code: int) -> bytes:
+def sas_header(form: Form, pages: int, code: int) -> bytes:
+    """The header of a file of so many pages of 4096 bytes; ``code`` is its encoding."""
     size = 8192 if form.wide else 1024
     made = bytearray(size)
     made[:32] = MAGIC

@@ -1,75 +1,103 @@
-"""Small SAS catalogues (.sas7bcat) made byte by byte: formats of numbers or texts with labels."""
+"""Small SAS catalogues (.sas7bcat) made byte by byte: the labels of formats."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-MAGIC = bytes(12) + bytes.fromhex("c2ea8163b31411cfbd92080009c7318c181f1011")
-_HEAD, _PAGE, _INDEX, _MARK = 1024, 4096, 856, 212
-Value = float | str | tuple[float, float]
-Labelled = Sequence[tuple[Value, bytes]]
-MISSING = b"\0\0\1" + b"\xff" * 5
-"""The bytes of the missing value."""
+from tests.helpers.sas_bytes import Form, sas_header
+
+_PAGE, _PLACE = 4096, 64
+_LETTERS = "_.ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+Ends = tuple[float | str, float | str]
+Entry = tuple[Ends, int]
+"""The ends of a range (twice the same for one value), and the number of its label from 0."""
+Formats = dict[str, tuple[Sequence[Entry], Sequence[str]]]
+"""Entries and labels by the name of a format."""
 
 
-def write_catalog_bytes(
-    path: Path, formats: Mapping[str, Labelled], others: Mapping[str, bytes] | None = None
+def write_catalog(
+    path: Path,
+    formats: Formats,
+    form: Form,
+    copies: int = 4,
 ) -> Path:
-    """A catalogue of formats, each a list of values (or a range of two numbers) and labels.
+    """A catalogue of formats with their entries and labels.
 
-    The missing value is NaN; ``others`` holds labels for all other values.
+    A number stands ``copies`` times in an entry: the start of a range, then its end.
     """
-    blocks = [_block(name, labels, (others or {}).get(name)) for name, labels in formats.items()]
-    pages = [bytearray(_PAGE) for _ in range(4 + len(blocks))]
-    for number, block in enumerate(blocks):
-        at, page = _INDEX + number * _MARK, 4 + number
-        mark = bytearray(_MARK)
-        mark[:4], mark[50:51] = b"XLSR", b"O"
-        struct.pack_into("<HHHH", mark, 4, page + 1, 0, 64, 0)
-        pages[1][at : at + _MARK] = mark
-        struct.pack_into("<IHH", pages[page], 64, 0, 0, len(block))
-        pages[page][80 : 80 + len(block)] = block
-    path.write_bytes(_header(len(pages)) + b"".join(pages))
+    pages = [bytes(_PAGE) for _ in range(3)]
+    index = b""
+    for name, (entries, labels) in formats.items():
+        pages.append(_chained(form, _block(form, name, entries, labels, copies)))
+        index += _pointer(form, len(pages))
+    first = 856 + (152 if form.wide else 0)
+    pages[1] = (bytes(first) + index).ljust(_PAGE, b"\0")
+    header = bytearray(sas_header(form, len(pages), 20))
+    header[15], header[156:164] = 0x63, b"CATALOG "
+    path.write_bytes(bytes(header) + b"".join(pages))
     return path
 
 
-def _header(pages: int) -> bytes:
-    made = bytearray(_HEAD)
-    made[:32] = MAGIC
-    made[32], made[35], made[37], made[39], made[70] = 0x22, 0x22, 1, ord("2"), 20
-    made[84:92], made[92:100], made[156:164] = b"SAS FILE", b"FORMATS ", b"CATALOG "
-    struct.pack_into("<III", made, 196, _HEAD, _PAGE, pages)
-    made[216:224] = b"9.0401M5"
+def _pointer(form: Form, page: int) -> bytes:
+    pad = 4 if form.wide else 0
+    made = bytearray(284 + pad if form.wide else 212)
+    made[:4], made[(74 if form.wide else 50) + pad] = b"XLSR", ord("O")
+    far = form.size
+    made[far : 2 * far] = form.words(page)
+    made[2 * far : 2 * far + 2] = form.shorts(_PLACE)
     return bytes(made)
 
 
-def _block(name: str, labels: Labelled, other: bytes | None) -> bytes:
-    head = bytearray(106)
-    head[8:16] = name.encode().ljust(8)
-    struct.pack_into("<II", head, 38, len(labels), len(labels) + (other is not None))
-    struct.pack_into("<I", head, 66, 0 if other is None else len(labels) + 1)
-    entries = b"".join(_entry(number, value) for number, (value, _) in enumerate(labels))
-    texts = [text for _, text in labels] + ([] if other is None else [other])
-    return bytes(head) + entries + b"".join(_label(text) for text in texts)
+def _chained(form: Form, block: bytes) -> bytes:
+    """A page with a block in one part."""
+    head = bytearray(32 if form.wide else 16)
+    at = 10 if form.wide else 6
+    head[at : at + 2] = form.shorts(len(block))
+    made = bytes(_PLACE) + bytes(head) + block
+    assert len(made) <= _PAGE
+    return made.ljust(_PAGE, b"\0")
 
 
-def _entry(number: int, value: Value) -> bytes:
-    if isinstance(value, str):
-        raw = value.encode().ljust(16)
+def _block(
+    form: Form, name: str, entries: Sequence[Entry], labels: Sequence[str], copies: int
+) -> bytes:
+    made = bytearray(138 if form.wide else 106)
+    long = (0x20 if form.wide else 0x80) if len(name) > 8 else 0
+    made[2:4], made[8:16] = form.shorts(long), name[:8].ljust(8).encode()
+    at = 42 if form.wide else 38
+    made[at : at + 2 * form.size] = form.words(len(entries), len(labels))
+    rest = [at for at in range(len(labels)) if at not in [label for _, label in entries]]
+    if rest:
+        at = 74 if form.wide else 66
+        made[at : at + form.size] = form.words(rest[0] + 1)
+    more = name.ljust(32).encode() if long else b""
+    body = b"".join(_entry(form, ends, label, copies) for ends, label in entries)
+    for label in labels:
+        raw = label.encode()
+        body += bytes(8) + form.shorts(len(raw)) + raw + b"\0"
+    return bytes(made) + more + body
+
+
+def _entry(form: Form, ends: Ends, label: int, copies: int) -> bytes:
+    made = bytearray(22)
+    at = 14 if form.wide else 10
+    made[at : at + 4] = struct.pack(form.order + "I", label)
+    if isinstance(ends[0], str) and ends[0].startswith("'"):
+        texts = [str(end).strip("'").encode().ljust(16) for end in ends]
+        body = b"".join(texts if texts[0] != texts[1] else texts[:1])
     else:
-        first, last = value if isinstance(value, tuple) else (value, value)
-        raw = _double(first) * 2 + _double(last) * 2
-    return struct.pack("<HHHIIQ", 4, 16 + len(raw), 0, 0, number, 0)[:22] + raw
+        each = -(-copies // 2)
+        body = b"".join([_number(ends[0])] * each + [_number(ends[1])] * (copies - each))
+    made[2:4] = form.shorts(16 + len(body))
+    return bytes(made) + body
 
 
-def _double(number: float) -> bytes:
-    if number != number:
-        return MISSING
-    bits = int.from_bytes(struct.pack(">d", number), "big")
-    return (bits ^ (1 << 63 if number >= 0 else (1 << 64) - 1)).to_bytes(8, "big")
-
-
-def _label(text: bytes) -> bytes:
-    return struct.pack("<HHIH", 5, 5 + len(text), 0, len(text)) + text + b"\0"
+def _number(code: float | str) -> bytes:
+    """A number whose bits are turned, or a missing one by its letter (``.`` without one)."""
+    if isinstance(code, str):
+        return struct.pack(">Q", _LETTERS.index(code) << 40 | 0xFFFFFFFFFF)
+    raw = struct.pack(">d", code)
+    turned = 0xFF if raw[0] & 0x80 else 0
+    return bytes([raw[0] ^ (turned or 0x80), *(byte ^ turned for byte in raw[1:])])

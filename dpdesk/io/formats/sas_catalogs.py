@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,12 @@ from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import is_own_format
 from dpdesk.io.formats.plain_labels import PLAIN, check_texts, of_values
 from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
-from dpdesk.io.formats.sas_ranges import Format, formats_of
+from dpdesk.io.formats.sas_ranges import Code, Format, read_formats
 from dpdesk.io.formats.table import Notes, listed
 
 _WIDTHS = ".0123456789"
+_SYSTEM = "."
+"""The missing value without a letter, in a format."""
 
 Labels = Mapping[Any, str]
 
@@ -39,12 +40,14 @@ def labels_of_columns(
     if named is None:
         notes.add("catalog", f"Value labels come from {catalog.name} beside the file.")
     found: dict[str, Labels] = {}
-    more = _formats(catalog, notes)
+    more = read_formats(catalog, {name.upper() for name in formats.values()} & by_format.keys())
     for name, format_name in formats.items():
-        if format_name and format_name.upper() in by_format:
-            labels = by_format[format_name.upper()]
-            found[name] = _of_single(name, labels, more.get(format_name.upper()), notes)
-            texts = of_values(plain.get(format_name.upper(), {}))
+        key = format_name.upper()
+        if format_name and key in by_format:
+            own = more.get(key, Format(odd=True))
+            found[name] = _of_single(by_format[key], plain[key], own)
+            _note_others(name, format_name, own, len(found[name]), notes)
+            texts = of_values(plain[key])
             check_texts(catalog.name, name, texts, endings, notes)
         elif is_own_format(format_name):
             notes.add(
@@ -55,40 +58,49 @@ def labels_of_columns(
     return found
 
 
-def _formats(catalog: Path, notes: Notes) -> Mapping[str, Format]:
-    """What the formats hold beside labels of single values; noted when that cannot be told."""
-    try:
-        return formats_of(catalog)
-    except (ValueError, IndexError, struct.error):
-        notes.add(
-            "ranges",
-            f"The catalogue {catalog.name} could not be looked through for ranges of values; the "
-            "label of one is read as that of its first value.",
-        )
+def _of_single(labels: Labels, plain: Labels, own: Format) -> Labels:
+    """Labels of single values; ``plain`` are all labels as plain bytes, in the same order."""
+    if own.odd or len(labels) != len(plain):
         return {}
+    return {
+        code: label
+        for (code, label), (raw, text) in zip(labels.items(), plain.items(), strict=True)
+        if _key(raw) not in own.doubled and own.labels.get(_key(raw)) == text.rstrip(" ")
+    }
 
 
-def _of_single(column: str, labels: Labels, more: Format | None, notes: Notes) -> Labels:
-    """Labels of single values; noted are those of ranges, of all other values, and of missing."""
-    if more is not None and more.ranges:
+def _key(code: Any) -> Code:
+    """A labelled value as a :class:`~dpdesk.io.formats.sas_ranges.Format` has it."""
+    if isinstance(code, str):
+        return code.rstrip(" ")
+    return float(code) if code == code else _SYSTEM
+
+
+def _note_others(column: str, name: str, own: Format, taken: int, notes: Notes) -> None:
+    """Note labels of ranges, of all other values, and of missing, and those that are unclear."""
+    if own.ranges:
         notes.add(
             f"ranges {column}",
-            f"Column `{column}`: the format {more.name} has labels of ranges of values; they are "
+            f"Column `{column}`: the format {name} has labels of ranges of values; they are "
             "left out.",
         )
-    if more is not None and more.others:
+    if own.rest:
         notes.add(
             f"others {column}",
-            f"Column `{column}`: the format {more.name} has a label for all other values; it is "
+            f"Column `{column}`: the format {name} has a label for all other values; it is "
             "left out.",
         )
-    if any(code != code for code in labels):
+    if _SYSTEM in own.labels:
         notes.add(
             f"label nan {column}",
             f"Column `{column}`: the missing value has a label; it is left out.",
         )
-    ranges = () if more is None else more.ranges
-    return {code: text for code, text in labels.items() if code not in ranges}
+    if own.odd or taken < len(own.labels):
+        notes.add(
+            f"unclear {column}",
+            f"Column `{column}`: the format {name} is built in a way that is not known here; "
+            "labels that cannot be assigned with certainty are left out.",
+        )
 
 
 def _note_none(formats: Mapping[str, str], notes: Notes) -> None:
@@ -106,8 +118,8 @@ def read_catalog(
 ) -> tuple[dict[str, Labels], dict[str, Labels], Endings]:
     """Value labels by the name of their format in capitals, from a SAS catalogue.
 
-    The second are the same labels as plain bytes (see :mod:`dpdesk.io.formats.plain_labels`) where
-    they may end inside a character, else empty; the third tells whether they do.
+    The second are the same labels as plain bytes (see :mod:`dpdesk.io.formats.plain_labels`); the
+    third tells whether they end inside a character.
     Raises InputError ``catalog.unreadable``, StorageError ``storage.missing``.
     """
     if not path.is_file():
@@ -122,8 +134,7 @@ def read_catalog(
     if codec:
         meta = _read(path, encoding, codec)
     endings = Endings(known, by_plan=encoding is not None)
-    plain = _by_format(_read(path, PLAIN)) if endings.looks else {}
-    return _by_format(meta), plain, endings
+    return _by_format(meta), _by_format(_read(path, PLAIN)), endings
 
 
 def _by_format(meta: Any) -> dict[str, Labels]:

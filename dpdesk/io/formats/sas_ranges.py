@@ -1,136 +1,202 @@
-"""What a SAS catalogue holds beside labels of single values: ranges, and a label for all others.
+"""What the formats of a SAS catalogue label: single values, ranges, or all other values.
 
-The reading library takes of each entry the first value alone. SAS has not published the layout;
-this follows what ReadStat, the library, knows of it. An entry of numbers holds four of them, of
-which all are the same for a single value. So whoever follows it must be ready to find that a file
-is different: ValueError says so.
+The reading library gives the label of a range to one of its ends, and none of all other values
+(OTHER). SAS has not published the layout: the blocks are followed as the library follows them. The
+numbers of an entry (texts of 16 bytes in formats of texts) are equal where it is of a single value;
+so an entry in which they differ is taken for a range.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 
-_WIDE, _SHIFTED, _LITTLE = 0x33, 0x33, 1
-_HEADER = 288
-_MARK = b"XLSR"
-_NUMBERS, _VALUES = 54, 22
-"""Bytes of an entry of numbers, and where its values begin."""
-_TEXT, _LABEL = 16, 5
-_PADDED, _LONG, _LONG_WIDE = 0x08, 0x80, 0x20
+_WIDE, _LITTLE, _HEADER = 0x33, 1, 288
+_XLSR, _FIRST_INDEX, _OTHER_INDEXES = b"XLSR", 1, 3
+_PADDED, _LONG_NAME, _LONG_NAME_WIDE = 0x08, 0x80, 0x20
+_ENTRY, _LABEL = 22, 10
+_MISSING, _TAG = 0xFFFFFFFFFFFF, 0xFF0000000000
+_SIGN, _ALL = 1 << 63, (1 << 64) - 1
+"""Bits that are turned in numbers of at least 0, and in those below: words have their order."""
+_LETTERS = "_.ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_NEAR = 1e-9
+"""Numbers of an entry that differ by less are one value: SAS compares them with a little fuzz."""
+_MOST_PAGE = 1 << 24
+
+Code = float | str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Format:
-    """A format of a catalogue.
+    """A format: labels (each character a byte) by single values, and what else it has.
 
-    ``ranges`` holds what those of its entries begin with, as the library takes it, that are ranges
-    or nothing known; ``others`` says that there is a label for all other values.
+    ``ranges`` counts the entries of ranges, ``rest`` the labels of no entry. A missing value is its
+    letter, ``.`` that without one. ``doubled`` are values with two labels. ``odd`` says that the
+    format could not be followed.
     """
 
-    name: str
-    ranges: tuple[float | str, ...]
-    others: bool
-
-
-def formats_of(path: Path) -> dict[str, Format]:
-    """The formats of a catalogue by their names in capitals.
-
-    Raises ValueError, IndexError or struct.error when it cannot be followed.
-    """
-    catalog = _Catalog(path.read_bytes())
-    found = (catalog.format_of(block) for block in catalog.blocks())
-    return {one.name.upper(): one for one in found if one is not None}
+    labels: dict[Code, str] = field(default_factory=dict)
+    ranges: int = 0
+    rest: int = 0
+    doubled: set[Code] = field(default_factory=set)
+    odd: bool = False
 
 
 class _Catalog:
-    def __init__(self, raw: bytes) -> None:
-        if len(raw) < _HEADER:
+    def __init__(self, data: bytes) -> None:
+        if len(data) < _HEADER:
             raise ValueError("the header breaks off")
-        self._raw = raw
-        self._wide = raw[32] == _WIDE
-        self._pad = 4 if raw[35] == _SHIFTED else 0
-        self._order = "<" if raw[37] == _LITTLE else ">"
-        self._start, self._page = struct.unpack_from(f"{self._order}II", raw, 196 + self._pad)
-        if not 0 < self._page <= len(raw):
+        self.data, self.wide = data, data[32] == _WIDE
+        self.order = "<" if data[37] == _LITTLE else ">"
+        self.pad = 4 if data[35] == _WIDE else 0
+        place = 196 + self.pad
+        self.start, self.page = struct.unpack_from(f"{self.order}II", data, place)
+        self.word = "Q" if self.wide else "I"
+        (self.pages,) = self.unpacked(self.word, data, place + 8)
+        if not 0 < self.page <= _MOST_PAGE:
             raise ValueError("an impossible size of pages")
 
-    def _number(self, kind: str, raw: bytes, at: int) -> int:
-        return int(struct.unpack_from(self._order + kind, raw, at)[0])
+    def unpacked(self, form: str, raw: bytes, at: int) -> tuple[int, ...]:
+        """Numbers at a place, as :mod:`struct` names their form."""
+        return struct.unpack_from(self.order + form, raw, at)
 
     def blocks(self) -> Iterator[bytes]:
-        """The parts of the file that hold formats, each put together from its pieces."""
-        seen = set()
-        state = 50 + self._pad + (24 if self._wide else 0)
-        at = self._raw.find(_MARK)
-        while at >= 0:
-            if self._raw[at + state : at + state + 1] == b"O":
-                page = self._number(
-                    "I" if self._wide else "H", self._raw, at + 4 * (1 + self._wide)
+        """The blocks in the order of their places."""
+        for page, place in sorted(set(self._places())):
+            yield self._block(page, place)
+
+    def _places(self) -> Iterator[tuple[int, int]]:
+        first = 856 + 2 * self.pad + (144 if self.wide else 0)
+        yield from self._index(self.start + _FIRST_INDEX * self.page, first)
+        for number in range(_OTHER_INDEXES, min(self.pages, len(self.data) // self.page + 1)):
+            at = self.start + number * self.page
+            if self.data[at + 16 : at + 20] == _XLSR:
+                yield from self._index(at, 16)
+
+    def _index(self, page: int, at: int) -> Iterator[tuple[int, int]]:
+        size, kind = 212 + self.pad, 50 + self.pad
+        if self.wide:
+            size, kind = size + 72, kind + 24
+        raw = self.data[page : page + self.page]
+        while at + size <= len(raw):
+            if raw[at : at + 4] != _XLSR:
+                at += 8
+            if raw[at : at + 4] != _XLSR or at + size > len(raw):
+                return
+            if raw[at + kind : at + kind + 1] == b"O":
+                far = 8 if self.wide else 4
+                yield (
+                    self.unpacked(self.word, raw, at + far)[0],
+                    self.unpacked("H", raw, at + 2 * far)[0],
                 )
-                place = self._number("H", self._raw, at + 8 * (1 + self._wide))
-                if (page, place) not in seen:
-                    seen.add((page, place))
-                    yield self._block(page, place)
-            at = self._raw.find(_MARK, at + 4)
+            at += size
 
     def _block(self, page: int, place: int) -> bytes:
-        made, links, head = b"", 0, 32 if self._wide else 16
-        while page > 0 and place > 0 and links <= len(self._raw) // self._page:
-            at = self._start + (page - 1) * self._page + place
-            link = self._raw[at : at + head]
-            page = self._number("I", link, 0)
-            place, size = struct.unpack_from(f"{self._order}HH", link, 8 if self._wide else 4)
-            made += self._raw[at + head : at + head + size]
-            links += 1
+        """The parts of a block, which are chained over pages."""
+        made, head = b"", 32 if self.wide else 16
+        seen: set[tuple[int, int]] = set()
+        while page > 0 and place > 0 and page <= self.pages and (page, place) not in seen:
+            seen.add((page, place))
+            at = self.start + (page - 1) * self.page + place
+            (page,) = self.unpacked("I", self.data, at)
+            place, length = self.unpacked("2H", self.data, at + (8 if self.wide else 4))
+            made += self.data[at + head : at + head + length]
         return made
 
-    def format_of(self, block: bytes) -> Format | None:
-        """The format of a block, if it is one that has values."""
-        if len(block) < 106:
-            return None
-        pad = 4 if block[2] & _PADDED else 0
-        *places, start = (42, 50, 74, 138) if self._wide else (38, 42, 66, 106)
-        values, labels, other = (self._number("I", block, at + pad) for at in places)
-        name, start = block[8:16], start + pad + (_TEXT if pad else 0)
-        if block[2] & (_LONG_WIDE if self._wide else _LONG):
-            name, start = block[start : start + 32], start + 32
-        if labels == 0:
-            return None
-        entries, at = [], start
-        for _ in range(values):
-            entries.append(block[at : at + 6 + block[at + 2]])
-            at += len(entries[-1])
-        if at > len(block) or not all(len(entry) > _VALUES for entry in entries):
-            raise ValueError("an entry that breaks off")
-        starts = tuple(_starts(entries, name.startswith(b"$")))
-        text = name.decode("latin-1").rstrip(" \0")
-        others = other > 0 or max(labels, self._labels(block, at)) > values
-        return Format(text, starts, others)
 
-    def _labels(self, block: bytes, at: int) -> int:
-        """The number of labels that stand from there on."""
-        count = 0
-        while at + 10 < len(block) and self._number("H", block, at) == _LABEL:
-            at += 11 + self._number("H", block, at + 8)
-            count += 1
-        return count
+def read_formats(path: Path, wanted: Set[str]) -> dict[str, Format]:
+    """The formats of these names (in capitals) of a catalogue; those of texts begin with ``$``.
+
+    What cannot be followed is missing, or ``odd``.
+    """
+    found: dict[str, Format] = {}
+    try:
+        catalog = _Catalog(path.read_bytes())
+        for block in catalog.blocks():
+            _take(catalog, block, wanted, found)
+    except (ValueError, struct.error, IndexError):
+        return {}
+    return found
 
 
-def _starts(entries: list[bytes], texts: bool) -> Iterator[float | str]:
-    """What those entries begin with that are no single values."""
-    for entry in entries:
-        if texts and len(entry) != _VALUES + _TEXT:
-            yield entry[-_TEXT:].decode("latin-1").rstrip(" \0")
-        parts = {entry[at : at + 8] for at in range(_VALUES, len(entry), 8)}
-        if not texts and (len(parts) > 1 or len(entry) != _NUMBERS):
-            yield _number(entry[_VALUES : _VALUES + 8].ljust(8, b"\0"))
+def _take(catalog: _Catalog, block: bytes, wanted: Set[str], found: dict[str, Format]) -> None:
+    """Add what a block says to the format that it is of."""
+    start = 106 + (32 if catalog.wide else 0)
+    if len(block) < start:
+        return
+    (flags,) = catalog.unpacked("H", block, 2)
+    pad = 4 if flags & _PADDED else 0
+    at = (42 if catalog.wide else 38) + pad
+    entries, labels = catalog.unpacked(f"2{catalog.word}", block, at)
+    start += pad + 16 if pad else 0
+    name = block[8:16]
+    if flags & (_LONG_NAME_WIDE if catalog.wide else _LONG_NAME):
+        name, start = block[start : start + 32], start + 32
+    told = name.decode("latin-1").rstrip(" \0").upper()
+    if told not in wanted or labels == 0:
+        return
+    one = found.setdefault(told, Format())
+    try:
+        _follow(catalog, block[start:], entries, labels, one, told.startswith("$"))
+    except (ValueError, struct.error, IndexError):
+        one.odd = True
 
 
-def _number(raw: bytes) -> float:
-    """A number from eight bytes that sort as numbers do: its sign inverted, or all if negative."""
-    bits = int.from_bytes(raw, "big")
-    bits ^= 1 << 63 if bits >> 63 else (1 << 64) - 1
-    return float(struct.unpack(">d", bits.to_bytes(8, "big"))[0])
+def _follow(
+    catalog: _Catalog, raw: bytes, entries: int, labels: int, one: Format, texts: bool
+) -> None:
+    if entries * _ENTRY + labels * _LABEL > len(raw):
+        raise ValueError("more entries than bytes")
+    codes: dict[int, list[Code | None]] = {}
+    at = 0
+    for _ in range(entries):
+        (length,) = catalog.unpacked("H", raw, at + 2)
+        (position,) = catalog.unpacked("I", raw, at + 10 + catalog.pad)
+        entry = raw[at + _ENTRY : at + 6 + length]
+        codes.setdefault(position, []).append(_text(entry) if texts else _number(entry))
+        at += 6 + length
+    for position in range(labels):
+        (length,) = catalog.unpacked("H", raw, at + 8)
+        label = raw[at + _LABEL : at + _LABEL + length].decode("latin-1")
+        if len(label) < length:
+            raise ValueError("a label that breaks off")
+        at += _LABEL + length + 1
+        for code in codes.get(position, ()):
+            if code is None:
+                one.ranges += 1
+            elif one.labels.setdefault(code, label.rstrip(" \0")) != label.rstrip(" \0"):
+                one.doubled.add(code)
+        one.rest += position not in codes
+    one.odd |= any(position >= labels for position in codes)
+
+
+def _text(entry: bytes) -> str | None:
+    """The text that an entry is of, None for more than one."""
+    parts = {entry[at : at + 16] for at in range(0, len(entry), 16)}
+    first = entry[:16]
+    return first.decode("latin-1").rstrip(" \0") if parts == {first} and len(first) == 16 else None
+
+
+def _number(entry: bytes) -> Code | None:
+    """The number that an entry is of, or the letter of a missing one; None for a range."""
+    if not entry or len(entry) % 8:
+        raise ValueError("an entry of other numbers")
+    codes = [_code(word) for word in struct.unpack(f">{len(entry) // 8}Q", entry)]
+    first = codes[0]
+    if all(code == first for code in codes):
+        return first
+    numbers = [code for code in codes if isinstance(code, float)]
+    near = _NEAR * max(1.0, *(abs(number) for number in numbers)) if numbers else 0.0
+    same = len(numbers) == len(codes) and max(numbers) - min(numbers) <= near
+    return first if same else None
+
+
+def _code(word: int) -> Code:
+    if word | _TAG == _MISSING:
+        tag = word >> 40 & 0xFF
+        return _LETTERS[tag] if tag < len(_LETTERS) else chr(tag)
+    bits = word ^ (_SIGN if word & _SIGN else _ALL)
+    number: float = struct.unpack(">d", struct.pack(">Q", bits))[0]
+    return number
