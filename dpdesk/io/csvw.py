@@ -29,7 +29,8 @@ def csvw_metadata(
     ``schema:additionalProperty``: kind, measurement level, display format, the range of missing
     values. Every value is a text, as in the release. The dialect says that no row is a comment: a
     reader would leave out rows that begin with ``#`` otherwise (Metadata Vocabulary, 5.9).
-    Documents of ``form`` 1 lack the properties, those of ``form`` 2 and 1 that of the dialect.
+    Documents of ``form`` 1 lack the properties, those of ``form`` 2 and 1 what the dialect
+    says of comments, and names of columns may hold ``-``, ``.`` and ``~`` there.
     """
     return {
         "@context": "http://www.w3.org/ns/csvw",
@@ -53,8 +54,9 @@ def _claim(manifest: Mapping[str, object]) -> str:
 
 
 def _column(name: str, number: int, variable: Variable | None, form: int) -> dict[str, object]:
+    plain = _varname(name) if form > 2 else quote(name, safe="")
     column: dict[str, object] = {
-        "name": quote(name, safe="") or f"column_{number}",
+        "name": plain or f"column_{number}",
         "titles": name,
         "datatype": "string",
     }
@@ -72,6 +74,14 @@ def _column(name: str, number: int, variable: Variable | None, form: int) -> dic
     if form > 1 and (properties := list(_properties(variable))):
         column["schema:additionalProperty"] = properties
     return column
+
+
+def _varname(name: str) -> str:
+    """The name as CSVW allows it: letters, digits, ``_`` not in front, others by number (%xx)."""
+    text = quote(name, safe="")
+    for sign in "-.~":  # these stay in addresses
+        text = text.replace(sign, f"%{ord(sign):02X}")
+    return f"%5F{text[1:]}" if text.startswith("_") else text
 
 
 def _properties(variable: Variable) -> Iterator[dict[str, object]]:

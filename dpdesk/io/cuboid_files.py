@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
 from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
-from dpdesk.io.recode import csv_field
+from dpdesk.io.recode import csv_field, header_line
 
 VALUE, TABLE = "value", "table"
 _PIECE = 1 << 17
@@ -25,7 +25,7 @@ _BLOCK = 8 << 20
 
 def write_cuboid(table: CuboidTable, path: Path, token: CancelToken) -> None:
     """Write one cuboid to a new file. Raises OSError, Cancelled."""
-    header = ",".join(csv_field(name) for name in (*table.domain.dimensions, VALUE)) + "\n"
+    header = header_line([*table.domain.dimensions, VALUE])
     with path.open("xb") as file:
         file.write(header.encode("utf-8"))
         for lines in _lines(table, table.domain.dimensions, "", token):
@@ -43,7 +43,7 @@ def write_long(
     The column ``table`` holds the name, and a dimension that a table lacks is empty there. Raises
     OSError, Cancelled.
     """
-    header = ",".join(csv_field(name) for name in (TABLE, *dimensions, VALUE)) + "\n"
+    header = header_line([TABLE, *dimensions, VALUE])
     with path.open("xb") as file:
         file.write(header.encode("utf-8"))
         for name, table in tables:

@@ -24,7 +24,7 @@ class InFile:
     """A column in the file: what the release says of it, whether it is numeric there, its name.
 
     ``capitals`` says that letters of missing values were capitals, None that there are none;
-    ``blanks`` that texts end with blanks.
+    ``blanks`` that texts end with blanks, ``beyond`` that texts have letters beyond ASCII.
     """
 
     said: Variable
@@ -32,6 +32,7 @@ class InFile:
     name: str
     capitals: bool | None = None
     blanks: bool = False
+    beyond: bool = False
 
 
 def described(columns: Sequence[str], book: Codebook) -> list[InFile]:
@@ -51,7 +52,8 @@ def told(
         codes = (*said.value_labels, *said.missing.values)
         ends = column.blanks or any(code.endswith(" ") for code in codes)
         blanks = ends and not column.numeric
-        found.append(InFile(said, column.numeric, name, capitals, blanks))
+        beyond = (column.beyond and not column.numeric) or not said.label.isascii()
+        found.append(InFile(said, column.numeric, name, capitals, blanks, beyond))
     return renamed(columns, names) + losses(form, found, title)
 
 
@@ -257,3 +259,8 @@ def _of_letters(form: str, columns: Sequence[InFile]) -> Iterator[str]:
     if form == "xpt" and (found := [one for one in columns if one.capitals is False]):
         names = _names(found)
         yield f"The letters of missing values in {names} are capitals in a SAS transport file."
+    if form == "xpt" and (found := [one for one in columns if one.beyond]):
+        yield (
+            f"Letters beyond ASCII in {_names(found)} are in UTF-8, which a SAS transport file "
+            "cannot say: read it in a session of SAS with UTF-8."
+        )

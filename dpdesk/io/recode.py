@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.plain import quoted
 from dpdesk.core.recoding import Recoding
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import query
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 WRITE = "Write the microdata"
 _BATCH = 50_000
 _GROUP = 200
+_MARK = "\ufeff"
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
@@ -39,6 +41,22 @@ def csv_field(text: str) -> str:
     if _NEEDS_QUOTES.search(text):
         return '"' + text.replace('"', '""') + '"'
     return text
+
+
+def header_line(names: Sequence[str]) -> str:
+    """The header of a published table.
+
+    Raises RefusedError ``release.first-name`` for a name that other programs would cut: they take
+    an invisible mark at the beginning of a file for one of its encoding.
+    """
+    if names and names[0].startswith(_MARK):
+        raise RefusedError(
+            "release.first-name",
+            f"The name of the first released column, {quoted(names[0])}, begins with an invisible "
+            "mark (U+FEFF), which programs take for the beginning of the file and not of the name.",
+            hint="Give the column another name in the source.",
+        )
+    return ('""' if list(names) == [""] else ",".join(map(csv_field, names))) + "\n"
 
 
 @dataclass
@@ -92,7 +110,7 @@ def write_recoded(
             _keep(statement, column)
     sql = _sql(statement, recoding)
     report(StepStarted(WRITE, 1, 1))
-    header = ",".join(csv_field(column.name) for column in released) + "\n"
+    header = header_line([column.name for column in released])
     with query(con, token, path) as cursor:
         for name, table in statement.tables.items():
             cursor.register(name, table)

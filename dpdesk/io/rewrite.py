@@ -21,7 +21,7 @@ from dpdesk.io.coding import DATA, Column
 from dpdesk.io.counting import coded_texts
 from dpdesk.io.database import query
 from dpdesk.io.failures import storage_error
-from dpdesk.io.recode import WRITE, csv_field
+from dpdesk.io.recode import WRITE, csv_field, header_line
 
 if TYPE_CHECKING:
     import pyarrow
@@ -59,11 +59,11 @@ def write_rewritten(
     _check(rewritten, rows)
     alone = len(released) == 1
     parts = [_fields(con, column, rewritten, alone, path, token) for column in released]
-    names = ",".join(csv_field(column.name) for column in released)
+    header = header_line([column.name for column in released])
     report(StepStarted(WRITE, 1, 1))
     try:
         with path.open("xb") as out:
-            out.write(f"{names}\n".encode())
+            out.write(header.encode())
             _write_lines(out, parts, rewritten.order, token, report)
     except OSError as problem:
         path.unlink(missing_ok=True)

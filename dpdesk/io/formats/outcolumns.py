@@ -101,7 +101,7 @@ class OutColumn:
     ``unsaid`` is true until the first text of a column of which the release says nothing; ``shape``
     is what all of its texts must look like from then on, if that was a date. ``cases`` are the
     cases of the letters of its missing values, ``blanks`` says that a text ends with blanks and
-    ``empty`` that one is empty but for them.
+    ``empty`` that one is empty but for them, ``beyond`` that one has letters beyond ASCII.
     """
 
     variable: Variable
@@ -111,6 +111,7 @@ class OutColumn:
     cases: set[bool] = field(default_factory=set)
     blanks: bool = False
     empty: bool = False
+    beyond: bool = False
     integral: bool = True
     present: bool = False
     low: float = 0.0
@@ -134,6 +135,7 @@ class OutColumn:
         for text in texts:
             self.bytes = max(self.bytes, len(text.encode("utf-8")))
             self.blanks = self.blanks or text.endswith(" ")
+            self.beyond = self.beyond or not text.isascii()
             self.empty = self.empty or not text.rstrip(" ")
             if text and self.numeric:
                 self._look_at(text)
@@ -281,6 +283,8 @@ def survey(
         for column, values, known_ones in zip(columns, batch.columns, seen, strict=True):
             _look_at_new(column, values, known_ones, token)
     for column in columns:
+        if column.letters and not column.present and book.get(column.variable.name) is None:
+            column.numeric = False  # nothing says that these letters stand for missing numbers
         if not column.present and not column.letters:
             column.numeric = column.numeric and column.variable.kind is not Kind.TEXT
             column.moments = column.moments and column.shape is None

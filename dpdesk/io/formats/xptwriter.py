@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpdesk.core.errors import RefusedError
 from dpdesk.core.export_holding import HOLDS
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, is_lettered
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv
 
 _OLD_TEXT, _NEW_TEXT, _OLD_LABEL, _OLD_COLUMNS = 200, 32_767, 40, 9_999
+_NEW_COLUMNS = 32_767
 _SIXTIES = 3_653 * 86_400.0  # seconds from 1960 to 1970
 _MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
 _USUAL = {Kind.DATE: ("E8601DA", 10), Kind.DATETIME: ("E8601DT", 19), Kind.TIME: ("TIME", 8)}
@@ -65,8 +67,15 @@ def write_xpt(
 ) -> list[str]:
     """Write ``table`` with what ``book`` says of its columns; sentences about what had to change.
 
-    Raises RefusedError ``export.too-large`` for a text that is too long.
+    Raises RefusedError ``export.too-large`` for a text that is too long, and for too many columns.
     """
+    if len(table.columns) > _NEW_COLUMNS:
+        raise RefusedError(
+            "export.too-large",
+            f"The table has {len(table.columns):,} columns, but a SAS transport file holds at most "
+            f"{_NEW_COLUMNS:,}.",
+            hint="Export to csv or parquet instead.",
+        )
     columns = survey(table, book, _ACCEPTED, token)
     given = [column.variable.name for column in columns]
     old, new = (

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import Recoding
 from dpdesk.io import coding
+from dpdesk.io.recode import header_line
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 from tests.reference.recode_reference import recoded_csv
@@ -101,3 +102,12 @@ def test_a_recoding_that_does_not_add_up_leaves_no_file(workspace: Workspace) ->
         store.write_recoded(wrong, folder / "never.csv", CancelToken(), silent)
     assert not (folder / "never.csv").exists()
     store.close()
+
+
+def test_a_first_name_that_begins_with_an_unseen_mark_is_refused() -> None:
+    assert header_line(["id", "\ufeffx", 'a"b,']) == 'id,\ufeffx,"a""b,"\n'
+    assert header_line([""]) == '""\n'
+    assert header_line(["", "b"]) == ",b\n"
+    with pytest.raises(RefusedError, match=r"first released column, `.ufeffid`, begins") as caught:
+        header_line(["\ufeffid", "x"])
+    assert caught.value.code == "release.first-name"

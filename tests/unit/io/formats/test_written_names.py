@@ -10,9 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.labels import Codebook, Kind, Variable
+from dpdesk.io.formats import xptwriter
 from dpdesk.io.formats.outnames import STATA_WORDS, accepted_names
+from dpdesk.io.published import PublishedCsv
 from tests.helpers.stat_files import head
-from tests.unit.io.formats.test_writers import written
+from tests.unit.io.formats.test_writers import ABOUT, WRITERS, written
 
 _LONG = "x" * 600
 
@@ -99,3 +104,45 @@ def test_numerals_that_are_no_digits_are_no_letters_in_stata() -> None:
         "m", "größe٣", "a_b", "ह_न_द",
     ]  # fmt: skip
     assert accepted_names(names[:1], 64, first="@", other="#$.") == ["m²"]
+
+
+def test_more_columns_than_a_sas_transport_file_has_room_for_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert xptwriter._NEW_COLUMNS == 32_767  # a number of two bytes in the file
+    monkeypatch.setattr(xptwriter, "_NEW_COLUMNS", 3)
+    with pytest.raises(RefusedError, match="4 columns, but a SAS transport file holds at most 3"):
+        written(tmp_path, "xpt", ["a", "b", "c", "d"], [["1"] * 4])
+
+
+def test_letters_beyond_ascii_in_sas_transport_files_are_told(tmp_path: Path) -> None:
+    book = Codebook((Variable("c", "Größe", Kind.NUMBER), Variable("d", "size", Kind.NUMBER)))
+    table = tmp_path / "t.csv"
+    table.write_text("a,b,c,d\nMüller,x,1,2\nMeier,y,2,3\n", encoding="utf-8")
+    told = {
+        form: write(
+            PublishedCsv(table, CancelToken()), book, tmp_path / form, ABOUT, CancelToken(),
+            lambda rows: None,
+        )
+        for form, write in WRITERS.items()
+    }  # fmt: skip
+    found = {form: [one for one in said if "UTF-8" in one] for form, said in told.items()}
+    assert found == {
+        "sav": [],
+        "dta": [],
+        "xpt": [
+            "Letters beyond ASCII in `a` and `c` are in UTF-8, which a SAS transport file cannot "
+            "say: read it in a session of SAS with UTF-8."
+        ],
+    }
+
+
+@pytest.mark.parametrize("form", ["dta", "xpt"])
+def test_texts_that_look_like_letters_of_missing_values_alone_stay_texts(
+    form: str, tmp_path: Path
+) -> None:
+    rows = [[".c", ".c", ".c"], [".h", "1", ".h"]]
+    book = Codebook((Variable("z", kind=Kind.NUMBER),))
+    found = head(written(tmp_path, form, ["x", "y", "z"], rows, book))
+    assert [variable.kind for variable in found.variables] == [Kind.TEXT, Kind.NUMBER, Kind.NUMBER]
+    assert [[text.lower() for text in row] for row in found.head] == rows
