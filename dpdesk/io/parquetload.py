@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.labels import NO_BOOK, Codebook, Variable
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, in_memory, parquet_source, query
@@ -58,7 +58,9 @@ def load_parquet(
     nulls = _null_notes(con, path, names, described, token)
     notes = (*found.notes, *outside, *nulls, *odd)
     reading = Reading("parquet", missing=spec.missing, notes=notes)
-    labelled = tuple(one for one in found.variables if one != Variable(one.name))
+    # That a column is one of texts is something said of it too.
+    known = frozenset(found.described)
+    labelled = tuple(one for one in found.variables if one.name in known)
     return Loaded(names, rows, reading, digest, Codebook(labelled) if labelled else NO_BOOK)
 
 

@@ -55,7 +55,8 @@ def look(request: ReadRequest) -> ReadDone:
         _note_values(path, names, notes)
         empty = _read_again(path, notes)
     variables = tuple(book.get(name) or Variable(name) for name in names)
-    return ReadDone(variables, rows, (*told, *notes.told()), empty=empty)
+    described = tuple(variable.name for variable in book.variables)
+    return ReadDone(variables, rows, (*told, *notes.told()), empty=empty, described=described)
 
 
 def _shape(path: Path) -> tuple[tuple[str, ...], int]:

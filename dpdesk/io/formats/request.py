@@ -69,7 +69,7 @@ class ReadDone:
     ``sha256`` is the hash of the rows of a source that is no file, else empty; ``encoding`` that of
     the texts, as far as the source tells; ``head`` are the rows when only the first were asked for,
     ``tables`` those of the database when they were; ``empty`` counts the values of each column of a
-    Parquet file that are none or the empty text.
+    Parquet file that are none or the empty text, ``described`` names those of which it says more.
     """
 
     variables: tuple[Variable, ...]
@@ -80,6 +80,7 @@ class ReadDone:
     head: tuple[tuple[str, ...], ...] = ()
     tables: tuple[OfferedTable, ...] = ()
     empty: tuple[int, ...] = ()
+    described: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
