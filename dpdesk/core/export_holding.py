@@ -7,7 +7,7 @@ what other programs read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -36,14 +36,24 @@ CODES = (Piece.WHOLE, Piece.FRACTION, Piece.WORD, Piece.LETTER)
 """The kinds of value labels."""
 
 
+UNITS: Mapping[str, Callable[[str], int]] = {
+    "characters": len,
+    "bytes": lambda text: len(text.encode("utf-8")),
+    "UTF-16 characters": lambda text: len(text.encode("utf-16-le")) // 2,
+}
+"""In what the lengths of texts are counted."""
+
+
 @dataclass(frozen=True)
 class Holds:
     """What a format holds, and how much of it.
 
     ``file`` is what a file of it is called in sentences. ``label``, ``code`` and ``title`` are the
-    most ``unit`` (``characters`` or ``bytes``) of a variable label, a value label and the title; 0
-    is any number. ``missing`` is the most user-missing values of a column and ``missing_bytes`` the
-    longest text among them. Of a ``bare`` format that sentence is said, and no other.
+    most ``unit`` (of :data:`UNITS`) of a variable label, a value label and the title; 0 is any
+    number. ``code_unit`` is the unit of value labels where it is another one, ``codes`` the most
+    value labels of a column. ``missing`` is the most user-missing values of a column and
+    ``missing_bytes`` the longest text among them. Of a ``bare`` format that sentence is said, and
+    no other.
     """
 
     file: str
@@ -52,6 +62,8 @@ class Holds:
     code: int = 0
     title: int = 0
     unit: str = "characters"
+    code_unit: str = ""
+    codes: int = 0
     missing: int = 0
     missing_bytes: int = 0
     bare: str = ""
@@ -69,7 +81,7 @@ HOLDS: Mapping[str, Holds] = {
         "of the release.",
     ),
     "parquet": Holds("a Parquet file", _ALL),
-    "xlsx": Holds("an Excel file", _ALL, label=32_767, code=32_767),
+    "xlsx": Holds("an Excel file", _ALL, label=32_767, code=32_767, unit="UTF-16 characters"),
     "sav": Holds(
         "an SPSS file",
         _MEASURED | {Piece.WHOLE, Piece.FRACTION, Piece.WORD},
@@ -83,6 +95,9 @@ HOLDS: Mapping[str, Holds] = {
         "a Stata file",
         _NUMBERS | {Piece.WHOLE, Piece.LETTER, Piece.LETTERS, Piece.BLANKS, Piece.GUARANTEE},
         label=80,
+        code=32_000,
+        code_unit="bytes",
+        codes=65_536,
     ),
     "xpt": Holds(
         "a SAS transport file", _NUMBERS | {Piece.LETTERS}, label=256, title=40, unit="bytes"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from dpdesk.core.export_holding import CODES, HOLDS, Holds, Piece
+from dpdesk.core.export_holding import CODES, HOLDS, UNITS, Holds, Piece
 from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
 from dpdesk.core.plain import quoted
 from dpdesk.io.formats.moments import PROGRAMS, shows
@@ -76,6 +77,11 @@ def code_piece(code: str, kind: Kind, numeric: bool) -> Piece | None:
 
 def codes_held(form: str, said: Variable, numeric: bool) -> dict[str, str]:
     """The value labels of a column that a file of this format holds."""
+    return dict(islice(_fitting(form, said, numeric).items(), HOLDS[form].codes or None))
+
+
+def _fitting(form: str, said: Variable, numeric: bool) -> dict[str, str]:
+    """The value labels of a kind that the format has, however many there may be."""
     held: dict[str, str] = {}
     known: set[str] = set()
     for code, label in said.value_labels.items():
@@ -130,7 +136,7 @@ def losses(form: str, columns: Sequence[InFile], title: str) -> list[str]:
         *_of_codes(form, columns),
         *_of_missing(form, columns),
         *_of_kinds(form, columns),
-        *_of_limits(holds, columns, title),
+        *_of_limits(form, columns, title),
         *_of_letters(form, columns),
     ]
     if Piece.GUARANTEE not in holds.pieces:
@@ -168,7 +174,7 @@ def _of_codes(form: str, columns: Sequence[InFile]) -> Iterator[str]:
     lost = [
         column
         for column in columns
-        if len(codes_held(form, column.said, column.numeric)) < len(column.said.value_labels)
+        if len(_fitting(form, column.said, column.numeric)) < len(column.said.value_labels)
     ]
     if not lost:
         return
@@ -232,24 +238,31 @@ def _of_kinds(form: str, columns: Sequence[InFile]) -> Iterator[str]:
         )
 
 
-def _of_limits(holds: Holds, columns: Sequence[InFile], title: str) -> Iterator[str]:
-    """What is cut because it is too long."""
-    most = f"{holds.unit}, the most that {holds.file} holds"
-    if long := [one for one in columns if _longer(one.said.label, holds.label, holds)]:
-        yield f"The variable labels of {_names(long)} are cut to {holds.label} {most}."
+def _of_limits(form: str, columns: Sequence[InFile], title: str) -> Iterator[str]:
+    """What is cut because it is too long, or too much."""
+    holds, most = HOLDS[form], f"the most that {HOLDS[form].file} holds"
+    unit, code_unit = holds.unit, holds.code_unit or holds.unit
+    if long := [one for one in columns if _longer(one.said.label, holds.label, unit)]:
+        yield f"The variable labels of {_names(long)} are cut to {holds.label:,} {unit}, {most}."
     if long := [
         one
         for one in columns
-        if any(_longer(text, holds.code, holds) for text in one.said.value_labels.values())
+        if any(_longer(text, holds.code, code_unit) for text in one.said.value_labels.values())
     ]:
-        yield f"Value labels of {_names(long)} are cut to {holds.code} {most}."
-    if _longer(title, holds.title, holds):
-        yield f"The title of the release is cut to {holds.title} {most}."
+        yield f"Value labels of {_names(long)} are cut to {holds.code:,} {code_unit}, {most}."
+    if many := [
+        one for one in columns if 0 < holds.codes < len(_fitting(form, one.said, one.numeric))
+    ]:
+        yield (
+            f"Of the value labels of {_names(many)} the file has the first {holds.codes:,}, {most} "
+            "of a column."
+        )
+    if _longer(title, holds.title, unit):
+        yield f"The title of the release is cut to {holds.title:,} {unit}, {most}."
 
 
-def _longer(text: str, most: int, holds: Holds) -> bool:
-    size = len(text.encode("utf-8")) if holds.unit == "bytes" else len(text)
-    return 0 < most < size
+def _longer(text: str, most: int, unit: str) -> bool:
+    return 0 < most < UNITS[unit](text)
 
 
 def _of_letters(form: str, columns: Sequence[InFile]) -> Iterator[str]:

@@ -217,8 +217,8 @@ def _display(variable: _Variable) -> str:
 def _codes(variable: _Variable) -> list[tuple[int, str]]:
     """Value labels of whole numbers and of lettered missing values."""
     column = variable.column
-    held = codes_held("dta", column.variable, column.numeric)
-    return sorted((_code(column, code), label) for code, label in held.items())
+    held, most = codes_held("dta", column.variable, column.numeric), HOLDS["dta"].code
+    return sorted((_code(column, code), cut_text(label, most)) for code, label in held.items())
 
 
 def _code(column: OutColumn, code: str) -> int:
