@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import build_from
+from dpdesk.app.ranged import missing_apart
 from dpdesk.core.builder_form import BuilderForm
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.hierarchy_preview import HierarchyPreview, LevelEffect
@@ -117,7 +118,7 @@ def resolve(
     if isinstance(choice, Hierarchy):
         return choice
     if isinstance(choice, HierarchyFile):
-        return load(base / choice.path, attribute).hierarchy
+        return missing_apart(load(base / choice.path, attribute).hierarchy, data)[0]
     if isinstance(choice, HierarchyBuilder):
         return build(data, attribute, choice, token)
     from dpdesk.engine.hierarchies.alignment import default_hierarchy

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.ranged import missing_apart
 from dpdesk.core.closing import Closing
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
@@ -90,6 +91,7 @@ def prepare(
         check_columns(plan, store.columns, store.name, where, named=named)
         roles = uses.effective(plan.column_roles(store.columns))
         method.check(store.columns, roles, parameters, where)
+        ready = ranges_apart(ready, store, notes.add)
         ready |= _make_hierarchies(plan, uses, roles, ready, store, token, notes, where)
         if Role.QUASI_IDENTIFIER in uses.roles:
             _check_leaves(plan, roles, ready, store, token, where)
@@ -262,6 +264,19 @@ def open_data(
     from dpdesk.io.store import DataStore
 
     return DataStore.open(plan.source, base, context.workspace, token, report)
+
+
+def ranges_apart(
+    ready: Mapping[str, Hierarchy], store: DataStore, note: Callable[[str, str], None]
+) -> dict[str, Hierarchy]:
+    """The hierarchies of files without codes for missing values in their ranges."""
+    found = dict(ready)
+    for name, hierarchy in ready.items():
+        if hierarchy.ranged and name in store.columns:
+            found[name], sentence = missing_apart(hierarchy, store)
+            if sentence:
+                note("hierarchy.reading", sentence)
+    return found
 
 
 def _make_hierarchies(

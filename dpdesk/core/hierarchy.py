@@ -6,8 +6,8 @@ codes: ``parents[l][c]`` is the code, at level ``l + 1``, of value ``c`` of leve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,8 @@ class Hierarchy:
     attribute: str
     labels: tuple[tuple[str, ...], ...]
     parents: tuple[Codes, ...] = field(repr=False)
+    ranged: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    """Leaves that stand in their group because a range covers them, not by name."""
 
     @classmethod
     def from_rows(cls, attribute: str, rows: Sequence[Sequence[str]], where: str = "") -> Hierarchy:
@@ -101,6 +103,18 @@ class Hierarchy:
             for level in range(self.height + 1)
         ]
         return [list(row) for row in zip(*columns, strict=True)]
+
+    def without_ranged(self, values: Collection[str]) -> Hierarchy:
+        """The same hierarchy without those of ``values`` that only a range covers.
+
+        A code for missing values such as 99 is no number of an open range ``61-``. A hierarchy of
+        nothing else stays as it is.
+        """
+        gone = self.ranged.intersection(values)
+        rows = [row for row in self.rows() if row[0] not in gone] if gone else []
+        if not rows:
+            return self
+        return replace(Hierarchy.from_rows(self.attribute, rows), ranged=self.ranged - gone)
 
     def with_untouched_leaves(self, values: Sequence[str]) -> Hierarchy:
         """The same hierarchy with further leaves that stay themselves below the top.

@@ -24,7 +24,7 @@ from dpdesk.io.failures import disagreement, private_error
 from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.reading import Reading
 from dpdesk.io.sniff import Dialect, sniff, with_encoding
-from dpdesk.io.source import byte_chunks, text_end
+from dpdesk.io.source import byte_chunks, ends_by_byte, text_end
 from dpdesk.io.workspace import Workspace, home_of
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _check(
     from dpdesk.io.scan import ENCODING, NONE, scan
 
     digest = hashlib.sha256()
-    stop, ctrl_z = text_end(path) if dialect.encoding == "utf-8" else (None, False)
+    stop, ctrl_z = text_end(path) if ends_by_byte(dialect.encoding) else (None, False)
     text, start = path, dialect.start
     chunks = byte_chunks(path, token, report, CHECK, start, stop, digest)
     if dialect.encoding != "utf-8":

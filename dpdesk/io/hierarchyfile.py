@@ -9,12 +9,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.io.argus_hierarchies import RECODING, TREE, argus_rows
+from dpdesk.io.argus_hierarchies import RECODING, TREE, read_argus
 from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.io.textfile import decode, read_bytes, write_text
 
@@ -54,8 +54,9 @@ def open_hierarchy(path: Path, attribute: str) -> HierarchyReading:
         the row and the values.
     """
     if path.suffix.lower() in (RECODING, TREE):
-        hierarchy = Hierarchy.from_rows(attribute, argus_rows(path), str(path))
-        return HierarchyReading(hierarchy, "", "")
+        found = read_argus(path)
+        hierarchy = Hierarchy.from_rows(attribute, found.rows, str(path))
+        return HierarchyReading(replace(hierarchy, ranged=found.ranged), "", "", found.notes)
     file = decode(read_bytes(path, "hierarchy"), path, "hierarchy", fallback=_FALLBACK)
     where = str(path)
     notes: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,10 +24,13 @@ def look_at(path: Path, limit: int | None, token: CancelToken) -> ReadDone:
 
 
 @contextmanager
-def readable(path: Path, token: CancelToken) -> Iterator[None]:
-    """Say where texts are no UTF-8 when the database stops reading ``path`` for it.
+def readable(
+    path: Path, token: CancelToken, culprit: Callable[[], str] = lambda: ""
+) -> Iterator[None]:
+    """Say what is at fault when the database stops reading ``path``.
 
-    Raises InputError ``encoding.undecodable`` instead of the words of the database, and
+    ``culprit()`` names the one column that cannot be read, if there is such a one. Raises
+    InputError ``encoding.undecodable`` for a text that is no UTF-8, ``parquet.value`` for a column,
     ``parquet.damaged`` for other faults inside of the file; Cancelled.
     """
     try:
@@ -36,7 +39,15 @@ def readable(path: Path, token: CancelToken) -> Iterator[None]:
         if problem.code != "read.database":
             raise
         _asked(ReadRequest(str(path), "", _FORMAT, faults=True), path, token)
-        raise damaged_parquet(path) from problem
+        column = culprit()
+        if not column:
+            raise damaged_parquet(path) from problem
+        raise InputError(
+            "parquet.value",
+            f"{path.name}, column `{column}`: a value cannot be read as its type says.",
+            hint="Leave the column out, or turn it into text first.",
+            details={"column": column},
+        ) from problem
 
 
 def _asked(request: ReadRequest, path: Path, token: CancelToken) -> ReadDone:

@@ -43,8 +43,13 @@ def load_parquet(
     digest = file_sha256(path, token, report, CHECK)
     report(StepStarted(LOAD, 2, STEPS))
     source = parquet_source(path)
-    with readable(path, token), query(con, token, path) as cursor:
-        described = _described(cursor, path, names)
+    described: list[tuple[object, ...]] = []
+
+    def culprit() -> str:
+        return _unreadable(con, path, names, described, token)
+
+    with readable(path, token, culprit), query(con, token, path) as cursor:
+        described += _described(cursor, path, names)
         listed = ", ".join(f"{_as_text(row)} AS c{j}" for j, row in enumerate(described))
         cursor.execute(f"CREATE TABLE {RAW} AS SELECT {listed} FROM {source}")
         loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
@@ -62,6 +67,24 @@ def load_parquet(
     known = frozenset(found.described)
     labelled = tuple(one for one in found.variables if one.name in known)
     return Loaded(names, rows, reading, digest, Codebook(labelled) if labelled else NO_BOOK)
+
+
+def _unreadable(
+    con: DuckDBPyConnection,
+    path: Path,
+    names: tuple[str, ...],
+    described: list[tuple[object, ...]],
+    token: CancelToken,
+) -> str:
+    """The first column that alone cannot be read, empty where no other one can be read either."""
+    faulty = []
+    for name, row in zip(names, described, strict=False):
+        try:
+            with query(con, token, path) as cursor:
+                cursor.execute(f"SELECT max({_as_text(row)}) FROM {parquet_source(path)}")
+        except InputError:
+            faulty.append(name)
+    return faulty[0] if 0 < len(faulty) < len(names) else ""
 
 
 def _compare_empty(

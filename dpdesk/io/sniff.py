@@ -227,7 +227,9 @@ def encoding_of(data: bytes, named: str | None, name: str) -> tuple[str, int, bo
     mark = next(((mark, codec) for mark, codec in _MARKS if data.startswith(mark)), None)
     if named is not None:
         codec = codec_name(named, name)
-        if mark is not None and codec in (mark[1], mark[1][:6], "utf-8-sig"):
+        if codec == "utf-8-sig":  # Python writes a mark for it even where a file has none
+            codec = "utf-8"
+        if mark is not None and codec in (mark[1], mark[1][:6]):
             return mark[1], len(mark[0]), False
         if mark is not None and not codec.startswith("utf-"):
             raise InputError(

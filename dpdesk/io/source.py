@@ -54,6 +54,11 @@ def file_sha256(path: Path, token: CancelToken, report: Report, step: str) -> st
     return digest.hexdigest()
 
 
+def ends_by_byte(encoding: str) -> bool:
+    """Whether a Ctrl-Z is one byte in an encoding."""
+    return not encoding.startswith(("utf-16", "utf-32"))
+
+
 def text_end(path: Path) -> tuple[int, bool]:
     """Where the text of a file ends, and whether a final Ctrl-Z (0x1A) was left out.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -236,6 +236,14 @@ class DataStore:
             self._column(name)
         columns = tuple(self._columns.values())
         return write_rewritten(self._con, columns, self.rows, rewritten, path, token, report)
+
+    def declared_missing(self, name: str, values: Collection[str]) -> frozenset[str]:
+        """Those of ``values`` that the plan or the source declares missing in a column.
+
+        Nothing of the rows is asked. Raises InputError ``source.unknown-column``.
+        """
+        user, tokens = self._column(name).user_missing, self.reading.missing
+        return frozenset(value for value in values if value in tokens or user.holds(value))
 
     def row_prints(
         self,

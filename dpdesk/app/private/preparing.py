@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app.planning import check_columns, check_protection, note_without_effect, open_data
+from dpdesk.app.planning import (
+    check_columns,
+    check_protection,
+    note_without_effect,
+    open_data,
+    ranges_apart,
+)
 from dpdesk.core.closing import Closing
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
@@ -78,6 +84,7 @@ def prepare_private(
     try:
         for sentence in store.reading.notes:
             note("source.reading", f"{store.name}: {sentence}")
+        ready = ranges_apart(ready, store, note)
         place = f"{where}, [protection]"
         given = given_columns(plan, store, parameters, ready, where, place, frozenset(hierarchies))
         method.check(store.columns, given.roles, parameters, place)

@@ -22,7 +22,7 @@ from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.stat_faults import nul_in_text
 from dpdesk.io.formats.table import Notes, Values, damaged
 from dpdesk.io.formats.workbook_cells import Row, SheetCells, column_letters
-from dpdesk.io.formats.workbook_parts import BrokenPartError, Parts, Sheet, read_parts
+from dpdesk.io.formats.workbook_parts import BrokenPartError, Parts, Sheet, read_parts, totals_rows
 
 _ROWS = 20_000
 _OLD = b"\xd0\xcf\x11\xe0"
@@ -64,6 +64,10 @@ class WorkbookReader:
     def _describe(self, request: ReadRequest) -> None:
         parts = read_parts(self._archive)
         sheet = self._chosen(request.table, parts)
+        for place in totals_rows(self._archive, sheet):
+            self.notes.add(
+                "totals", f"The last row of the cells {place} holds totals; it is read as a row."
+            )
         self._cells = SheetCells(self._archive, sheet, parts, self._path.name, self.notes)
         self._opened = self._left = self._numbered()
         first = next(self._left, None)

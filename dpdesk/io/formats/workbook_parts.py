@@ -99,7 +99,9 @@ def read_parts(archive: zipfile.ZipFile) -> Parts:
             since_1904 = attributes.get("date1904", "") in ("1", "true")
         elif name == "sheet":
             link = next((attributes[f"{u}}}id"] for u in _LINKS if f"{u}}}id" in attributes), "")
-            kind, part = links.get(link, ("", ""))
+            if link not in links:
+                raise BrokenPartError(f"its sheet {attributes.get('name', '')} has no part")
+            kind, part = links[link]
             if kind == "worksheet":
                 visible = attributes.get("state", "visible") == "visible"
                 sheets.append(Sheet(attributes.get("name", ""), part, visible))
@@ -107,9 +109,11 @@ def read_parts(archive: zipfile.ZipFile) -> Parts:
     _parse(archive, book, short_names("workbookPr", "sheet"), start)
     by_kind = dict(links.values())
     names = set(archive.namelist())
-    shown = _styles(archive, by_kind.get("styles", ""), names)
+    shown = _styles(archive, by_kind.get("styles", ""))
     strings_part = by_kind.get("sharedStrings", "")
-    strings = read_strings(archive, strings_part) if strings_part in names else []
+    if strings_part and strings_part not in names:
+        raise BrokenPartError(f"its part {strings_part} is not there")
+    strings = read_strings(archive, strings_part) if strings_part else []
     return Parts(tuple(sheets), strings, *shown, since_1904)
 
 
@@ -133,6 +137,23 @@ def _links(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
             found[attributes.get("Id", "")] = (kind, place)
 
     _parse(archive, posixpath.join(folder, "_rels", f"{name}.rels"), None, start)
+    return found
+
+
+def totals_rows(archive: zipfile.ZipFile, sheet: Sheet) -> list[str]:
+    """Where the tables of a sheet that end in a row of totals stand, such as ``A1:C9``."""
+    folder, name = posixpath.split(sheet.part)
+    if posixpath.join(folder, "_rels", f"{name}.rels") not in archive.namelist():
+        return []
+    found: list[str] = []
+
+    def start(_: str, attributes: dict[str, str]) -> None:
+        if attributes.get("totalsRowCount", "0") != "0":
+            found.append(attributes.get("ref", ""))
+
+    for kind, part in _links(archive, sheet.part).values():
+        if kind == "table":
+            _parse(archive, part, short_names("table"), start)
     return found
 
 
@@ -171,7 +192,7 @@ def check_text(pieces: list[str]) -> None:
 
 
 def _styles(
-    archive: zipfile.ZipFile, part: str, parts: set[str]
+    archive: zipfile.ZipFile, part: str
 ) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
     """The numbers of the styles that show dates; of them those with a day, and durations."""
     codes: dict[int, str] = {}
@@ -189,7 +210,7 @@ def _styles(
         elif name == "xf" and inside == "cellXfs":
             formats.append(int(attributes.get("numFmtId", "0")))
 
-    if part in parts:
+    if part:
         names = short_names("numFmt", "xf", *lists)
         _parse(archive, part, names, start)
     dates = frozenset(j for j, number in enumerate(formats) if _is_date(number, codes))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.preview import preview_source
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
 
 DOUBT = (
     "Line 1 was taken as the header, though nothing tells it from a row; set `header = false` if "
@@ -57,3 +61,19 @@ def test_a_header_that_nothing_tells_from_a_row_is_noted(tmp_path: Path) -> None
     header, notes = _notes(tmp_path / "a.csv", "Anna,Ulm\nBerta,Bonn\nClara,Kiel\n")
     assert header is True
     assert DOUBT in notes
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-8", "cp850", "cp1252", None])
+def test_no_byte_is_left_out_at_the_beginning_and_no_end_of_file_is_a_row(
+    tmp_path: Path, private_home: Path, encoding: str | None
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"id\n1\n2\n3\n4\n\x1a")
+    with closing(Workspace.open(private_home)) as workspace:
+        spec = SourceSpec(path.name, encoding=encoding)
+        store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+        assert store.page(0, 9) == (("1",), ("2",), ("3",), ("4",))
+        path.write_bytes(b"12345,2\n3,4\n")
+        spec = SourceSpec(path.name, encoding=encoding, header=False)
+        store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+        assert store.page(0, 9) == (("12345", "2"), ("3", "4"))

@@ -266,3 +266,14 @@ def test_times_of_day_in_utc_are_times_of_day_and_their_nanoseconds_noted(
         "Row 2, column `at`: the moment is finer than a microsecond; it is read to the "
         "microsecond.",
     )
+
+
+def test_a_column_whose_values_are_none_of_its_type_is_named(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    hours = pa.array([3_600_000_000, 90_000_000_001], pa.int64()).view(pa.time64("us"))
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"town": ["Ulm", "Rom"], "worked": hours}), path)
+    with pytest.raises(InputError, match=r"a\.parquet, column `worked`: a value cannot") as caught:
+        opened(path, workspace)
+    assert caught.value.code == "parquet.value"

@@ -98,6 +98,28 @@ def test_a_recoding_uses_labels_of_its_code_list_and_open_ranges(tmp_path: Path)
         open_hierarchy(path, "age")
 
 
+def test_what_a_recoding_loses_of_its_labels_is_told(tmp_path: Path) -> None:
+    path, codes = tmp_path / "age.grc", tmp_path / "age.cdl"
+    path.write_text("1: -4\n2: 5-, -\n<MISSING> 8 9\n<CODELIST> age.cdl\n", encoding="utf-8")
+    missing = "age.grc declares codes of its groups missing (8 9); this is not taken over."
+    reading = open_hierarchy(path, "age")
+    assert reading.notes == (
+        missing,
+        "age.grc: the code list age.cdl is not beside it, so its groups are called by their codes.",
+    )
+    assert reading.hierarchy.rows()[-1] == ["-", "2", "*"]
+    assert reading.hierarchy.ranged == frozenset("0123456789")
+    codes.write_text("1,young\n", encoding="utf-8")
+    assert open_hierarchy(path, "age").notes == (
+        missing, "age.grc: the code list has no label for `2`.",
+    )  # fmt: skip
+    codes.write_text("1,same\n2,same\n", encoding="utf-8")
+    assert open_hierarchy(path, "age").notes == (
+        missing,
+        "age.grc: two of its groups have the same label, so all of them are called by their codes.",
+    )
+
+
 def test_leaves_of_a_tree_may_lie_at_different_depths(tmp_path: Path) -> None:
     path = tmp_path / "x.hrc"
     path.write_text("A\n@A1\n@@A11\n@A2\nB\n", encoding="utf-8")

@@ -163,6 +163,35 @@ def test_numbers_that_are_no_dates_are_kept_and_noted(tmp_path: Path) -> None:
     assert "Row 2, column A: the number 60 is no date; it is kept as a number." in done.notes
 
 
+def test_parts_that_are_named_and_not_there_are_refused(tmp_path: Path) -> None:
+    whole = _sheet(tmp_path / "a.xlsx", "<c><v>1</v></c>")
+    with zipfile.ZipFile(whole) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    book = parts["xl/workbook.xml"].replace('r:id="r1"', 'r:id="r9"')
+    for changed in (
+        {name: text for name, text in parts.items() if name != "xl/styles.xml"},
+        parts | {"xl/workbook.xml": book},
+    ):
+        path = tmp_path / "b.xlsx"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in changed.items():
+                archive.writestr(name, text)
+        with pytest.raises(InputError, match="no Excel workbook, or it is damaged"):
+            head(path)
+
+
+def test_a_row_of_totals_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    for totals in (False, True):
+        with xlsxwriter.Workbook(path) as book:
+            sheet = book.add_worksheet()
+            columns = [{"header": "town", "total_string": "Total"}, {"header": "n"}]
+            options = {"columns": columns, "data": [["Ulm", 1], ["Rom", 2]], "total_row": totals}
+            sheet.add_table(0, 0, 2 + totals, 1, options)
+        said = "The last row of the cells A1:B4 holds totals; it is read as a row."
+        assert head(path).notes == ((said,) if totals else ())
+
+
 def test_formats_of_conditions_are_none_of_cells(tmp_path: Path) -> None:
     weight, day = "0.00&quot; kg&quot;", "dd/mm/yyyy"
     styles = (
