@@ -91,8 +91,7 @@ def prepare(
         check_columns(plan, store.columns, store.name, where, named=named)
         roles = uses.effective(plan.column_roles(store.columns))
         method.check(store.columns, roles, parameters, where)
-        ready = ranges_apart(ready, store, notes.add)
-        ready |= _make_hierarchies(plan, uses, roles, ready, store, token, notes, where)
+        ready = _make_hierarchies(plan, uses, roles, ready, store, token, notes, where)
         if Role.QUASI_IDENTIFIER in uses.roles:
             _check_leaves(plan, roles, ready, store, token, where)
         ordered = {name: ready[name] for name in store.columns if name in ready}
@@ -289,7 +288,7 @@ def _make_hierarchies(
     notes: _Notes,
     where: str,
 ) -> dict[str, Hierarchy]:
-    made: dict[str, Hierarchy] = {}
+    made = ranges_apart(ready, store, notes.add)
     for name, role in roles.items():
         spec = plan.attributes.get(name, AttributeSpec()).hierarchy
         if role not in uses.roles:

@@ -78,8 +78,7 @@ def prepare_private(
     if not isinstance(method, PrivateMethod):
         raise TypeError("not a private method")
     note_without_effect(plan, method, parameters, note)
-    at_hand = {**hierarchies, **recorded}
-    ready = at_hand | read_files(plan, base, at_hand, token, note)
+    ready = read_files(plan, base, {**hierarchies, **recorded}, token, note)
     store = data or open_data(context, plan, base, token, report)
     try:
         for sentence in store.reading.notes:
@@ -135,10 +134,10 @@ def read_files(
     token: CancelToken,
     note: Callable[[str, str], None],
 ) -> dict[str, Hierarchy]:
-    """The hierarchy files of the plan. Raises InputError for a bad one."""
+    """The hierarchies ``at_hand`` and those of the plan's files; InputError for a bad one."""
     from dpdesk.io.hierarchyfile import open_hierarchy
 
-    found: dict[str, Hierarchy] = {}
+    found = dict(at_hand)
     for name, spec in plan.attributes.items():
         if name not in at_hand and isinstance(spec.hierarchy, HierarchyFile):
             token.check()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpdesk.app.ledgers import open_ledger
+from dpdesk.app.planning import ranges_apart
 from dpdesk.app.private.preparing import given_columns, read_files
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report
@@ -58,7 +59,7 @@ def trying_input(
     def note(code: str, sentence: str) -> None:
         report(Note(code, sentence))
 
-    files = dict(by_hand) | read_files(plan, work.base, by_hand, token, note)
+    files = ranges_apart(read_files(plan, work.base, by_hand, token, note), data, note)
     given = given_columns(plan, data, {}, files, "The plan", _WHERE, frozenset(by_hand))
     return method, given
 
