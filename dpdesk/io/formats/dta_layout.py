@@ -58,6 +58,7 @@ class DtaLayout:
     longs: tuple[tuple[int, int], ...] = ()
     strings: tuple[tuple[int, int, int], ...] = ()
     extras: int = 0
+    labels: int = 0
 
 
 def read_layout(path: Path) -> DtaLayout | None:
@@ -110,21 +111,11 @@ def _tagged(file: IO[bytes], head: bytes) -> DtaLayout:
     wide = 4 if release == 117 else 8
     longs, strings = _longs(kinds), _strings(kinds, _WIDTHS, _WIDTHS)
     extras = places[8] + len(b"<characteristics>")
+    labels = places[11] + len(b"<value_labels>")
     return DtaLayout(
-        order,
-        rows,
-        width,
-        start,
-        count,
-        floats,
-        texts,
-        wide,
-        release,
-        names,
-        longs,
-        strings,
-        extras,
-    )
+        order, rows, width, start, count, floats, texts, wide, release, names, longs, strings,
+        extras, labels,
+    )  # fmt: skip
 
 
 def _longs(kinds: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
@@ -188,9 +179,10 @@ def _old(file: IO[bytes], head: bytes) -> DtaLayout:
     floats, width = _floats(kinds, widths)
     if release < _OLD[0]:
         floats = ()
+    start = file.tell()
     return DtaLayout(
-        order, rows, width, file.tell(), count, floats, release=release, names=names,
-        strings=_strings(kinds, widths, numbers), extras=extras,
+        order, rows, width, start, count, floats, release=release, names=names,
+        strings=_strings(kinds, widths, numbers), extras=extras, labels=start + rows * width,
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from dpdesk.io.formats.table import Notes, damaged
 
 _BYTES = 4 << 20
 _MARK = b"GSO"
+_KINDS = (129, 130)
 _LETTERS = 26
 _COLUMN_BITS, _ALL = {117: 32, 118: 16, 119: 24}, (1 << 64) - 1
 """Bits of the number of a column in a cell of a long text, by the format."""
@@ -128,13 +129,17 @@ def _refuse_nul(
     """
     head = struct.Struct(f"{layout.order}3sI{'I' if layout.wide == 4 else 'Q'}BI")
     keys: list[int] = []
+    whole = rows == layout.rows
     file.seek(layout.texts)
     while (raw := file.read(head.size)).startswith(_MARK):
         if len(raw) < head.size:
             raise damaged(path.name, "the long texts behind its rows break off")
-        _, column, row, _, length = head.unpack(raw)
-        if row > rows:
+        _, column, row, kind, length = head.unpack(raw)
+        if row > rows and not whole:
             return None
+        if row > rows or not 1 <= column <= layout.columns or kind not in _KINDS:
+            what = "a long text is of a row, a column or a kind that the file does not have"
+            raise damaged(path.name, what)
         if b"\0" in file.read(length).rstrip(b"\0"):
             raise nul_in_text(path.name, row, names[column - 1])
         keys.append(_key(layout, column, row))

@@ -34,7 +34,7 @@ _SPSS_KINDS = (
     (Kind.TIME, r"(TIME|MTIME)[\d.]*"),
 )
 _STATA_KINDS = (
-    (Kind.TIME, r"%-?tcHH:MM(:SS)?"),
+    (Kind.TIME, r"%-?tc[Hh]{2}:MM(:SS(\.s{1,3})?)?(_?([AaPp]\.?[Mm]\.?))?"),
     (Kind.DATETIME, r"%-?tc.*"),
     (Kind.DATE, r"%-?t?d.*"),
 )

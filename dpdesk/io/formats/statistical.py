@@ -11,6 +11,7 @@ import numpy as np
 
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats import dta_losses, dta_texts, plain_labels, sas_losses, sav_losses
+from dpdesk.io.formats.dta_labels import checked_labels
 from dpdesk.io.formats.dta_whole import check_whole
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import clock_of, code_text, coded_labels, kind_of, moments, rounded
@@ -178,6 +179,8 @@ class StatisticalReader:
             found |= labels_of_columns(displays, request.catalog, self._path, encoding, self.notes)
         elif self._format == "dta":
             note_absent_labels(meta.variable_to_label, meta.value_labels, self.notes)
+            sets, known = meta.variable_to_label, self._endings.encoding
+            found = checked_labels(self._path, known, sets, found, self.notes)
         return found
 
     def _note_guess(self, texts: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from dpdesk.io.formats.table import Notes, listed
 
 _PERIODS = {"%tw": "weeks", "%tm": "months", "%tq": "quarters", "%th": "half-years"}
 """What columns of Stata count since 1960 by the beginning of their display format."""
-_LEAP = "%tC"
+_LEAP, _BUSINESS = "%tC", "%tb"
 
 
 def note_periods(notes: Notes, variables: Sequence[Variable], file_format: str) -> None:
@@ -22,6 +22,12 @@ def note_periods(notes: Notes, variables: Sequence[Variable], file_format: str) 
     for variable in variables if file_format == "dta" else ():
         start = variable.format.replace("%-", "%")[:3]
         what = "milliseconds with leap seconds" if start == _LEAP else _PERIODS.get(start)
+        if start == _BUSINESS:
+            notes.add(
+                f"period {variable.name}",
+                f"Column `{variable.name}` counts days of a business calendar ({variable.format}); "
+                "it is read as that number.",
+            )
         if what is not None:
             notes.add(
                 f"period {variable.name}",

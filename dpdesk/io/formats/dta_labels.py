@@ -1,0 +1,117 @@
+"""The value labels of a Stata file as they stand in it, without the reading library.
+
+The library gives the label of the missing value ``.`` to the value 0, takes the last of two labels
+of one value, and all labels from a damaged table on for absent.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dpdesk.io.formats.dta_layout import DtaLayout, read_any_layout
+from dpdesk.io.formats.endings import codec_name
+from dpdesk.io.formats.table import Notes, damaged
+
+_TAGGED, _LETTERED, _LONG_NAMES, _TABLES = 117, 113, 110, 108
+_OPEN, _CLOSE, _END = b"<lbl>", b"</lbl>", b"</value_labels>"
+_MISSING, _OLD_MISSING = 2_147_483_621, 2_147_483_647
+_CHARSET = "cp1252"
+Labels = dict[str, list[tuple[int, bytes]]]
+"""By the name of a table the labelled numbers and their labels, in the order of the file."""
+
+
+def checked_labels(
+    path: Path, encoding: str, named: Mapping[str, str], given: Mapping[str, Any], notes: Notes
+) -> dict[str, Mapping[Any, str]]:
+    """The value labels ``given`` by the library for the columns, with that of 0 put right.
+
+    ``named`` holds the table of each column. Noted: a label of the missing value, and two labels of
+    one value. Raises InputError ``read.damaged`` for a table that cannot be followed.
+    """
+    found = dict(given)
+    layout = read_any_layout(path)
+    if layout is None or layout.release < _TABLES:
+        return found
+    try:
+        tables = _tables(path, layout)
+    except (ValueError, struct.error, IndexError) as error:
+        raise damaged(path.name, "its value labels are damaged") from error
+    missing = _MISSING if layout.release >= _LETTERED else _OLD_MISSING
+    codec = codec_name(encoding) if encoding else _CHARSET
+    for column, table in named.items():
+        labels = [(code, text.decode(codec, "replace")) for code, text in tables.get(table, [])]
+        if any(code == missing for code, _ in labels) and column in found:
+            notes.add(
+                f"label nan {column}",
+                f"Column `{column}`: the missing value has a label; it is left out.",
+            )
+            zero = [text for code, text in labels if code == 0]
+            found[column] = {
+                code: zero[-1] if code == 0 else text
+                for code, text in found[column].items()
+                if code != 0 or zero
+            }
+        _note_two(column, labels, notes)
+    return found
+
+
+def _note_two(column: str, labels: list[tuple[int, str]], notes: Notes) -> None:
+    seen: dict[int, str] = {}
+    for code, text in labels:
+        before = seen.setdefault(code, text)
+        if before != text:
+            notes.add(
+                f"labels {column}",
+                f"Column `{column}`: the value {code} has two labels, `{before}` and `{text}`; the "
+                "last one is taken.",
+            )
+
+
+def _tables(path: Path, layout: DtaLayout) -> Labels:
+    with path.open("rb") as file:
+        file.seek(layout.labels)
+        raw = file.read()
+    found: Labels = {}
+    for name, labels in _walk(raw, layout):
+        found.setdefault(name, []).extend(labels)
+    return found
+
+
+def _walk(raw: bytes, layout: DtaLayout) -> Iterator[tuple[str, list[tuple[int, bytes]]]]:
+    """The tables one by one; ValueError for one whose lengths do not fit together."""
+    release, order, at = layout.release, layout.order, 0
+    tagged, width = release >= _TAGGED, 9 if release < _LONG_NAMES else 33
+    if release > _TAGGED:
+        width = 129
+    while at < len(raw):
+        if tagged and raw.startswith(_END, at):
+            return
+        if tagged and not raw.startswith(_OPEN, at):
+            raise ValueError("no table where one is expected")
+        at += len(_OPEN) if tagged else 0
+        (length,) = struct.unpack_from(f"{order}i", raw, at)
+        name = raw[at + 4 : at + 4 + width].partition(b"\0")[0]
+        body = at + 4 + width + 3
+        yield name.decode("utf-8", "replace"), _labels(raw[body : body + length], order)
+        at = body + length
+        if tagged:
+            if not raw.startswith(_CLOSE, at):
+                raise ValueError("a table of another length than it says")
+            at += len(_CLOSE)
+
+
+def _labels(body: bytes, order: str) -> list[tuple[int, bytes]]:
+    count, size = struct.unpack_from(f"{order}2i", body, 0)
+    if count < 0 or size < 0 or 8 + 8 * count + size > len(body):
+        raise ValueError("more labels than a table holds")
+    places = struct.unpack_from(f"{order}{count}i", body, 8)
+    codes = struct.unpack_from(f"{order}{count}i", body, 8 + 4 * count)
+    texts = body[8 + 8 * count : 8 + 8 * count + size]
+    if any(not 0 <= place < size for place in places):
+        raise ValueError("a label outside of its table")
+    return [
+        (code, texts[place:].partition(b"\0")[0]) for code, place in zip(codes, places, strict=True)
+    ]
