@@ -19,9 +19,10 @@ from typing import TextIO
 from dpdesk.cli import early
 from dpdesk.cli.arguments import parse
 from dpdesk.cli.outcome import Outcome
-from dpdesk.cli.progress import ProgressLine
+from dpdesk.cli.progress import ProgressLine, is_terminal
 from dpdesk.core.errors import Cancelled, DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.plain import harmless
 
 OpenWindow = Callable[[Path | None], int]
 
@@ -105,7 +106,8 @@ def _as_json(outcome: Outcome) -> Outcome:
 def _say(outcome: Outcome, progress: ProgressLine) -> int:
     try:
         if sys.stdout is not None and outcome.text:
-            sys.stdout.write(outcome.text)
+            shown = harmless(outcome.text) if is_terminal(sys.stdout) else outcome.text
+            sys.stdout.write(shown)
             sys.stdout.flush()
     except BrokenPipeError:
         return _nobody_reads(outcome.code)
@@ -123,7 +125,7 @@ def _complain(progress: ProgressLine, sentences: Sequence[str], code: int) -> in
     progress.clear()
     with contextlib.suppress(OSError, ValueError):
         if sys.stderr is not None:
-            sys.stderr.write("".join(f"{sentence}\n" for sentence in sentences))
+            sys.stderr.write("".join(f"{harmless(sentence)}\n" for sentence in sentences))
             sys.stderr.flush()
     return code
 

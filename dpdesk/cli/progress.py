@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from dpdesk.core.jobs import Event, Note, StepProgress, StepStarted
+from dpdesk.core.plain import harmless
 
 _EVERY = 0.1
 _TIME_LEFT_AFTER = 1.0
@@ -26,7 +27,7 @@ class ProgressLine:
         self._stream = stream
         self._clock = clock
         self._lock = threading.Lock()
-        self._terminal = stream is not None and _is_terminal(stream)
+        self._terminal = stream is not None and is_terminal(stream)
         self._shown = False
         self._last_drawn = float("-inf")
         self._step = ""
@@ -38,7 +39,7 @@ class ProgressLine:
         with self._lock:
             if isinstance(event, Note):
                 self._clear()
-                self._write(f"Note: {event.sentence}\n")
+                self._write(f"Note: {harmless(event.sentence)}\n")
             elif self._terminal:
                 self._progress(event)
 
@@ -103,7 +104,8 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO) -> bool:
+    """Whether people read what is written there."""
     try:
         return stream.isatty()
     except ValueError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -14,6 +15,8 @@ MAX_DIGITS = 1000
 EMPTY = "(empty)"
 _MAX_BITS = 3321
 _SHOWN = 60
+_ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters but for tabs and line ends, and those that turn the direction of reading."""
 
 
 def freeze(value: object) -> object:
@@ -112,6 +115,11 @@ def quoted(text: str) -> str:
         for sign in text[: _SHOWN + 1]
     )
     return f"`{_short(seen)}`" if text else EMPTY
+
+
+def harmless(text: str) -> str:
+    """A text for a terminal, in which no value moves, colours or turns what stands around it."""
+    return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def _short(text: str) -> str:

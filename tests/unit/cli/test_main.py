@@ -99,6 +99,26 @@ def test_without_json_people_get_text(
     assert capsys.readouterr().out == "text\n"
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_no_value_acts_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "a\tb\x1b[31m\u202ec\n"
+    outcome_of(monkeypatch, Outcome(text, code=1, complaints=("é\x07\u2067 \x9b1m",)))
+    assert main(["verify", "x"]) == 1
+    out, err = capsys.readouterr()
+    assert out == text  # a file or another program gets what there is
+    assert err == "é\\x07\\u2067 \\x9b1m\n"
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    main(["verify", "x"])
+    assert terminal.getvalue() == "a\tb\\x1b[31m\\u202ec\n"
+
+
 class Full(io.StringIO):
     def write(self, text: str) -> int:
         raise OSError(28, "No space left on device")

@@ -51,6 +51,12 @@ def test_durations_are_said_as_people_say_them(seconds: float, text: str) -> Non
     assert duration(seconds) == text
 
 
+def test_a_note_does_nothing_to_the_terminal() -> None:
+    stream = Terminal()
+    ProgressLine(stream)(Note("x", "The column `a\x1b[2J\u202e` stays."))
+    assert stream.getvalue() == "Note: The column `a\\x1b[2J\\u202e` stays.\n"
+
+
 def test_a_file_gets_notes_but_no_bar() -> None:
     stream = io.StringIO()
     line = ProgressLine(stream)
