@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ _RELEASE, _UTF8 = b"<stata_dta><header><release>", (b"118", b"119", b"120", b"12
 
 _SAS_ENCODING, _SAS_ANY = 70, (b"\x00", b"\xcc")
 """Where the header of a SAS file names its encoding, and what stands there when it names none."""
+_RENAMED = re.compile(r"_duplicated\d+$")
 _EXAMPLE = 40
 """Characters of a text that stand in a sentence."""
 _ENDING_HINT = (
@@ -206,6 +208,15 @@ def check_names(file: str, names: Sequence[str]) -> None:
                 hint="Give each column another name in its program.",
                 details={"column": name},
             )
+
+
+def check_told_names(file: str, names: Sequence[str | None], doubled: bool) -> None:
+    """Raise what :func:`check_names` does; ``names`` are as the reading library gives them.
+
+    An empty name is None, and where there are ``doubled`` ones, the later are renamed.
+    """
+    plain = (name or "" for name in names)
+    check_names(file, [_RENAMED.sub("", name) if doubled else name for name in plain])
 
 
 def nul_in_text(name: str, row: int, column: str) -> InputError:

@@ -20,6 +20,7 @@ from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas_catalogs import labels_of_columns
 from dpdesk.io.formats.sav_layout import check_labels, named_encoding
 from dpdesk.io.formats.stat_faults import (
+    check_told_names,
     encoding_of_release,
     names_encoding,
     no_rows,
@@ -46,6 +47,8 @@ _GUESS = "WINDOWS-1252"
 """What the library takes for the encoding of a file that names none."""
 _CONVERTED = "UTF8"
 """UTF-8 by a name with which the library converts texts instead of taking them as they are."""
+_DOUBLED = "is duplicated"
+"""What the library says of a column that has the name of an earlier one."""
 _MEASURES = ("nominal", "ordinal", "scale")
 
 
@@ -154,10 +157,9 @@ class StatisticalReader:
 
         options = self._options | {"encoding": encoding}
         try:
-            with warnings.catch_warnings():
-                # Of columns of one name, which are refused afterwards.
-                warnings.simplefilter("ignore", UserWarning)
-                return self._read(str(self._path), metadataonly=True, **options)[1]
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always", UserWarning)
+                meta = self._read(str(self._path), metadataonly=True, **options)[1]
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
             if isinstance(error, UnicodeError) and encoding in (None, "UTF-8") and self._is_utf8:
                 meta = self._metadata(_CONVERTED)
@@ -165,6 +167,9 @@ class StatisticalReader:
                 return meta
             named = named_encoding(self._path) if self._format == "sav" else ""
             raise unreadable(self._path, error, self._options["encoding"], named=named) from error
+        doubled = any(_DOUBLED in str(one.message) for one in told)
+        check_told_names(self._path.name, meta.column_names, doubled)
+        return meta
 
     @property
     def _is_utf8(self) -> bool:

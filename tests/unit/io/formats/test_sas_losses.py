@@ -180,3 +180,23 @@ def test_every_real_file_can_be_looked_through() -> None:
     assert len(paths) > 8
     for path in paths:
         assert NOTE not in head(path, limit=1_000_000).notes
+
+
+@pytest.mark.parametrize("form", FORMS[:1] + FORMS[-1:], ids=str)
+def test_columns_of_one_name_or_none_are_refused(tmp_path: Path, form: Form) -> None:
+    rows = [[1.0, 2.0, 3.0, 4.0]] * 3
+    for names, sentence in (
+        (["A", "B", "A", "A"], "columns 1 and 3 have the same name, `A`."),
+        (["A", "B", "", "C"], "column 3 has no name."),
+        (["A", "B", "\0Z", "C"], "column 3 has no name."),
+    ):
+        columns = [(name, 0) for name in names]
+        with pytest.raises(InputError) as caught:
+            head(write_sas_bytes(tmp_path / "p.sas7bdat", columns, rows, form))
+        assert (caught.value.code, caught.value.sentence) == (
+            "read.names", f"p.sas7bdat: {sentence}",
+        )  # fmt: skip
+    columns = [(name, 0) for name in ("A", "A_duplicated1", "a", "B_duplicated")]
+    found = head(write_sas_bytes(tmp_path / "p.sas7bdat", columns, rows, form))
+    assert [one.name for one in found.variables] == ["A", "A_duplicated1", "a", "B_duplicated"]
+    assert found.head[0] == ("1", "2", "3", "4")
