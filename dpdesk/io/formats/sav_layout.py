@@ -22,6 +22,7 @@ SLOT = 8
 _HEADER_BYTES = 176
 _VARIABLE, _LABELS, _LABELLED, _DOCUMENT, _EXTENSION, _END = 2, 3, 4, 6, 7, 999
 _MACHINE, _FLOATS, _LONG_NAMES, _VERY_LONG, _ENCODING, _LONG_LABELS = 3, 4, 13, 14, 20, 21
+_LONG_MISSING = 22
 _FILE_ATTRIBUTES, _ATTRIBUTES = 17, 18
 _ATTRIBUTE = re.compile(rb"([^:/()\[\]\n]+)(?:\[[0-9]+\])?\((?:'[^\n]*'\n)+\)")
 """The name of an attribute, before its values in marks, each on a line of its own."""
@@ -79,6 +80,8 @@ class SavLayout:
     rows: int | None = None
     labels: tuple[Label, ...] = ()
     names: tuple[bytes, ...] = ()
+    short: tuple[bytes, ...] = ()
+    missing: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,7 @@ class _Dictionary:
         self._names: dict[bytes, bytes] = {}
         self._labels: list[tuple[int, bytes, bytes]] = []
         self._named: list[Label] = []
+        self._missing: list[tuple[bytes, tuple[bytes, ...]]] = []
         self.attributes: list[bytes] = []
         self._floats = (_SYSMIS, _HIGHEST, _LOWEST)
 
@@ -204,7 +208,8 @@ class _Dictionary:
             self._order, self._compression, self._bias, sysmis, highest, lowest,
             columns, sum(record.slots for record in self._records),
             self._file.tell(), self._rows if self._rows >= 0 else None,
-            tuple(self._all_labels(columns)), self._all_names(columns),
+            tuple(self._all_labels(columns)), self._all_names(columns), self._short(columns),
+            tuple(self._missing),
         )  # fmt: skip
 
     def _variable(self) -> None:
@@ -277,10 +282,27 @@ class _Dictionary:
 
     def _all_names(self, columns: tuple[Cells, ...]) -> tuple[bytes, ...]:
         """The names of the columns, those of the records where the file has no longer ones."""
+        return tuple(self._names.get(name, name) for name in self._short(columns))
+
+    def _short(self, columns: tuple[Cells, ...]) -> tuple[bytes, ...]:
+        """The names of the records."""
         sizes = (record.slots for record in self._records)
         places = dict(zip(accumulate(sizes, initial=0), self._records, strict=False))
-        short = [places[cells.start].name for cells in columns]
-        return tuple(self._names.get(name, name) for name in short)
+        return tuple(places[cells.start].name for cells in columns)
+
+    def _long_missing(self, raw: bytes) -> None:
+        """Missing values of texts of more than 8 bytes."""
+        at = 0
+        while at < len(raw):
+            size = int(self._unpack("i", raw, at)[0])
+            name, count = raw[at + 4 : at + 4 + size], raw[at + 4 + size]
+            (width,) = self._unpack("i", raw, at + 5 + size)
+            at += 9 + size
+            if size < 0 or width < 0 or at + count * width > len(raw):
+                raise ValueError("missing values that break off")
+            values = tuple(raw[at + k * width : at + (k + 1) * width] for k in range(count))
+            self._missing.append((name, values))
+            at += count * width
 
     def _extension(self) -> None:
         subtype, size, count = self._ints(3)
@@ -303,6 +325,8 @@ class _Dictionary:
             self._long_labels(self._file.read(size * count))
         elif subtype in (_FILE_ATTRIBUTES, _ATTRIBUTES) and 0 <= size * count <= self._end:
             self.attributes += _ATTRIBUTE.findall(self._file.read(size * count))
+        elif subtype == _LONG_MISSING and 0 <= size * count <= self._end:
+            self._long_missing(self._file.read(size * count))
         elif subtype == _ENCODING and 0 <= size * count <= _LONGEST_NAME:
             self.encoding = self._file.read(size * count).decode("ascii", "replace").strip(" \0")
         else:

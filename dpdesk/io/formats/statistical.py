@@ -18,6 +18,7 @@ from dpdesk.io.formats.moments import clock_of, code_text, coded_labels, kind_of
 from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
 from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas_catalogs import labels_of_columns
+from dpdesk.io.formats.sav_declared import completed
 from dpdesk.io.formats.sav_layout import check_labels, named_encoding
 from dpdesk.io.formats.stat_faults import (
     check_told_names,
@@ -182,7 +183,9 @@ class StatisticalReader:
             displays = {name: text or "" for name, text in meta.original_variable_types.items()}
             encoding = self._options["encoding"]
             found |= labels_of_columns(displays, request.catalog, self._path, encoding, self.notes)
-        elif self._format == "dta":
+        elif self._format == "sav":
+            found = completed(self._path, meta, self._endings, self.notes)
+        else:
             note_absent_labels(meta.variable_to_label, meta.value_labels, self.notes)
             sets, known = meta.variable_to_label, self._endings.encoding
             found = checked_labels(self._path, known, sets, found, self.notes)
