@@ -18,6 +18,7 @@ from dpdesk.io.formats.moments import clock_of, code_text, coded_labels, kind_of
 from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
 from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas_catalogs import labels_of_columns
+from dpdesk.io.formats.sas_places import check_places
 from dpdesk.io.formats.sav_declared import completed
 from dpdesk.io.formats.sav_layout import check_labels, named_encoding
 from dpdesk.io.formats.stat_faults import (
@@ -124,10 +125,12 @@ class StatisticalReader:
             dta_losses.refuse_losses(self._path, names, limit, self.notes)
             if dta_texts.check_texts(self._path, names, limit, self.notes, self._endings):
                 self._convert()
-        elif sas_losses.refuse_losses(
-            self._path, names, limit, self.notes, self._is_read_of, self._endings
-        ):
-            self._convert()
+        else:
+            check_places(self._path, limit, self.notes)
+            if sas_losses.refuse_losses(
+                self._path, names, limit, self.notes, self._is_read_of, self._endings
+            ):
+                self._convert()
 
     def _convert(self) -> None:
         """Let the library leave out the beginning of a character at the end of a text."""
