@@ -135,15 +135,29 @@ def names_encoding(path: Path) -> bool:
     return False
 
 
-def custom_attributes(path: Path) -> tuple[str, ...]:
-    """Attributes that people gave to columns or to the file; not those of SPSS, as ``$@Role``."""
+@dataclass(frozen=True)
+class Declared:
+    """What a file declares beside columns and values, as far as :func:`declared` tells it.
+
+    ``attributes`` are those that people gave to columns or to the file, not those of SPSS, such as
+    ``$@Role``. ``weight`` is the column, counted from 0, by which SPSS weights the rows.
+    """
+
+    attributes: tuple[str, ...] = ()
+    weight: int | None = None
+
+
+def declared(path: Path) -> Declared:
+    """Custom attributes and weight of a file; nothing of one that cannot be followed."""
     with path.open("rb") as file, suppress(struct.error, ValueError, IndexError, LookupError):
         dictionary = _Dictionary(file)
-        dictionary.layout()
+        columns = dictionary.layout().columns
         encoding = dictionary.encoding or "latin-1"
         names = [name.decode(encoding, "replace") for name in dictionary.attributes]
-        return tuple(dict.fromkeys(name for name in names if not name.startswith(("$", "@"))))
-    return ()
+        own = dict.fromkeys(name for name in names if not name.startswith(("$", "@")))
+        slots = {cells.start + 1: j for j, cells in enumerate(columns)}
+        return Declared(tuple(own), slots.get(dictionary.weight))
+    return Declared()
 
 
 class _NoColumnError(ValueError):
@@ -162,7 +176,7 @@ class _Dictionary:
         if not self._order:
             raise ValueError("no layout code")
         self._compression = int(self._unpack("i", raw, 72)[0])
-        self._rows = int(self._unpack("i", raw, 80)[0])
+        self.weight, self._rows = self._unpack("2i", raw, 76)
         self._bias = float(self._unpack("d", raw, 84)[0])
         self._records: list[_Record] = []
         self._long: dict[bytes, int] = {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpdesk.core.plain import quoted
 from dpdesk.io.formats.dta_characteristics import FILE, Characteristic, characteristics
-from dpdesk.io.formats.sav_layout import custom_attributes
+from dpdesk.io.formats.sav_layout import Declared, declared
 from dpdesk.io.formats.table import Notes
 
 _NAMED = 5
@@ -18,7 +18,7 @@ _LANGUAGES, _LANGUAGE = "_lang_list", "_lang_c"
 
 
 def note_unkept(path: Path, file_format: str, meta: Any, notes: Notes) -> None:
-    """Note label, documents, sets, attributes, languages and notes of a file, once for each kind.
+    """Note label, documents, sets, attributes, weight, languages and notes, once for each kind.
 
     ``meta`` is what the reading library tells of the file.
     """
@@ -30,10 +30,20 @@ def note_unkept(path: Path, file_format: str, meta: Any, notes: Notes) -> None:
         if meta.mr_sets:
             sets = _listed([f"${name}" for name in meta.mr_sets])
             notes.add("sets", f"Sets of multiple responses are not kept: {sets}.")
-        if attributes := custom_attributes(path):
-            notes.add("attributes", f"Custom attributes are not kept: {_listed(attributes)}.")
+        _note_declared(declared(path), meta.column_names, notes)
     elif file_format == "dta":
         _note_characteristics(characteristics(path), notes)
+
+
+def _note_declared(found: Declared, names: Sequence[str], notes: Notes) -> None:
+    if found.attributes:
+        notes.add("attributes", f"Custom attributes are not kept: {_listed(found.attributes)}.")
+    if found.weight is not None:
+        weight = quoted(names[found.weight])
+        notes.add(
+            "weight",
+            f"SPSS weights the rows by {weight}; this is not kept, each row counts once.",
+        )
 
 
 def note_file_label(notes: Notes, label: str) -> None:

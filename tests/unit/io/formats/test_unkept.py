@@ -50,6 +50,18 @@ def test_roles_of_spss_columns_alone_are_no_custom_attributes(tmp_path: Path) ->
     assert head(_extended(path, {18: b"A:$@Role('0'\n)"})).notes == ()
 
 
+def test_the_weight_of_an_spss_file_is_named(tmp_path: Path) -> None:
+    columns = [("TEXT", 300), ("WGT", 0), ("B", 0)]
+    path = write_sav_bytes(tmp_path / "p.sav", columns, [[b"a", 1.5, 2.0]])
+    raw = bytearray(path.read_bytes())
+    slots = 32 + 6 + 1  # those of the two segments of the text, then its own
+    struct.pack_into("<i", raw, 76, slots)
+    path.write_bytes(raw)
+    assert head(path).notes == (
+        "SPSS weights the rows by `WGT`; this is not kept, each row counts once.",
+    )
+
+
 def _characteristic(release: int, owner: str, name: str, text: str) -> bytes:
     width = 129 if release > 117 else 33
     raw = owner.encode().ljust(width, b"\0") + name.encode().ljust(width, b"\0")
