@@ -35,12 +35,12 @@ def checked_labels(
     layout = read_any_layout(path)
     if layout is None or layout.release < _TABLES:
         return found
+    codec = codec_name(encoding) if encoding else _CHARSET
     try:
-        tables = _tables(path, layout)
+        tables = _tables(path, layout, "utf-8" if layout.release > _TAGGED else codec)
     except (ValueError, struct.error, IndexError) as error:
         raise damaged(path.name, "its value labels are damaged") from error
     missing = _MISSING if layout.release >= _LETTERED else _OLD_MISSING
-    codec = codec_name(encoding) if encoding else _CHARSET
     for column, table in named.items():
         labels = [(code, text.decode(codec, "replace")) for code, text in tables.get(table, [])]
         if any(code == missing for code, _ in labels) and column in found:
@@ -70,17 +70,17 @@ def _note_two(column: str, labels: list[tuple[int, str]], notes: Notes) -> None:
             )
 
 
-def _tables(path: Path, layout: DtaLayout) -> Labels:
+def _tables(path: Path, layout: DtaLayout, codec: str) -> Labels:
     with path.open("rb") as file:
         file.seek(layout.labels)
         raw = file.read()
     found: Labels = {}
     for name, labels in _walk(raw, layout):
-        found.setdefault(name, []).extend(labels)
+        found.setdefault(name.decode(codec, "replace").rstrip(" "), []).extend(labels)
     return found
 
 
-def _walk(raw: bytes, layout: DtaLayout) -> Iterator[tuple[str, list[tuple[int, bytes]]]]:
+def _walk(raw: bytes, layout: DtaLayout) -> Iterator[tuple[bytes, list[tuple[int, bytes]]]]:
     """The tables one by one; ValueError for one whose lengths do not fit together."""
     release, order, at = layout.release, layout.order, 0
     tagged, width = release >= _TAGGED, 9 if release < _LONG_NAMES else 33
@@ -95,7 +95,7 @@ def _walk(raw: bytes, layout: DtaLayout) -> Iterator[tuple[str, list[tuple[int, 
         (length,) = struct.unpack_from(f"{order}i", raw, at)
         name = raw[at + 4 : at + 4 + width].partition(b"\0")[0]
         body = at + 4 + width + 3
-        yield name.decode("utf-8", "replace"), _labels(raw[body : body + length], order)
+        yield name, _labels(raw[body : body + length], order)
         at = body + length
         if tagged:
             if not raw.startswith(_CLOSE, at):

@@ -55,6 +55,19 @@ def test_a_label_of_the_missing_value_is_not_given_to_zero(
     assert found.variables[0].value_labels == {"1": "yes", ".a": "none"}
 
 
+@pytest.mark.parametrize(("version", "encoding"), [(114, None), (114, "cp1250"), (117, "latin-1")])
+def test_a_set_of_labels_may_have_a_name_of_other_letters(
+    tmp_path: Path, version: int, encoding: str | None
+) -> None:
+    path = tmp_path / "p.dta"
+    raw = _recoded(_file(path, version, "<"), "<", 0, 1, 2_147_483_621)
+    assert raw.count(b"x".ljust(33, b"\0")) == 3
+    path.write_bytes(raw.replace(b"x".ljust(33, b"\0"), b"gr\xf6\xdfe".ljust(33, b"\0")))
+    found = head(path, encoding=encoding)
+    assert NOTE.replace("`x`", "`größe`") in found.notes
+    assert found.variables[0].value_labels == {"0": "no", "1": "yes"}
+
+
 def test_two_labels_of_one_value_are_noted(tmp_path: Path) -> None:
     path = tmp_path / "p.dta"
     path.write_bytes(_recoded(_file(path, 118, "<"), "<", 0, 1, 1))
