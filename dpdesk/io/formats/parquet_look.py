@@ -243,9 +243,13 @@ def _empty(column: pyarrow.Array) -> int:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     missing = int(column.null_count)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         missing += pc.sum(pc.equal(pc.binary_length(column), 0)).as_py() or 0
     return missing

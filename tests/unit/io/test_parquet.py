@@ -277,3 +277,27 @@ def test_a_column_whose_values_are_none_of_its_type_is_named(
     with pytest.raises(InputError, match=r"a\.parquet, column `worked`: a value cannot") as caught:
         opened(path, workspace)
     assert caught.value.code == "parquet.value"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.dictionary(pa.int8(), pa.string()),
+        pa.opaque(pa.string(), "own", "nobody"),
+    ],
+    ids=str,
+)
+def test_empty_texts_of_every_type_are_counted_alike(
+    tmp_path: Path, workspace: Workspace, kind: pa.DataType
+) -> None:
+    texts = pa.array(["a", "", None, "b"])
+    if isinstance(kind, pa.ExtensionType):
+        column = pa.ExtensionArray.from_storage(kind, texts)
+    else:
+        column = texts.cast(kind) if kind != pa.string() else texts
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"town": column}), path)
+    assert [row[0] for row in opened(path, workspace).page(0, 4)] == ["a", "", "", "b"]
