@@ -138,6 +138,7 @@ def losses(form: str, columns: Sequence[InFile], title: str) -> list[str]:
         *_of_kinds(form, columns),
         *_of_limits(form, columns, title),
         *_of_letters(form, columns),
+        *_of_names(form, columns),
     ]
     if Piece.GUARANTEE not in holds.pieces:
         found.insert(
@@ -263,6 +264,12 @@ def _of_limits(form: str, columns: Sequence[InFile], title: str) -> Iterator[str
 
 def _longer(text: str, most: int, unit: str) -> bool:
     return 0 < most < UNITS[unit](text)
+
+
+def _of_names(form: str, columns: Sequence[InFile]) -> Iterator[str]:
+    """A name that a sheet cannot tell from none."""
+    if form == "xlsx" and not all(one.said.name for one in columns):
+        yield "The column without a name has an empty header cell; programs make up a name for it."
 
 
 def _of_letters(form: str, columns: Sequence[InFile]) -> Iterator[str]:

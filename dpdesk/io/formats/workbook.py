@@ -20,7 +20,7 @@ from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import check_names
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.stat_faults import nul_in_text
-from dpdesk.io.formats.table import Notes, Values, damaged
+from dpdesk.io.formats.table import Notes, Values, damaged, listed
 from dpdesk.io.formats.workbook_cells import Row, SheetCells, column_letters
 from dpdesk.io.formats.workbook_parts import BrokenPartError, Parts, Sheet, read_parts, totals_rows
 
@@ -82,12 +82,21 @@ class WorkbookReader:
             while texts and not texts[-1]:
                 texts.pop()
             columns = [text or f"column_{j + 1}" for j, text in enumerate(texts)]
+            self._note_names([columns[j] for j, text in enumerate(texts) if not text])
         hint = f"Rename one of them in row {self._first:,} of the sheet."
         check_names(columns, self._path.name, hint)
         self.variables = tuple(Variable(name) for name in columns)
         if self._cells.expected is not None:
             above = self._first - (request.header is False)
             self.rows = max(0, self._cells.expected - above) or None
+
+    def _note_names(self, made: list[str]) -> None:
+        if made:
+            self.notes.add(
+                "names",
+                f"Row {self._first:,} of the sheet leaves columns without a name; they are called "
+                f"{listed(made)}.",
+            )
 
     def _chosen(self, table: str | None, parts: Parts) -> Sheet:
         """The sheet that was asked for, else the first one that is shown."""

@@ -61,3 +61,10 @@ def test_labels_of_a_workbook_are_counted_as_excel_counts() -> None:
     ]
     short = Codebook((Variable("x", label[1:], value_labels={"1": label[1:]}),))
     assert losses("xlsx", described(["x"], short), "") == []
+
+
+def test_a_workbook_has_no_name_for_a_column_without_one_which_is_said() -> None:
+    assert losses("xlsx", described(["", "b"], Codebook(())), "") == [
+        "The column without a name has an empty header cell; programs make up a name for it."
+    ]
+    assert losses("parquet", described(["", "b"], Codebook(())), "") == []

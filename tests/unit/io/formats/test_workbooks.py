@@ -315,3 +315,15 @@ def test_the_first_day_of_the_system_of_1904_is_a_day_where_its_format_shows_one
     noon = ("1904-01-01 12:00:00", "1904-01-01 12:00:00", "12:00:00", "1904-01-01 12:00:00")
     assert (done.head[0], done.head[1]) == (first, noon)
     assert done.head[2][0] == "1904-01-02"
+
+
+def test_made_up_names_of_columns_are_noted(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["a", None, "c", ""], [1, 2, 3, None]):
+        book.active.append(row)
+    book.save(tmp_path / "p.xlsx")
+    done = head(tmp_path / "p.xlsx")
+    assert [variable.name for variable in done.variables] == ["a", "column_2", "c"]
+    assert done.notes == (
+        "Row 1 of the sheet leaves columns without a name; they are called `column_2`.",
+    )
