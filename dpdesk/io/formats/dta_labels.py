@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpdesk.io.formats.dta_layout import DtaLayout, read_any_layout
-from dpdesk.io.formats.endings import codec_name
+from dpdesk.io.formats.endings import codec_name, is_known
 from dpdesk.io.formats.table import Notes, damaged
 
 _TAGGED, _LETTERED, _LONG_NAMES, _TABLES = 117, 113, 110, 108
@@ -35,7 +35,7 @@ def checked_labels(
     layout = read_any_layout(path)
     if layout is None or layout.release < _TABLES:
         return found
-    codec = codec_name(encoding) if encoding else _CHARSET
+    codec = codec_name(encoding) if encoding and is_known(encoding) else _CHARSET
     try:
         tables = _tables(path, layout, "utf-8" if layout.release > _TAGGED else codec)
     except (ValueError, struct.error, IndexError) as error:

@@ -17,6 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.errors import InputError
 from dpdesk.io.formats.dta_layout import DOUBLE, DtaLayout, read_layout
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.stat_faults import nul_in_text
@@ -24,7 +25,7 @@ from dpdesk.io.formats.table import Notes, damaged
 
 _BYTES = 4 << 20
 _MARK = b"GSO"
-_KINDS = (129, 130)
+_KINDS, _IN_ANY_ENCODING = (129, 130), 117
 _LETTERS = 26
 _COLUMN_BITS, _ALL = {117: 32, 118: 16, 119: 24}, (1 << 64) - 1
 """Bits of the number of a column in a cell of a long text, by the format."""
@@ -140,10 +141,31 @@ def _refuse_nul(
         if row > rows or not 1 <= column <= layout.columns or kind not in _KINDS:
             what = "a long text is of a row, a column or a kind that the file does not have"
             raise damaged(path.name, what)
-        if b"\0" in file.read(length).rstrip(b"\0"):
+        text = file.read(length).rstrip(b"\0")
+        if b"\0" in text:
             raise nul_in_text(path.name, row, names[column - 1])
+        if layout.release == _IN_ANY_ENCODING and not _is_utf8(text):
+            raise _no_utf8(path.name, row, names[column - 1])
         keys.append(_key(layout, column, row))
     return keys
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _no_utf8(name: str, row: int, column: str) -> InputError:
+    return InputError(
+        "encoding.undecodable",
+        f"{name}, row {row:,}, column `{column}`: the long text is none in UTF-8, and long texts "
+        "of Stata 13 can be read here in no other encoding.",
+        hint="Save the file again with Stata 14 or later, or as CSV.",
+        details={"row": row, "column": column},
+    )
 
 
 def _key(layout: DtaLayout, column: int, row: int) -> int:

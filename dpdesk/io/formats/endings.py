@@ -8,6 +8,7 @@ lost. A text that holds more of the encoding was cut off by its program inside i
 from __future__ import annotations
 
 import codecs
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +31,20 @@ _UNSEEN = ("iso2022", "hz", "utf-7", "utf-16", "utf-32", "utf_7", "utf_16", "utf
 
 def codec_name(encoding: str) -> str:
     """The name of an encoding in Python, of one that only iconv names or knows a like one."""
-    name = encoding.upper().replace("WINDOWS-", "CP")
+    name = {"BIG-5": "big5"}.get(encoding.upper(), encoding)
+    for one in (name, name.upper().replace("WINDOWS-", "CP")):
+        with suppress(LookupError):
+            return codecs.lookup(one).name
+    return name.lower().replace("iso-2022", "iso2022").replace("-", "_")
+
+
+def is_known(encoding: str) -> bool:
+    """Whether texts of an encoding can be decoded here."""
     try:
-        return codecs.lookup({"BIG-5": "big5"}.get(name, name)).name
+        codecs.lookup(codec_name(encoding))
     except LookupError:
-        return name.lower().replace("iso-2022", "iso2022").replace("-", "_")
+        return False
+    return True
 
 
 class Endings:

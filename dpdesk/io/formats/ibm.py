@@ -45,6 +45,14 @@ def to_ieee(words: Words) -> tuple[Floats, NDArray[np.uint8], Flags]:
     )
 
 
+def odd_zeros(words: Words) -> Flags:
+    """Which words are a number 0 that SAS does not write, with a sign or an exponent."""
+    first = (words >> np.uint64(56)).astype(np.uint8)
+    lettered = (first == _POINT) | (first == _UNDERLINE) | ((first >= _A) & (first <= _Z))
+    odd: Flags = (words & _FRACTION == 0) & (first != 0) & ~lettered
+    return odd
+
+
 def from_ieee(numbers: Floats) -> Words:
     """Words of finite numbers; ValueError outside ±:data:`LARGEST`. NaN becomes the missing ``.``.
 

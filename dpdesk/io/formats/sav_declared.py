@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dpdesk.io.formats.endings import Endings, codec_name
+from dpdesk.io.formats.endings import Endings, codec_name, is_known
 from dpdesk.io.formats.sav_layout import Label, SavLayout, read_layout
 from dpdesk.io.formats.stat_faults import no_text
 from dpdesk.io.formats.table import Notes, damaged
@@ -32,9 +32,10 @@ def completed(
     layout = read_layout(path)
     names = list(meta.column_names)
     found: dict[str, Mapping[Any, str]] = dict(meta.variable_value_labels)
-    if len(names) != len(layout.columns):
+    encoding = endings.encoding or _UTF8
+    if len(names) != len(layout.columns) or not is_known(encoding):
         return found
-    file = _File(path.name, layout, names, codec_name(endings.encoding) or _UTF8, endings)
+    file = _File(path.name, layout, names, codec_name(encoding), endings)
     file.check_kinds(meta.readstat_variable_types)
     file.note_names(notes)
     for j, labels in enumerate(file.labels(notes)):

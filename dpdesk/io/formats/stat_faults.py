@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.io.formats import sav_layout
-from dpdesk.io.formats.endings import Endings
+from dpdesk.io.formats.endings import Endings, codec_name
 from dpdesk.io.formats.table import Notes, damaged
 
 _KINDS = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".xpt": "SAS"}
@@ -148,6 +148,16 @@ def no_text(name: str, column: str, what: str, encoding: str) -> InputError:
     )
 
 
+def nul_in_label(name: str, column: str, what: str) -> InputError:
+    """The error for such a label that holds a NUL; ``what`` says which of the column."""
+    return InputError(
+        "read.nul",
+        f"{name}, column `{column}`: {what} holds a NUL character, at which other programs end it.",
+        hint="Repair it in its program.",
+        details={"column": column},
+    )
+
+
 def note_guess(notes: Notes, encoding: str, example: str) -> None:
     """Note once that the file does not name its encoding, with the first text that shows it."""
     if "guess" not in notes:
@@ -155,6 +165,16 @@ def note_guess(notes: Notes, encoding: str, example: str) -> None:
             "guess",
             f"The file does not name its encoding; it is read as {encoding}, a guess "
             f"(`{example[:_EXAMPLE]}`). Name the `encoding` if letters look wrong.",
+        )
+
+
+def note_other_encoding(notes: Notes, named: str, taken: str) -> None:
+    """Note an SPSS file that is read in another encoding than the one whose name it holds."""
+    if named and taken and codec_name(named) != codec_name(taken):
+        notes.add(
+            "encoding",
+            f"The file names the encoding {named}, but is read as {taken}, which its code page "
+            "says. Name the `encoding` if letters look wrong.",
         )
 
 

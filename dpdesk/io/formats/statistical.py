@@ -27,6 +27,7 @@ from dpdesk.io.formats.stat_faults import (
     names_encoding,
     no_rows,
     note_guess,
+    note_other_encoding,
     note_unseen,
     unreadable,
 )
@@ -110,6 +111,8 @@ class StatisticalReader:
         self.encoding = told or named or self._guessed
         known = iconv_name(named) or told or encoding_of_release(self._path) or ""
         self._endings = Endings(known, by_plan=named is not None)
+        if self._format == "sav" and named is None:
+            note_other_encoding(self.notes, named_encoding(self._path), told)
         codec = plain_codec(known, self._path.name)
         if codec:
             self._read = plain_reader(self._read, codec)

@@ -12,7 +12,7 @@ import numpy as np
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats.choosing import chosen
-from dpdesk.io.formats.ibm import to_ieee, words_of
+from dpdesk.io.formats.ibm import odd_zeros, to_ieee, words_of
 from dpdesk.io.formats.moments import clock_of, coded_labels, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest, iconv_name
@@ -94,6 +94,12 @@ class TransportReader:
                 raise damaged(self._path.name, what, rows + 1)
             self._check_end(member.start + member.rows * member.row_bytes)
             return member.rows
+        if member.stop % CARD:
+            self.notes.add(
+                "card",
+                "The file does not end with a whole record of 80 bytes, as the format asks; it may "
+                "have been cut off behind a row.",
+            )
         with self._path.open("rb") as file:
             file.seek(member.start + rows * member.row_bytes)
             if file.read(rest).strip(b" "):
@@ -169,8 +175,10 @@ class TransportReader:
 
         if variable.kind is Kind.TEXT:
             return Values(self._texts(variable, raw, start))
-        numbers, letters, cut = to_ieee(words_of(raw))
+        words = words_of(raw)
+        numbers, letters, cut = to_ieee(words)
         self._note_cut(variable, numbers, cut, start)
+        self._note_zeros(variable, words, start)
         marks: list[str | None] | None = None
         special = (letters != 0) & (letters != ord("."))
         if special.any():
@@ -198,6 +206,18 @@ class TransportReader:
                 f"cut {variable.name}",
                 f"Row {start + first + 1:,}, column `{variable.name}`: the number has more digits "
                 f"than a double holds; it is read as {number_text(numbers[first])}.",
+                len(places),
+            )
+
+    def _note_zeros(self, variable: Variable, words: Any, start: int) -> None:
+        places = np.flatnonzero(odd_zeros(words))
+        if len(places):
+            byte = int(words[places[0]]) >> 56
+            self.notes.add(
+                f"zero {variable.name}",
+                f"Row {start + int(places[0]) + 1:,}, column `{variable.name}`: the number begins "
+                f"with the byte {byte:02X} before zeros, which SAS does not write; it is read as "
+                "0, and other programs may take it for missing.",
                 len(places),
             )
 

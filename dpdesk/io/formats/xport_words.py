@@ -10,6 +10,7 @@ from dpdesk.io.formats.stat_faults import (
     no_text,
     note_cut_label,
     note_guess,
+    nul_in_label,
 )
 from dpdesk.io.formats.table import Notes
 from dpdesk.io.formats.xport_layout import Member
@@ -33,8 +34,8 @@ class Words:
     def of(self, member: Member, file: str, notes: Notes) -> Iterator[tuple[str, str]]:
         """Name and label of each column.
 
-        Raises InputError ``encoding.undecodable``; noted is a guessed encoding, and what was cut
-        off.
+        Raises InputError ``encoding.undecodable`` and ``read.nul``; noted is a guessed encoding,
+        and what was cut off.
         """
         for field in member.fields:
             column = field.name.decode(self.encoding, "replace")
@@ -45,6 +46,8 @@ class Words:
     def _text(
         self, what: str, raw: bytes, ends: tuple[int, ...], column: str, file: str, notes: Notes
     ) -> str:
+        if b"\0" in raw:
+            raise nul_in_label(file, column, what)
         if self._guessed and not raw.isascii():
             note_guess(notes, self.encoding, raw.decode(self.encoding, "replace"))
         try:

@@ -127,3 +127,18 @@ def test_business_days_are_read_as_numbers_with_a_note(tmp_path: Path) -> None:
     assert found.notes == (
         "Column `t` counts days of a business calendar (%tbnyse); it is read as that number.",
     )
+
+
+def test_a_long_text_of_stata_13_in_another_encoding_is_named_with_its_place(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "p.dta"
+    raw = _file(path, 117, "<")
+    path.write_bytes(raw.replace(b"so\0", b"s\xe9\0"))
+    with pytest.raises(InputError) as caught:
+        head(path, encoding="cp1252")
+    assert caught.value.code == "encoding.undecodable"
+    assert caught.value.sentence == (
+        "p.dta, row 1, column `story`: the long text is none in UTF-8, and long texts of Stata 13 "
+        "can be read here in no other encoding."
+    )

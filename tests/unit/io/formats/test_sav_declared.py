@@ -127,3 +127,32 @@ def test_a_range_of_missing_texts_is_left_out_with_a_note(tmp_path: Path) -> Non
         "Column `C`: the range of missing texts is not taken over; its values stay ordinary "
         "values.",
     )
+
+
+def test_a_nul_in_a_label_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path / "p.sav", _labels(1, [(_number(1), b"on\0e")]))
+    with pytest.raises(InputError) as caught:
+        head(path)
+    assert (caught.value.code, caught.value.sentence) == (
+        "read.nul",
+        "p.sav, column `A`: the label of the value 1 holds a NUL character, at which other "
+        "programs end it.",
+    )
+    padded = head(_file(path, _labels(1, [(_number(1), b"one\0\0 ")])))
+    assert padded.variables[0].value_labels == {"1": "one"}
+
+
+def test_a_name_of_an_encoding_that_is_not_known_is_noted(tmp_path: Path) -> None:
+    path = _file(tmp_path / "p.sav", _extension(20, b"x-unknown"))
+    assert head(path).notes == (
+        "The file names the encoding x-unknown, but is read as UTF-8, which its code page says. "
+        "Name the `encoding` if letters look wrong.",
+    )
+    for name in (b"utf8", b"UTF-8"):
+        assert head(_file(path, _extension(20, name))).notes == ()
+
+
+def test_a_name_of_an_encoding_that_python_writes_otherwise_is_known(tmp_path: Path) -> None:
+    labels = _labels(1, [(_number(1), "日".encode("cp932"))])
+    path = _file(tmp_path / "p.sav", labels, _extension(20, b"windows-31j"))
+    assert head(path).variables[0].value_labels == {"1": "日"}

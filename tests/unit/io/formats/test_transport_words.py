@@ -10,6 +10,8 @@ import pytest
 
 from dpdesk.core.errors import InputError
 from tests.helpers.stat_files import head
+from tests.unit.io.formats.test_transport_ends import _file as of_numbers
+from tests.unit.io.formats.test_transport_ends import _table as table
 
 HEAD = b"HEADER RECORD*******%sHEADER RECORD!!!!!!!"
 CUT = ("x" * 39 + "é").encode()[:40]
@@ -127,3 +129,36 @@ def test_long_labels_beside_long_names_of_formats_are_read(tmp_path: Path, infor
     assert found.variables[0].label == label.decode()
     assert found.variables[0].format == "MYLONGFORMATNAME8"
     assert found.head == (("Ulm",),)
+
+
+def test_a_nul_in_a_name_or_label_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path / "p.xpt", [b"la\0bel"], [b"Ulm"])
+    with pytest.raises(InputError) as caught:
+        head(path)
+    assert (caught.value.code, caught.value.sentence) == (
+        "read.nul",
+        "p.xpt, column `A`: its label holds a NUL character, at which other programs end it.",
+    )
+
+
+def test_a_file_that_ends_inside_a_record_of_80_bytes_is_noted(tmp_path: Path) -> None:
+    path = _file(tmp_path / "p.xpt", [b"Town"], [b"Aach"] * 20)
+    assert _notes(path) == ()
+    path.write_bytes(path.read_bytes()[:-16])
+    assert len(head(path).head) == 18
+    assert _notes(path) == (
+        "The file does not end with a whole record of 80 bytes, as the format asks; it may have "
+        "been cut off behind a row.",
+    )
+
+
+def test_a_zero_that_sas_does_not_write_is_noted(tmp_path: Path) -> None:
+    columns = [(b"N", True, 8), (b"M", True, 3)]
+    rows = b"".join(bytes([byte]) + bytes(7) + b"\x41\x10\0" for byte in (0, 0x2E, 0x80, 0x61))
+    found = head(of_numbers(tmp_path / "p.xpt", table(columns, rows, b"T")))
+    assert found.head == (("0", "1"), ("", "1"), ("0", "1"), ("0", "1"))
+    assert found.notes == (
+        "Row 3, column `N`: the number begins with the byte 80 before zeros, which SAS does not "
+        "write; it is read as 0, and other programs may take it for missing. There are 2 such "
+        "values.",
+    )
