@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dpdesk.core.labels import Variable
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.stat_faults import label_breaks_off, note_cut_label
+from dpdesk.io.formats.stat_faults import label_breaks_off, no_text, note_cut_label
 from dpdesk.io.formats.table import Notes
 
+_BAD = "\ufffd"
 PLAIN = "ISO-8859-1"
 """The encoding whose characters are bytes."""
 Label = tuple[str, str]
@@ -34,6 +36,25 @@ def check_labels(
         check_texts(file, column, found, endings, notes)
         labels = plain.variable_value_labels.get(raw, {})
         check_texts(file, column, of_values(labels), endings, notes)
+
+
+def check_read(
+    file: str, variables: Sequence[Variable], plain: Any, endings: Endings, encoding: str
+) -> None:
+    """Raise InputError ``encoding.undecodable`` for a name or label that was read in part.
+
+    Of Stata files the library reads names and labels up to the first bytes that are no text.
+    """
+    for j, variable in enumerate(variables):
+        found = (
+            ("its name", plain.column_names[j], variable.name),
+            ("its label", plain.column_labels[j] or "", variable.label),
+        )
+        for what, raw, given in found:
+            whole = "" if raw.isascii() else endings.decoded(raw.encode(PLAIN))
+            before, bad, _ = whole.partition(_BAD)
+            if bad and given == before.rstrip(" "):
+                raise no_text(file, variable.name, what, encoding)
 
 
 def of_values(labels: Mapping[Any, str]) -> Iterator[Label]:

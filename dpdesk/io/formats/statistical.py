@@ -141,14 +141,18 @@ class StatisticalReader:
             self._options["encoding"] = _CONVERTED
 
     def _check_labels(self) -> None:
-        """Refuse, or note, names and labels of Stata and SAS that end inside a character."""
+        """Refuse, or note, names and labels of Stata and SAS that are not read whole."""
         note_unseen(self.notes, self._endings)
-        if self._format == "sav":
+        is_stata = self._format == "dta"
+        if self._format == "sav" or not (is_stata or self._endings.looks):
             return
-        if self._endings.looks:
-            names = [variable.name for variable in self.variables]
-            plain = self._metadata(plain_labels.PLAIN)
-            plain_labels.check_labels(self._path.name, names, plain, self._endings, self.notes)
+        names = [variable.name for variable in self.variables]
+        plain = self._metadata(plain_labels.PLAIN)
+        plain_labels.check_labels(self._path.name, names, plain, self._endings, self.notes)
+        if is_stata:
+            encoding = self._endings.encoding or self.encoding
+            endings = Endings(encoding)
+            plain_labels.check_read(self._path.name, self.variables, plain, endings, encoding)
 
     def _is_read_of(self, row: int, column: int, raw: bytes) -> bool:
         """Whether the library reads these bytes in a cell, up to their first NUL."""

@@ -140,6 +140,40 @@ def test_a_text_of_stata_that_was_cut_off_inside_a_character_is_noted(
     )
 
 
+@pytest.mark.parametrize(
+    ("version", "encoding", "label", "read_as"),
+    [
+        (118, None, b"Gr\xf6\xdfe in m", "UTF-8"),
+        (114, "utf-8", b"Gr\xf6\xdfe in m", "UTF-8"),
+        (114, "ascii", b"Gr\xf6\xdfe in m", "ASCII"),
+        (117, None, b"a\x81b", "WINDOWS-1252"),
+        (114, "cp1252", b"ab\x81", "WINDOWS-1252"),
+    ],
+)
+def test_a_label_of_stata_with_bytes_that_are_no_text_is_refused(
+    tmp_path: Path, version: int, encoding: str | None, label: bytes, read_as: str
+) -> None:
+    path = tmp_path / "p.dta"
+    frame = pd.DataFrame({"size": [1.5]})
+    frame.to_stata(
+        path, version=version, write_index=False, variable_labels={"size": "X" * len(label)}
+    )
+    raw = path.read_bytes()
+    path.write_bytes(raw.replace(b"X" * len(label), label))
+    with pytest.raises(InputError) as caught:
+        head(path, encoding=encoding)
+    assert caught.value.code == "encoding.undecodable"
+    assert caught.value.sentence == (
+        f"p.dta, column `size`: its label holds bytes that are no text in the encoding {read_as}."
+    )
+    if b"\x81" not in label:
+        found = head(path, encoding="cp1252")
+        assert found.variables[0].label == "Größe in m"
+    path.write_bytes(raw.replace(b"size", b"s\x81ze"))
+    with pytest.raises(InputError, match="its name holds bytes that are no text"):
+        head(path, encoding=encoding)
+
+
 @pytest.mark.parametrize("label", ["its label", "the label of the value 2"])
 def test_a_label_of_stata_that_ends_inside_a_character_is_told(tmp_path: Path, label: str) -> None:
     path = tmp_path / "p.dta"
