@@ -110,11 +110,19 @@ def show(value: object) -> str:
 
 def quoted(text: str) -> str:
     """A value of the data in a sentence, between backticks: cut, and escaped where it is unseen."""
-    seen = "".join(
+    return f"`{_short(_seen(text[: _SHOWN + 1]))}`" if text else EMPTY
+
+
+def quoted_whole(text: str) -> str:
+    """The same of a name that has to be told from others, whatever its length."""
+    return f"`{_seen(text)}`" if text else EMPTY
+
+
+def _seen(text: str) -> str:
+    return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape", "replace").decode("ascii")
-        for sign in text[: _SHOWN + 1]
+        for sign in text
     )
-    return f"`{_short(seen)}`" if text else EMPTY
 
 
 def harmless(text: str) -> str:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, Variable, is_lettered
-from dpdesk.core.plain import quoted
+from dpdesk.core.plain import quoted_whole
 from dpdesk.io.formats.moments import microseconds
 from dpdesk.io.formats.numbers import number_text
 
@@ -319,14 +319,14 @@ def renamed(columns: Sequence[OutColumn], names: Sequence[str]) -> list[str]:
     pairs = [(column.variable.name, name) for column, name in zip(columns, names, strict=True)]
     other = [(name, there) for name, there in pairs if name != there]
     found = [
-        f"The column {quoted(name) if name else 'without a name'} is called {quoted(there)} in "
-        "the file."
+        f"The column {quoted_whole(name) if name else 'without a name'} is called "
+        f"{quoted_whole(there)} in the file."
         for name, there in other[: _NAMED + 1]
     ]
     if len(other) <= _NAMED + 1:
         return found
     rest = other[_NAMED:]
-    listed = [f"{quoted(name)} → {quoted(there)}" for name, there in rest[:_SHOWN]]
+    listed = [f"{quoted_whole(name)} → {quoted_whole(there)}" for name, there in rest[:_SHOWN]]
     some = " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
     more = f"{len(rest):,} more columns have another name in the file"
     return [*found[:_NAMED], f"{more}{', such as' if len(rest) > _SHOWN else ':'} {some}."]

@@ -148,6 +148,10 @@ def test_names_that_a_program_refuses_are_changed_and_kept_as_labels(tmp_path: P
     columns = [OutColumn(Variable(f"{number}"), Accepted()) for number in range(300)]
     told = renamed(columns, [f"v_{number}" for number in range(300)])
     assert told[8].startswith("292 more columns have another name in the file, such as `8` → `v_8`")
+    long = [OutColumn(Variable("n" * 65 + end), Accepted()) for end in "ab"]
+    assert (
+        renamed(long, ["n", "n_2"])[1] == f"The column `{'n' * 65}b` is called `n_2` in the file."
+    )
     hidden = [OutColumn(Variable(name), Accepted()) for name in ("", "a\x1b\u202eb")]
     assert renamed(hidden, ["v", "a__b"]) == [
         "The column without a name is called `v` in the file.",
