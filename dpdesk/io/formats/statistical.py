@@ -243,6 +243,7 @@ class StatisticalReader:
                 raise
             row, column = self._place(start, count, type(error))
             encoding = self._options["encoding"] or encoding_of_release(self._path)
+            encoding = "UTF-8" if encoding == _CONVERTED else encoding
             raise unreadable(self._path, error, encoding, row, column, self.encoding) from error
         return dict(found)
 

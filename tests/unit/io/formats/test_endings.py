@@ -174,6 +174,13 @@ def test_a_label_of_stata_with_bytes_that_are_no_text_is_refused(
         head(path, encoding=encoding)
 
 
+def test_a_text_behind_one_that_was_cut_off_is_refused_when_it_is_none(tmp_path: Path) -> None:
+    path = _dta(tmp_path / "p.dta", 118, "Köln Sü".encode()[:-1], b"a\xff\xffb1234")
+    assert _refused(path).sentence == (
+        "p.dta, row 2, column `town`: found bytes that are no text in the encoding UTF-8."
+    )
+
+
 @pytest.mark.parametrize("label", ["its label", "the label of the value 2"])
 def test_a_label_of_stata_that_ends_inside_a_character_is_told(tmp_path: Path, label: str) -> None:
     path = tmp_path / "p.dta"
