@@ -230,6 +230,15 @@ def check_names(file: str, names: Sequence[str]) -> None:
             )
 
 
+def nameless(file: str) -> InputError:
+    """The error for a file with two or more columns without a name."""
+    return InputError(
+        "read.names",
+        f"{file}: two or more columns have no name.",
+        hint="Give each column a name of its own in its program.",
+    )
+
+
 def check_told_names(file: str, names: Sequence[str | None], doubled: bool) -> None:
     """Raise what :func:`check_names` does; ``names`` are as the reading library gives them.
 

@@ -24,6 +24,7 @@ from dpdesk.io.formats.sav_layout import check_labels, named_encoding
 from dpdesk.io.formats.stat_faults import (
     check_told_names,
     encoding_of_release,
+    nameless,
     names_encoding,
     no_rows,
     note_guess,
@@ -171,6 +172,8 @@ class StatisticalReader:
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always", UserWarning)
                 meta = self._read(str(self._path), metadataonly=True, **options)[1]
+        except TypeError as error:  # a name is made of the one that they lack
+            raise nameless(self._path.name) from error
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError) as error:
             if isinstance(error, UnicodeError) and encoding in (None, "UTF-8") and self._is_utf8:
                 meta = self._metadata(_CONVERTED)

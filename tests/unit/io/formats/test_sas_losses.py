@@ -189,6 +189,7 @@ def test_columns_of_one_name_or_none_are_refused(tmp_path: Path, form: Form) -> 
         (["A", "B", "A", "A"], "columns 1 and 3 have the same name, `A`."),
         (["A", "B", "", "C"], "column 3 has no name."),
         (["A", "B", "\0Z", "C"], "column 3 has no name."),
+        (["A", "", "", "C"], "two or more columns have no name."),
     ):
         columns = [(name, 0) for name in names]
         with pytest.raises(InputError) as caught:
