@@ -15,7 +15,7 @@ from dpdesk.io.formats.stat_faults import check_names
 from dpdesk.io.formats.table import damaged
 
 _START, _END, _ROWS_END = b"<stata_dta>", b"</stata_dta>", b"</data>"
-_TAGGED = 117
+_TAGGED, _LONG_TABLES = 117, 108
 _NAMES = {True: (9, 33), False: (33,)}
 """Bytes of the name of a table of labels, by whether the format is one before 110."""
 
@@ -70,7 +70,7 @@ def _is_whole(tail: bytes, layout: DtaLayout) -> bool:
     before = layout.release < 110
     if any(_are_tables(tail, layout.order, width) for width in _NAMES[before]):
         return True
-    return before and _are_short_tables(tail, layout.order)
+    return layout.release < _LONG_TABLES and _are_short_tables(tail, layout.order)
 
 
 def _are_tables(tail: bytes, order: str, width: int) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.sav_layout import Label, SavLayout
-from dpdesk.io.formats.stat_faults import label_breaks_off, note_cut_label, nul_in_label
+from dpdesk.io.formats.stat_faults import label_breaks_off, note_cut_label, note_nul
 from dpdesk.io.formats.table import Notes
 
 
@@ -18,7 +18,7 @@ def check_labels(
 ) -> None:
     """Raise InputError ``encoding.undecodable`` for a label that ends inside a character.
 
-    And ``read.nul`` for one that holds a NUL.
+    One that holds a NUL is noted.
     Two labels of one value, of which the last is taken, and a label of the missing value are noted.
     """
     endings = Endings(encoding)
@@ -28,7 +28,7 @@ def check_labels(
         value = _value(label, layout)
         what = "its label" if value is None else f"the label of the value {value}"
         if any(b"\0" in text.rstrip(b" \0") for text in _texts(label, layout)):
-            raise nul_in_label(file, column, what)
+            note_nul(notes, column, what)
         broken = [text for text in _texts(label, layout) if endings.breaks_off(text)]
         if any(endings.is_foreign(text) for text in broken):
             raise label_breaks_off(file, column, what, encoding)

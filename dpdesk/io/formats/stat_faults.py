@@ -149,12 +149,20 @@ def no_text(name: str, column: str, what: str, encoding: str) -> InputError:
 
 
 def nul_in_label(name: str, column: str, what: str) -> InputError:
-    """The error for such a label that holds a NUL; ``what`` says which of the column."""
+    """The error for a name that holds a NUL; ``what`` says which of the column."""
     return InputError(
         "read.nul",
         f"{name}, column `{column}`: {what} holds a NUL character, at which other programs end it.",
         hint="Repair it in its program.",
         details={"column": column},
+    )
+
+
+def note_nul(notes: Notes, column: str, what: str) -> None:
+    """Note a label that holds a NUL; ``what`` says which of the column."""
+    notes.add(
+        f"nul label {column}",
+        f"Column `{column}`: {what} holds a NUL character; what stands behind it is left out.",
     )
 
 

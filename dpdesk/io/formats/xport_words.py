@@ -10,6 +10,7 @@ from dpdesk.io.formats.stat_faults import (
     no_text,
     note_cut_label,
     note_guess,
+    note_nul,
     nul_in_label,
 )
 from dpdesk.io.formats.table import Notes
@@ -46,8 +47,11 @@ class Words:
     def _text(
         self, what: str, raw: bytes, ends: tuple[int, ...], column: str, file: str, notes: Notes
     ) -> str:
-        if b"\0" in raw:
+        if b"\0" in raw and ends is _NAMES:
             raise nul_in_label(file, column, what)
+        if b"\0" in raw:
+            note_nul(notes, column, what)
+            raw = raw.partition(b"\0")[0].rstrip(b" ")
         if self._guessed and not raw.isascii():
             note_guess(notes, self.encoding, raw.decode(self.encoding, "replace"))
         try:

@@ -107,3 +107,12 @@ def test_files_of_the_last_century_are_followed_to_their_end(
         with pytest.raises(InputError) as caught:
             check_whole(path)
         assert caught.value.code == "read.damaged"
+
+
+@pytest.mark.parametrize("release", [108, 110, 112])
+def test_zeros_behind_the_rows_are_no_tables_of_labels(tmp_path: Path, release: int) -> None:
+    path = tmp_path / "p.dta"
+    path.write_bytes(_old(release, "<", bytes(12)))
+    with pytest.raises(InputError) as caught:
+        check_whole(path)
+    assert caught.value.code == "read.damaged"

@@ -129,14 +129,13 @@ def test_a_range_of_missing_texts_is_left_out_with_a_note(tmp_path: Path) -> Non
     )
 
 
-def test_a_nul_in_a_label_is_refused(tmp_path: Path) -> None:
+def test_a_label_ends_at_a_nul_with_a_note(tmp_path: Path) -> None:
     path = _file(tmp_path / "p.sav", _labels(1, [(_number(1), b"on\0e")]))
-    with pytest.raises(InputError) as caught:
-        head(path)
-    assert (caught.value.code, caught.value.sentence) == (
-        "read.nul",
-        "p.sav, column `A`: the label of the value 1 holds a NUL character, at which other "
-        "programs end it.",
+    found = head(path)
+    assert found.variables[0].value_labels == {"1": "on"}
+    assert found.notes == (
+        "Column `A`: the label of the value 1 holds a NUL character; what stands behind it is left "
+        "out.",
     )
     padded = head(_file(path, _labels(1, [(_number(1), b"one\0\0 ")])))
     assert padded.variables[0].value_labels == {"1": "one"}

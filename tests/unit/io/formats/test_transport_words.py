@@ -131,14 +131,17 @@ def test_long_labels_beside_long_names_of_formats_are_read(tmp_path: Path, infor
     assert found.head == (("Ulm",),)
 
 
-def test_a_nul_in_a_name_or_label_is_refused(tmp_path: Path) -> None:
+def test_a_label_ends_at_a_nul_with_a_note_and_a_name_with_one_is_refused(tmp_path: Path) -> None:
     path = _file(tmp_path / "p.xpt", [b"la\0bel"], [b"Ulm"])
+    assert head(path).variables[0].label == "la"
+    assert _notes(path) == (
+        "Column `A`: its label holds a NUL character; what stands behind it is left out.",
+    )
+    path.write_bytes(path.read_bytes().replace(b"A       ", b"A\0B     ", 1))
     with pytest.raises(InputError) as caught:
         head(path)
-    assert (caught.value.code, caught.value.sentence) == (
-        "read.nul",
-        "p.xpt, column `A`: its label holds a NUL character, at which other programs end it.",
-    )
+    assert caught.value.code == "read.nul"
+    assert "its name holds a NUL character, at which other programs end it" in str(caught.value)
 
 
 def test_a_file_that_ends_inside_a_record_of_80_bytes_is_noted(tmp_path: Path) -> None:
