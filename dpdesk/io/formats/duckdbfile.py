@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +53,12 @@ class DuckdbReader:
         if not is_database(self._path, "duckdb"):
             raise no_database(self._path, "DuckDB")
         self.notes = Notes()
+        if os.sep == "/" and "\\" in str(self._path):
+            raise InputError(
+                "source.path",
+                f"{self._path}: DuckDB takes the backslash in this name for a folder of its own.",
+                hint="Give the file, or its folder, a name without a backslash.",
+            )
         try:
             # It would spill beside the database; what is raw may lie in the private folder only.
             spill = f"{request.target}.spill" if request.target else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -199,6 +200,19 @@ def test_values_that_only_break_a_rule_of_their_table_are_read(
         )
     store = DataStore.open(SourceSpec(path.name), tmp_path, workspace, CancelToken(), silent)
     assert store.page(0, 9) == (("-1",), ("2",))
+
+
+@pytest.mark.skipif(os.sep != "/", reason="a backslash parts folders here")
+def test_a_backslash_in_the_name_of_a_database_names_no_folder(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    (tmp_path / "a").mkdir()
+    duckdb_file(tmp_path / "a" / "b.duckdb")
+    path = tmp_path / r"a\b.duckdb"
+    path.write_bytes((tmp_path / "a" / "b.duckdb").read_bytes())
+    with pytest.raises(InputError, match="takes the backslash in this name") as caught:
+        DataStore.open(SourceSpec(path.name), tmp_path, workspace, CancelToken(), silent)
+    assert caught.value.code == "source.path"
 
 
 def test_enums_of_any_labels_and_names_with_points_are_told_apart(
