@@ -157,9 +157,14 @@ class StatisticalReader:
 
     def _is_read_of(self, row: int, column: int, raw: bytes) -> bool:
         """Whether the library reads these bytes in a cell, up to their first NUL."""
+        import pyreadstat
+
         name = self.variables[column].name
         given = {"encoding": _CONVERTED} if self._endings.is_utf8 else {}
-        read = self._piece(row, 1, [name], **given)[name]
+        try:
+            read = self._piece(row, 1, [name], **given)[name]
+        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError):
+            return False  # told with its place when the rows are read
         text = self._endings.decoded(raw.partition(b"\0")[0].rstrip(b" ")).rstrip(" ")
         return [str(value or "").rstrip(" ") for value in read] == [text]
 

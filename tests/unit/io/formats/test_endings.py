@@ -242,6 +242,18 @@ def test_a_text_of_sas_that_ends_inside_a_character_is_told(
     assert len(head(path, limit=5).head) == 5
 
 
+@pytest.mark.parametrize("text", [b"a\xff", b"\xff", b"a\xc3\x28\xc3"])
+def test_a_text_of_sas_that_is_no_text_is_refused_with_its_place(
+    tmp_path: Path, text: bytes
+) -> None:
+    rows: list[list[Any]] = [[1.0, b"ab"], [2.0, text], [3.0, b"cd"]]
+    path = write_sas_bytes(tmp_path / "p.sas7bdat", COLUMNS, rows, Form())
+    with pytest.raises(InputError) as caught:
+        head(path)
+    assert caught.value.code == "encoding.undecodable"
+    assert caught.value.details == {"row": 2, "column": "TEXT"}
+
+
 def test_a_text_of_sas_in_another_encoding_than_the_plan_says_is_refused(tmp_path: Path) -> None:
     path = _sas(tmp_path / "p.sas7bdat", 62, b"Aach", b"Lacaf\xe9")
     assert _texts(head(path)) == ["Aach", "Lacafé"]
