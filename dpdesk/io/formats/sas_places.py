@@ -9,6 +9,7 @@ to be deleted, even where they are not marked so.
 from __future__ import annotations
 
 import struct
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,8 @@ def check_places(path: Path, limit: int | None, notes: Notes) -> None:
 
 
 def _check_start(sas: SasFile, path: Path, notes: Notes) -> None:
-    page = next((page for page in sas.pages() if page.is_mixed), None)
+    described = takewhile(lambda page: not page.has_rows_alone, sas.pages())
+    page = next((page for page in described if page.is_mixed), None)
     if page is None or sas.described_end(page) % _WORD != _PAD:
         return
     start = _start(sas, page)
