@@ -22,7 +22,18 @@ from dpdesk.io.formats.plain_labels import PLAIN
 Read = Callable[..., tuple[Any, Any]]
 _CODECS = {"shift_jis": "cp932"}
 """What programs mean that name the other one: `\\` is no yen sign in a table."""
-_HELD = ("cp1255", "cp1258", "big5hkscs", "shift_jis", "euc_jis", "iso2022_jp", "iso2022_kr", "hz")
+_HELD = (
+    "cp1255",
+    "cp1258",
+    "big5hkscs",
+    "shift_jis",
+    "euc_jis",
+    "iso2022_jp",
+    "iso2022_kr",
+    "hz",
+    "johab",
+    "mac-roman",
+)
 _LOST = ("iso2022", "tcvn", "utf-16", "utf_16", "utf-32", "utf_32", "utf-7", "utf_7")
 _JOINED = "cp1258"
 """Its letters and their accents are two bytes each, and one character."""
@@ -39,6 +50,8 @@ _DECODED = (
     "variable_storage_width",
     "missing_ranges",
 )
+_TOLD = ("file_label", "notes")
+"""What is told of alone, and may be in another encoding."""
 _KEPT = 1 << 16
 
 
@@ -80,6 +93,8 @@ def plain_reader(read: Read, codec: str) -> Read:
         found = copy.copy(meta)
         for name in _DECODED:
             setattr(found, name, _all(getattr(meta, name, None), text))
+        for name in _TOLD:
+            setattr(found, name, _all(getattr(meta, name, None), _lenient(codec)))
         return _all(data, text), found
 
     return reading
@@ -96,6 +111,10 @@ def _decoder(codec: str) -> Callable[[str], str]:
         return unicodedata.normalize("NFC", found) if codec == _JOINED else found
 
     return text
+
+
+def _lenient(codec: str) -> Callable[[str], str]:
+    return lambda plain: plain.encode(PLAIN, "replace").decode(codec, "replace")
 
 
 def _all(value: Any, text: Callable[[str], str]) -> Any:

@@ -27,6 +27,7 @@ _FILE_ATTRIBUTES, _ATTRIBUTES = 17, 18
 _ATTRIBUTE = re.compile(rb"([^:/()\[\]\n]+)(?:\[[0-9]+\])?\((?:'[^\n]*'\n)+\)")
 """The name of an attribute, before its values in marks, each on a line of its own."""
 _LONGEST_NAME = 64
+_HELD_PAGES = (1255, 1258)
 _ASCII = (0, 2, 3)
 """Code pages that say nothing of letters beyond those of ASCII; 0 where there is none."""
 _LAYOUTS = (2, 3)
@@ -133,6 +134,16 @@ def names_encoding(path: Path) -> bool:
         dictionary.layout()
         return bool(dictionary.encoding) or dictionary.code_page not in _ASCII
     return False
+
+
+def told_encoding(path: Path) -> str:
+    """The name of its encoding that a file holds, or of a code page that keeps letters back."""
+    with path.open("rb") as file, suppress(struct.error, ValueError, IndexError):
+        dictionary = _Dictionary(file)
+        dictionary.layout()
+        page = dictionary.code_page
+        return dictionary.encoding or (f"WINDOWS-{page}" if page in _HELD_PAGES else "")
+    return ""
 
 
 @dataclass(frozen=True)

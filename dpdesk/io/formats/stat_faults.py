@@ -18,6 +18,15 @@ _RELEASE, _UTF8 = b"<stata_dta><header><release>", (b"118", b"119", b"120", b"12
 
 _SAS_ENCODING, _SAS_ANY = 70, (b"\x00", b"\xcc")
 """Where the header of a SAS file names its encoding, and what stands there when it names none."""
+_SAS_HELD = {
+    b"\x41": "WINDOWS-1255",
+    b"\x44": "WINDOWS-1258",
+    b"\xa7": "ISO-2022-JP",
+    b"\xa8": "ISO-2022-KR",
+    b"\xa9": "ISO-2022-CN",
+    b"\xac": "ISO-2022-CN-EXT",
+}
+"""What stands there for the encodings that the library must not convert."""
 _RENAMED = re.compile(r"_duplicated\d+$")
 _EXAMPLE = 40
 """Characters of a text that stand in a sentence."""
@@ -46,6 +55,17 @@ def names_encoding(path: Path, file_format: str) -> bool:
     with path.open("rb") as file:
         file.seek(_SAS_ENCODING)
         return file.read(1) not in _SAS_ANY
+
+
+def told_encoding(path: Path, file_format: str) -> str:
+    """The encoding that a file of SPSS or SAS tells, as far as the library must not convert it."""
+    if file_format == "sav":
+        return sav_layout.told_encoding(path)
+    if file_format == "dta":
+        return ""
+    with path.open("rb") as file:
+        file.seek(_SAS_ENCODING)
+        return _SAS_HELD.get(file.read(1), "")
 
 
 def encoding_of_release(path: Path) -> str | None:

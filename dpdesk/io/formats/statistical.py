@@ -30,6 +30,7 @@ from dpdesk.io.formats.stat_faults import (
     note_guess,
     note_other_encoding,
     note_unseen,
+    told_encoding,
     unreadable,
 )
 from dpdesk.io.formats.strange import (
@@ -75,16 +76,16 @@ class StatisticalReader:
             "user_missing": True,
             "encoding": iconv_name(request.encoding),
         }
-        self._limit = request.limit
         self.encoding = ""
         if self._format == "sav":
             check_labels(self._path)
+        early = self._options["encoding"] or told_encoding(self._path, self._format)
+        held = self._hold(early)
         meta = self._metadata(self._options["encoding"])
         if self._format == "dta":
             check_whole(self._path)
         self.rows: int | None = meta.number_rows
-        if self._take_encoding(str(meta.file_encoding or ""), request.encoding):
-            meta = self._metadata(self._options["encoding"])
+        self._take_encoding(early if held else str(meta.file_encoding or ""), request.encoding)
         labels = self._value_labels(meta, request)
         self.variables = tuple(
             _variable(self._format, meta, name, labels.get(name, {})) for name in meta.column_names
@@ -100,11 +101,15 @@ class StatisticalReader:
         self._refuse_losses(request.limit)
         note_unkept(self._path, self._format, meta, self.notes)
 
-    def _take_encoding(self, told: str, named: str | None) -> bool:
-        """Take the encoding that the plan names, or the file, or else what is guessed.
+    def _hold(self, encoding: str) -> str:
+        """Keep the library from converting texts of that encoding, if it must not; the codec."""
+        codec = plain_codec(encoding, self._path.name)
+        if codec:
+            self._read = plain_reader(self._read, codec)
+        return codec
 
-        True when the library must not convert texts of it, so that what it told before is wrong.
-        """
+    def _take_encoding(self, told: str, named: str | None) -> None:
+        """Take the encoding that the plan names, or the file, or else what is guessed."""
         told = told.replace(_CONVERTED, "UTF-8")
         guessed = named is None and not names_encoding(self._path, self._format)
         taken = told or (_GUESS if self._format == "dta" else "")
@@ -114,10 +119,6 @@ class StatisticalReader:
         self._endings = Endings(known, by_plan=named is not None)
         if self._format == "sav" and named is None:
             note_other_encoding(self.notes, named_encoding(self._path), told)
-        codec = plain_codec(known, self._path.name)
-        if codec:
-            self._read = plain_reader(self._read, codec)
-        return bool(codec)
 
     def _refuse_losses(self, limit: int | None) -> None:
         """Refuse, or note, what the library would lose of the rows that are read."""

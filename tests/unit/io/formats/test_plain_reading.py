@@ -56,6 +56,18 @@ def test_vietnamese_letters_and_accents_are_one_character(tmp_path: Path) -> Non
     assert head(path).head[0][1:] == ("Hà Nội", "Huế")
 
 
+def test_names_of_one_letter_are_kept_in_a_vietnamese_file(tmp_path: Path) -> None:
+    columns, rows = [("A", 0), ("E", 8), ("U", 8)], [[1.0, b"a", b"e"], [2.0, b"o", b"u"]]
+    for path in (
+        write_sav_bytes(tmp_path / "p.sav", columns, rows, code=1258),
+        write_sas_bytes(tmp_path / "p.sas7bdat", columns, rows, code=68),
+    ):
+        found = head(path)
+        assert [variable.name for variable in found.variables] == ["A", "E", "U"]
+        assert found.head == (("1", "a", "e"), ("2", "o", "u"))
+        assert found.encoding == "WINDOWS-1258"
+
+
 def test_a_text_that_does_not_shift_back_leaves_the_next_one_alone(tmp_path: Path) -> None:
     rows = [[1.0, b"\x1b$BF|K", b"abcd"]]
     found = head(write_sas_bytes(tmp_path / "p.sas7bdat", COLUMNS, rows, code=167))
