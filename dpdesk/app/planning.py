@@ -18,7 +18,7 @@ from dpdesk.core.parameters import (
     parameters_without_effect,
     parse_parameters,
 )
-from dpdesk.core.plain import show
+from dpdesk.core.plain import quoted, show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Method, MethodInput, MicrodataMethod
@@ -93,7 +93,7 @@ def prepare(
         method.check(store.columns, roles, parameters, where)
         ready = _make_hierarchies(plan, uses, roles, ready, store, token, notes, where)
         if Role.QUASI_IDENTIFIER in uses.roles:
-            _check_leaves(plan, roles, ready, store, token, where)
+            _check_leaves(plan, roles, ready, store, token, notes, where)
         ordered = {name: ready[name] for name in store.columns if name in ready}
     except BaseException:
         if data is None:
@@ -266,15 +266,21 @@ def open_data(
 
 
 def ranges_apart(
-    ready: Mapping[str, Hierarchy], store: DataStore, note: Callable[[str, str], None]
+    ready: Mapping[str, Hierarchy],
+    store: DataStore,
+    note: Callable[[str, str], None],
+    more: str = "",
 ) -> dict[str, Hierarchy]:
-    """The hierarchies of files without codes for missing values in their ranges."""
+    """The hierarchies of files without codes for missing values in their ranges.
+
+    ``more`` is added to the note.
+    """
     found = dict(ready)
     for name, hierarchy in ready.items():
         if hierarchy.ranged and name in store.columns:
             found[name], sentence = missing_apart(hierarchy, store)
             if sentence:
-                note("hierarchy.reading", sentence)
+                note("hierarchy.reading", sentence + more)
     return found
 
 
@@ -331,17 +337,27 @@ def _check_leaves(
     ready: Mapping[str, Hierarchy],
     store: DataStore,
     token: CancelToken,
+    notes: _Notes,
     where: str,
 ) -> None:
-    """Every value of a quasi-identifier has a leaf, or the error names the hierarchy's file."""
-    from dpdesk.engine.hierarchies.alignment import align
+    """Every value of a quasi-identifier has a leaf, or the error names the hierarchy's file.
+
+    Noted are missing values that are released by the name of a group of others.
+    """
+    from dpdesk.engine.hierarchies.alignment import align, missing_in_groups
 
     for name, role in roles.items():
         if role is Role.QUASI_IDENTIFIER:
             token.check()
             spec = plan.attributes[name].hierarchy
             origins = {name: spec.path} if isinstance(spec, HierarchyFile) else {}
-            align(store.frequency_table([name], token), ready, where, origins)
+            aligned = align(store.frequency_table([name], token), ready, where, origins)
+            for value in missing_in_groups(aligned, 0):
+                notes.add(
+                    "hierarchy.same-label",
+                    f"Column `{name}`: {quoted(value)} is a missing value, and a group of its "
+                    f"hierarchy is called so too; both are released as {quoted(value)}.",
+                )
 
 
 def _note_chosen_widths(name: str, spec: HierarchyBuilder, notes: _Notes) -> None:

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
 
 _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
+OUTSIDE = (
+    " Rows with them go to the category that `outside` names, and without one into no table, not "
+    "even into the total."
+)
+"""What becomes of missing values that a range of a hierarchy covers."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ def prepare_private(
     try:
         for sentence in store.reading.notes:
             note("source.reading", f"{store.name}: {sentence}")
-        ready = ranges_apart(ready, store, note)
+        ready = ranges_apart(ready, store, note, OUTSIDE)
         place = f"{where}, [protection]"
         given = given_columns(plan, store, parameters, ready, where, place, frozenset(hierarchies))
         method.check(store.columns, given.roles, parameters, place)

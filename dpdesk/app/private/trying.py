@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.ledgers import open_ledger
 from dpdesk.app.planning import ranges_apart
-from dpdesk.app.private.preparing import given_columns, read_files
+from dpdesk.app.private.preparing import OUTSIDE, given_columns, read_files
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import parse_parameters
@@ -59,7 +59,7 @@ def trying_input(
     def note(code: str, sentence: str) -> None:
         report(Note(code, sentence))
 
-    files = ranges_apart(read_files(plan, work.base, by_hand, token, note), data, note)
+    files = ranges_apart(read_files(plan, work.base, by_hand, token, note), data, note, OUTSIDE)
     given = given_columns(plan, data, {}, files, "The plan", _WHERE, frozenset(by_hand))
     return method, given
 

@@ -77,6 +77,19 @@ def align(
     return AlignedTable(table.attributes, tuple(extended), codes, table.counts, tuple(missing))
 
 
+def missing_in_groups(table: AlignedTable, position: int) -> list[str]:
+    """Missing values that join a group of other values below the top because it has their name."""
+    hierarchy, missing = table.hierarchies[position], sorted(table.missing[position])
+    found: set[str] = set()
+    for level in range(1, hierarchy.height):
+        groups, covered = hierarchy.ancestors(level), hierarchy.leaves_covered(level)
+        for leaf in missing:
+            name, group = hierarchy.leaves[leaf], groups[leaf]
+            if hierarchy.labels[level][group] == name and covered[group] > 1:
+                found.add(name)
+    return sorted(found)
+
+
 def default_hierarchy(attribute: str, values: Sequence[str]) -> Hierarchy:
     """The smallest hierarchy: the raw value, then ``*``; InputError when there is no value."""
     return Hierarchy.from_rows(attribute, [(value, ROOT) for value in dict.fromkeys(values)])

@@ -316,18 +316,26 @@ class _Dictionary:
         return tuple(places[cells.start].name for cells in columns)
 
     def _long_missing(self, raw: bytes) -> None:
-        """Missing values of texts of more than 8 bytes."""
-        at = 0
+        """Missing values of texts of more than 8 bytes; PSPP up to 1.6 states each one's width."""
+        try:
+            self._missing += self._missing_texts(raw, 0)
+        except (ValueError, IndexError, struct.error):
+            self._missing += self._missing_texts(raw, 4)
+
+    def _missing_texts(self, raw: bytes, before: int) -> list[tuple[bytes, tuple[bytes, ...]]]:
+        """Names and missing values; ``before`` bytes stand before each value but the first."""
+        found, at = [], 0
         while at < len(raw):
             size = int(self._unpack("i", raw, at)[0])
             name, count = raw[at + 4 : at + 4 + size], raw[at + 4 + size]
             (width,) = self._unpack("i", raw, at + 5 + size)
             at += 9 + size
-            if size < 0 or width < 0 or at + count * width > len(raw):
+            step, last = width + before, at + count * (width + before) - before
+            if size < 0 or width < 0 or not count or last > len(raw):
                 raise ValueError("missing values that break off")
-            values = tuple(raw[at + k * width : at + (k + 1) * width] for k in range(count))
-            self._missing.append((name, values))
-            at += count * width
+            found.append((name, tuple(raw[at + k * step :][:width] for k in range(count))))
+            at = last
+        return found
 
     def _extension(self) -> None:
         subtype, size, count = self._ints(3)

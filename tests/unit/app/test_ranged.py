@@ -94,6 +94,17 @@ def test_a_missing_code_joins_a_group_that_names_it_alone(
     assert report.ok
 
 
+def test_a_missing_code_that_a_group_is_called_by_is_noted(
+    tmp_path: Path, context: AppContext
+) -> None:
+    path = _written(tmp_path, "y: -60\n99: 61-98\n")
+    with prepare(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
+        assert "missing value, and a group of its hierarchy is called so too" in " ".join(run.notes)
+    path = _written(tmp_path, "y: -60\no: 61-98\n")
+    with prepare(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
+        assert not [note for note in run.notes if "called so too" in note]
+
+
 def test_the_panel_of_hierarchies_shows_what_a_release_does(
     tmp_path: Path, context: AppContext
 ) -> None:
@@ -112,4 +123,5 @@ def test_a_cube_counts_nobody_of_unknown_age_among_the_old(
     plan = read_plan(path)
     with prepare_private(context, plan, tmp_path, "plan", CancelToken(), silent) as run:
         hierarchy = run.given.hierarchies["AGE"]
+        assert [note for note in run.notes if note.endswith("not even into the total.")]
     assert "99" not in hierarchy.leaf_codes

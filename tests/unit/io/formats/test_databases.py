@@ -189,6 +189,23 @@ def test_a_damaged_database_of_which_rows_would_be_missing_is_refused(
     assert caught.value.code == "read.damaged"
 
 
+def test_a_database_with_a_collation_of_its_own_program_is_read(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    path = tmp_path / "a.sqlite"
+    with closing(sqlite3.connect(path)) as con:
+        con.create_collation("LOCALIZED", lambda one, other: (one > other) - (one < other))
+        con.executescript(
+            "CREATE TABLE contacts (name TEXT COLLATE LOCALIZED); CREATE TABLE people (n);"
+            "CREATE INDEX by_name ON contacts (name);"
+            "INSERT INTO contacts VALUES ('b'), ('a'); INSERT INTO people VALUES (1), (2)"
+        )
+    for table, rows in (("people", (("1",), ("2",))), ("contacts", (("b",), ("a",)))):
+        spec = SourceSpec(path.name, table=table)
+        store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+        assert store.page(0, 9) == rows
+
+
 def test_values_that_only_break_a_rule_of_their_table_are_read(
     tmp_path: Path, workspace: Workspace
 ) -> None:

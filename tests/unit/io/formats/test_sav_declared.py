@@ -50,6 +50,16 @@ def _long_missing(name: bytes) -> bytes:
     return _extension(22, body + b"hello   " + b"none    ")
 
 
+def test_missing_values_of_long_texts_that_each_state_their_width_are_followed(
+    tmp_path: Path,
+) -> None:
+    width = struct.pack("<i", 8)
+    values = b"hello   " + width + b"none    "
+    body = b"".join(_counted(name) + bytes([2]) + width + values for name in (b"B", b"C"))
+    found = head(_file(tmp_path / "p.sav", _extension(22, body)))
+    assert found.variables[1].missing.values == ("hello", "none")
+
+
 def _number(number: float) -> bytes:
     return struct.pack("<d", number)
 
