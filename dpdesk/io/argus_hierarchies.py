@@ -120,8 +120,9 @@ class _Recoding:
 
     def _names(self, codes: set[str]) -> dict[str, str]:
         """How the new codes are called: by their labels, where these tell all of them apart."""
-        named = {code: self._labels.get(code, code) for code in codes}
-        lacking = sorted(codes - self._labels.keys()) if self._labels else []
+        labels = {code: label for code, label in self._labels.items() if label}
+        named = {code: labels.get(code, code) for code in codes}
+        lacking = sorted(codes - labels.keys()) if self._labels else []
         if lacking:
             listed = ", ".join(f"`{code}`" for code in lacking[:_LISTED])
             self._notes.append(

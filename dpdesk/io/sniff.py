@@ -60,11 +60,13 @@ _BREAK = re.compile(r"[\r\n]")
 _ENCLOSED = re.compile(r"(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|\Z)", re.MULTILINE)
 _OPENED = re.compile(r"(?:^|[,;\t|])'", re.MULTILINE)
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)*|[.,]\d+)([eE][+-]?\d+)?\Z")
-_AMOUNT = re.compile(
-    r"([€$£¥]\s?)?[+-]?([€$£¥]\s?)?\d[\d.,'’\s]*[%‰€$£¥]?"
-    r"|(\d{1,4}[-./]){2}\d{1,4}([T ].*)?|\d{1,2}:\d\d(:\d\d.*)?"
+_DATA = (
+    _NUMBER,
+    re.compile(r"([€$£¥]\s?)?[+-]?([€$£¥]\s?)?\d[\d.,'’\s]*[%‰€$£¥]?\Z"),
+    re.compile(r"(\d{1,4}[-./]){2}\d{1,4}([T ].*)?\Z"),
+    re.compile(r"\d{1,2}:\d\d(:\d\d.*)?\Z"),
 )
-"""An amount or a share (``€ 5``, ``5 %``, ``1'234``), a date, a time of day."""
+"""Numbers, amounts and shares (``€ 5``, ``5 %``, ``1'234``), dates, times of day."""
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}([.\s]\d{3})+|\d+),\d+\Z")
 _DECIMAL_POINT = re.compile(r"[+-]?(\d{1,3}([,\s]\d{3})+|\d+)\.\d+([eE][+-]?\d+)?\Z")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}\Z")
@@ -397,10 +399,10 @@ def looks_numeric(value: str) -> bool:
     return _NUMBER.match(value.strip()) is not None
 
 
-def _is_datum(value: str) -> bool:
-    """Whether a value is a number, an amount, a share, a date or a time, so hardly a name."""
+def _datum(value: str) -> int | None:
+    """Which kind of data a value is by its looks, None for what may be a name."""
     text = value.strip()
-    return looks_numeric(text) or _AMOUNT.fullmatch(text) is not None
+    return next((kind for kind, form in enumerate(_DATA) if form.match(text)), None)
 
 
 def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
@@ -412,8 +414,8 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
     if not body:
         return True
     columns = [[row[j].strip() for row in body] for j in range(min(len(first), 200))]
-    data = [any(map(_is_datum, column)) for column in columns]
-    if any(below and _is_datum(value) for value, below in zip(first, data, strict=False)):
+    kinds = [{_datum(value) for value in column} - {None} for column in columns]
+    if any(_datum(value) in below for value, below in zip(first, kinds, strict=False)):
         notes.append(
             f"Line {head[0].line} looks like data (it holds numbers or dates), so it was read as a "
             "row and the columns are named column_1, column_2, …; set `header = true` if it names "
@@ -430,7 +432,7 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
             f"Line {head[0].line} was taken as the header, but `{repeated[0][:40]}` is a value "
             "further down too; set `header = false` if the first line is a row."
         )
-    elif not any(data) and all(2 * len(set(column)) > len(column) for column in columns):
+    elif not any(kinds) and all(2 * len(set(column)) > len(column) for column in columns):
         # Neither numbers below, nor values that come again and again, tell it from a row.
         notes.append(
             f"Line {head[0].line} was taken as the header, though nothing tells it from a row; set "

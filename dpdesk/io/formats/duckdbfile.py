@@ -87,7 +87,9 @@ class DuckdbReader:
         self._names = [str(row[0]) for row in described]
         check_names(self._names, self._path.name)
         for name, (_, kind) in zip(self._names, self._kinds, strict=True):
-            is_enum = kind.startswith("ENUM(")  # the words may be in its labels
+            is_enum = kind.startswith("ENUM(") and kind.endswith(
+                ")"
+            )  # the words may be in its labels
             if not is_enum and any(word in kind.upper() for word in _NO_TEXT):
                 raise no_text(self._path.name, name, kind)
         self.variables = tuple(Variable(name) for name in self._names)

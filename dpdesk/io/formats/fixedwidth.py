@@ -208,7 +208,10 @@ class FixedWidthReader:
 
     def _fields(self, number: int, line: str) -> list[str]:
         try:
-            fields = next(csv.reader([line], delimiter=self._separator[:1], strict=True))
+            reader = csv.reader(
+                [line], delimiter=self._separator[:1], strict=True, skipinitialspace=True
+            )
+            fields = next(reader)
         except csv.Error:
             what = "found a quote that opens or ends inside a value, expected quotes around it"
             raise self._fault(number, what, "fixed.quote") from None

@@ -24,6 +24,7 @@ from dpdesk.io.formats.columns import (
 )
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.server import name_parts
 from dpdesk.io.formats.table import Notes, Values, damaged
 
 if TYPE_CHECKING:
@@ -91,7 +92,11 @@ class SqliteReader:
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
             "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         )
-        name = chosen(request.table, tuple(row[0] for row in found), self._path.name, "table")
+        names = tuple(row[0] for row in found)
+        wanted = request.table
+        if wanted is not None and wanted not in names and len(name_parts(wanted)) == 1:
+            (wanted,) = name_parts(wanted)  # as for other databases, a name may stand in quotes
+        name = chosen(wanted, names, self._path.name, "table")
         rows = self._con.execute(f"SELECT count(*) FROM {identifier(name)}").fetchone()[0]
         return f"SELECT * FROM {identifier(name)}", int(rows)
 

@@ -108,11 +108,8 @@ def read_parts(archive: zipfile.ZipFile) -> Parts:
 
     _parse(archive, book, short_names("workbookPr", "sheet"), start)
     by_kind = dict(links.values())
-    names = set(archive.namelist())
     shown = _styles(archive, by_kind.get("styles", ""))
     strings_part = by_kind.get("sharedStrings", "")
-    if strings_part and strings_part not in names:
-        raise BrokenPartError(f"its part {strings_part} is not there")
     strings = read_strings(archive, strings_part) if strings_part else []
     return Parts(tuple(sheets), strings, *shown, since_1904)
 
@@ -178,11 +175,20 @@ def open_part(archive: zipfile.ZipFile, part: str, most: int | None = None) -> I
     unpacked (the archive gives no more of a part than it states).
     """
     try:
-        if most is not None and archive.getinfo(part).file_size > most:
+        found = _by_any_case(archive, part)
+        if most is not None and archive.getinfo(found).file_size > most:
             raise BrokenPartError(f"its part {part} is larger than any workbook needs")
-        return archive.open(part)
+        return archive.open(found)
     except (KeyError, RuntimeError) as error:
         raise BrokenPartError(f"its part {part} cannot be opened") from error
+
+
+def _by_any_case(archive: zipfile.ZipFile, part: str) -> str:
+    """The name of a part as the archive writes it; capital letters make no other part."""
+    if part in archive.NameToInfo:
+        return part
+    wanted = part.casefold()
+    return next((name for name in archive.namelist() if name.casefold() == wanted), part)
 
 
 def check_text(pieces: list[str]) -> None:

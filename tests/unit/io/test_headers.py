@@ -49,6 +49,8 @@ def test_dates_shares_and_amounts_are_no_names(tmp_path: Path, text: str) -> Non
     [
         "id,Q1,M2\nx,1,2\ny,3,4\n",
         "region,sex\nnorth,m\nnorth,f\nsouth,m\nsouth,f\n",
+        "region,2020-01-01,2020-02-01\nA,1,2\nB,3,4\n",
+        "region,5%,10%\nA,1,2\nB,3,4\n",
         "name,born\nSmith,2020-01-02\nJones,2020-01-03\n",
     ],
 )

@@ -206,6 +206,18 @@ def test_a_database_with_a_collation_of_its_own_program_is_read(
         assert store.page(0, 9) == rows
 
 
+def test_a_table_of_sqlite_may_be_named_in_quotes(tmp_path: Path, workspace: Workspace) -> None:
+    path = tmp_path / "a.sqlite"
+    with closing(sqlite3.connect(path)) as con:
+        con.executescript(
+            'CREATE TABLE "my.table" (n); INSERT INTO "my.table" VALUES (1); CREATE TABLE b (n)'
+        )
+    for table in ("my.table", '"my.table"'):
+        spec = SourceSpec(path.name, table=table)
+        store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+        assert store.page(0, 9) == (("1",),)
+
+
 def test_values_that_only_break_a_rule_of_their_table_are_read(
     tmp_path: Path, workspace: Workspace
 ) -> None:
@@ -241,6 +253,10 @@ def test_enums_of_any_labels_and_names_with_points_are_told_apart(
         con.execute("CREATE SCHEMA s")
         con.execute("CREATE TABLE s.b AS SELECT '[other]'::job AS job")
         con.execute("""CREATE TABLE "s.b" AS SELECT 'Journalist'::job AS job""")
+        con.execute("CREATE TABLE lists AS SELECT ['Journalist'::job] AS jobs")
+    spec = SourceSpec(path.name, table="lists")
+    with pytest.raises(InputError, match="column `jobs`"):
+        DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
     for table, value in (("s.b", "[other]"), ('"s.b"', "Journalist")):
         spec = SourceSpec(path.name, table=table)
         store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)

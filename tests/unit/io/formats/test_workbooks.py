@@ -180,6 +180,16 @@ def test_parts_that_are_named_and_not_there_are_refused(tmp_path: Path) -> None:
             head(path)
 
 
+def test_capital_letters_in_names_of_parts_make_no_other_parts(tmp_path: Path) -> None:
+    whole = _sheet(tmp_path / "a.xlsx", '<c t="str"><v>x</v></c>')
+    path = tmp_path / "b.xlsx"
+    with zipfile.ZipFile(whole) as archive, zipfile.ZipFile(path, "w") as other:
+        for name in archive.namelist():
+            other.writestr(name.replace("styles", "Styles").replace("s.xml", "S.xml"),
+                           archive.read(name))  # fmt: skip
+    assert head(path).head == (("x",),)
+
+
 def test_a_row_of_totals_is_noted(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     for totals in (False, True):
