@@ -17,6 +17,8 @@ from dpdesk.io.formats.stat_faults import no_text
 from dpdesk.io.formats.table import Notes, damaged
 
 _UTF8 = "utf-8"
+_WIDER = {"big5": "cp950", "shift_jis": "cp932", "gb2312": "gbk", "euc_kr": "cp949"}
+"""Codecs with the letters that Windows has besides, as the library reads them."""
 Values = dict[Any, str]
 
 
@@ -42,9 +44,10 @@ def completed(
         given = found.get(names[j], {})
         if layout.columns[j].numeric:
             given = {code: text for code, text in given.items() if not isinstance(code, str)}
-        bare = {code.rstrip(" ") if isinstance(code, str) else code: code for code in given}
-        if any(code not in bare for code in labels):
-            own = {code: file.text(names[j], raw) for code, raw in labels.items()}
+        # The library's tables may decode a value otherwise, so what tells is how many there are.
+        if len(labels) > len(given):
+            bare = {code.rstrip(" ") if isinstance(code, str) else code: code for code in given}
+            own = {file.code(code): file.text(names[j], raw) for code, raw in labels.items()}
             given = own | {code: given[bare[code]] for code in bare}
         if given or names[j] in found:
             found[names[j]] = given
@@ -57,10 +60,14 @@ class _File:
         self, name: str, layout: SavLayout, names: list[str], codec: str, endings: Endings
     ) -> None:
         self._name, self._layout, self._names = name, layout, names
-        self._codec, self._endings = codec, endings
+        self._codec, self._endings = _WIDER.get(codec, codec), endings
 
     def _decoded(self, raw: bytes) -> str:
         return raw.rstrip(b" \0").decode(self._codec, "replace")
+
+    def code(self, code: float | bytes) -> float | str:
+        """A labelled value as it stands in its column."""
+        return self._decoded(code) if isinstance(code, bytes) else code
 
     def text(self, column: str, raw: bytes) -> str:
         """A label; InputError ``encoding.undecodable`` when it is no text."""
@@ -122,7 +129,7 @@ class _File:
                 if number == number and bits != self._layout.sysmis:
                     found[place][number] = label.text
             elif is_long or sum(cells.segments) == 1:
-                found[place][self._decoded(label.code)] = label.text
+                found[place][label.code.rstrip(b" \0")] = label.text
         return found
 
     def _called(self, label: Label) -> str:

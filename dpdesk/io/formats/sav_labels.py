@@ -6,7 +6,7 @@ import math
 import struct
 from collections.abc import Iterator, Sequence
 
-from dpdesk.io.formats.endings import Endings
+from dpdesk.io.formats.endings import Endings, codec_name, is_known
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.sav_layout import Label, SavLayout
 from dpdesk.io.formats.stat_faults import label_breaks_off, note_cut_label, note_nul
@@ -22,10 +22,11 @@ def check_labels(
     Two labels of one value, of which the last is taken, and a label of the missing value are noted.
     """
     endings = Endings(encoding)
-    given: dict[tuple[str, str], bytes] = {}
+    codec = codec_name(encoding) if is_known(encoding) else "latin-1"
+    given: dict[tuple[str, bytes | str], bytes] = {}
     for label in layout.labels:
-        column = _column(label, names)
-        value = _value(label, layout)
+        column = _column(label, names, codec)
+        value = _value(label, layout, codec)
         what = "its label" if value is None else f"the label of the value {value}"
         if any(b"\0" in text.rstrip(b" \0") for text in _texts(label, layout)):
             note_nul(notes, column, what)
@@ -37,14 +38,15 @@ def check_labels(
         if value is None:
             continue
         text = label.text.rstrip(b" \0")
-        before = given.setdefault((column, value), text)
+        known = value if value == "nan" or not _is_text(label, layout) else _bare(label.code)
+        before = given.setdefault((column, known), text)
         if value == "nan":
             notes.add(
                 f"label nan {column}",
                 f"Column `{column}`: the missing value has a label; it is left out.",
             )
         elif before != text:
-            first, last = (one.decode(encoding or "utf-8", "replace") for one in (before, text))
+            first, last = (one.decode(codec, "replace") for one in (before, text))
             notes.add(
                 f"labels {column}",
                 f"Column `{column}`: the value {value} has two labels, `{first}` and "
@@ -59,10 +61,14 @@ def _texts(label: Label, layout: SavLayout) -> Iterator[bytes]:
         yield label.code
 
 
-def _column(label: Label, names: Sequence[str]) -> str:
+def _bare(code: bytes | None) -> bytes:
+    return (code or b"").rstrip(b" \0")
+
+
+def _column(label: Label, names: Sequence[str], codec: str) -> str:
     if isinstance(label.column, int):
         return names[label.column]
-    named = label.column.decode("utf-8", "replace")
+    named = label.column.decode(codec, "replace")
     return next((name for name in names if name.casefold() == named.casefold()), named)
 
 
@@ -70,12 +76,12 @@ def _is_text(label: Label, layout: SavLayout) -> bool:
     return isinstance(label.column, bytes) or not layout.columns[label.column].numeric
 
 
-def _value(label: Label, layout: SavLayout) -> str | None:
+def _value(label: Label, layout: SavLayout, codec: str) -> str | None:
     """The value that a label is of, ``nan`` for one that is missing; None for a column's own."""
     if label.code is None:
         return None
     if _is_text(label, layout):
-        text = label.code.rstrip(b" \0").decode("utf-8", "replace")
+        text = _bare(label.code).decode(codec, "replace")
         return f"`{text}`"
     (number,) = struct.unpack(f"{layout.order}d", label.code)
     (bits,) = struct.unpack(f"{layout.order}Q", label.code)

@@ -105,6 +105,26 @@ def test_labels_and_missing_values_of_no_text_are_noted(tmp_path: Path, name: by
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "codec", "texts"),
+    [
+        (b"windows-1252", "cp1252", ("\xe4", "\xf6")),
+        (b"BIG5", "cp950", ("\u4e2d", "\u7881")),
+        (b"SHIFT_JIS", "cp932", ("\uff5e", "\uff0d")),
+        (b"ISO_8859-15", "iso8859-15", ("\u20ac", "\u0152")),
+    ],
+)
+def test_labels_of_texts_that_are_not_ascii_are_told_apart(
+    tmp_path: Path, name: bytes, codec: str, texts: tuple[str, str]
+) -> None:
+    codes = [text.encode(codec) for text in texts]
+    labels = _labels(4, [(code.ljust(8), b"of " + code) for code in codes])
+    path = _file(tmp_path / "p.sav", labels, _extension(20, name))
+    found = head(path)
+    assert found.variables[2].value_labels == {text: f"of {text}" for text in texts}
+    assert not [note for note in found.notes if "label" in note]
+
+
 def test_a_long_name_that_the_library_does_not_give_is_noted(tmp_path: Path) -> None:
     found = head(_file(tmp_path / "p.sav", _extension(13, b"a=alpha\tB=beta")))
     assert [variable.name for variable in found.variables] == ["A", "beta", "C"]
