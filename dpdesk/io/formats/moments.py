@@ -178,6 +178,16 @@ def code_text(code: str | float, file_format: str, kind: Kind) -> str:
     return found.rstrip("0") if "." in found else found
 
 
+def moment_texts(numbers: Floats, places: NDArray[np.bool_], clock: Clock) -> dict[int, str]:
+    """Texts of those of the marked numbers that are moments of the years 1 to 9999."""
+    values, odd, strange = moments(np.where(places, numbers, np.nan), Kind.DATE, clock)
+    texts: dict[int, str] = {}
+    for at in np.flatnonzero(places & ~strange):
+        day = values[int(at)].as_py()
+        texts[int(at)] = odd[int(at)].as_py() or f"{day} 00:00:00"
+    return texts
+
+
 def _odd_dates(
     numbers: Floats,
     whole: NDArray[np.int64],

@@ -14,7 +14,15 @@ from dpdesk.io.formats import dta_losses, dta_texts, plain_labels, sas_losses, s
 from dpdesk.io.formats.dta_labels import checked_labels
 from dpdesk.io.formats.dta_whole import check_whole
 from dpdesk.io.formats.endings import Endings
-from dpdesk.io.formats.moments import clock_of, code_text, coded_labels, kind_of, moments, rounded
+from dpdesk.io.formats.moments import (
+    clock_of,
+    code_text,
+    coded_labels,
+    kind_of,
+    moment_texts,
+    moments,
+    rounded,
+)
 from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
 from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas_catalogs import labels_of_columns
@@ -294,10 +302,31 @@ class StatisticalReader:
             return Values(array, _lettered(letters, len(raw)))
         clock = clock_of(self._format, variable.kind)
         values, odd, strange = moments(numbers, variable.kind, clock)
+        if self._format == "dta" and variable.kind is Kind.TIME and strange.any():
+            odd, strange = self._whole_moments(variable, numbers, odd, strange)
         note_strange(self.notes, variable, numbers, strange, start)
         finer = rounded(numbers, clock) & ~strange
         note_rounded(self.notes, variable, numbers, finer, start)
         return Values(values, _merged(odd, letters))
+
+    def _whole_moments(
+        self, variable: Variable, numbers: Any, odd: Any, strange: Any
+    ) -> tuple[Any, Any]:
+        """Texts of moments of which the file shows the time of day alone, noted; what is left."""
+        import pyarrow as pa
+
+        found = moment_texts(numbers, strange, clock_of(self._format, Kind.DATETIME))
+        if not found:
+            return odd, strange
+        self.notes.add(
+            f"moments {variable.name}",
+            f"Column `{variable.name}` shows times of day alone ({variable.format}) but holds "
+            "moments of other days; these are read with their day.",
+        )
+        left = strange.copy()
+        left[list(found)] = False
+        texts = [found.get(at, text) for at, text in enumerate(odd.to_pylist())]
+        return pa.array(texts, pa.string()), left
 
 
 def _numbers(raw: list[Any]) -> tuple[Any, dict[int, str]]:

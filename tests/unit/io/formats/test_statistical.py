@@ -314,3 +314,19 @@ def test_two_tables_in_a_transport_file_are_told(tmp_path: Path) -> None:
     assert found.head == (("1", "one"),)
     assert "first of 2 tables was read, `PEOPLE`" in found.notes[0]
     assert head(tmp_path / "a.xpt", table="SECOND").head == (("1", "two"),)
+
+
+def test_moments_of_which_stata_shows_the_time_of_day_alone_keep_their_day(tmp_path: Path) -> None:
+    moment = 22_000 * 86_400_000.0 + 36_000_000
+    frame = pd.DataFrame({"at": [moment, 36_000_000.0, moment + 1, math.nan, 1e300]})
+    path = tmp_path / "p.dta"
+    pyreadstat.write_dta(frame, path, variable_format={"at": "%tcHH:MM"})
+    found = head(path)
+    assert [row[0] for row in found.head] == [
+        "2020-03-26 10:00:00", "10:00:00", "2020-03-26 10:00:00.001", "", "1e+300",
+    ]  # fmt: skip
+    assert found.notes == (
+        "Column `at` shows times of day alone (%tcHH:MM) but holds moments of other days; these "
+        "are read with their day.",
+        "Row 5, column `at`: the number 1e+300 is no time of a day; it is kept as a number.",
+    )
