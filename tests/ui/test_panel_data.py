@@ -8,6 +8,8 @@ import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
+import pyreadstat
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent
@@ -292,6 +294,25 @@ def test_a_fault_far_down_the_file_is_reached_though_the_first_rows_look_well(
     model = panel.reading.lines.model()
     qtbot.waitUntil(lambda: model.rowCount() == 7, timeout=TIMEOUT)
     assert model.index(3, 1).data() == "55000"
+
+
+def test_of_many_notes_the_first_are_shown_and_all_on_demand(
+    qtbot: QtBot, workbench: Workbench, panel: DataPanel, tmp_path: Path
+) -> None:
+    path = tmp_path / "many.sav"
+    frame = pd.DataFrame({f"v{n}": [1.0, 2.0, 3.0] * 4 for n in range(9)})
+    labels = {name: {1.0: "one", 2.0: "two"} for name in frame}
+    pyreadstat.write_sav(frame, path, variable_value_labels=labels)
+    opened(qtbot, workbench, path)
+    assert workbench.data is not None
+    count = len(workbench.data.reading.notes)
+    assert count >= 9
+    band = panel.table.notes
+    assert len(band.text.splitlines()) == 4
+    for words, lines in ((f"Show all {count} notes", count), ("Show the first notes alone", 4)):
+        button = next(b for b in band.findChildren(QPushButton) if b.text() == words)
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert len(band.text.splitlines()) == lines
 
 
 def test_a_file_that_fails_leaves_the_open_table_open(

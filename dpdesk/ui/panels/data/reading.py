@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from dpdesk.ui.words.numbers import grouped
 
 PREVIEW, LINES = "data.preview", "data.lines"
 WAIT_MS = 150
+_FIRST_NOTES = 6
 _DETECTED = ("delimiter", "encoding", "decimal", "quote", "header")
 
 
@@ -179,10 +181,18 @@ class ReadingPage(QWidget):
         self.grid.fit_columns()
         self.grid.setVisible(bool(width))
         self._preview_title.setText(self._preview_words(len(preview.rows), width))
-        self._notes.setText(in_window("\n".join(reading.notes)))
+        self._notes.setText(self._notes_words(reading.notes))
         self._notes.setVisible(bool(reading.notes))
         self._show_problem(found)
         self._allow()
+
+    def _notes_words(self, notes: Sequence[str]) -> str:
+        words = in_window("\n".join(notes[:_FIRST_NOTES]))
+        left = len(notes) - _FIRST_NOTES
+        if left <= 0:
+            return words
+        more = self.tr("{count} more notes are shown when the file is open.")
+        return f"{words}\n{more.format(count=grouped(left))}"
 
     def _preview_words(self, rows: int, columns: int) -> str:
         if not columns:

@@ -15,6 +15,10 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, StepHeader, column
 from dpdesk.ui.widgets.beside import BesideBox
 from dpdesk.ui.widgets.turning import TurningSplitter
+from dpdesk.ui.words.numbers import grouped
+
+_FIRST_NOTES, _MANY_NOTES = 4, 6
+_ALL, _FIRST = "all", "first"
 
 
 class StoreRows:
@@ -49,6 +53,7 @@ class TablePage(QWidget):
         layout.addWidget(self._header)
         layout.addWidget(self._build_reading())
         self.notes = MessageBand(theme)
+        self.notes.triggered.connect(self._on_notes)
         layout.addWidget(self.notes)
         self.model = RawModel(hub, self)
         self.model.failed.connect(self._on_page_failed)
@@ -106,10 +111,26 @@ class TablePage(QWidget):
         self.grid.delegate.set_missing(data.reading.missing)
         self.model.describe(data.reading.missing, None)
         self._reading.setText(reading_sentence(data.reading))
-        if data.reading.notes:
-            self.notes.show_message("info", "\n".join(data.reading.notes))
+        self._show_notes(first=True)
         self.grid.setCurrentIndex(self.model.index(0, 0))
         self._refresh()
+
+    def _show_notes(self, *, first: bool) -> None:
+        """The notes on how the file was read: the first of many, or all of them."""
+        notes = () if self._data is None else self._data.reading.notes
+        if not notes:
+            return
+        answers: tuple[tuple[str, str], ...] = ()
+        if len(notes) > _MANY_NOTES:
+            every = self.tr("Show all {count} notes").format(count=grouped(len(notes)))
+            answers = ((_ALL, every) if first else (_FIRST, self.tr("Show the first notes alone")),)
+        shown = notes[:_FIRST_NOTES] if first and answers else notes
+        self.notes.show_message("info", "\n".join(shown), answers)
+
+    @Slot(str)
+    def _on_notes(self, wanted: str) -> None:
+        self._show_notes(first=wanted == _FIRST)
+        self.notes.focus_answer()
 
     def show_profile(self, profile: DataProfile | None) -> None:
         """Show what the columns hold."""
