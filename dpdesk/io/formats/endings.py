@@ -29,6 +29,13 @@ _FIRSTS = {
 _UNSEEN = ("iso2022", "hz", "utf-7", "utf-16", "utf-32", "utf_7", "utf_16", "utf_32")
 
 
+_PLAIN = {
+    "cp950": "big5", "cp949": "euc_kr", "ksc_5601": "euc_kr", "cp932": "shift_jis",
+    "gbk": "gb2312", "cp936": "gb2312", "gb18030": "gb2312",
+}  # fmt: skip
+"""Encodings that hold another one and letters besides."""
+
+
 def codec_name(encoding: str) -> str:
     """The name of an encoding in Python, of one that only iconv names or knows a like one."""
     name = {"BIG-5": "big5"}.get(encoding.upper(), encoding)
@@ -36,6 +43,12 @@ def codec_name(encoding: str) -> str:
         with suppress(LookupError):
             return codecs.lookup(one).name
     return name.lower().replace("iso-2022", "iso2022").replace("-", "_")
+
+
+def is_same_encoding(one: str, other: str) -> bool:
+    """Whether two names are of one encoding, or of one and the letters that Windows adds to it."""
+    names = {_PLAIN.get(name, name) for name in map(codec_name, (one, other))}
+    return len(names) == 1
 
 
 def is_known(encoding: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.io.formats import sav_layout
-from dpdesk.io.formats.endings import Endings, codec_name
+from dpdesk.io.formats.endings import Endings, is_same_encoding
 from dpdesk.io.formats.table import Notes, damaged
 
 _KINDS = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".xpt": "SAS"}
@@ -198,7 +198,7 @@ def note_guess(notes: Notes, encoding: str, example: str) -> None:
 
 def note_other_encoding(notes: Notes, named: str, taken: str) -> None:
     """Note an SPSS file that is read in another encoding than the one whose name it holds."""
-    if named and taken and codec_name(named) != codec_name(taken):
+    if named and taken and not is_same_encoding(named, taken):
         notes.add(
             "encoding",
             f"The file names the encoding {named}, but is read as {taken}, which its code page "

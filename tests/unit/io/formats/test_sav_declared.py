@@ -125,6 +125,17 @@ def test_labels_of_texts_that_are_not_ascii_are_told_apart(
     assert not [note for note in found.notes if "label" in note]
 
 
+@pytest.mark.parametrize(
+    ("name", "page"), [(b"windows-950", 950), (b"KSC_5601", 51949), (b"windows-932", 932)]
+)
+def test_other_names_of_an_encoding_are_not_noted(tmp_path: Path, name: bytes, page: int) -> None:
+    path = write_sav_bytes(tmp_path / "p.sav", COLUMNS, [[1.0, b"hello", b"x"]], code=page)
+    raw = path.read_bytes()
+    at = raw.index(struct.pack("<3i", 7, 4, 8))
+    path.write_bytes(raw[:at] + _extension(20, name) + raw[at:])
+    assert head(path).notes == ()
+
+
 def test_a_long_name_that_the_library_does_not_give_is_noted(tmp_path: Path) -> None:
     found = head(_file(tmp_path / "p.sav", _extension(13, b"a=alpha\tB=beta")))
     assert [variable.name for variable in found.variables] == ["A", "beta", "C"]
