@@ -73,7 +73,7 @@ def keep_password(url: str, password: str) -> None:
 
     An empty one changes nothing: the one typed before stays in use.
     """
-    from dpdesk.io.formats.passwords import keep
+    from dpdesk.io.formats.databases.passwords import keep
 
     if password:
         keep(url, password)
@@ -86,7 +86,7 @@ def offered_tables(
 
     Raises StorageError ``database.password`` and ``database.unreachable``, Cancelled at once.
     """
-    from dpdesk.io.formats.passwords import password_of
+    from dpdesk.io.formats.databases.passwords import password_of
     from dpdesk.io.formats.process import read_in_process
 
     known = password or password_of(url)

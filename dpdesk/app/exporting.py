@@ -256,9 +256,12 @@ def _about(facts: ReleaseFacts) -> About:
     return About(str(manifest["title"]), created, lines)
 
 
+_WRITERS = {"sav": "spss.writer", "dta": "stata.writer", "xpt": "sas.transport_writer"}
+
+
 def _statistical_writer(file_format: str) -> Callable[..., list[str]]:
     """The writer of a statistical format; imported when it is asked for."""
-    module = import_module(f"dpdesk.io.formats.{file_format}writer")
+    module = import_module(f"dpdesk.io.formats.{_WRITERS[file_format]}")
     writer: Callable[..., list[str]] = getattr(module, f"write_{file_format}")
     return writer
 

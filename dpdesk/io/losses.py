@@ -25,7 +25,8 @@ class InFile:
     """A column in the file: what the release says of it, whether it is numeric there, its name.
 
     ``capitals`` says that letters of missing values were capitals, None that there are none;
-    ``blanks`` that texts end with blanks, ``beyond`` that texts have letters beyond ASCII.
+    ``blanks`` that texts end with blanks, ``beyond`` that texts have letters beyond ASCII,
+    ``letters`` that all texts are like letters of missing values, and nothing says that they are.
     """
 
     said: Variable
@@ -34,6 +35,7 @@ class InFile:
     capitals: bool | None = None
     blanks: bool = False
     beyond: bool = False
+    letters: bool = False
 
 
 def described(columns: Sequence[str], book: Codebook) -> list[InFile]:
@@ -54,7 +56,8 @@ def told(
         ends = column.blanks or any(code.endswith(" ") for code in codes)
         blanks = ends and not column.numeric
         beyond = (column.beyond and not column.numeric) or not said.label.isascii()
-        found.append(InFile(said, column.numeric, name, capitals, blanks, beyond))
+        letters = column.letters and not column.present and not column.numeric
+        found.append(InFile(said, column.numeric, name, capitals, blanks, beyond, letters))
     return renamed(columns, names) + losses(form, found, title)
 
 
@@ -227,6 +230,12 @@ def _of_kinds(form: str, columns: Sequence[InFile]) -> Iterator[str]:
         yield (
             f"The values of {_names(texts)} are written as texts: not all of them are numbers, "
             f"dates or times as {holds.file} holds them."
+        )
+    unsure = [one for one in columns if one.letters]
+    if unsure and form in PROGRAMS:
+        yield (
+            f"The values of {_names(unsure)} are written as texts: each is a point and a letter, "
+            "and nothing says that these stand for missing numbers."
         )
     foreign: dict[str, list[InFile]] = {}
     for column in columns:

@@ -34,6 +34,8 @@ _BLOCK, _DIGEST = 64, 32
 _CHECKED = 200
 _ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", np.uint8)
 _TEXT = "trim(nfc_normalize(v), ' ')"
+_BLANK = r"regexp_full_match(v, '[\s\p{Z}]*')"
+"""Blanks of any kind, or nothing: no identifier."""
 _WHOLE = r"[+-]?[0-9]+([.]0?)?"
 _DIGITS = f"ltrim(regexp_extract({_TEXT}, '[0-9]+'), '0')"
 _NUMBER = (
@@ -80,7 +82,7 @@ def pseudonyms_of(
     # A missing value with blanks around it is no identifier either, and no text none whatever a
     # plan lists: all rows without an identifier would pass for one person.
     either = (missing_sql(column, missing), condition_of(column.user_missing, missing, _TEXT))
-    condition = " OR ".join((*filter(None, either), f"{_TEXT} = ''"))
+    condition = " OR ".join((*filter(None, either), _BLANK))
     if numbers:
         _check_numbers(con, column, condition, place, token)
     form = _NUMBER if numbers else _TEXT

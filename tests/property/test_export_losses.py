@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, UserMissing, Variable
-from dpdesk.io.formats.dtawriter import write_dta
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.outcolumns import About
-from dpdesk.io.formats.savwriter import write_sav
-from dpdesk.io.formats.xptwriter import write_xpt
+from dpdesk.io.formats.sas.transport_writer import write_xpt
+from dpdesk.io.formats.spss.writer import write_sav
+from dpdesk.io.formats.stata.writer import write_dta
 from dpdesk.io.published import PublishedCsv
 from tests.helpers.stat_files import head
 

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.context import AppContext
 from dpdesk.app.databases import Address
 from dpdesk.core.plan import SourceSpec
-from dpdesk.io.formats import passwords
+from dpdesk.io.formats.databases import passwords
 from dpdesk.ui.database import DatabaseWindow
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub

@@ -14,8 +14,8 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import parquet_source, query
 from dpdesk.io.failures import disagreement
+from dpdesk.io.formats.databases.passwords import password_of
 from dpdesk.io.formats.numbers import texts_sql
-from dpdesk.io.formats.passwords import password_of
 from dpdesk.io.formats.process import read_in_process
 from dpdesk.io.formats.request import ReadDone, ReadProgress, ReadRequest
 from dpdesk.io.labelwatch import note_unforeseen

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.labels import Kind
-from dpdesk.io.formats import sas_formats
 from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.formats.sas import formats as sas_formats
 
 Floats = NDArray[np.float64]
 

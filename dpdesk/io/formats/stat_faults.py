@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError
-from dpdesk.io.formats import sav_layout
 from dpdesk.io.formats.endings import Endings, is_same_encoding
+from dpdesk.io.formats.spss import layout as sav_layout
 from dpdesk.io.formats.table import Notes, damaged
 
 _KINDS = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS", ".xpt": "SAS"}

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpdesk.core.labels import Kind, UserMissing, Variable
-from dpdesk.io.formats import dta_losses, dta_texts, plain_labels, sas_losses, sav_losses
-from dpdesk.io.formats.dta_labels import checked_labels
-from dpdesk.io.formats.dta_whole import check_whole
+from dpdesk.io.formats import plain_labels
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import (
     clock_of,
@@ -25,10 +23,12 @@ from dpdesk.io.formats.moments import (
 )
 from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
 from dpdesk.io.formats.request import ReadRequest, iconv_name
-from dpdesk.io.formats.sas_catalogs import labels_of_columns
-from dpdesk.io.formats.sas_places import check_places
-from dpdesk.io.formats.sav_declared import completed
-from dpdesk.io.formats.sav_layout import check_labels, named_encoding
+from dpdesk.io.formats.sas import losses as sas_losses
+from dpdesk.io.formats.sas.catalogs import labels_of_columns
+from dpdesk.io.formats.sas.places import check_places
+from dpdesk.io.formats.spss import losses as sav_losses
+from dpdesk.io.formats.spss.declared import completed
+from dpdesk.io.formats.spss.layout import check_labels, named_encoding
 from dpdesk.io.formats.stat_faults import (
     check_told_names,
     encoding_of_release,
@@ -41,6 +41,10 @@ from dpdesk.io.formats.stat_faults import (
     told_encoding,
     unreadable,
 )
+from dpdesk.io.formats.stata import losses as dta_losses
+from dpdesk.io.formats.stata import texts as dta_texts
+from dpdesk.io.formats.stata.labels import checked_labels
+from dpdesk.io.formats.stata.whole import check_whole
 from dpdesk.io.formats.strange import (
     note_absent_labels,
     note_periods,

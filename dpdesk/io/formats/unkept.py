@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dpdesk.core.plain import quoted
-from dpdesk.io.formats.dta_characteristics import FILE, Characteristic, characteristics
-from dpdesk.io.formats.sav_layout import Declared, declared
+from dpdesk.io.formats.spss.layout import Declared, declared
+from dpdesk.io.formats.stata.characteristics import FILE, Characteristic, characteristics
 from dpdesk.io.formats.table import Notes
 
 _NAMED = 5

@@ -28,18 +28,18 @@ _READERS = {
     "dta": "statistical.StatisticalReader",
     "sas7bdat": "statistical.StatisticalReader",
     "fixed": "fixedwidth.FixedWidthReader",
-    "xlsx": "workbook.WorkbookReader",
-    "xpt": "xport.TransportReader",
-    "sqlite": "sqlitefile.SqliteReader",
-    "duckdb": "duckdbfile.DuckdbReader",
-    "postgresql": "postgres.PostgresReader",
+    "xlsx": "excel.reader.WorkbookReader",
+    "xpt": "sas.transport.TransportReader",
+    "sqlite": "databases.sqlite_file.SqliteReader",
+    "duckdb": "databases.duckdb_file.DuckdbReader",
+    "postgresql": "databases.postgres.PostgresReader",
 }
 """Where the reader of each format is found; imported when it is asked for."""
 
 
 def open_reader(request: ReadRequest) -> TableReader:
     """Open the source of a request with the reader of its format. Raises DpdeskError."""
-    module, name = _READERS[request.format].split(".")
+    module, name = _READERS[request.format].rsplit(".", 1)
     found = importlib.import_module(f"dpdesk.io.formats.{module}")
     reader: TableReader = getattr(found, name)(request)
     return reader
@@ -48,7 +48,7 @@ def open_reader(request: ReadRequest) -> TableReader:
 def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone:
     """Read the table into the Parquet file that the request names. Raises DpdeskError, OSError."""
     if request.listing:
-        from dpdesk.io.formats.server import tables_of
+        from dpdesk.io.formats.databases.server import tables_of
 
         return ReadDone((), 0, tables=tables_of(request))
     if request.format == "parquet":

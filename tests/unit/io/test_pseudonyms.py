@@ -143,9 +143,9 @@ def test_missing_values_have_no_pseudonym_unless_nothing_is_missing(
 def test_nothing_but_blanks_is_no_identifier_whatever_is_called_missing(
     tmp_path: Path, workspace: Workspace, missing: tuple[str, ...], numbers: bool
 ) -> None:
-    values = ["7", "", " ", "   "]
-    found = replaced(tmp_path, workspace, values, missing=missing, numbers=numbers)
-    assert found == {"7": of_text(KEY, "7"), "": "", " ": "", "   ": ""}
+    blanks = ["", " ", "   ", "\t", "\u00a0", " \u2003\t"]
+    found = replaced(tmp_path, workspace, ["7", *blanks], missing=missing, numbers=numbers)
+    assert found == {"7": of_text(KEY, "7"), **dict.fromkeys(blanks, "")}
 
 
 def test_two_identifiers_with_one_pseudonym_are_refused(

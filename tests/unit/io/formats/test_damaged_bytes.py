@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 
 from dpdesk.core.errors import InputError
-from dpdesk.io.formats import dta_losses, sas_losses, sav_losses
-from dpdesk.io.formats.dta_texts import check_texts
 from dpdesk.io.formats.endings import Endings
+from dpdesk.io.formats.sas import losses as sas_losses
+from dpdesk.io.formats.spss import losses as sav_losses
+from dpdesk.io.formats.stata import losses as dta_losses
+from dpdesk.io.formats.stata.texts import check_texts
 from dpdesk.io.formats.table import Notes
 from tests.helpers.sas_bytes import Form, write_sas_bytes
 from tests.helpers.sav_bytes import write_sav_bytes

@@ -21,9 +21,9 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import FixedColumn
 from dpdesk.io.formats import process
+from dpdesk.io.formats.databases.server import name_parts
 from dpdesk.io.formats.moments import is_own_format
 from dpdesk.io.formats.request import ReadDone, ReadRequest
-from dpdesk.io.formats.server import name_parts
 from dpdesk.io.formats.worker import read_table
 from dpdesk.io.workspace import Workspace
 from tests.helpers.postgres import postgres_server

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import datetime
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -13,55 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdesk.app.labelling import plain_variable
 from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable
-from dpdesk.core.language import voice_of
-from dpdesk.io.formats.dtawriter import write_dta
-from dpdesk.io.formats.moments import kind_of
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.outcolumns import About, Accepted, OutColumn, renamed
+from dpdesk.io.formats.outcolumns import Accepted, OutColumn, renamed
 from dpdesk.io.formats.outnames import SAS_WORDS, STATA_WORDS, accepted_names
-from dpdesk.io.formats.savwriter import write_sav
-from dpdesk.io.formats.xptwriter import write_xpt
+from dpdesk.io.formats.spss.writer import write_sav
 from dpdesk.io.published import PublishedCsv
 from tests.helpers.stat_files import head
+from tests.helpers.written import ABOUT, NAMES, VARIABLES, WRITERS, lost, written
 
-WRITERS: dict[str, Callable[..., list[str]]] = {
-    "sav": write_sav,
-    "dta": write_dta,
-    "xpt": write_xpt,
-}
-ABOUT = About("Title", datetime.date(2026, 1, 2), ("Title: Title", "Claim: " + "wörd " * 40))
-
-
-def written(
-    folder: Path, form: str, names: list[str], rows: list[list[str]], book: Codebook = NO_BOOK
-) -> Path:
-    """The table in this format, through the CSV of a release."""
-    source, target = folder / "t.csv", folder / f"t.{form}"
-    with source.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerows([names, *rows])
-    target.unlink(missing_ok=True)
-    table = PublishedCsv(source, CancelToken())
-    WRITERS[form](table, book, target, ABOUT, CancelToken(), lambda rows: None)
-    return target
-
-
-VARIABLES = (
-    Variable(
-        "sex", "Sex of the person", Kind.NUMBER, measure="nominal",
-        value_labels={"1": "male", "2": "weiblich ♀", "9": "refused"},
-        missing=UserMissing(("9",), 97, 98),
-    ),
-    Variable("town", "Town", Kind.TEXT, value_labels={"A": "Aach"}, missing=UserMissing(("?",))),
-    Variable("born", "", Kind.DATE, format="EDATE10"),
-    Variable("at", "", Kind.DATETIME),
-    Variable("time", "", Kind.TIME),
-)  # fmt: skip
-NAMES = ["sex", "town", "born", "at", "time", "code", "x"]
 ROWS = [
     ["1", "A", "2018-05-06", "2018-05-06 10:10:10", "10:10:10", "01", "0.1"],
     ["2", "Übersee", "1583-01-01", "1583-01-01 00:00:00", "00:00:00", "02", "-1e-07"],
@@ -187,21 +146,6 @@ def test_texts_too_long_for_a_row_of_stata_are_held(tmp_path: Path) -> None:
     assert frame["u"].tolist() == [row[2] for row in rows]
 
 
-def lost(
-    folder: Path, form: str, values: list[str], said: Variable
-) -> tuple[list[str], list[str], Variable]:
-    """What is told of a column, its values read again, and what is read of it."""
-    source, target = folder / "t.csv", folder / f"t.{form}"
-    with source.open("w", encoding="utf-8", newline="") as out:
-        csv.writer(out, lineterminator="\n").writerows([[said.name], *([one] for one in values)])
-    target.unlink(missing_ok=True)
-    table = PublishedCsv(source, CancelToken())
-    told = WRITERS[form](table, Codebook((said,)), target, ABOUT, CancelToken(), lambda rows: None)
-    assert [text for text in told if voice_of("de").say(text) == text] == []
-    found = head(target)
-    return told, [row[0] for row in found.head], found.variables[0]
-
-
 NUMBER = Variable("x", kind=Kind.NUMBER)
 AS_TEXTS = "The values of `x` are written as texts"
 
@@ -309,169 +253,6 @@ def test_any_numbers_and_texts_survive_every_format(
     book = Codebook((Variable("x", kind=Kind.NUMBER), Variable("t", kind=Kind.TEXT)))
     found = head(written(folder, form, ["x", "t"], table, book))
     assert [list(row) for row in found.head] == table
-
-
-SPSS_FORMATS = {
-    "QYR8": "2018-04-01",
-    "QYR6": "2018-04-01",
-    "MOYR8": "2018-04-01",
-    "WKYR10": "2018-04-02",
-    "DATE11": "2018-05-06",
-    "DATE9": "2018-05-06",
-    "ADATE10": "2018-05-06",
-    "EDATE8": "2018-05-06",
-    "SDATE10": "2018-05-06",
-    "JDATE7": "2018-05-06",
-    "DATETIME20": "2018-05-06 10:10:10",
-    "DATETIME17": "2018-05-06 10:10:10",
-    "DATETIME23.2": "2018-05-06 10:10:10.25",
-    "YMDHMS20": "2018-05-06 10:10:10",
-    "TIME8": "10:10:10",
-    "TIME5": "10:10:00",
-    "TIME11.2": "10:10:10.25",
-    "MTIME8": "00:10:10",
-    "DTIME12": "100000",
-    "DTIME15.2": "100000.25",
-    "WKDAY9": "3",
-    "MONTH3": "4",
-}
-
-
-def _book_of(path: Path) -> Codebook:
-    """What a release of the file would say of its columns."""
-    return Codebook(tuple(plain_variable(variable) for variable in head(path).variables))
-
-
-def test_formats_of_days_periods_and_times_of_spss_come_back(tmp_path: Path) -> None:
-    names = [f"v{j}" for j in range(len(SPSS_FORMATS))]
-    book = Codebook(
-        tuple(
-            Variable(name, "", kind_of("sav", form), format=form)
-            for name, form in zip(names, SPSS_FORMATS, strict=True)
-        )
-    )
-    rows = [list(SPSS_FORMATS.values()), [""] * len(names)]
-    first = written(tmp_path, "sav", names, rows, book)
-    assert [variable.format for variable in head(first).variables] == list(SPSS_FORMATS)
-    assert head(first).head[0] == tuple(SPSS_FORMATS.values())
-    again = written(tmp_path, "sav", names, rows, _book_of(first))
-    meta = pyreadstat.read_sav(again, metadataonly=True)[1]
-    assert list(meta.original_variable_types.values()) == list(SPSS_FORMATS)
-
-
-@pytest.mark.parametrize(
-    ("form", "kind", "value", "shown"),
-    [
-        ("EDATE10", Kind.DATE, "2018-05-06", "EDATE10"),
-        ("%td", Kind.DATE, "2018-05-06", "SDATE10"),
-        ("QYR41", Kind.DATE, "2018-04-01", "QYR8"),
-        ("MONTH2", Kind.DATE, "2018-04-01", "SDATE10"),
-        ("DATETIME16", Kind.DATETIME, "2018-05-06 10:10:10", "DATETIME20"),
-        ("TIME8", Kind.TIME, "10:10:10.5", "TIME11.2"),
-        ("QYR8", Kind.NUMBER, "7", "F8.0"),
-        ("WKDAY9", Kind.NUMBER, "Monday", "A6"),
-    ],
-)
-def test_a_format_that_spss_cannot_show_the_values_in_is_not_written(
-    tmp_path: Path, form: str, kind: Kind, value: str, shown: str
-) -> None:
-    book = Codebook((Variable("v", "", kind, format=form),))
-    meta = pyreadstat.read_sav(written(tmp_path, "sav", ["v"], [[value]], book), metadataonly=True)
-    assert meta[1].original_variable_types["v"] == shown
-
-
-@pytest.mark.parametrize("form", ["DATE11", "QYR8", "EDATE10"])
-def test_dates_of_spss_with_a_time_of_day_stay_dates(tmp_path: Path, form: str) -> None:
-    book = Codebook((Variable("v", "", Kind.DATE, format=form),))
-    rows = [["2018-05-06"], ["2018-05-06 10:10:10"], ["2018-05-06 00:00:00.25"], [""]]
-    found = head(written(tmp_path, "sav", ["v"], rows, book))
-    assert found.head == tuple(tuple(row) for row in rows)
-    assert found.variables[0].kind is Kind.DATE
-    assert found.variables[0].format == form
-
-
-def test_dates_with_a_time_of_day_are_texts_where_dates_count_days(tmp_path: Path) -> None:
-    book = Codebook((Variable("v", "", Kind.DATE),))
-    rows = [["2018-05-06"], ["2018-05-06 10:10:10"]]
-    for form in ("dta", "xpt"):
-        found = head(written(tmp_path, form, ["v"], rows, book))
-        assert found.head == tuple(tuple(row) for row in rows)
-        assert found.variables[0].kind is Kind.TEXT
-
-
-def test_the_width_of_a_format_of_sas_is_not_one_of_spss(tmp_path: Path) -> None:
-    missing = UserMissing(letters=True)
-    book = Codebook((Variable("v", "", Kind.DATE, format="DATE9", missing=missing),))
-    meta = pyreadstat.read_sav(written(tmp_path, "sav", ["v"], [["2018-05-06"]], book))[1]
-    assert meta.original_variable_types["v"] == "DATE11"
-
-
-@pytest.mark.parametrize("form", WRITERS)
-def test_days_before_the_calendar_of_a_program_stay_texts(form: str, tmp_path: Path) -> None:
-    book = Codebook((Variable("d", kind=Kind.DATE), Variable("m", kind=Kind.DATETIME)))
-    first = {"sav": "1582-10-15", "xpt": "1582-01-01", "dta": "0100-01-01"}[form]
-    for day, kept in ((first, True), ("1581-12-31", form == "dta")):
-        rows = [[day, f"{day} 10:00:00"], ["2018-05-06", "2018-05-06 10:10:10"]]
-        found = head(written(tmp_path, form, ["d", "m"], rows, book))
-        assert [list(row) for row in found.head] == rows
-        kinds = {variable.kind for variable in found.variables}
-        assert kinds == ({Kind.DATE, Kind.DATETIME} if kept else {Kind.TEXT})
-
-
-@pytest.mark.parametrize("form", ["%tq", "%tmMonth_CCYY", "%-tw", "%th", "%tC"])
-def test_periods_of_stata_come_back(tmp_path: Path, form: str) -> None:
-    book = Codebook((Variable("v", "", Kind.NUMBER, format=form),))
-    first = written(tmp_path, "dta", ["v"], [["233"], [""]], book)
-    assert [variable.format for variable in head(first).variables] == [form]
-    assert head(first).head == (("233",), ("",))
-    assert _book_of(first).variables[0].format == form
-
-
-@pytest.mark.parametrize(
-    ("kind", "values"),
-    [
-        (Kind.DATE, ["1900-01-01", "2018-05-06"]),
-        (Kind.DATETIME, ["1900-01-01 00:00:00", "2018-05-06 10:10:10.5"]),
-        (Kind.TIME, ["23:59:59", "10:10:10"]),
-    ],
-)
-def test_labels_and_missing_values_of_dates_are_dates(
-    kind: Kind, values: list[str], tmp_path: Path
-) -> None:
-    unknown = values[0]
-    said = Variable("x", kind=kind, value_labels={unknown: "no"}, missing=UserMissing((unknown,)))
-    told, again, read = lost(tmp_path, "sav", values, said)
-    assert (told, again) == ([], values)
-    assert read.value_labels == {unknown: "no"}
-    assert read.missing.values == (unknown,)
-    frame, _ = pyreadstat.read_sav(tmp_path / "t.sav")
-    assert frame["x"].isna().tolist() == [True, False]
-    told, _, read = lost(tmp_path, "dta", values, said)
-    assert (read.value_labels == said.value_labels) == (kind is Kind.DATE)
-    assert len(told) == (1 if kind is Kind.DATE else 2)
-
-
-def test_a_range_of_missing_dates_is_noted(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"x": [datetime.date(2018, 5, 6), datetime.date(2019, 5, 6)]})
-    path = tmp_path / "a.sav"
-    pyreadstat.write_sav(frame, path, missing_ranges={"x": [{"lo": 1.0, "hi": 1e9}]})
-    found = head(path)
-    assert (found.variables[0].kind, bool(found.variables[0].missing)) == (Kind.DATE, False)
-    assert any("Column `x`: the range of missing dates" in note for note in found.notes)
-
-
-@pytest.mark.parametrize("form", WRITERS)
-def test_milliseconds_come_back_until_the_last_one_of_the_year_9999(
-    form: str, tmp_path: Path
-) -> None:
-    moments = ["9999-12-31 23:59:59.999", "9876-05-04 03:02:01.007", "1583-01-01 00:00:00.001"]
-    rows = [["1", "", "", text, "23:59:59.999999", "", "1"] for text in moments]
-    path = written(tmp_path, form, NAMES, rows, Codebook(VARIABLES))
-    assert [row[3:5] for row in head(path).head] == [(text, "23:59:59.999999") for text in moments]
-    assert head(path).variables[3].kind is Kind.DATETIME
-    if form == "dta":
-        frame = pd.read_stata(path, convert_dates=False)
-        assert frame["at"].iloc[0] == 253_717_919_999_999
 
 
 @pytest.mark.parametrize(

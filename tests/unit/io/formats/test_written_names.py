@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import Codebook, Kind, Variable
-from dpdesk.io.formats import xptwriter
 from dpdesk.io.formats.outnames import STATA_WORDS, accepted_names
+from dpdesk.io.formats.sas import transport_writer as xptwriter
 from dpdesk.io.published import PublishedCsv
 from tests.helpers.stat_files import head
-from tests.unit.io.formats.test_writers import ABOUT, WRITERS, written
+from tests.helpers.written import ABOUT, WRITERS, written
 
 _LONG = "x" * 600
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
-from dpdesk.io.formats.dta_layout import DOUBLE, DtaLayout, read_layout
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.stat_faults import nul_in_text
+from dpdesk.io.formats.stata.layout import DOUBLE, DtaLayout, read_layout
 from dpdesk.io.formats.table import Notes, damaged
 
 _BYTES = 4 << 20

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
-from dpdesk.io.formats.sas_layout import NONE, Page, SasFile
+from dpdesk.io.formats.sas.layout import NONE, Page, SasFile
 from dpdesk.io.formats.table import Notes, damaged
 
 _PAD, _WORD = 4, 8

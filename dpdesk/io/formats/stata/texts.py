@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.io.formats.dta_layout import DtaLayout, read_any_layout
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.stat_faults import breaks_off, note_cut
+from dpdesk.io.formats.stata.layout import DtaLayout, read_any_layout
 from dpdesk.io.formats.table import Notes
 
 _BYTES, _HIGH = 4 << 20, 0x80

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpdesk.io.formats.dta_layout import DtaLayout, read_any_layout
 from dpdesk.io.formats.endings import codec_name, is_known
+from dpdesk.io.formats.stata.layout import DtaLayout, read_any_layout
 from dpdesk.io.formats.table import Notes, damaged
 
 _TAGGED, _LETTERED, _LONG_NAMES, _TABLES = 117, 113, 110, 108

@@ -12,17 +12,17 @@ import numpy as np
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.io.formats.choosing import chosen
-from dpdesk.io.formats.ibm import odd_zeros, to_ieee, words_of
 from dpdesk.io.formats.moments import clock_of, coded_labels, kind_of, moments, rounded
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest, iconv_name
-from dpdesk.io.formats.sas_catalogs import labels_of_columns
+from dpdesk.io.formats.sas.catalogs import labels_of_columns
+from dpdesk.io.formats.sas.ibm import odd_zeros, to_ieee, words_of
+from dpdesk.io.formats.sas.transport_layout import CARD, Field, Member, read_members
+from dpdesk.io.formats.sas.transport_words import Words
 from dpdesk.io.formats.stat_faults import check_names, no_rows, note_cut
 from dpdesk.io.formats.strange import note_rounded, note_strange
 from dpdesk.io.formats.table import Notes, Values, damaged
 from dpdesk.io.formats.unkept import note_file_label
-from dpdesk.io.formats.xport_layout import CARD, Field, Member, read_members
-from dpdesk.io.formats.xport_words import Words
 
 _BYTES = 32 << 20
 _WIDE = 5

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import InputError
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.sav_labels import check_labels
-from dpdesk.io.formats.sav_layout import PLAIN, SLOT, ZLIB, Cells, SavLayout, read_layout
-from dpdesk.io.formats.sav_words import Words, words_of
+from dpdesk.io.formats.spss.labels import check_labels
+from dpdesk.io.formats.spss.layout import PLAIN, SLOT, ZLIB, Cells, SavLayout, read_layout
+from dpdesk.io.formats.spss.words import Words, words_of
 from dpdesk.io.formats.stat_faults import breaks_off, check_names, note_cut, nul_in_text
 from dpdesk.io.formats.table import Notes, damaged
 

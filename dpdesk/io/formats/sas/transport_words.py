@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpdesk.io.formats.endings import Endings
+from dpdesk.io.formats.sas.transport_layout import Member
 from dpdesk.io.formats.stat_faults import (
     label_breaks_off,
     no_text,
@@ -14,7 +15,6 @@ from dpdesk.io.formats.stat_faults import (
     nul_in_label,
 )
 from dpdesk.io.formats.table import Notes
-from dpdesk.io.formats.xport_layout import Member
 
 _NAMES, _LABELS = (8, 32), (40, 256)
 """Bytes at which a program cuts names and labels off."""

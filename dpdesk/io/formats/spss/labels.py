@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from dpdesk.io.formats.endings import Endings, codec_name, is_known
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.sav_layout import Label, SavLayout
+from dpdesk.io.formats.spss.layout import Label, SavLayout
 from dpdesk.io.formats.stat_faults import label_breaks_off, note_cut_label, note_nul
 from dpdesk.io.formats.table import Notes
 

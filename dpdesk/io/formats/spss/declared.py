@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpdesk.io.formats.endings import Endings, codec_name, is_known
-from dpdesk.io.formats.sav_layout import Label, SavLayout, read_layout
+from dpdesk.io.formats.spss.layout import Label, SavLayout, read_layout
 from dpdesk.io.formats.stat_faults import no_text
 from dpdesk.io.formats.table import Notes, damaged
 

@@ -1,6 +1,6 @@
 """The characteristics of a Stata file: notes, languages of labels, settings of commands.
 
-The layout is that of Stata's own descriptions, see :mod:`dpdesk.io.formats.dta_layout`.
+The layout is that of Stata's own descriptions, see :mod:`dpdesk.io.formats.stata.layout`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpdesk.core.errors import InputError
-from dpdesk.io.formats.dta_layout import entry_head, read_any_layout
+from dpdesk.io.formats.stata.layout import entry_head, read_any_layout
 
 FILE = "_dta"
 """The owner of what belongs to the file and not to a column."""

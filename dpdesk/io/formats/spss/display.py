@@ -48,6 +48,8 @@ _BY_KIND = {
     Kind.TIME: (_TIMES, "TIME"),
     Kind.NUMBER: (_NUMBERS, ""),
 }
+_SECONDS = {"DTIME": 11, "MTIME": 5}
+"""The least width that shows seconds, where it is not the one that shows all."""
 _WHOLE = ("DATE", "ADATE", "JDATE", "MOYR", "QYR", "WKYR", "EDATE", "SDATE", "WKDAY", "MONTH")
 """Formats without decimals."""
 
@@ -71,6 +73,11 @@ def calendar_display(column: OutColumn) -> int:
         decimals = 0
     elif not column.integral and not decimals:
         width, decimals = max(width, found.width) + 1 + _DECIMALS, _DECIMALS
+    elif decimals:
+        # Decimals stand behind the seconds, for which a narrow format has no room.
+        width = max(width, _SECONDS.get(name, found.width) + 1 + decimals)
+    if width > _WIDEST:
+        width, decimals = found.width, 0
     return found.code << 16 | width << 8 | decimals
 
 

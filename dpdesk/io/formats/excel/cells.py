@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from dpdesk.core.errors import InputError
-from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.table import Notes
-from dpdesk.io.formats.workbook_dates import duration_text, moment_text
-from dpdesk.io.formats.workbook_parts import (
+from dpdesk.io.formats.excel.dates import duration_text, moment_text
+from dpdesk.io.formats.excel.parts import (
     CHUNK,
     Parts,
     Sheet,
@@ -21,6 +19,8 @@ from dpdesk.io.formats.workbook_parts import (
     short_names,
     unescaped,
 )
+from dpdesk.io.formats.numbers import number_text
+from dpdesk.io.formats.table import Notes
 
 _NAMES = short_names("row", "c", "v", "f", "is", "t", "rPh", "mergeCell", "dimension")
 _DIGITS = "0123456789"

@@ -19,7 +19,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.io.formats.sav_layout import BYTECODE, PLAIN, SLOT, ZLIB, SavLayout
+from dpdesk.io.formats.spss.layout import BYTECODE, PLAIN, SLOT, ZLIB, SavLayout
 
 Words = NDArray[np.uint64]
 

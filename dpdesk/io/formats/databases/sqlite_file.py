@@ -22,9 +22,9 @@ from dpdesk.io.formats.columns import (
     no_database,
     no_text,
 )
+from dpdesk.io.formats.databases.server import name_parts
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.request import ReadRequest
-from dpdesk.io.formats.server import name_parts
 from dpdesk.io.formats.table import Notes, Values, damaged
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from dpdesk.io.formats.outcolumns import (
     survey,
 )
 from dpdesk.io.formats.outnames import accepted_names, cut_text, unused_names
-from dpdesk.io.formats.savdisplay import calendar_display, has_calendar
+from dpdesk.io.formats.spss.display import calendar_display, has_calendar
 from dpdesk.io.losses import codes_held, missing_held, range_held, told
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _LONGEST = 32_767
 _LINE = 80
 _MOST = float(np.nextafter(-_LOWEST, 0))
 """Beyond are the numbers of a missing value and of the open ends of ranges."""
-_ACCEPTED = Accepted(most=_MOST, epoch=_EPOCH, timed_days=True, first_day="1582-10-15")
+_ACCEPTED = Accepted(most=_MOST, epoch=_EPOCH, timed_days=True, first_day="1582-10-14")
 _HOLDS = HOLDS["sav"]
 _MEASURES = {"nominal": 1, "ordinal": 2, "scale": 3}
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

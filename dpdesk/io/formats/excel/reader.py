@@ -18,11 +18,11 @@ from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.labels import Variable
 from dpdesk.io.formats.choosing import chosen
 from dpdesk.io.formats.columns import check_names
+from dpdesk.io.formats.excel.cells import Row, SheetCells, column_letters
+from dpdesk.io.formats.excel.parts import BrokenPartError, Parts, Sheet, read_parts, totals_rows
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.stat_faults import nul_in_text
 from dpdesk.io.formats.table import Notes, Values, damaged, listed
-from dpdesk.io.formats.workbook_cells import Row, SheetCells, column_letters
-from dpdesk.io.formats.workbook_parts import BrokenPartError, Parts, Sheet, read_parts, totals_rows
 
 _ROWS = 20_000
 _OLD = b"\xd0\xcf\x11\xe0"

@@ -10,8 +10,8 @@ import mmap
 import struct
 from pathlib import Path
 
-from dpdesk.io.formats.dta_layout import DtaLayout, read_any_layout
 from dpdesk.io.formats.stat_faults import check_names
+from dpdesk.io.formats.stata.layout import DtaLayout, read_any_layout
 from dpdesk.io.formats.table import damaged
 
 _START, _END, _ROWS_END = b"<stata_dta>", b"</stata_dta>", b"</data>"

@@ -11,7 +11,7 @@ from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.moments import is_own_format
 from dpdesk.io.formats.plain_labels import PLAIN, check_texts, of_values
 from dpdesk.io.formats.plain_reading import plain_codec, plain_reader
-from dpdesk.io.formats.sas_ranges import Code, Format, read_formats
+from dpdesk.io.formats.sas.ranges import Code, Format, read_formats
 from dpdesk.io.formats.table import Notes, listed
 
 _WIDTHS = ".0123456789"
@@ -70,7 +70,7 @@ def _of_single(labels: Labels, plain: Labels, own: Format) -> Labels:
 
 
 def _key(code: Any) -> Code:
-    """A labelled value as a :class:`~dpdesk.io.formats.sas_ranges.Format` has it."""
+    """A labelled value as a :class:`~dpdesk.io.formats.sas.ranges.Format` has it."""
     if isinstance(code, str):
         return code.rstrip(" ")
     return float(code) if code == code else _SYSTEM

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.io.formats.endings import Endings
-from dpdesk.io.formats.sas_layout import AS_IT_STANDS, NONE, PACKED, RDC, Page, SasFile
+from dpdesk.io.formats.sas.layout import AS_IT_STANDS, NONE, PACKED, RDC, Page, SasFile
 from dpdesk.io.formats.stat_faults import breaks_off, note_cut, nul_in_text
 from dpdesk.io.formats.table import Notes
 
@@ -190,7 +190,7 @@ def _plain(sas: SasFile, page: Page, start: int, count: int) -> Bytes:
 
 
 def _unpacked(sas: SasFile, page: Page) -> Bytes:
-    from dpdesk.io.formats.sas_kernels import unpack_rows
+    from dpdesk.io.formats.sas.kernels import unpack_rows
 
     parts = sas.parts(page)
     rows = parts.packed == PACKED

@@ -1,0 +1,1 @@
+"""Databases: files of SQLite and DuckDB, and PostgreSQL servers."""

@@ -1,0 +1,1 @@
+"""SAS files, catalogues and transport files."""

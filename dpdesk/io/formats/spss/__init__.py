@@ -1,0 +1,1 @@
+"""SPSS files, read and written."""

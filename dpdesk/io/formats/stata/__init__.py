@@ -1,0 +1,1 @@
+"""Stata files, read and written."""
