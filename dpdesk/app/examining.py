@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.fitting import Examination
 from dpdesk.app.recipes import (
-    READING_OPTIONS,
     STEP,
     FitItem,
     FitReport,
@@ -20,6 +19,7 @@ from dpdesk.app.recipes import (
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_options import given_keys
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -91,11 +91,14 @@ def _open(
     try:
         return _Opened(wanted, open_data(context, wanted, base, token, report), [])
     except InputError as error:
-        detected = replace(source, missing=wanted.missing)
+        # Rows that the plan leaves out must never come in because something else does not fit.
+        table = wanted.table if wanted.query is not None else source.table
+        detected = replace(source, missing=wanted.missing, query=wanted.query, table=table)
         if detected == wanted:
             raise
         data = open_data(context, detected, base, token, report)
-        set_ = ", ".join(f"`{key}`" for key in READING_OPTIONS if getattr(wanted, key) is not None)
+        changed = [key for key in given_keys(wanted) if key not in given_keys(detected)]
+        set_ = ", ".join(f"`{key}`" for key in changed)
         item = FitItem(
             "reading.other",
             Weight.BLOCKS,

@@ -9,6 +9,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnProfile, DataProfile
+from dpdesk.core.source_options import check_options
 from dpdesk.core.source_spec import read_source
 
 if TYPE_CHECKING:
@@ -28,12 +29,14 @@ _SAID = {
 def inspected_source(data: Path | str, table: str | None, query: str | None) -> SourceSpec:
     """What is to be inspected: a file, or an address of a database.
 
-    Raises InputError ``plan.password``, ``plan.invalid`` for an address or options that make no
-    sense, with the words that a plan gets.
+    Raises InputError ``plan.password``, ``plan.invalid``, ``source.option`` for an address or
+    options that make no sense, with the words that a plan gets.
     """
     raw: dict[str, object] = {"path": str(data if isinstance(data, str) else data.absolute())}
     raw |= {key: text for key, text in (("table", table), ("query", query)) if text is not None}
-    return read_source(raw, "the command line")
+    source = read_source(raw, "the command line")
+    check_options(source, "the command line")
+    return source
 
 
 def inspect_source(

@@ -18,10 +18,10 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plain import freeze_table
 from dpdesk.core.plan import Plan, SourceSpec
 from dpdesk.core.schema import ColumnType, DataProfile, ValueCount
+from dpdesk.core.source_options import applies, given_keys, source_format
 from dpdesk.project.work import HierarchyChoice, OpenWork, WorkState
 
 STEP = "Hold the file against the plan"
-READING_OPTIONS = ("delimiter", "encoding", "decimal", "quote", "header", "table", "query")
 _KEYS_OF_COLUMNS = frozenset({"levels", "domains"})
 _LISTS_OF_COLUMNS = frozenset({"sensitive", "dimensions", "rows", "columns", "attribute"})
 
@@ -170,15 +170,24 @@ def adopt(
 
 
 def merged_source(recipe: Recipe, source: SourceSpec) -> SourceSpec:
-    """How a recipe reads another file: options that ``source`` leaves open are the recipe's."""
+    """How a recipe reads another file: options that ``source`` leaves open are the recipe's.
+
+    Those that do not apply to the other file's format (the delimiter of a text for a workbook) are
+    left out.
+    """
     known = recipe.work.source
     if known is None:
         return source
-    given = {key: getattr(source, key) for key in READING_OPTIONS}
-    options = {key: getattr(known, key) if value is None else value for key, value in given.items()}
-    missing = known.missing if source.missing == SourceSpec("").missing else source.missing
-    columns = source.columns or known.columns
-    return replace(source, missing=missing, columns=columns, **options)
+    known = known.with_paths(lambda path: str(Path(recipe.work.base, path)))
+    described = replace(
+        source,
+        columns=source.columns or known.columns,
+        metadata=source.metadata or known.metadata,
+    )
+    file_format, open_keys = source_format(described), set(given_keys(known))
+    open_keys -= {"path", *given_keys(source)}
+    taken = {key: getattr(known, key) for key in open_keys if applies(key, file_format)}
+    return replace(source, **taken)
 
 
 # ---- renaming ------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import tomlkit
 from tomlkit.items import Float, Item, SingleKey, Table, Trivia
 
 from dpdesk.core.plan import Plan
+from dpdesk.core.source_options import check_options
 from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.io.textfile import write_text
 from dpdesk.io.tomlfile import parse_settings, read_settings_text, too_deep
@@ -33,14 +34,17 @@ def read_plan(path: Path) -> Plan:
     StorageError
         ``plan.unreadable``.
     InputError
-        ``plan.syntax`` (with line and column), ``plan.encoding``, ``plan.nul``, and what
-        :meth:`Plan.from_plain` raises. Each sentence starts with the path or the file's name.
+        ``plan.syntax`` (with line and column), ``plan.encoding``, ``plan.nul``,
+        ``source.option``, and what :meth:`Plan.from_plain` raises. Each sentence starts with the
+        path or the file's name.
     """
     raw = parse_settings(read_settings_text(path, "plan"), path, "plan", _QUOTES)
     try:
-        return Plan.from_plain(raw, path.name)
+        plan = Plan.from_plain(raw, path.name)
     except RecursionError:
         raise too_deep(path.name, "plan") from None
+    check_options(plan.source, f"{path.name}, [source]")
+    return plan
 
 
 def write_plan(plan: Plan, path: Path, keeper: PartialKeeper) -> None:
@@ -56,7 +60,7 @@ def plan_as_toml(plan: Plan) -> str:
     """The text of a plan file in TOML."""
     plain: dict[str, Any] = plan.as_plain(exact=True)
     document = tomlkit.document()
-    for key in ("version", "title"):
+    for key in ("version", "title", "language"):
         if key in plain:
             document.add(SingleKey(key), _inline(plain[key]))
     document.add("source", _table(plain["source"]))

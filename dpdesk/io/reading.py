@@ -8,24 +8,8 @@ from urllib.parse import urlsplit
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_options import check_options, source_format
 
-PARQUET_ENDINGS = (".parquet", ".pq")
-FOREIGN_FORMATS = {
-    ".sav": "sav",
-    ".zsav": "sav",
-    ".dta": "dta",
-    ".sas7bdat": "sas7bdat",
-    ".xpt": "xpt",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".asc": "fixed",
-    ".rda": "fixed",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".db": "sqlite",
-    ".duckdb": "duckdb",
-}
-"""Endings of the formats that a process of their own reads, and how the program calls these."""
 LATER_ENDINGS = (".xls", ".ods", ".por")
 PREVIEW_ROWS = 200
 
@@ -34,9 +18,9 @@ PREVIEW_ROWS = 200
 class Reading:
     """How a source is read; what the plan names wins over what was detected.
 
-    ``format`` is ``"csv"``, ``"parquet"`` or one of :data:`FOREIGN_FORMATS` (then the text options
-    are empty). ``missing`` are the
-    declared codes, ``missing_candidates`` further texts that look like such codes. ``newline`` is
+    ``format`` is a key of :data:`dpdesk.core.source_options.FORMATS`; the text options are empty
+    unless it is ``"csv"``. ``missing`` are the declared codes, ``missing_candidates`` further texts
+    that look like such codes. ``newline`` is
     ``"LF"``, ``"CRLF"``, ``"CR"``, ``"mixed"``, ``"none"``, or empty when not known yet.
     ``skipped_lines`` counts lines that are neither header nor row. ``notes`` are sentences.
     """
@@ -75,9 +59,11 @@ class SourcePreview:
 def resolve_source(spec: SourceSpec, base: Path) -> Path:
     """The absolute path of a source; relative paths start at ``base`` (the plan's folder).
 
-    Raises InputError ``source.format`` for an ending that this version cannot read, StorageError
-    for a missing file or a folder.
+    Raises InputError ``source.format`` for an ending that this version cannot read,
+    ``source.option`` for a key that does not apply to the source; StorageError for a missing file
+    or a folder.
     """
+    check_options(spec, spec.name)
     if spec.is_url:
         return _named_after(spec)
     path = Path(base, Path(spec.path).expanduser()).absolute()
@@ -124,11 +110,6 @@ def _named_after(spec: SourceSpec) -> Path:
     return Path("/", parts.hostname or "local", parts.path.strip("/"), spec.table or "query")
 
 
-def is_parquet(path: Path) -> bool:
-    """Whether the ending says Parquet."""
-    return path.suffix.lower() in PARQUET_ENDINGS
-
-
 def _is_duckdb(path: Path) -> bool:
     """Whether a file of the ending that both kinds of databases use begins as DuckDB's do."""
     try:
@@ -139,13 +120,6 @@ def _is_duckdb(path: Path) -> bool:
 
 
 def format_of(spec: SourceSpec, path: Path) -> str:
-    """What a source is: ``"csv"``, ``"parquet"``, or one of :data:`FOREIGN_FORMATS`."""
-    if spec.is_url:
-        return "postgresql"
-    if is_parquet(path):
-        return "parquet"
-    if spec.columns or spec.metadata:
-        return "fixed"
-    if path.suffix.lower() == ".db" and _is_duckdb(path):
-        return "duckdb"
-    return FOREIGN_FORMATS.get(path.suffix.lower(), "csv")
+    """What a source is: a key of :data:`dpdesk.core.source_options.FORMATS`."""
+    known = source_format(spec)
+    return "duckdb" if path.suffix.lower() == ".db" and _is_duckdb(path) else known

@@ -82,7 +82,7 @@ def test_a_table_among_several_is_named_in_the_form(qtbot: QtBot, tmp_path: Path
     found = preview(form.source(), tmp_path)
     assert (found.problem, found.columns, found.rows) == (None, ("y",), (("1",),))
     form.show_detected(found.reading)
-    assert not form.delimiter.isEnabled()
+    assert not form.delimiter.isVisibleTo(form)
     form.set_source(SourceSpec("a.csv"))
     assert not form.table.isVisibleTo(form)
 

@@ -17,8 +17,10 @@ from PySide6.QtWidgets import QPushButton, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
+from dpdesk.core.plan import SourceSpec
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.data import DataPanel
+from dpdesk.ui.panels.data.form import ReadingForm
 from dpdesk.ui.panels.data.presenter import Page
 from dpdesk.ui.panels.data.tasks import Previewed
 from dpdesk.ui.shell import Mark
@@ -249,6 +251,32 @@ def test_a_wrong_delimiter_shows_in_the_preview_and_can_be_left_again(
     qtbot.mouseClick(panel.reading.back_button, Qt.MouseButton.LeftButton)
     assert panel.page is Page.TABLE
     assert workbench.history.undo_label is None
+
+
+SHOWN = {
+    "people.csv": {"delimiter", "encoding", "decimal", "quote", "header"},
+    "people.dat": {"delimiter", "encoding", "decimal", "quote", "header"},
+    "people.parquet": set(),
+    "people.xlsx": {"header", "tables"},
+    "people.sav": {"encoding"},
+    "people.xpt": {"encoding", "tables"},
+    "people.asc": {"encoding"},
+    "people.sqlite": {"tables"},
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_form_shows_the_options_that_apply_and_no_others(qtbot: QtBot, name: str) -> None:
+    form = ReadingForm()
+    qtbot.addWidget(form)
+    form.show()
+    form.set_source(SourceSpec(name, encoding="cp1252", table="people"))
+    fields = ("delimiter", "encoding", "decimal", "quote", "header", "tables")
+    assert {field for field in fields if getattr(form, field).isVisible()} == SHOWN[name]
+    assert form.empty_missing.isVisible()
+    said = form.source()
+    assert said.encoding == ("cp1252" if "encoding" in SHOWN[name] else None)
+    assert said.table == ("people" if "tables" in SHOWN[name] else None)
 
 
 # ---- files that cannot be read

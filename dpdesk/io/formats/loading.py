@@ -92,7 +92,6 @@ def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadR
         metadata=below(spec.path if spec.path.lower().endswith(".rda") else spec.metadata),
         catalog=below(spec.catalog),
         header=spec.header,
-        delimiter=spec.delimiter,
         columns=spec.columns,
         password=password_of(spec.path) if spec.is_url else None,
     )

@@ -35,7 +35,6 @@ class ReadRequest:
     metadata: str | None = None
     catalog: str | None = None
     header: bool | None = None
-    delimiter: str | None = None
     columns: tuple[FixedColumn, ...] = ()
     password: str | None = field(default=None, repr=False)
     listing: bool = False

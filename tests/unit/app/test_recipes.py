@@ -16,7 +16,7 @@ from dpdesk.app.examining import examine
 from dpdesk.app.hierarchies import load
 from dpdesk.app.opening import open_data, profile
 from dpdesk.app.planning import prepare
-from dpdesk.app.recipes import FitItem, FitReport, Recipe, Weight, adopt
+from dpdesk.app.recipes import FitItem, FitReport, Recipe, Weight, adopt, merged_source
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
@@ -475,3 +475,23 @@ def test_a_state_s_hierarchies_lack_what_pandas_finds_in_the_whole_country(
         assert found[0].values[0].rows == top.iloc[0]
     assert not report.fits
     assert "column.missing" not in codes(report)
+
+
+def test_options_that_do_not_apply_to_the_other_file_are_left_out(tmp_path: Path) -> None:
+    source = SourceSpec("old.csv", delimiter=";", encoding="cp1252", header=True, missing=("?",))
+    recipe = Recipe("old", WorkState(source=source, base=tmp_path))
+    expected = {
+        "new.csv": source,
+        "new.xlsx": SourceSpec("", header=True, missing=("?",)),
+        "new.sav": SourceSpec("", encoding="cp1252", missing=("?",)),
+        "new.parquet": SourceSpec("", missing=("?",)),
+    }
+    for name, wanted in expected.items():
+        assert merged_source(recipe, SourceSpec(name)) == replace(wanted, path=name)
+
+
+def test_a_catalogue_is_found_from_the_folder_of_the_plan(tmp_path: Path) -> None:
+    source = SourceSpec("old.sas7bdat", catalog="formats.sas7bcat")
+    recipe = Recipe("old", WorkState(source=source, base=tmp_path))
+    found = merged_source(recipe, SourceSpec("/elsewhere/new.sas7bdat"))
+    assert found.catalog == str(tmp_path / "formats.sas7bcat")

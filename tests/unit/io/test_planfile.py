@@ -256,16 +256,15 @@ def test_a_write_that_fails_leaves_the_old_plan(
 
 
 def test_databases_and_fixed_columns_come_back_from_a_plan_as_written(tmp_path: Path) -> None:
-    given = EXAMPLE.replace(
-        'delimiter = ";"',
-        'columns = [{ name = "age", start = 3, width = 2, decimals = 1 }]\nmetadata = "x.rda"',
-    )
-    plan = read_plan(save(tmp_path, given))
+    column = 'columns = [{ name = "age", start = 3, width = 2, decimals = 1 }]'
+    plan = read_plan(save(tmp_path, EXAMPLE.replace('delimiter = ";"', column)))
     assert plan.source.columns == (FixedColumn("age", 3, 2, 1),)
-    assert plan.source.metadata == "x.rda"
     assert Plan.from_plain(plan.as_plain(), "again") == plan
+    plan = read_plan(save(tmp_path, EXAMPLE.replace('delimiter = ";"', 'metadata = "x.rda"')))
+    assert plan.source.metadata == "x.rda"
+    database = EXAMPLE.replace("adult.csv", "adult.sqlite")
     for line in ("table = 'people'", "query = 'select 1'"):
-        plan = read_plan(save(tmp_path, EXAMPLE.replace('delimiter = ";"', line)))
+        plan = read_plan(save(tmp_path, database.replace('delimiter = ";"', line)))
         assert Plan.from_plain(plan.as_plain(), "again") == plan
 
 
@@ -310,6 +309,7 @@ plans = st.builds(
         tables.map(lambda table: {key: table[key] for key in table if key != "method"}),
     ),
     title=texts,
+    language=st.sampled_from(["en", "de"]),
     budget=st.none() | st.fixed_dictionaries({"limit": st.integers(0, 9), "population": names}),
 )
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.types import Reading
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_options import applies, source_format, without_ignored
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.data.presenter import (
     DELIMITERS,
@@ -35,9 +36,6 @@ from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wheel import leave_wheel
 
 DETECT = 0
-
-
-_WITH_TABLES = (".sqlite", ".sqlite3", ".db", ".duckdb", ".xlsx", ".xlsm", ".xpt")
 
 
 class ReadingForm(QFrame):
@@ -59,6 +57,14 @@ class ReadingForm(QFrame):
         self._build_table()
         self._build_choices()
         self._build_missing()
+        self._boxes = {
+            "table": self.tables,
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "decimal": self.decimal,
+            "quote": self.quote,
+            "header": self.header,
+        }
 
     def _build_table(self) -> None:
         """Which of several tables is read; only shown for files that may hold several."""
@@ -77,9 +83,9 @@ class ReadingForm(QFrame):
             widget.setAccessibleName(self.tr("Table or sheet"))
         editor.setPlaceholderText(self.tr("the only one, or the first sheet"))
         editor.editingFinished.connect(self._on_edited)
-        self._table_label = QLabel(self.tr("Table or sheet"))
-        self._table_label.setBuddy(self.tables)
-        self._layout.addRow(self._table_label, self.tables)
+        label = QLabel(self.tr("Table or sheet"))
+        label.setBuddy(self.tables)
+        self._layout.addRow(label, self.tables)
 
     def offer_tables(self, problem: JobFailed) -> None:
         """Offer the tables that a problem lists, and go to their field."""
@@ -191,17 +197,20 @@ class ReadingForm(QFrame):
         if source.path != self._known.path:
             self.tables.clear()
         self.table.setText(source.table or "")
-        holds_tables = source.path.lower().endswith(_WITH_TABLES)
-        for widget in (self.tables, self._table_label):
-            widget.setVisible(holds_tables)
+        self._show_applying(source_format(source))
         self._filling = False
         self._known = self.source()
 
+    def _show_applying(self, file_format: str) -> None:
+        """Show the fields of the keys that apply to a format, and no other."""
+        for key, box in self._boxes.items():
+            self._layout.setRowVisible(box, applies(key, file_format))
+
     def source(self) -> SourceSpec:
-        """The specification that the form says."""
+        """The specification that the form says, with keys alone that apply to the source."""
         empty = ("",) if self.empty_missing.isChecked() else ()
         header = self.header.currentData()
-        return replace(
+        said = replace(
             self._source,
             delimiter=_value(self.delimiter),
             encoding=_value(self.encoding),
@@ -211,6 +220,7 @@ class ReadingForm(QFrame):
             missing=(*empty, *parse_codes(self.codes.text())),
             table=self.table.text().strip() or None,
         )
+        return without_ignored(said)
 
     def show_detected(self, reading: Reading) -> None:
         """Say in the untouched fields what was detected, and offer codes that look missing."""
@@ -221,7 +231,6 @@ class ReadingForm(QFrame):
             self.quote: quote_words(reading.quote),
             self.header: header_words(reading.header),
         }
-        is_text = reading.format == "csv"
         self._filling = True
         for box, word in words.items():
             if _value(box) is None and box.currentIndex() == DETECT:
@@ -229,15 +238,9 @@ class ReadingForm(QFrame):
                 box.setItemText(DETECT, known or self.tr("detected"))
                 if box.isEditable():
                     box.setEditText(box.itemText(DETECT))
-            box.setEnabled(is_text or box in self._used_by(reading.format))
+        self._show_applying(reading.format)
         self._filling = False
         self._offer(reading.missing_candidates)
-
-    def _used_by(self, file_format: str) -> tuple[QComboBox, ...]:
-        """The fields that a format other than text has a use for."""
-        if file_format in ("sav", "dta", "sas7bdat", "xpt", "fixed"):
-            return (self.encoding,)
-        return (self.header,) if file_format == "xlsx" else ()
 
     def _offer(self, candidates: Sequence[str]) -> None:
         known = parse_codes(self.codes.text())

@@ -1,0 +1,135 @@
+"""Which keys of ``[source]`` apply to which kind of source: one table that all others follow.
+
+A key that a reader would ignore is an error wherever a source is opened, so that a plan never
+says more than was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from types import MappingProxyType
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.plan_keys import one_of
+from dpdesk.core.source_spec import SourceSpec
+
+PARQUET_ENDINGS = (".parquet", ".pq")
+FOREIGN_FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        ".sav": "sav",
+        ".zsav": "sav",
+        ".dta": "dta",
+        ".sas7bdat": "sas7bdat",
+        ".xpt": "xpt",
+        ".xlsx": "xlsx",
+        ".xlsm": "xlsx",
+        ".asc": "fixed",
+        ".rda": "fixed",
+        ".sqlite": "sqlite",
+        ".sqlite3": "sqlite",
+        ".db": "sqlite",
+        ".duckdb": "duckdb",
+    }
+)
+"""Endings of the formats that a process of their own reads, and how the program calls these."""
+_METADATA_ENDING = ".rda"
+
+
+@dataclass(frozen=True)
+class SourceFormat:
+    """A kind of source: what people call it, and which keys in addition to ``path`` apply to it."""
+
+    name: str
+    keys: tuple[str, ...]
+
+
+_EVERY = ("missing",)
+_DATABASE = (*_EVERY, "table", "query")
+FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
+    {
+        "csv": SourceFormat(
+            "delimited text", (*_EVERY, "delimiter", "encoding", "decimal", "quote", "header")
+        ),
+        "parquet": SourceFormat("Parquet", _EVERY),
+        "xlsx": SourceFormat("Excel", (*_EVERY, "header", "table")),
+        "sav": SourceFormat("SPSS", (*_EVERY, "encoding")),
+        "dta": SourceFormat("Stata", (*_EVERY, "encoding")),
+        "sas7bdat": SourceFormat("SAS", (*_EVERY, "encoding", "catalog")),
+        "xpt": SourceFormat("SAS transport", (*_EVERY, "encoding", "table", "catalog")),
+        "fixed": SourceFormat(
+            "fixed-width text", (*_EVERY, "encoding", "columns", "widths", "metadata")
+        ),
+        "sqlite": SourceFormat("SQLite", _DATABASE),
+        "duckdb": SourceFormat("DuckDB", _DATABASE),
+        "postgresql": SourceFormat("PostgreSQL", _DATABASE),
+    }
+)
+"""Every kind of source by the name that the program has for it."""
+
+
+def source_format(spec: SourceSpec) -> str:
+    """What a source is, by its address, its ending or its described columns: a key of `FORMATS`.
+
+    A file that ends in ``.db`` is taken for SQLite; its first bytes may tell otherwise.
+    """
+    if spec.is_url:
+        return "postgresql"
+    ending = PurePath(spec.path).suffix.lower()
+    if ending in PARQUET_ENDINGS:
+        return "parquet"
+    known = FOREIGN_FORMATS.get(ending)
+    if known is None:
+        return "fixed" if spec.columns or spec.metadata is not None else "csv"
+    return known
+
+
+def applies(key: str, file_format: str) -> bool:
+    """Whether a key of ``[source]`` has an effect on sources of a format."""
+    return key in FORMATS[file_format].keys
+
+
+def given_keys(spec: SourceSpec) -> tuple[str, ...]:
+    """The keys that a source sets, in addition to ``path``."""
+    return tuple(key for key in spec.as_plain() if key != "path")
+
+
+def without_ignored(spec: SourceSpec) -> SourceSpec:
+    """The same source without the keys that :func:`check_options` refuses for its format."""
+    known, unset = source_format(spec), SourceSpec("")
+    ignored = [key for key in given_keys(spec) if not applies(key, known)]
+    return replace(spec, **{key: getattr(unset, key) for key in ignored})
+
+
+def check_options(spec: SourceSpec, where: str) -> None:
+    """Raise InputError ``source.option`` for a key that would be ignored.
+
+    ``where`` names the plan or the file in the sentence.
+    """
+    known = source_format(spec)
+    for key in given_keys(spec):
+        if not applies(key, known):
+            raise _without_effect(key, known, where)
+    described = (("columns", bool(spec.columns)), ("metadata", spec.metadata is not None))
+    told = [f"`{key}`" for key, given in described if given]
+    if PurePath(spec.path).suffix.lower() == _METADATA_ENDING:
+        told.insert(0, f"the file `{PurePath(spec.path).name}`")
+    if len(told) > 1:
+        raise InputError(
+            "source.option",
+            f"{where}: {told[0]} and {told[1]} both describe the columns, expected one of them.",
+            hint="Remove one; the other one would be ignored.",
+            details={"key": told[1].strip("`")},
+        )
+
+
+def _without_effect(key: str, known: str, where: str) -> InputError:
+    names = tuple(one.name for one in FORMATS.values() if key in one.keys)
+    return InputError(
+        "source.option",
+        f"{where}: the key `{key}` does not apply to a source of the format "
+        f"`{FORMATS[known].name}`, expected {one_of(names)}.",
+        hint="Remove the key; it would be ignored.",
+        details={"key": key, "format": known, "applies": names},
+    )

@@ -1,0 +1,147 @@
+"""A key of [source] that would be ignored is refused, whatever the format and the way in."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app.inspecting import inspected_source
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.source_options import (
+    FORMATS,
+    applies,
+    check_options,
+    given_keys,
+    source_format,
+    without_ignored,
+)
+from dpdesk.core.source_spec import FixedColumn, SourceSpec, read_source
+from dpdesk.io.planfile import read_plan
+from dpdesk.io.preview import preview_source
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
+
+VALUES = {
+    "delimiter": ";",
+    "encoding": "cp1252",
+    "decimal": ",",
+    "quote": "'",
+    "header": False,
+    "missing": ("", "?"),
+    "table": "people",
+    "query": "SELECT * FROM data",
+    "metadata": "people.rda",
+    "catalog": "formats.sas7bcat",
+    "columns": (FixedColumn("sex", 1, 1),),
+}
+PATHS = {
+    "csv": "people.csv",
+    "parquet": "people.parquet",
+    "xlsx": "people.xlsx",
+    "sav": "people.sav",
+    "dta": "people.dta",
+    "sas7bdat": "people.sas7bdat",
+    "xpt": "people.xpt",
+    "fixed": "people.asc",
+    "sqlite": "people.sqlite",
+    "duckdb": "people.duckdb",
+    "postgresql": "postgresql://localhost/people",
+}
+FIXED = ("columns", "metadata")
+PLAN = 'version = 1\n[source]\npath = "{0}"\n{1}\n[protection]\nmethod = "k-anonymity"\nk = 2\n'
+
+
+def test_every_key_of_a_source_and_every_format_is_in_the_table() -> None:
+    fields = {item.name for item in dataclasses.fields(SourceSpec)} - {"path"}
+    assert fields == set(VALUES)
+    assert {key for one in FORMATS.values() for key in one.keys} == fields | {"widths"}
+    assert set(PATHS) == set(FORMATS)
+    assert {name: source_format(SourceSpec(path)) for name, path in PATHS.items()} == {
+        name: name for name in PATHS
+    }
+
+
+@pytest.mark.parametrize("key", VALUES)
+@pytest.mark.parametrize("known", PATHS)
+def test_a_key_is_taken_where_it_applies_and_refused_elsewhere(key: str, known: str) -> None:
+    spec = dataclasses.replace(SourceSpec(PATHS[known]), **{key: VALUES[key]})
+    described = known == "csv" and key in FIXED  # it is fixed-width text then
+    if applies(key, known) or described:
+        check_options(spec, "plan.toml")
+        return
+    with pytest.raises(InputError) as caught:
+        check_options(spec, "plan.toml, [source]")
+    error = caught.value
+    assert (error.code, error.exit_code) == ("source.option", 2)
+    assert error.sentence.startswith(f"plan.toml, [source]: the key `{key}` does not apply to ")
+    for name in (FORMATS[known].name, *(one.name for one in FORMATS.values() if key in one.keys)):
+        assert f"`{name}`" in error.sentence
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "value"),
+    [
+        ("people.parquet", "encoding", "cp1252"),
+        ("people.csv", "table", "people"),
+        ("people.csv", "catalog", "formats.sas7bcat"),
+        ("people.xlsx", "delimiter", ";"),
+        ("people.sav", "columns", (FixedColumn("sex", 1, 1),)),
+    ],
+)
+def test_no_way_in_reads_a_file_with_a_key_that_it_would_ignore(
+    tmp_path: Path, private_home: Path, path: str, key: str, value: object
+) -> None:
+    (tmp_path / path).write_bytes(b"sex,age\nm,3\n")
+    spec = dataclasses.replace(SourceSpec(path), **{key: value})
+    workspace = Workspace.open(private_home)
+    try:
+        with pytest.raises(InputError, match=f"`{key}` does not apply") as caught:
+            DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+        assert caught.value.code == "source.option"
+    finally:
+        workspace.close()
+    shown = preview_source(spec, tmp_path)
+    assert shown.problem is not None
+    assert shown.problem.code == "source.option"
+    assert shown.rows == ()
+    line = "widths = [1, 2]" if key == "columns" else f'{key} = "{value}"'
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN.format(path, line))
+    with pytest.raises(InputError, match=r"plan.toml, \[source\]: the key"):
+        read_plan(plan)
+
+
+def test_inspect_refuses_the_table_of_a_text() -> None:
+    with pytest.raises(InputError, match="the command line: the key `table` does not apply"):
+        inspected_source(Path("people.csv"), "people", None)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"path": "people.rda", "metadata": "other.rda"},
+        {"path": "people.rda", "widths": [1, 2]},
+        {"path": "people.asc", "metadata": "other.rda", "widths": [1, 2]},
+    ],
+)
+def test_columns_are_described_once(raw: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="both describe the columns") as caught:
+        check_options(read_source(raw, "plan.toml"), "plan.toml")
+    assert caught.value.details["key"] in ("metadata", "columns")
+
+
+@pytest.mark.parametrize("known", PATHS)
+def test_without_ignored_keys_a_source_keeps_all_others(known: str) -> None:
+    told = {key: value for key, value in VALUES.items() if known != "csv" or key not in FIXED}
+    spec = without_ignored(dataclasses.replace(SourceSpec(PATHS[known]), **told))
+    assert given_keys(spec) == tuple(key for key in given_keys(spec) if applies(key, known))
+    assert set(given_keys(spec)) == {key for key in told if applies(key, known)}
+
+
+def test_keys_that_are_not_set_are_not_given() -> None:
+    assert given_keys(SourceSpec("people.csv")) == ()
+    assert given_keys(read_source({"path": "p", "missing": [], "header": False}, "")) == (
+        "header",
+        "missing",
+    )
