@@ -20,11 +20,11 @@ from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io import faults
 from dpdesk.io.database import file_literal, literal, query
-from dpdesk.io.failures import disagreement, private_error
+from dpdesk.io.failures import disagreement, misplaced, private_error
 from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.reading import Reading
 from dpdesk.io.sniff import Dialect, sniff, with_encoding
-from dpdesk.io.source import byte_chunks, ends_by_byte, text_end
+from dpdesk.io.source import Stretch, byte_chunks, text_of
 from dpdesk.io.workspace import Workspace, home_of
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 STEPS = 3
 CHECK, LOAD, CODE = "Check the text", "Load the rows", "Code the columns"
 RAW = "raw"
+_AT_ONCE = 500
+"""Columns compared at once: a statement of many thousand sums takes its time to be planned."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,11 @@ class Loaded:
 
 @dataclass(frozen=True)
 class _Checked:
-    """A text that was scanned to its end, and where its UTF-8 form lies."""
+    """A text that was scanned to its end; ``text`` is its UTF-8 form, which the scan walked."""
 
     dialect: Dialect
     result: ScanResult
-    path: Path
-    start: int
-    stop: int | None
+    text: Stretch
     sha256: str
     ctrl_z: bool
 
@@ -92,9 +92,9 @@ def load_csv(
             file = _write_plain(checked, workspace, token, report)
             temporary.append(file)
         else:
-            file = checked.path
+            file = checked.text.path
         _read_into(con, file, checked, plain, path, token)
-    _agree(con, path, rows, result.fields, token)
+    _agree(con, path, rows, result, token)
     names, dropped = _without_empty_tail(con, path, dialect, names, token)
     notes = (*notes, *dropped)
     notes = (*dialect.notes, *notes, *_notes(checked))
@@ -124,21 +124,22 @@ def _check(
     from dpdesk.io.scan import ENCODING, NONE, scan
 
     digest = hashlib.sha256()
-    stop, ctrl_z = text_end(path) if ends_by_byte(dialect.encoding) else (None, False)
-    text, start = path, dialect.start
-    chunks = byte_chunks(path, token, report, CHECK, start, stop, digest)
+    text = text_of(path, dialect.start, dialect.encoding)
+    ctrl_z = text.stop is not None
+    chunks = byte_chunks(text, token, report, CHECK, digest)
     if dialect.encoding != "utf-8":
-        text, start = workspace.new_path(".txt"), 0
-        temporary.append(text)
-        write_file(_decoded(chunks, dialect, path.name), text)
+        copy = workspace.new_path(".txt")
+        temporary.append(copy)
+        write_file(_decoded(chunks, dialect, path.name), copy)
+        text = Stretch(copy)
         chunks = byte_chunks(text, token, report, CHECK)
-    result = scan(chunks, dialect.delimiter, dialect.quote, dialect.first_line)
+    result = scan(chunks, dialect.delimiter, dialect.quote, dialect.first_line, dialect.header)
     if result.fault == ENCODING and dialect.guessed:
         dialect = _legacy(path, dialect, result, token, report)
         return _check(path, dialect, spec, workspace, token, report, temporary)
     if result.fault != NONE:
         raise faults.fault_error(path.name, dialect, result)
-    return _Checked(dialect, result, text, start, stop, digest.hexdigest(), ctrl_z)
+    return _Checked(dialect, result, text, digest.hexdigest(), ctrl_z)
 
 
 def _decoded(chunks: Iterator[bytes], dialect: Dialect, name: str) -> Iterator[bytes]:
@@ -169,7 +170,9 @@ def _legacy(
     path: Path, dialect: Dialect, result: ScanResult, token: CancelToken, report: Report
 ) -> Dialect:
     """The dialect in the likeliest 8-bit encoding; InputError for a mixture of encodings."""
-    guess = guess_legacy(high_words(byte_chunks(path, token, report, CHECK, dialect.start)))
+    guess = guess_legacy(
+        high_words(byte_chunks(Stretch(path, dialect.start), token, report, CHECK))
+    )
     if result.multibyte > 0 or guess.utf8_words > 0:
         raise faults.mixed_encodings(path.name, dialect, result)
     note = (
@@ -227,8 +230,7 @@ def _needs_plain_form(checked: _Checked) -> bool:
         or result.stray_quotes
         or result.extra_records
         or result.fields == 1
-        or checked.start
-        or checked.ctrl_z
+        or not checked.text.is_whole
         or dialect.quote != '"'
         or any("\n" in text or "\r" in text for text in header)
     )
@@ -240,7 +242,7 @@ def _write_plain(
     from dpdesk.io.transcode import rewritten
 
     target = workspace.new_path(".csv")
-    chunks = byte_chunks(checked.path, token, report, LOAD, checked.start, checked.stop)
+    chunks = byte_chunks(checked.text, token, report, LOAD)
     skip = 1 if checked.dialect.header else 0
     dialect = checked.dialect
     write_file(
@@ -289,14 +291,36 @@ def _read_into(
         )
 
 
-def _agree(con: DuckDBPyConnection, path: Path, rows: int, fields: int, token: CancelToken) -> None:
+def _agree(
+    con: DuckDBPyConnection, path: Path, rows: int, result: ScanResult, token: CancelToken
+) -> None:
+    """Refuse a table that is not what the scan saw: rows, columns, and the weights of each column.
+
+    Whatever the text went through between the two, no value can have lost or gained a character,
+    nor have moved to another row or column, without another weight.
+    """
+    from dpdesk.io.scan import WEIGHTS
+
     with query(con, token, path) as cursor:
         loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
         width = len(cursor.execute(f"SELECT * FROM {RAW} LIMIT 0").description or ())
     if loaded is None or loaded[0] != rows:
         raise disagreement(path.name, "rows", rows, loaded[0] if loaded else 0)
-    if width != fields:
-        raise disagreement(path.name, "columns", fields, width)
+    if width != result.fields:
+        raise disagreement(path.name, "columns", result.fields, width)
+    for first in range(0, width, _AT_ONCE):
+        columns = range(first, min(width, first + _AT_ONCE))
+        listed = ", ".join(
+            f"sum(strlen(c{j})), sum(strlen(c{j}) * (rowid % {WEIGHTS} + 1))" for j in columns
+        )
+        with query(con, token, path) as cursor:
+            found = cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
+        for place, j in enumerate(columns):
+            size, weighted = found[2 * place], found[2 * place + 1]
+            if size != result.sizes[j]:
+                raise disagreement(path.name, f"bytes of column {j + 1}", result.sizes[j], size)
+            if weighted % (1 << 64) != result.weighted[j]:
+                raise misplaced(path.name, j + 1)
 
 
 def _without_empty_tail(

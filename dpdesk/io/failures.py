@@ -99,3 +99,14 @@ def disagreement(name: str, what: str, scanned: int, loaded: int) -> InputError:
         hint="Save the file again as CSV with UTF-8, commas and quoted texts; please report this.",
         details={"what": what, "scanned": scanned, "loaded": loaded},
     )
+
+
+def misplaced(name: str, column: int) -> InputError:
+    """Two independent readers find the bytes of a column in different rows: see above."""
+    return InputError(
+        "read.disagreement",
+        f"{name}: two independent readers disagree on the rows in which the values of column "
+        f"{column:,} stand, so the file is not used.",
+        hint="Save the file again as CSV with UTF-8, commas and quoted texts; please report this.",
+        details={"what": "rows", "column": column},
+    )

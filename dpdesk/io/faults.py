@@ -41,7 +41,7 @@ def _short(text: str) -> str:
 
 
 def _details(result: ScanResult, dialect: Dialect) -> dict[str, object]:
-    return {"line": result.line, "column": _column(dialect, result.field)}
+    return {"line": result.line, "column": _column(dialect, result.column)}
 
 
 def _ragged(name: str, dialect: Dialect, result: ScanResult) -> InputError:
@@ -94,7 +94,7 @@ def _preamble(name: str, dialect: Dialect, result: ScanResult) -> InputError | N
 def _nul(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     return InputError(
         "csv.nul",
-        f"{name}, line {result.line}, {_column(dialect, result.field)}: found a NUL byte, "
+        f"{name}, line {result.line}, {_column(dialect, result.column)}: found a NUL byte, "
         "expected text.",
         hint="The file may be binary, damaged, or written in UTF-16 (then name its `encoding`).",
         details=_details(result, dialect),
@@ -104,7 +104,7 @@ def _nul(name: str, dialect: Dialect, result: ScanResult) -> InputError:
 def _not_utf8(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     return InputError(
         "encoding.undecodable",
-        f"{name}, line {result.line}, {_column(dialect, result.field)}: found bytes that are not "
+        f"{name}, line {result.line}, {_column(dialect, result.column)}: found bytes that are not "
         "UTF-8.",
         hint="Name the right `encoding` under [source], for instance cp1252 or iso8859-2.",
         details=_details(result, dialect),
@@ -116,7 +116,7 @@ def mixed_encodings(name: str, dialect: Dialect, result: ScanResult) -> InputErr
     other = f"line {result.multibyte_line} is" if result.multibyte else "other lines are"
     return InputError(
         "encoding.mixed",
-        f"{name}, line {result.line}, {_column(dialect, result.field)}: found the byte "
+        f"{name}, line {result.line}, {_column(dialect, result.column)}: found the byte "
         f"0x{result.found:02X}, which is not UTF-8, while {other}.",
         hint="Repair the line, or name the `encoding` under [source] that the whole file has.",
         details=_details(result, dialect),
@@ -126,7 +126,7 @@ def mixed_encodings(name: str, dialect: Dialect, result: ScanResult) -> InputErr
 def _after_quote(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     return InputError(
         "csv.after-quote",
-        f"{name}, line {result.line}, {_column(dialect, result.field)}: found text after a closing "
+        f"{name}, line {result.line}, {_column(dialect, result.column)}: found text after a closing "
         f"quote ({dialect.quote}), expected {shown_delimiter(dialect.delimiter)} or a line end.",
         hint="A quote inside a quoted value is written twice; a backslash does not protect it.",
         details=_details(result, dialect),
@@ -136,7 +136,7 @@ def _after_quote(name: str, dialect: Dialect, result: ScanResult) -> InputError:
 def _unterminated(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     return InputError(
         "csv.unterminated-quote",
-        f"{name}, line {result.line}, {_column(dialect, result.field)}: a quote ({dialect.quote}) "
+        f"{name}, line {result.line}, {_column(dialect, result.column)}: a quote ({dialect.quote}) "
         "opens here and is never closed.",
         hint='Close the quote, or set `quote = ""` when the file does not quote values.',
         details=_details(result, dialect),

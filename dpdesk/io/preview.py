@@ -11,7 +11,7 @@ from dpdesk.io.csvload import column_names
 from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding
-from dpdesk.io.source import ends_by_byte, text_end
+from dpdesk.io.source import Stretch, text_of
 
 
 def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
@@ -95,9 +95,10 @@ def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:
     from dpdesk.io.scan import NONE, UNTERMINATED, scan
 
     data, complete = read_head(path)
-    if complete and ends_by_byte(dialect.encoding):
-        data = data[: text_end(path)[0]]
-    text = data[dialect.start :].decode(dialect.encoding, "replace").encode("utf-8")
+    part = Stretch(path, dialect.start)
+    if complete:
+        part = text_of(path, dialect.start, dialect.encoding)
+    text = part.of_head(data).decode(dialect.encoding, "replace").encode("utf-8")
     if not complete:
         text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]
     result = scan(iter([text]), dialect.delimiter, dialect.quote, dialect.first_line)

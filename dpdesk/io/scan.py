@@ -9,7 +9,7 @@ end; line ends inside quotes count) and field.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,11 @@ NONE, SHORT, LONG, NUL, ENCODING, AFTER_QUOTE, UNTERMINATED = 0, 1, 2, 3, 4, 5, 
     LF_ENDS, CRLF_ENDS, CR_ENDS, BLANK_LINES, STRAY, STRAY_LINE, EXTRA_RECORDS, EXTRA_LINE,
     UTF8_LEFT, UTF8_LOW, UTF8_HIGH, MULTIBYTE, FAULT, FAULT_LINE, FAULT_FIELD, FAULT_FOUND,
     CONTENT, EXTRA_CONTENT, OFFSET, RECORD_START, LONGEST, QUOTED_ENDS, QUOTED_FIELDS, BLANK_LINE,
-    UTF8_LINE, FIRST_LINE, DATA_LINE, CR_IN_FIELD,
-) = range(36)  # fmt: skip
-SLOTS = 36
+    UTF8_LINE, FIRST_LINE, DATA_LINE, HELD, HEADERS, WEIGHT,
+) = range(38)  # fmt: skip
+SLOTS = 38
+WEIGHTS = 65_521
+"""Row i (from 0) has the weight i mod this number, plus 1: small enough that no sum overflows."""
 
 # What a byte is; the two kinds that a value is made of come first.
 _ORDINARY, _BLANK, _DELIMITER, _QUOTE, _CR, _LF, _HIGH, _ZERO = 0, 1, 2, 3, 4, 5, 6, 7
@@ -54,11 +56,21 @@ def byte_classes(delimiter: str, quote: str) -> Bytes:
     return classes
 
 
-def new_state(first_line: int = 1) -> State:
-    """The state before the first byte."""
+def new_state(first_line: int = 1, header: bool = False) -> State:
+    """The state before the first byte; with a header the first record is no row."""
     state = np.zeros(SLOTS, dtype=np.int64)
     state[LINE] = state[RECORD_LINE] = first_line
+    state[HEADERS] = 1 if header else 0
+    state[WEIGHT] = 1
     return state
+
+
+@kernel
+def _weigh(state: State, weighed: State, field: int, held: int) -> None:
+    """Add the bytes of a value to the sums of its column."""
+    if held > 0 and (field < state[EXPECTED] or state[EXPECTED] == 0):
+        weighed[0, field] += held
+        weighed[1, field] += held * state[WEIGHT]
 
 
 @kernel
@@ -70,7 +82,7 @@ def _fault(state: State, kind: int, line: int, field: int, found: int) -> None:
 
 
 @kernel
-def _end_record(state: State, offset: int) -> bool:
+def _end_record(state: State, weighed: State, offset: int) -> bool:
     """Close the record that ends here; False on a fault. Blank lines are no records."""
     fields = state[FIELD] + 1
     quoted_empty = state[MODE] == QUOTE_SEEN
@@ -93,6 +105,11 @@ def _end_record(state: State, offset: int) -> bool:
             if state[EXTRA_RECORDS] == 0:
                 state[EXTRA_LINE] = state[RECORD_LINE]
             state[EXTRA_RECORDS] += 1
+        if state[RECORDS] < state[HEADERS]:
+            weighed[:, :fields] = 0
+        else:
+            _weigh(state, weighed, fields - 1, state[HELD])
+            state[WEIGHT] = state[WEIGHT] % WEIGHTS + 1
         state[RECORDS] += 1
         if state[RECORDS] == 2:
             state[DATA_LINE] = state[RECORD_LINE]
@@ -102,6 +119,7 @@ def _end_record(state: State, offset: int) -> bool:
     state[MODE] = START
     state[FIELD] = 0
     state[CONTENT] = 0
+    state[HELD] = 0
     state[EXTRA_CONTENT] = 0
     return True
 
@@ -142,10 +160,11 @@ def _high_byte(state: State, byte: int) -> bool:
 
 
 @kernel
-def _line_end(state: State, kind: int, after_cr: bool, offset: int) -> bool:
+def _line_end(state: State, weighed: State, kind: int, after_cr: bool, offset: int) -> bool:
     """A CR or LF outside or inside quotes; False on a fault."""
     if kind == _LF and after_cr:
         if state[MODE] == QUOTED:
+            state[HELD] += 1
             return True
         state[CR_ENDS] -= 1
         state[CRLF_ENDS] += 1
@@ -153,12 +172,13 @@ def _line_end(state: State, kind: int, after_cr: bool, offset: int) -> bool:
         return True
     if state[MODE] == QUOTED:
         state[QUOTED_ENDS] += 1
+        state[HELD] += 1
         state[CONTENT] = 1
         if state[EXPECTED] > 0 and state[FIELD] >= state[EXPECTED]:
             state[EXTRA_CONTENT] = 1
         state[LINE] += 1
         return True
-    if not _end_record(state, offset):
+    if not _end_record(state, weighed, offset):
         return False
     if kind == _CR:
         state[CR_ENDS] += 1
@@ -183,11 +203,13 @@ def _quote(state: State) -> bool:
     elif mode == QUOTE_SEEN:
         state[MODE] = QUOTED
         state[CONTENT] = 1
+        state[HELD] += 1
     else:
         if state[STRAY] == 0:
             state[STRAY_LINE] = state[LINE]
         state[STRAY] += 1
         state[CONTENT] = 1
+        state[HELD] += 1
     return True
 
 
@@ -200,6 +222,7 @@ def _content(state: State, blank: bool) -> bool:
         return False
     if mode == START:
         state[MODE] = PLAIN
+    state[HELD] += 1
     if not blank or mode == QUOTED:
         state[CONTENT] = 1
     if state[EXPECTED] > 0 and state[FIELD] >= state[EXPECTED]:
@@ -208,7 +231,9 @@ def _content(state: State, blank: bool) -> bool:
 
 
 @kernel
-def _special(state: State, kind: int, byte: int, after_cr: bool, offset: int) -> bool:
+def _special(
+    state: State, weighed: State, kind: int, byte: int, after_cr: bool, offset: int
+) -> bool:
     """Every byte that the fast loop does not swallow; False on a fault."""
     if state[UTF8_LEFT] > 0 and kind != _HIGH:
         _fault(state, ENCODING, state[LINE], state[FIELD], byte)
@@ -222,10 +247,12 @@ def _special(state: State, kind: int, byte: int, after_cr: bool, offset: int) ->
         _fault(state, NUL, state[LINE], state[FIELD], 0)
         return False
     if kind in (_CR, _LF):
-        return _line_end(state, kind, after_cr, offset)
+        return _line_end(state, weighed, kind, after_cr, offset)
     if kind == _QUOTE:
         return _quote(state)
     if kind == _DELIMITER and state[MODE] != QUOTED:
+        _weigh(state, weighed, state[FIELD], state[HELD])
+        state[HELD] = 0
         state[FIELD] += 1
         state[MODE] = START
         return True
@@ -233,14 +260,15 @@ def _special(state: State, kind: int, byte: int, after_cr: bool, offset: int) ->
 
 
 @kernel
-def scan_chunk(data: Bytes, classes: Bytes, state: State) -> None:
+def scan_chunk(data: Bytes, classes: Bytes, state: State, weighed: State) -> None:
     """Scan one chunk; a fault is left in the state and ends the scan.
 
     The loop keeps mode and field in registers for what nearly every byte is (part of a value, or a
-    delimiter) and hands the rest to :func:`_special` through the state.
+    delimiter) and hands the rest to :func:`_special` through the state. ``weighed`` has the sums of
+    each column, and room for as many columns as the chunk can open.
     """
     after_cr = state[PREVIOUS_CR] != 0
-    mode, field, size = state[MODE], state[FIELD], len(data)
+    mode, field, held, size = state[MODE], state[FIELD], state[HELD], len(data)
     i = 0
     while i < size:
         kind = classes[data[i]]
@@ -251,10 +279,14 @@ def scan_chunk(data: Bytes, classes: Bytes, state: State) -> None:
             state[CONTENT] = 1
             if field >= state[EXPECTED] > 0:
                 state[EXTRA_CONTENT] = 1
+            first = i
             i += 1
             while i < size and classes[data[i]] <= _BLANK:
                 i += 1
+            held += i - first
         elif kind == _DELIMITER and mode != QUOTED and simple:
+            _weigh(state, weighed, field, held)
+            held = 0
             field += 1
             mode = START
             i += 1
@@ -262,21 +294,21 @@ def scan_chunk(data: Bytes, classes: Bytes, state: State) -> None:
             mode = QUOTE_SEEN
             i += 1
         else:
-            state[MODE], state[FIELD] = mode, field
-            if not _special(state, kind, data[i], after_cr, state[OFFSET] + i):
+            state[MODE], state[FIELD], state[HELD] = mode, field, held
+            if not _special(state, weighed, kind, data[i], after_cr, state[OFFSET] + i):
                 return
-            mode, field = state[MODE], state[FIELD]
+            mode, field, held = state[MODE], state[FIELD], state[HELD]
             after_cr = kind == _CR
             i += 1
             continue
         after_cr = False
-    state[MODE], state[FIELD] = mode, field
+    state[MODE], state[FIELD], state[HELD] = mode, field, held
     state[PREVIOUS_CR] = 1 if after_cr else 0
     state[OFFSET] += size
 
 
 @kernel
-def finish(state: State) -> None:
+def finish(state: State, weighed: State) -> None:
     """The end of the text: close the last record, or find it open."""
     if state[FAULT] != NONE:
         return
@@ -285,7 +317,7 @@ def finish(state: State) -> None:
     elif state[MODE] == QUOTED:
         _fault(state, UNTERMINATED, state[QUOTE_LINE], state[FIELD], 0)
     elif state[MODE] != START or state[FIELD] > 0:
-        _end_record(state, state[OFFSET])
+        _end_record(state, weighed, state[OFFSET])
 
 
 @dataclass(frozen=True)
@@ -293,7 +325,9 @@ class ScanResult:
     """What a scan found; ``fault`` is NONE when the whole text was walked.
 
     ``records`` counts all non-blank records, a header among them; ``fields`` is the width of the
-    first. ``longest`` is the length in bytes of the longest record.
+    first. ``longest`` is the length in bytes of the longest record. ``sizes`` are the bytes of all
+    values of each column, ``weighted`` the same with the weight of each row (see ``WEIGHTS``),
+    modulo 2^64; the header counts in neither.
     """
 
     records: int
@@ -316,8 +350,10 @@ class ScanResult:
     quoted_fields: int
     fault: int
     line: int
-    field: int
+    column: int
     found: int
+    sizes: tuple[int, ...] = field(default=(), kw_only=True)
+    weighted: tuple[int, ...] = field(default=(), kw_only=True)
 
     @property
     def newline(self) -> str:
@@ -336,23 +372,44 @@ class ScanResult:
         return kinds[0] if len(kinds) == 1 else "mixed"
 
 
-def result_of(state: State) -> ScanResult:
+def result_of(state: State, weighed: State) -> ScanResult:
     """The state as plain numbers."""
     slots = (
         RECORDS, EXPECTED, FIRST_LINE, DATA_LINE, LF_ENDS, CRLF_ENDS, CR_ENDS, BLANK_LINES,
         BLANK_LINE, STRAY, STRAY_LINE, EXTRA_RECORDS, EXTRA_LINE, MULTIBYTE, UTF8_LINE, LONGEST,
         QUOTED_ENDS, QUOTED_FIELDS, FAULT, FAULT_LINE, FAULT_FIELD, FAULT_FOUND,
     )  # fmt: skip
-    return ScanResult(*(int(state[slot]) for slot in slots))
+    sums = weighed[:, : int(state[EXPECTED])]
+    sizes, weighted = sums[0].tolist(), sums[1].view(np.uint64).tolist()
+    counted = ScanResult(*(int(state[slot]) for slot in slots))
+    return replace(counted, sizes=tuple(sizes), weighted=tuple(weighted))
 
 
-def scan(chunks: Iterator[bytes], delimiter: str, quote: str, first_line: int = 1) -> ScanResult:
+def scan(
+    chunks: Iterator[bytes],
+    delimiter: str,
+    quote: str,
+    first_line: int = 1,
+    header: bool = False,
+) -> ScanResult:
     """Scan a text that comes in chunks, up to its end or its first fault."""
     classes = byte_classes(delimiter, quote)
-    state = new_state(first_line)
+    state = new_state(first_line, header)
+    weighed = np.zeros((2, 1), dtype=np.int64)
     for chunk in chunks:
-        scan_chunk(np.frombuffer(chunk, dtype=np.uint8), classes, state)
+        weighed = _with_room(weighed, state, len(chunk))
+        scan_chunk(np.frombuffer(chunk, dtype=np.uint8), classes, state, weighed)
         if state[FAULT] != NONE:
-            return result_of(state)
-    finish(state)
-    return result_of(state)
+            return result_of(state, weighed)
+    finish(state, weighed)
+    return result_of(state, weighed)
+
+
+def _with_room(weighed: State, state: State, size: int) -> State:
+    """The sums with room for each column that the next bytes can open."""
+    wanted = int(state[EXPECTED]) or int(state[FIELD]) + size + 1
+    if wanted <= weighed.shape[1]:
+        return weighed
+    grown = np.zeros((2, wanted), dtype=np.int64)
+    grown[:, : weighed.shape[1]] = weighed
+    return grown

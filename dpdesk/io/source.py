@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
@@ -13,22 +14,43 @@ CHUNK = 1 << 20
 _EVERY = 16
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """Some of the bytes of one file: those from ``start`` up to ``stop`` (None: its end).
+
+    Offsets go nowhere without their file. A text that is written again in another encoding or form
+    has other offsets, and a stretch of its own.
+    """
+
+    path: Path
+    start: int = 0
+    stop: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are all bytes of the file."""
+        return self.start == 0 and self.stop is None
+
+    def of_head(self, head: bytes) -> bytes:
+        """Those of the first bytes of the same file that belong to the stretch."""
+        return head[self.start : self.stop]
+
+
 def byte_chunks(
-    path: Path,
+    text: Stretch,
     token: CancelToken,
     report: Report,
     step: str,
-    start: int = 0,
-    stop: int | None = None,
     digest: hashlib._Hash | None = None,
 ) -> Iterator[bytes]:
-    """Chunks of the bytes from ``start`` to ``stop``; ``digest`` sees all bytes of the file.
+    """The bytes of a stretch in chunks; ``digest`` sees all bytes of the file.
 
     Raises Cancelled, and StorageError when the file cannot be read.
     """
+    path, start = text.path, text.start
     try:
         total = path.stat().st_size
-        end = total if stop is None else stop
+        end = total if text.stop is None else text.stop
         done = 0
         with path.open("rb") as file:
             for number, chunk in enumerate(iter(lambda: file.read(CHUNK), b"")):
@@ -49,21 +71,19 @@ def byte_chunks(
 def file_sha256(path: Path, token: CancelToken, report: Report, step: str) -> str:
     """SHA-256 of a file's bytes, in hexadecimal."""
     digest = hashlib.sha256()
-    for _ in byte_chunks(path, token, report, step, digest=digest):
+    for _ in byte_chunks(Stretch(path), token, report, step, digest):
         pass
     return digest.hexdigest()
 
 
-def ends_by_byte(encoding: str) -> bool:
-    """Whether a Ctrl-Z is one byte in an encoding."""
-    return not encoding.startswith(("utf-16", "utf-32"))
+def text_of(path: Path, start: int, encoding: str) -> Stretch:
+    """The text of a file from byte ``start`` on, without a final Ctrl-Z (0x1A).
 
-
-def text_end(path: Path) -> tuple[int, bool]:
-    """Where the text of a file ends, and whether a final Ctrl-Z (0x1A) was left out.
-
-    Old DOS programs close a text with that byte; it is no value.
+    Old DOS programs close a text with that byte; it is no value. A ``stop`` of the stretch says
+    that there was one.
     """
+    if encoding.startswith(("utf-16", "utf-32")):
+        return Stretch(path, start)
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -73,5 +93,5 @@ def text_end(path: Path) -> tuple[int, bool]:
         raise storage_error(problem, path, "read") from problem
     kept = tail.rstrip(b"\r\n")
     if kept.endswith(b"\x1a") and (len(kept) == 1 or kept[-2:-1] in (b"\n", b"\r")):
-        return size - len(tail) + len(kept) - 1, True
-    return size, False
+        return Stretch(path, start, size - len(tail) + len(kept) - 1)
+    return Stretch(path, start)
