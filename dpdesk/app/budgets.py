@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.ledgers import check_not_lost, known_entries
+from dpdesk.app.ledgers import LIMITED, check_not_lost, known_entries, limit_facts
 from dpdesk.app.recording import enter
 from dpdesk.core.budget import Budget
 from dpdesk.core.errors import InputError
@@ -144,11 +144,11 @@ def set_limit(
     source: str = "",
     token: CancelToken | None = None,
 ) -> LedgerPicture:
-    """Set the owner's limit of a population, which may be new, or of a source that has spent.
+    """Set the limit of a population, which may be new, or of a source that has spent.
 
-    It is entered in the ledger's own chain and in the audit log. ``token`` ends the waiting for
-    other programs that hold the file. Raises as :func:`look_at_ledger`; StorageError when it cannot
-    be written.
+    To raise one, or to take it away, needs a ``reason``. It is entered in the ledger's own chain
+    and in the audit log. ``token`` ends the waiting for other programs that hold the file. Raises
+    as :func:`look_at_ledger`; InputError ``ledger.reason``; StorageError when it cannot be written.
     """
     from dpdesk.project.ledger import AccountKey, Ledger
 
@@ -160,8 +160,8 @@ def set_limit(
             key = AccountKey(population=" ".join(population.split()))
         else:
             key = find_source(ledger.book, source, path)
-        facts = {"account": str(key), "limit": "none" if limit is None else str(limit)}
-        enter(context, "set a budget limit", path, facts)
+        ledger.check_reason(key, limit, reason)
+        enter(context, LIMITED, path, limit_facts(key, limit, reason))
         ledger.set_limit(key, limit, reason)
         account = _picture(ledger.book, key, _MILLIONTH, CancelToken())
         entries = ledger.entries()

@@ -39,9 +39,10 @@ from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report
 
 if TYPE_CHECKING:
-    from dpdesk.project.ledger import Book, Ledger, Outcome, Preview
+    from dpdesk.project.ledger import AccountKey, Book, Ledger, Outcome, Preview
+    from dpdesk.project.ledger.records import LimitSet
 
-DEBITED, BEGUN = "debited", "began a ledger"
+DEBITED, BEGUN, LIMITED = "debited", "began a ledger", "set a budget limit"
 
 
 def open_ledger(context: AppContext, base: Path, budget: Mapping[str, object] | None) -> LedgerDesk:
@@ -160,6 +161,8 @@ class LedgerDesk:
         ``ledger.exhausted`` or ``ledger.incomparable`` (exit code 1), StorageError ``ledger.*``,
         ``audit.*``.
         """
+        from dpdesk.project.ledger import AccountKey
+
         with closing(self._open(token)) as ledger:
             if ledger.made:
                 report(Note("ledger.made", f"A new budget ledger was begun: {self.path}"))
@@ -170,8 +173,18 @@ class LedgerDesk:
                 report(Note("ledger.elsewhere", _elsewhere_words(elsewhere)))
             known = known_entries(self.context, ledger.identity)
             debit = ledger.debit(request, self.limit, known)
+            limits = ledger.book.history(AccountKey.of(request))
         mention(self.context, DEBITED, self.path, report, _facts(debit))
+        if limits and limits[-1].n == debit.row + 1:
+            self._tell_limit(limits[-1].content, report)
         return debit
+
+    def _tell_limit(self, found: LimitSet, report: Report) -> None:
+        """Say and enter that the plan's limit is that of its people from now on."""
+        facts = limit_facts(found.key, found.limit, found.reason)
+        mention(self.context, LIMITED, self.path, report, facts)
+        words = f"The limit {found.limit} of the plan is the limit of {found.key} from now on."
+        report(Note("ledger.limit-set", words))
 
     def settle(
         self, debit: Debit, outcome: Outcome, *, manifest: str = "", reason: str = ""
@@ -222,6 +235,12 @@ class LedgerDesk:
             check_not_lost(self.context, self.path)
         at_home = self.path.is_relative_to(os.path.realpath(self.context.home))
         return Ledger.open(self.path, shared=not at_home, token=token)
+
+
+def limit_facts(key: AccountKey, limit: Budget | None, reason: str) -> dict[str, object]:
+    """What the audit log keeps of a limit."""
+    told = "none" if limit is None else str(limit)
+    return {"account": str(key), "limit": told, "reason": reason}
 
 
 def _facts(debit: Debit) -> dict[str, object]:

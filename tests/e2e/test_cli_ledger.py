@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from dpdesk.cli.main import main
+from dpdesk.project.audit import AuditLog
 from dpdesk.project.ledger import Outcome
 from tests.helpers.debits import SOURCE, ask, open_here
 
@@ -99,7 +100,8 @@ def test_a_limit_is_taken_away_and_set_in_every_kind(
         ),
         (["--none"], None),
     ):
-        assert told(capsys, "limit", "--population", "p", *given)["limit"] == limit
+        given = ["--population", "p", *given, "--reason", "the board"]
+        assert told(capsys, "limit", *given)["limit"] == limit
         (account,) = told(capsys, "show", "--population", "p")["accounts"]
         assert account["limit"] == limit
 
@@ -127,6 +129,22 @@ def test_what_makes_no_sense_is_said_in_one_line_with_exit_code_2(
     code, out, error = said(capsys, *arguments)
     assert (code, out) == (2, "")
     assert said_last in error.splitlines()[-1]
+
+
+def test_a_limit_is_raised_with_a_reason_only(
+    private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["limit", "--population", "p", "--epsilon"]
+    assert told(capsys, *given, "1")["limit"] == {"kind": "pure", "epsilon": "1"}
+    with AuditLog.open_home(private_home) as log:
+        before = len(log.entries())
+        code, out, error = said(capsys, *given, "2")
+        assert (code, out) == (2, "")
+        assert "to raise it, to change its kind or to take it away needs a reason" in error
+        assert len(log.entries()) == before
+        assert told(capsys, *given, "2", "--reason", "decided in May")["left"] is not None
+        assert log.entries()[-1].facts["reason"] == "decided in May"
+    assert told(capsys, *given, "0.5")["limit"] == {"kind": "pure", "epsilon": "1/2"}
 
 
 def test_check_finds_a_changed_entry_and_says_so_with_exit_code_1(

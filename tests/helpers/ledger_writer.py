@@ -50,7 +50,7 @@ def _spend_for_ever(path: Path, number: int) -> None:
                 outcome = Outcome.RELEASED if number else Outcome.FAILED
                 ledger.settle(debit, outcome, reason="" if number else "a reason")
             if count % 7 == 0:
-                ledger.set_limit(AccountKey("residents"), pure("90"))
+                ledger.set_limit(AccountKey("residents"), pure("90"), "a reason")
 
 
 def spend_all(path: Path, cost: str, limit: str) -> int:

@@ -76,13 +76,13 @@ class LedgerMachine(RuleBasedStateMachine):
             assert not allowed
             return
         assert allowed
-        self.slow.debits.append(slow)
+        self.slow.take(slow, limit)
         self.rows[made.row] = Outcome.UNKNOWN
 
     @rule(name=st.sampled_from(NAMES[1:]), limit=st.integers(0, 8).map(Fraction))
     def set_limit(self, name: str, limit: Fraction) -> None:
-        self.ledger.set_limit(AccountKey(name), PureEpsilon(limit))
-        self.slow.limits[name.lower()] = limit
+        self.ledger.set_limit(AccountKey(name), PureEpsilon(limit), "a reason")
+        self.slow.limits[name.lower()] = "ε", limit
 
     @rule(data=st.data(), outcome=st.sampled_from([Outcome.RELEASED, Outcome.FAILED]))
     def settle(self, data: st.DataObject, outcome: Outcome) -> None:

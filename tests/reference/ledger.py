@@ -21,7 +21,8 @@ class SlowLedger:
     """Costs are pure ε (ρ = 0) or ρ (ε = 0)."""
 
     debits: list[SlowDebit] = field(default_factory=list)
-    limits: dict[str, Fraction] = field(default_factory=dict)
+    limits: dict[str, tuple[str, Fraction]] = field(default_factory=dict)
+    """ε or ρ by name of a population in lower case, or by source for those without a name."""
 
     def account(self, population: str, more: SlowDebit | None = None) -> list[SlowDebit]:
         """Debits of a population: named so, or nameless on a file that was named so."""
@@ -36,30 +37,44 @@ class SlowLedger:
 
     def nameless(self, source: str, more: SlowDebit | None = None) -> list[SlowDebit]:
         every = [*self.debits, more] if more is not None else self.debits
-        return [one for one in every if not one.population and one.source == source]
+        return [one for one in every if one.source == source]
 
     def may(self, debit: SlowDebit, limit: Fraction | None) -> bool:
         """Whether every limit of every account holds after the debit."""
         accounts: list[tuple[str, list[SlowDebit]]]
         if debit.population:
-            accounts = [(debit.population, self.account(debit.population, debit))]
+            accounts = [(debit.population.lower(), self.account(debit.population, debit))]
+            if debit.source in self.limits:
+                accounts.append((debit.source, self.nameless(debit.source, debit)))
         else:
             names = {
                 one.population.lower()
                 for one in self.debits
                 if one.population and one.source == debit.source
             }
-            accounts = [("", self.nameless(debit.source, debit))]
+            accounts = [(debit.source, self.nameless(debit.source, debit))]
             accounts += [(name, self.account(name, debit)) for name in names]
         for name, members in accounts:
-            owner = self.limits.get(name.lower()) if name else None
-            if owner is not None and not fits_epsilon(members, owner):
-                return False
-            if limit is not None:
-                fits = fits_epsilon if debit.epsilon else fits_rho
-                if not fits(members, limit):
+            limits = [self.limits[name]] if name in self.limits else []
+            if limit is not None and (not debit.population or name != debit.source):
+                limits.append((kind_of(debit), limit))
+            for kind, most in limits:
+                if not (fits_epsilon if kind == "ε" else fits_rho)(members, most):
                     return False
         return True
+
+    def take(self, debit: SlowDebit, limit: Fraction | None) -> None:
+        """Debit, and lower the limit of these people to the plan's, never raise it."""
+        self.debits.append(debit)
+        name = debit.population.lower() or debit.source
+        if limit is not None:
+            kind, before = self.limits.get(name, (kind_of(debit), limit))
+            if kind == kind_of(debit):
+                self.limits[name] = kind, min(before, limit)
+
+
+def kind_of(debit: SlowDebit) -> str:
+    return "ε" if debit.epsilon else "ρ"
 
 
 def factor(one: SlowDebit, members: list[SlowDebit]) -> int:

@@ -307,7 +307,9 @@ def test_a_release_bought_before_is_added_once_and_strangers_are_told_of(agency:
     agency.card.next.click()
     agency.card.debit.click()
     agency.quiet(lambda: agency.window.seen is not None)
-    release(agency.context, agency.write_plan("none.toml", ""), agency.folder / "other")
+    release(
+        agency.context, agency.write_plan("none.toml", "", epsilon=0.5), agency.folder / "other"
+    )
     agency.window.open(first)
     agency.quiet(lambda: agency.window.seen is not None)
     agency.add("first-sex-region")

@@ -52,7 +52,7 @@ def _add_show(add: AddParser) -> None:
 
 
 def _add_limit(add: AddParser) -> None:
-    limit = _add(add, "limit", "set how much may be spent on a population, as its owner")
+    limit = _add(add, "limit", "set or raise how much may be spent on a population, as its owner")
     whose = limit.add_mutually_exclusive_group(required=True)
     whose.add_argument("--population", metavar="P", help="the population, as plans name it")
     whose.add_argument(
@@ -63,4 +63,6 @@ def _add_limit(add: AddParser) -> None:
     kind.add_argument("--rho", metavar="R", help="a limit on ρ (zero-concentrated)")
     kind.add_argument("--none", action="store_true", help="take the limit away")
     limit.add_argument("--delta", metavar="D", help="with --epsilon: ε is meant at this δ")
-    limit.add_argument("--reason", metavar="TEXT", default="", help="why, for the ledger")
+    limit.add_argument(
+        "--reason", metavar="TEXT", default="", help="why; needed to raise a limit or take it away"
+    )

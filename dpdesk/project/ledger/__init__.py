@@ -6,7 +6,7 @@
 ``Spending``    an exact sum of costs
 """
 
-from dpdesk.project.ledger.accounts import Book, DebitRecord, Spending, add_up
+from dpdesk.project.ledger.accounts import Book, DebitRecord, LimitRecord, Spending, add_up
 from dpdesk.project.ledger.figures import Figures, figures
 from dpdesk.project.ledger.file import FILE, stamp_of
 from dpdesk.project.ledger.judging import SHOWN_DELTA, Preview, left_of, preview, unit_words
@@ -24,6 +24,7 @@ __all__ = [
     "LedgerCheck",
     "LedgerEntry",
     "LedgerFault",
+    "LimitRecord",
     "Outcome",
     "Preview",
     "Spending",

@@ -1,7 +1,9 @@
 """What has been spent: the entries of a ledger folded into accounts.
 
 A population's account holds every debit that names it, and those without a population whose source
-has the content of one of its versions: leaving the name out does not begin a fresh budget.
+has the content of one of its versions: leaving the name out does not begin a fresh budget. The
+account of a source without a name holds every debit on that very file, named or not: neither does
+thinking of a name.
 
 Debits of one account may protect different units (one row, a person with up to 3 rows) and
 different neighbours. They are summed for the widest unit among them, by group privacy (a unit of m
@@ -59,6 +61,16 @@ class DebitRecord:
     def outcome(self) -> Outcome:
         """What became of it; unknown while nothing was recorded. Spent in every case."""
         return Outcome.UNKNOWN if self.settled is None else self.settled.outcome
+
+
+@dataclass(frozen=True)
+class LimitRecord:
+    """A limit as the ledger has it: entry, when and by whom it was set, what it says."""
+
+    n: int
+    time: str
+    who: str
+    content: LimitSet
 
 
 @dataclass(frozen=True)
@@ -183,7 +195,7 @@ class Book:
 
     ledger: str = ""
     debits: dict[int, DebitRecord] = field(default_factory=dict)
-    limits: dict[tuple[str, str], LimitSet] = field(default_factory=dict)
+    limits: dict[tuple[str, str], tuple[LimitRecord, ...]] = field(default_factory=dict)
 
     def copy(self) -> Book:
         """The same accounts, to which entries may be added apart."""
@@ -201,7 +213,8 @@ class Book:
                 entry.n, entry.time, entry.who, entry.hash, content.request
             )
         elif isinstance(content, LimitSet):
-            self.limits[content.key.folded] = content
+            record = LimitRecord(entry.n, entry.time, entry.who, content)
+            self.limits[content.key.folded] = (*self.history(content.key), record)
         else:
             self._settle(content)
 
@@ -216,7 +229,7 @@ class Book:
         found: dict[tuple[str, str], AccountKey] = {}
         for key in (
             *(record.key for record in self.debits.values()),
-            *(one.key for one in self.limits.values()),
+            *(one[-1].content.key for one in self.limits.values()),
         ):
             found.setdefault(key.folded, key)
         return tuple(found.values())
@@ -228,7 +241,9 @@ class Book:
         population's versions too.
         """
         own = {n for n, one in self.debits.items() if one.key.folded == key.folded}
-        if key.population:
+        if not key.population:
+            own = {n for n, one in self.debits.items() if one.request.source == key.source}
+        else:
             versions = {self.debits[n].request.source for n in own}
             if more is not None and AccountKey.of(more).folded == key.folded:
                 versions.add(more.source)
@@ -240,10 +255,14 @@ class Book:
         return [self.debits[n] for n in sorted(own)]
 
     def concerned(self, request: DebitRequest) -> tuple[AccountKey, ...]:
-        """The accounts that a debit would be counted in: its own first."""
+        """The accounts that a debit would be counted in: its own first.
+
+        A limit that was set for a file without a name binds those who name its population later.
+        """
         own = AccountKey.of(request)
         if request.population:
-            return (own,)
+            file = AccountKey(source=request.source)
+            return (own,) if self.limit(file) is None else (own, file)
         others = {
             one.key.folded: one.key
             for one in self.debits.values()
@@ -251,10 +270,14 @@ class Book:
         }
         return (own, *others.values())
 
+    def history(self, key: AccountKey) -> tuple[LimitRecord, ...]:
+        """Every limit that an account has had, oldest first."""
+        return self.limits.get(key.folded, ())
+
     def limit(self, key: AccountKey) -> Budget | None:
-        """The owner's limit for an account; None without one."""
-        found = self.limits.get(key.folded)
-        return None if found is None else found.limit
+        """The limit of an account; None without one."""
+        found = self.history(key)
+        return found[-1].content.limit if found else None
 
     def spending(self, key: AccountKey, more: DebitRequest | None = None) -> Spending:
         """What an account has spent, ``more`` included when given."""

@@ -23,6 +23,7 @@ from dpdesk.project.ledger.records import AccountKey
 
 SHOWN_DELTA = Fraction(1, 1_000_000)
 OWNER, PLAN = "set by the owner", "of the plan"
+BY_PLAN = "set by an earlier plan"
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class Preview:
     """What a debit would do to the account it names; nothing is debited.
 
     ``spent`` and ``after`` are summed for the same unit and neighbours. ``limit`` is the stricter
-    of the owner's and the plan's, None without one; ``left`` is what of it is left afterwards, None
-    where there is no limit or it cannot be told by subtraction. ``refusal`` is the error that
-    debiting would raise now; ``notes`` is what somebody who decides should know.
+    of the population's and the plan's, None without one; ``left`` is what of it is left
+    afterwards, None where there is no limit or it cannot be told by subtraction. ``refusal`` is
+    the error that debiting would raise now; ``notes`` is what somebody who decides should know.
     """
 
     key: AccountKey
@@ -62,6 +63,28 @@ def plan_limit(cost: Budget, limit: Fraction | None) -> Budget | None:
     if isinstance(cost, ZeroConcentrated):
         return ZeroConcentrated(limit)
     return Approximate(limit, max(SHOWN_DELTA, cost.delta))
+
+
+def adopted(book: Book, request: DebitRequest, limit: Fraction | None) -> Budget | None:
+    """What a plan's ``limit`` makes the limit of the account that it names, with its debit.
+
+    The plan's limit, where the account has none yet or a larger one of the same kind; None where
+    the account's limit stays as it is. A plan never raises a limit.
+    """
+    plans, own = plan_limit(request.cost, limit), book.limit(AccountKey.of(request))
+    if plans is None or own is None:
+        return plans
+    return plans if plans != own and _is_stricter(plans, own) else None
+
+
+def raises(before: Budget | None, after: Budget | None) -> bool:
+    """Whether a limit allows more than the one before, or what may be more: then it needs a reason.
+
+    To set a first limit, and to lower one of the same kind, needs none.
+    """
+    if before is None or before == after:
+        return False
+    return after is None or not _is_stricter(after, before)
 
 
 def preview(book: Book, request: DebitRequest, limit: Fraction | None, where: str) -> Preview:
@@ -130,11 +153,12 @@ def _refusal(
 def _limits(
     book: Book, key: AccountKey, request: DebitRequest, limit: Fraction | None
 ) -> list[tuple[Budget, str]]:
+    """The account's own limit first: where both are reached, raising the plan's does not help."""
     found: list[tuple[Budget, str]] = []
     owners, plans = book.limit(key), plan_limit(request.cost, limit)
     if owners is not None:
-        found.append((owners, OWNER))
-    if plans is not None:
+        found.append((owners, BY_PLAN if book.history(key)[-1].content.by_plan else OWNER))
+    if plans is not None and (key.population or not request.population):
         found.append((plans, PLAN))
     return found
 
@@ -211,7 +235,7 @@ def _advice(left: Budget | None, request: DebitRequest, spent: Spending, whose: 
     way = (
         "raise `limit` under [budget]"
         if whose == PLAN
-        else "have the owner raise the limit (`dpdesk ledger limit`)"
+        else "have the owner raise the limit, with a reason (`dpdesk ledger limit`)"
     )
     size = group_size(request, spent.rows, spent.neighbours)
     if left is None:
@@ -248,7 +272,7 @@ def _incomparable(
         f"{where}: the limit of {key} is {limit} ({whose}), and the spending would be {after}: "
         f"{why}.",
         hint=f"Have the owner set a limit with {kind} (`dpdesk ledger limit`)."
-        if whose == OWNER
+        if whose != PLAN
         else "Take the `limit` out of the plan and have the owner set one with an ε and a δ "
         "(`dpdesk ledger limit`).",
         details={"population": key.population, "source": key.source, "limit": str(limit)},

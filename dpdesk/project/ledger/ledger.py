@@ -34,7 +34,7 @@ from dpdesk.project.ledger.file import (
     make_file,
     patiently,
 )
-from dpdesk.project.ledger.judging import Preview, preview, refusal
+from dpdesk.project.ledger.judging import Preview, adopted, preview, raises, refusal
 from dpdesk.project.ledger.records import (
     FIRST,
     AccountKey,
@@ -160,7 +160,9 @@ class Ledger(Closing):
     ) -> Debit:
         """Take a cost from the budget; it is on the disk when this returns.
 
-        ``limit`` is the plan's, in the kind of the cost; the owner's limits count as well.
+        ``limit`` is the plan's, in the kind of the cost; with the debit it becomes the limit of the
+        account where that has none yet or a larger one of its kind. The account's own limit counts
+        in every case, whatever the plan says.
         ``known`` are hashes that entries of this ledger are known to have.
 
         Raises RefusedError ``ledger.exhausted``, ``ledger.incomparable``; StorageError ``ledger.*``
@@ -172,7 +174,10 @@ class Ledger(Closing):
             problem: RefusedError | None = refusal(self._book, request, limit, str(self.path))
             if problem is not None:
                 raise problem
+            lower = adopted(self._book, request, limit)
             entry = self._add(Debited(request, __version__))
+            if lower is not None:
+                self._add(LimitSet(AccountKey.of(request), lower, request.title, by_plan=True))
         return issue_debit(
             request,
             ledger=self.identity,
@@ -203,12 +208,21 @@ class Ledger(Closing):
             self._add(Settled(number, outcome, manifest, reason))
 
     def set_limit(self, key: AccountKey, limit: Budget | None, reason: str = "") -> None:
-        """Set the owner's limit of an account from now on; None takes it away. Raises StorageError.
+        """Set the limit of an account from now on; None takes it away.
 
-        A limit below what is spent already is allowed: nothing more can be debited then.
+        A limit below what is spent already is allowed: nothing more can be debited then. Raises
+        InputError ``ledger.reason`` where a limit is raised or taken away without a reason,
+        StorageError.
         """
         with self._adding():
+            self.check_reason(key, limit, reason)
             self._add(LimitSet(key, limit, reason))
+
+    def check_reason(self, key: AccountKey, limit: Budget | None, reason: str) -> None:
+        """Raise InputError ``ledger.reason`` where setting this limit needs a reason."""
+        before = self._book.limit(key)
+        if raises(before, limit) and not reason.strip():
+            raise problems.no_reason(self.path, str(key), str(before))
 
     def require(self, known: Mapping[int, str]) -> None:
         """Raise StorageError ``ledger.broken`` when an entry that is known is not there."""

@@ -45,6 +45,17 @@ def broken(path: Path, place: int, reason: str) -> StorageError:
     )
 
 
+def no_reason(path: Path, account: str, limit: str) -> InputError:
+    """A limit is to be raised or taken away, and nothing says why."""
+    return InputError(
+        "ledger.reason",
+        f"{path}: the limit of {account} is {limit}; to raise it, to change its kind or to take it "
+        "away needs a reason.",
+        hint="Say why, for the ledger and the audit log: `--reason TEXT`.",
+        details={"key": "reason"},
+    )
+
+
 def missing(path: Path) -> StorageError:
     """There is no such ledger, and none is to be made."""
     return StorageError(

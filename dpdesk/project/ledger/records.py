@@ -122,11 +122,15 @@ class Settled:
 
 @dataclass(frozen=True)
 class LimitSet:
-    """The owner's limit for an account from now on; None takes it away."""
+    """The limit of an account from now on; None takes it away.
+
+    ``by_plan``: it came with the debit of a plan, else it was set by the owner.
+    """
 
     key: AccountKey
     limit: Budget | None
     reason: str = ""
+    by_plan: bool = False
 
 
 Body: TypeAlias = Begun | Debited | Settled | LimitSet
@@ -201,6 +205,7 @@ def _plain(body: Body) -> dict[str, object]:
             "source": body.key.source,
             "limit": None if body.limit is None else budget_plain(body.limit),
             "reason": one_line(body.reason),
+            **({"by_plan": True} if body.by_plan else {}),
         }
     return _debit_plain(body)
 
@@ -254,7 +259,7 @@ def _settled(plain: dict[str, object]) -> Settled:
 def _limit_set(plain: dict[str, object]) -> LimitSet:
     key = AccountKey(_text(plain["population"]), _text(plain["source"]))
     limit = None if plain["limit"] is None else budget_from(plain["limit"])
-    return LimitSet(key, limit, _text(plain["reason"]))
+    return LimitSet(key, limit, _text(plain["reason"]), plain.get("by_plan") is True)
 
 
 def _text(value: object) -> str:

@@ -149,7 +149,8 @@ def test_an_outcome_that_cannot_be_recorded_is_a_note_and_stays_unknown(
     monkeypatch.setattr("dpdesk.project.ledger.Ledger.settle", refuse)
     with desk.spending(asked(desk), said.append) as spent:
         spent.released("f" * 64)
-    assert [getattr(event, "code", "") for event in said] == ["ledger.made", "ledger.unsettled"]
+    codes = [getattr(event, "code", "") for event in said]
+    assert codes == ["ledger.made", "ledger.limit-set", "ledger.unsettled"]
     assert records(context, desk)[0].outcome is Outcome.UNKNOWN
 
 
@@ -177,7 +178,9 @@ def test_every_debit_is_entered_in_the_audit_log(context: AppContext, desk: Ledg
     debit = desk.debit(asked(desk), silent)
     assert ledgers.known_entries(context, debit.ledger) == {debit.row: debit.entry}
     with AuditLog.open_home(context.home) as log:
-        assert [entry.action for entry in log.entries()] == ["debited"]
+        assert [entry.action for entry in log.entries()] == ["debited", "set a budget limit"]
+        facts = {"limit": "ε = 2", "reason": "A cube", "account": "the population “residents”"}
+        assert log.entries()[1].facts == facts
 
 
 def test_without_an_audit_log_nothing_is_debited(context: AppContext, desk: LedgerDesk) -> None:
@@ -274,7 +277,8 @@ def test_debits_in_another_ledger_are_warned_of(context: AppContext, tmp_path: P
     said: list[Event] = []
     second = open_ledger(context, tmp_path, {"ledger": "second.sqlite", **BUDGET})
     second.debit(asked(second, source=OTHER), said.append)
-    assert [getattr(event, "code", "") for event in said] == ["ledger.made", "ledger.elsewhere"]
+    codes = [getattr(event, "code", "") for event in said]
+    assert codes == ["ledger.made", "ledger.elsewhere", "ledger.limit-set"]
     assert "ε = 0.5 in " in getattr(said[1], "sentence", "")
     assert "first.sqlite" in getattr(said[1], "sentence", "")
 

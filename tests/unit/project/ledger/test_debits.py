@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.core.budget import Approximate, Neighbours, PureEpsilon, ZeroConcentrated
-from dpdesk.core.errors import RefusedError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.project.ledger import AccountKey, Outcome
 from tests.helpers.debits import COLUMNS, OTHER, SOURCE, ask, open_here, pure
 
@@ -53,8 +53,8 @@ def test_debits_fill_a_limit_exactly_and_not_one_digit_more(tmp_path: Path) -> N
         assert error.value.code == "ledger.exhausted"
         assert error.value.line == (
             f"{ledger.path}: the budget of the population “residents” does not suffice: spent "
-            "ε = 1, asked ε = 0.0000000001, limit ε = 1 (of the plan); nothing is left; raise "
-            "`limit` under [budget]."
+            "ε = 1, asked ε = 0.0000000001, limit ε = 1 (set by an earlier plan); nothing is "
+            "left; have the owner raise the limit, with a reason (`dpdesk ledger limit`)."
         )
         assert len(ledger.book.debits) == 10
 
@@ -78,8 +78,56 @@ def test_the_stricter_of_both_limits_counts(tmp_path: Path) -> None:
         assert ledger.preview(ask("0.75"), Fraction("0.5")).limit == pure("0.5")
         assert ledger.preview(ask("0.75"), Fraction(2)).limit == pure("1")
         ledger.debit(ask("1"), Fraction(2))
-        ledger.set_limit(KEY, None)
+        ledger.set_limit(KEY, None, "a census is due")
         ledger.debit(ask("1"), Fraction(2))
+
+
+def test_the_limit_of_a_plan_binds_every_later_debit_of_the_same_people(tmp_path: Path) -> None:
+    with open_here(tmp_path / "l.sqlite") as ledger:
+        ledger.debit(ask("0.5"), Fraction(2))
+        assert ledger.book.limit(KEY) == pure("2")
+        for limit in (None, Fraction(9)):
+            with pytest.raises(RefusedError, match=r"limit ε = 2 \(set by an earlier plan\)"):
+                ledger.debit(ask("5"), limit)
+        with pytest.raises(RefusedError, match="limit ε = 2"):
+            ledger.debit(ask("5", population=""))
+        ledger.debit(ask("0.5"))
+        assert ledger.book.limit(KEY) == pure("2")
+
+
+def test_a_plan_lowers_the_limit_of_its_people_and_never_raises_it(tmp_path: Path) -> None:
+    with open_here(tmp_path / "l.sqlite") as ledger:
+        ledger.debit(ask("0.25"), Fraction(2))
+        with pytest.raises(RefusedError):
+            ledger.debit(ask("1"), Fraction(1))
+        assert ledger.book.limit(KEY) == pure("2")
+        for limit, left in (("1", "1"), ("3", "1"), ("1", "1"), ("0.9", "0.9")):
+            ledger.debit(ask("0.125"), Fraction(limit))
+            assert ledger.book.limit(KEY) == pure(left)
+        assert [one.content.by_plan for one in ledger.book.history(KEY)] == [True] * 3
+        with pytest.raises(InputError, match="needs a reason"):
+            ledger.set_limit(KEY, pure("2"))
+        with pytest.raises(InputError, match="needs a reason"):
+            ledger.set_limit(KEY, zcdp("0.1"), " ")
+        with pytest.raises(InputError, match="needs a reason"):
+            ledger.set_limit(KEY, None)
+        ledger.set_limit(KEY, pure("0.8"))
+        ledger.set_limit(KEY, pure("2"), "one more table")
+        ledger.debit(ask("1"))
+
+
+def test_a_limit_of_a_file_without_a_name_binds_those_who_name_its_people_later(
+    tmp_path: Path,
+) -> None:
+    with open_here(tmp_path / "l.sqlite") as ledger:
+        ledger.debit(ask("0.5", population=""), Fraction(2))
+        for name in ("residents", "inhabitants"):
+            with pytest.raises(RefusedError, match=r"spent ε = 0\.5, asked ε = 5, limit ε = 2"):
+                ledger.debit(ask("5", population=name))
+        ledger.debit(ask("1", population="residents"))
+        with pytest.raises(RefusedError, match=r"spent ε = 1\.5, asked ε = 1, limit ε = 2"):
+            ledger.debit(ask("1", population="inhabitants"), Fraction(9))
+        ledger.debit(ask("1", population="residents", source=OTHER))
 
 
 def test_without_a_limit_everything_is_recorded_and_nothing_refused(tmp_path: Path) -> None:
@@ -106,7 +154,7 @@ def test_a_preview_debits_nothing_and_says_what_a_debit_would_do(tmp_path: Path)
         )
         assert (seen.allowed, seen.limit, seen.left) == (True, pure("2"), pure("0.5"))
         assert not ledger.preview(ask("1.6"), Fraction(2)).allowed
-        assert len(ledger.entries()) == 2
+        assert [entry.kind for entry in ledger.entries()] == ["begun", "debit", "limit"]
 
 
 def test_a_resaved_file_does_not_reset_the_budget_of_a_population(tmp_path: Path) -> None:
@@ -134,7 +182,7 @@ def test_leaving_the_population_out_does_not_begin_a_fresh_budget(tmp_path: Path
             ledger.debit(ask("1", population=""))
         ledger.debit(ask("0.5", population=""))
         assert ledger.book.spending(KEY).pure == 2
-        assert ledger.book.spending(AccountKey(source=SOURCE)).pure == Fraction(1, 2)
+        assert ledger.book.spending(AccountKey(source=SOURCE)).pure == 2
 
 
 def test_what_a_file_spent_before_its_population_was_named_counts(tmp_path: Path) -> None:
@@ -218,6 +266,7 @@ def test_people_with_several_rows_are_counted_for_all_of_them(tmp_path: Path) ->
         assert (seen.spent.pure, seen.after.pure) == (Fraction(3, 2), 2)
         assert [note.code for note in seen.notes] == ["ledger.mixed-units"]
         ledger.debit(ask("0.5", rows=3), Fraction(2))
+        ledger.set_limit(KEY, pure("2.5"), "one more table")
         with pytest.raises(RefusedError, match="a person with up to 3 rows") as error:
             ledger.debit(ask("0.25", rows=1), Fraction("2.5"))
         assert "at most ε = about 0.166667" in error.value.hint
