@@ -203,7 +203,7 @@ def test_what_is_signed_is_english_whatever_the_language_of_the_pages(
 ) -> None:
     folder = made["public-use-file"].folder
     manifest = (folder / "public" / "manifest.json").read_text(encoding="utf-8")
-    assert "Every released combination of age, sex" in manifest
+    assert "For someone who knows only age, sex" in manifest
     assert "deutsch" not in manifest.lower()
     assert manifest.count('"de"') == 1  # the language of the page
     assert json.loads(manifest)["texts"]["language"] == "de"
@@ -251,6 +251,6 @@ def test_the_sheet_about_an_excel_file_is_in_the_language_of_the_page(
     assert heard == []
     lines = load_workbook(out, read_only=True)["About"].iter_rows(values_only=True)
     said = {str(name): str(text) for name, text in lines}
-    assert said["Zusage"].startswith("Jede veröffentlichte Kombination von age, sex")
-    assert said["Der englische Wortlaut"].startswith("Every released combination of age, sex")
+    assert said["Zusage"].startswith("Wer von einer Person nur age, sex")
+    assert said["Der englische Wortlaut"].startswith("For someone who knows only age, sex")
     assert "Deckt nicht ab" in said

@@ -91,8 +91,8 @@ PARAMETERS: tuple[Parameter, ...] = (
 GUARANTEE = Guarantee(
     "k-anonymity",
     {"k": 5},
-    "Every released combination of age, sex and region covers at least 5 rows; someone who knows "
-    "only these cannot link to fewer, so a match is right with chance at most 1/5.",
+    "For someone who knows only age, sex and region of a person, a match is right with a chance of "
+    "at most 1 in 5: every released combination of these covers at least 5 rows.",
     ("age, sex and region are all they know.", "One row per person.", "One release."),
     ("A value that the whole group shares.",),
 )

@@ -88,7 +88,7 @@ def test_a_file_that_fits_is_taken_over_as_one_change(office: Office, tmp_path: 
     fit = office.hold(new)
     assert fit.page.title.text() == "Does new.csv fit this plan?"
     assert fit.page.answer.text() == "✓ Yes: nothing in its 40 rows is in the way."
-    assert "Every released value of town covers at least 2 rows" in fit.page.trial.text()
+    assert "every released value of it covers at least 2 rows" in fit.page.trial.text()
     assert findings(fit) == []
     assert office.bench.work is before
     office.click(fit, "Go on with new.csv")

@@ -102,7 +102,7 @@ def test_what_would_be_released_is_shown_before_anything_is_written(
     room.open(plan)
     claim = room.panel.prepare.findChildren(QWidget)
     names = [one.accessibleName() for one in claim]
-    assert any(name.startswith("Every released combination of age and town") for name in names)
+    assert any(name.startswith("For someone who knows only age and town") for name in names)
     assert any("zq_person_number" in name and "Left out" in name for name in names)
     assert room.field("Folder of the release").text().endswith("town-survey-release")
     assert not (tmp_path / "work" / "town-survey-release").exists()

@@ -124,7 +124,8 @@ class Assessment:
                 "share",
                 better="lower",
                 about="risk",
-                help="Chance that a match is right for the rows of the smallest class.",
+                help="Chance that a match is right for the rows of the smallest class, for someone "
+                "who knows the quasi-identifiers alone.",
             ),
             Figure(
                 "average_risk",

@@ -87,7 +87,10 @@ def _risk_answer(before: RiskSummary, after: RiskSummary | None) -> str:
     if after.exposed:
         return text + f"; in the release {after.exposed:,}."
     chance = share_text(after.highest)
-    return f"{text}; in the release none, and a match is right with a chance of at most {chance}."
+    return (
+        f"{text}; in the release none. For someone who knows the quasi-identifiers alone, a match "
+        f"is right with a chance of at most {chance}."
+    )
 
 
 def _risk_table(

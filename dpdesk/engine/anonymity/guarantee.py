@@ -33,7 +33,9 @@ def k_guarantee(
     the quasi-identifiers make the claim. The parameters of the guarantee give every released column
     under its role, so that a verifier can write the same words again from the public files alone.
     The sentence is that of Samarati and Sweeney's k-anonymity under the prosecutor's view: the
-    attacker knows that the person is in the data and knows the quasi-identifiers only.
+    attacker knows that the person is in the data, knows the quasi-identifiers only, and cannot tell
+    the rows of a class apart by the other columns. It begins with that assumption, for columns that
+    depend on each other are the rule.
     ``linkages`` holds what the pseudonyms of each column with that role join; see
     :mod:`~dpdesk.engine.anonymity.pseudonym_words`.
 
@@ -45,9 +47,10 @@ def k_guarantee(
     return Guarantee(
         model=MODEL,
         parameters={"k": k, "quasi_identifiers": quasi} | _released(roles) | stated(linkages),
-        claim=_claim(k, smallest_class, quasi) + persons_claim(k, linkages),
+        claim=_claim(k, smallest_class, quasi, _named(roles, *UNCHANGED_ROLES))
+        + persons_claim(k, linkages),
         assumes=_assumptions(quasi, _named(roles, *UNCHANGED_ROLES)) + assumptions(linkages),
-        not_covered=limits(k, linkages) + _limits(roles, rows_suppressed),
+        not_covered=limits(k, linkages) + _limits(k, roles, rows_suppressed),
     )
 
 
@@ -60,14 +63,14 @@ def name_list(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _claim(k: int, smallest: int, quasi: Sequence[str]) -> str:
-    what = f"combination of {name_list(quasi, len(quasi))}" if len(quasi) > 1 else quasi[0]
-    noun = what if len(quasi) > 1 else f"value of {what}"
-    these = "these" if len(quasi) > 1 else "this"
+def _claim(k: int, smallest: int, quasi: Sequence[str], others: Sequence[str]) -> str:
+    known = name_list(quasi, len(quasi))
+    each = "combination of these" if len(quasi) > 1 else "value of it"
+    further = ", and to whom the other released columns tell nothing more" if others else ""
     return (
-        f"Every released {noun} covers at least {k:,} rows (the smallest covers {smallest:,}); "
-        f"someone who knows only {these} of a person cannot link the person to fewer, "
-        f"so a match is right with a chance of at most 1 in {k:,}."
+        f"For someone who knows only {known} of a person{further}, a match is right with a chance "
+        f"of at most 1 in {k:,}: every released {each} covers at least {k:,} rows (the smallest "
+        f"covers {smallest:,})."
     )
 
 
@@ -93,13 +96,21 @@ def _assumptions(quasi: Sequence[str], others: Sequence[str]) -> tuple[str, ...]
     )
 
 
-def _limits(roles: Mapping[str, Role], rows_suppressed: int) -> tuple[str, ...]:
+def _limits(k: int, roles: Mapping[str, Role], rows_suppressed: int) -> tuple[str, ...]:
     sensitive = _named(roles, Role.SENSITIVE) or _named(roles, Role.INSENSITIVE)
     limits = [
         "What a whole class shares: when all its rows hold the same value"
         + (f" of {name_list(sensitive)}" if sensitive else "")
         + ", that value is learnt of each of them without any link."
     ]
+    if others := _named(roles, *UNCHANGED_ROLES):
+        limits.append(
+            "What columns tell of each other: where the released columns go together (an industry "
+            "with an occupation), someone may conclude from what they know of a person what "
+            f"{name_list(others)} {'holds' if len(others) == 1 else 'hold'} for that person, and "
+            f"tell the rows of a class apart by it; a match is then right more often than once in "
+            f"{k:,}."
+        )
     limits += _column_limits(roles)
     if rows_suppressed:
         limits.append(

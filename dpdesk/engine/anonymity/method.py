@@ -68,8 +68,8 @@ class KAnonymity(MicrodataMethod):
         "of them covers at least k rows."
     )
     promise: ClassVar[str] = (
-        "Someone who knows a person's quasi-identifiers cannot link the person to fewer than k "
-        "rows."
+        "Someone who knows only a person's quasi-identifiers, and to whom the other columns tell "
+        "nothing more, cannot link the person to fewer than k rows."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")

@@ -31,12 +31,13 @@ class DpCube(PrivateMethod):
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Differentially private tables"
     summary: ClassVar[str] = (
-        "Release tables of counts or sums over chosen dimensions, with random noise that hides "
-        "every single person, and make the tables agree with each other."
+        "Release tables of counts or sums over chosen dimensions, with random noise scaled to "
+        "what one person can change, and make the tables agree with each other."
     )
     promise: ClassVar[str] = (
-        "Whatever somebody else knows, what is published hardly changes the odds of any guess "
-        "about one person."
+        "One person more or less (or another in the same place, as the plan says) makes no output "
+        "more likely by more than ×e^ε; with ρ, but for a chance of δ. Beside exact tables, it is "
+        "a minimal change that is covered, and the exact tables are not."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
 

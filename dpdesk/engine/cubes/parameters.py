@@ -47,7 +47,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     NestedParameter(
         "domains",
         "Declared categories",
-        "Categories of a dimension, in the order of the release; never taken from the data.",
+        "Categories of a dimension, in the order of the release; to be declared without looking at "
+        "the data.",
         example='{ sex = ["female", "male"] }',
     ),
     NestedParameter(
@@ -156,7 +157,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         applies=Condition("planner", ("optimal",)),
     ),
     epsilon_parameter(
-        "Whatever is published, the odds of a guess about a person change by at most e^ε.",
+        "The change that is covered, such as one person more or less, makes no output more likely "
+        "by more than ×e^ε.",
     ),
     rho_parameter(
         "The budget for Gaussian noise, in zero-concentrated differential privacy.",

@@ -14,6 +14,7 @@ from dpdesk.core.schema import Role
 MODEL = "l-diverted zero-differential privacy"
 _MOST_NAMES = 12
 _RELEASED_ROLES = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT, Role.CLUSTER)
+_TELLING = (Role.QUASI_IDENTIFIER, *_RELEASED_ROLES)
 
 
 def diverted_guarantee(
@@ -60,7 +61,14 @@ def _claim(size: int, diverted: Sequence[str], k: int | None, quasi: Sequence[st
     each = f", and for each of {name_list(diverted)} by itself," if len(diverted) > 1 else ""
     what = f"the value of {diverted[0]}" if len(diverted) == 1 else "that value"
     swaps = "1 swapped data set" if size == 2 else f"{size - 1:,} swapped data sets"
+    names = name_list(diverted)
+    drawn = f"a published value of {names} is the true one with a chance of 1 in {size:,}"
+    if len(diverted) > 1:
+        drawn = f"a published value of each of {names} is the true one with a chance of 1 in "
+        drawn += f"{size:,}"
     claim = (
+        f"For someone who knows of the true values only how often each occurs, and to whom the "
+        f"other released columns tell nothing of them, {drawn}. "
         f"For each person{each} and for every outcome of the hidden ids and coins, {swaps} would "
         f"give every possible output with exactly the same chance. There the person has exchanged "
         f"{what} with somebody of the same hidden group, so which swaps they are depends on that "
@@ -105,9 +113,9 @@ def _not_covered(
         "Somebody who knows most of the other people's values: over all outcomes of ids and coins "
         "a fixed swap need not give the same chances, and such a person may learn a value with "
         "certainty.",
-        f"What one published value says: for somebody who knows only how often each value occurs, "
-        f"it is the true one with a chance of 1 in {size:,}; so the belief in a rare value rises "
-        f"from its share of the rows (f out of N) to 1/{size:,} where it is published.",
+        f"What one published value says of a rare value: for someone who knows only how often each "
+        f"value occurs, the belief in it rises from its share of the rows (f out of N) to "
+        f"1/{size:,} where it is published.",
         "Large counts and shares of the population: they are meant to be accurate, and whoever is "
         "known to belong to a group may be judged by them.",
     ]
@@ -129,6 +137,13 @@ def _column_limits(diverted: Sequence[str], roles: Mapping[str, Role], k: int | 
         name for name, role in roles.items() if role not in hidden and name not in diverted
     ]
     limits = []
+    if others := [name for name in roles if name not in diverted and roles[name] in _TELLING]:
+        limits.append(
+            f"What the other columns tell: {name_list(others)} "
+            f"{'is' if len(others) == 1 else 'are'} not drawn. Where values there go together with "
+            f"those of {name_list(diverted)} (an industry with an occupation), they give the true "
+            "value away, whatever is published for it."
+        )
     if unchanged:
         advice = "" if k is not None else " Where that is a threat, make them k-anonymous as well."
         limits.append(

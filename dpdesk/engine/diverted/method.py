@@ -39,8 +39,9 @@ class LDiverted(RandomisedMethod):
         "small ones do not."
     )
     promise: ClassVar[str] = (
-        "For every outcome of the hidden groups the output cannot tell a person's value from ℓ′ − 1"
-        " others; it does not protect from somebody who knows most other people's values."
+        "For someone who knows only how often each value occurs, a published value is the true one "
+        "with a chance of 1 in ℓ′; the other columns may tell more, and so may other people's "
+        "values."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
     pseudonyms: ClassVar[str] = (

@@ -31,12 +31,13 @@ class DpGraph(PrivateMethod):
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Differentially private graph"
     summary: ClassVar[str] = (
-        "Release who is connected with whom, with random noise that hides every single edge, and "
-        "the numbers of edges of each node, with noise or exactly."
+        "Release who is connected with whom, with random noise scaled to what one edge can change, "
+        "and the numbers of edges of each node, with noise or exactly."
     )
     promise: ClassVar[str] = (
-        "Whatever somebody else knows, what is published hardly changes the odds of any guess "
-        "about one edge."
+        "One edge more or less (or another in the same place, as the plan says) makes no output "
+        "more likely by more than ×e^ε; with ρ, but for a chance of δ. Beside exact numbers, it is "
+        "a minimal change that is covered, and the exact numbers are not."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
 

@@ -42,9 +42,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
         "nodes",
         "Nodes",
-        "All nodes that there can be, in the order of the release; never taken from the data. "
-        "Without it, those of the first column's hierarchy file. A node `other` takes all "
-        "others; without one, their rows are left out.",
+        "All nodes that there can be, in the order of the release; to be declared without "
+        "looking at the data. Without it, those of the first column's hierarchy file. A node "
+        "`other` takes all others; without one, their rows are left out.",
     ),
     ChoiceParameter(
         "exact",
@@ -78,7 +78,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Release the number of all edges exactly.",
     ),
     epsilon_parameter(
-        "Whatever is published, the odds of a guess about an edge change by at most e^ε.",
+        "The change that is covered, such as one edge more or less, makes no output more likely by "
+        "more than ×e^ε.",
     ),
     rho_parameter(
         "The budget for Gaussian noise, in zero-concentrated differential privacy; instead of ε.",

@@ -77,8 +77,8 @@ def graph_notes(
     found = [
         Note(
             "graph.edges",
-            f"The noise hides {unit}, not all edges of a node: who has many edges stays visible "
-            "as somebody who has many.",
+            f"The noise is made for {unit}, not for all edges of a node: who has many edges stays "
+            "visible as somebody who has many.",
         )
     ]
     if change is not None:

@@ -42,7 +42,10 @@ def _treatment(name: str, manifest: Mapping[str, Any]) -> str:
     """What was done to a column, in one sentence; empty for one that is released as it is."""
     stated = manifest["guarantee"]["parameters"]
     if name in stated.get("diverted", ()):
-        return f"Values were drawn at random, each true with a chance of 1 in {stated['l']}."
+        return (
+            "Values were drawn at random. For someone who knows only how often each occurs, each "
+            f"is true with a chance of 1 in {stated['l']}; other columns may tell more."
+        )
     if name not in stated.get("quasi_identifiers", ()):
         return ""
     levels = manifest["result"].get("node")

@@ -123,7 +123,10 @@ def test_what_was_done_stands_with_the_study_and_with_each_variable(tmp_path: Pa
     assert words["age"] == ["Values are generalised: each is that of level 2 of the hierarchy."]
     assert words["sex"][-1] == "Values are not generalised."
     assert words["town"] == ["Values are generalised or left out where the protection needed it."]
-    assert words["job"] == ["Values were drawn at random, each true with a chance of 1 in 4."]
+    assert words["job"] == [
+        "Values were drawn at random. For someone who knows only how often each occurs, each is "
+        "true with a chance of 1 in 4; other columns may tell more."
+    ]
 
 
 def test_a_column_of_many_values_lists_only_codes_with_a_meaning(tmp_path: Path) -> None:

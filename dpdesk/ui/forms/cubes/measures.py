@@ -65,7 +65,9 @@ class MeasureLine(QFrame):
             line = QLineEdit()
             line.setPlaceholderText(text)
             line.setAccessibleName(tip.partition(";")[0])
-            line.setToolTip(self.tr("{tip}. Declared, never taken from the data.").format(tip=tip))
+            line.setToolTip(
+                self.tr("{tip}. To be declared without looking at the data.").format(tip=tip)
+            )
             line.textEdited.connect(self._on_changed)
             line.editingFinished.connect(self.left)
             grid.addWidget(line, 2, place)

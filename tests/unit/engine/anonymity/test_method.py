@@ -279,9 +279,9 @@ def test_no_guarantee_is_worded_for_a_class_below_k() -> None:
 def test_the_guarantee_is_filled_from_the_counted_result() -> None:
     outcome = run(given_of(PEOPLE, k=3, levels={"age": 2, "sex": 0}))
     assert outcome.guarantee.claim == (
-        "Every released combination of age and sex covers at least 3 rows (the smallest covers "
-        "50); someone who knows only these of a person cannot link the person to fewer, so a "
-        "match is right with a chance of at most 1 in 3."
+        "For someone who knows only age and sex of a person, a match is right with a chance of at "
+        "most 1 in 3: every released combination of these covers at least 3 rows (the smallest "
+        "covers 50)."
     )
     assert outcome.guarantee.parameters == {"k": 3, "quasi_identifiers": ["age", "sex"]}
 
