@@ -38,7 +38,15 @@ from dpdesk.project.audit_chain import (
     make_entry,
 )
 from dpdesk.project.people import whoever
-from dpdesk.project.sql import HEADER, connect, kind_of, writing
+from dpdesk.project.sql import (
+    HEADER,
+    ChangedObject,
+    changed_object,
+    connect,
+    kind_of,
+    refuse_changed,
+    writing,
+)
 
 __all__ = [
     "FILE",
@@ -221,15 +229,8 @@ class AuditLog(Closing):
                     "the log was removed: it is empty, and signatures made here name its entries"
                 )
             return AuditFault(chain.count + 1, reason)
-        present = {
-            str(row[0])
-            for row in self._connection.execute(
-                "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'"
-            )
-        }
-        if not present.issuperset(SCHEMA[1:]):
-            return AuditFault(chain.count + 1, "the guard against changes was taken away")
-        return None
+        changed = changed_object(self._connection, SCHEMA, "audit")
+        return None if changed is None else AuditFault(chain.count + 1, changed.reason)
 
     # ---- looking at some of it
 
@@ -338,6 +339,7 @@ def _opened(path: Path, patience: float | None) -> sqlite3.Connection:
         )
         if (application, version) != (APPLICATION, VERSION):
             _begin(connection, path, application, version)
+        refuse_changed(connection, SCHEMA, lambda found: _changed(path, found))
     except BaseException:
         connection.close()
         raise
@@ -374,6 +376,15 @@ def _unreadable(path: Path, error: Exception | None) -> StorageError:
         "audit.unreadable",
         f"{path}: the audit log could not be read: {reason}.",
         hint="Keep the file as evidence under another name; DPDesk then starts a new log.",
+    )
+
+
+def _changed(path: Path, changed: ChangedObject) -> StorageError:
+    return StorageError(
+        "audit.unreadable",
+        f"{path}: the audit log holds {changed.words}; such a change can alter what is entered.",
+        hint="Keep the file as evidence under another name; DPDesk then starts a new log.",
+        details={"path": str(path)},
     )
 
 

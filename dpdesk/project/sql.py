@@ -7,8 +7,9 @@ A rollback journal and a sync at every commit: what is committed survives a kill
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, StorageError
@@ -55,6 +56,85 @@ def connect(
         connection.close()
         raise
     return connection
+
+
+@dataclass(frozen=True)
+class ChangedObject:
+    """An object of a file's layout that is not as DPDesk makes it.
+
+    ``kind`` is SQLite's word for it (``"trigger"``). ``missing`` and ``foreign`` objects are in one
+    layout alone; any other is in both and differs.
+    """
+
+    kind: str
+    name: str
+    missing: bool = False
+    foreign: bool = False
+
+    @property
+    def words(self) -> str:
+        """What was found, as part of a sentence after "holds"."""
+        if self.foreign:
+            return f"the {self.kind} `{self.name[:60]}`, which DPDesk did not make"
+        if self.missing:
+            return f"no {self.kind} `{self.name}`"
+        return f"the {self.kind} `{self.name}` in another form than DPDesk makes it"
+
+    @property
+    def reason(self) -> str:
+        """Why a log that may only grow is not to be trusted, as part of a sentence."""
+        if self.missing and self.kind == "trigger":
+            return "the guard against changes was taken away"
+        return f"the file holds {self.words}"
+
+
+def changed_object(
+    connection: sqlite3.Connection, statements: Sequence[str], table: str = ""
+) -> ChangedObject | None:
+    """The first difference between a file's layout and the one that ``statements`` make, or None.
+
+    Foreign objects come first, missing ones last. A trigger, a view or another index can change
+    what is written or read without a trace, so every object counts, or every one on ``table`` when
+    it is named; only SQLite's own statistics may be there in addition. Raises sqlite3.Error.
+    """
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        for statement in statements:
+            fresh.execute(statement)
+        expected = _objects(fresh, table)
+    found = _objects(connection, table)
+    for kind, name in sorted(found.keys() - expected.keys()):
+        return ChangedObject(kind, name, foreign=True)
+    for kind, name in sorted(found.keys() & expected.keys()):
+        if found[kind, name] != expected[kind, name]:
+            return ChangedObject(kind, name)
+    for kind, name in sorted(expected.keys() - found.keys()):
+        return ChangedObject(kind, name, missing=True)
+    return None
+
+
+def refuse_changed(
+    connection: sqlite3.Connection,
+    statements: Sequence[str],
+    problem: Callable[[ChangedObject], DpdeskError],
+) -> None:
+    """Raise ``problem`` when a file's layout is not as ``statements`` make it.
+
+    A missing guard is let through here: it changes nothing by itself, and checking finds it.
+    """
+    changed = changed_object(connection, statements)
+    if changed is not None and not changed.missing:
+        raise problem(changed)
+
+
+def _objects(
+    connection: sqlite3.Connection, table: str
+) -> dict[tuple[str, str], tuple[str, str | None]]:
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")
+    return {
+        (str(kind), str(name)): (str(on), sql)
+        for kind, name, on, sql in rows
+        if not str(name).startswith("sqlite_stat") and (not table or str(on) == table)
+    }
 
 
 @contextmanager

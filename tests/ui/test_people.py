@@ -106,7 +106,7 @@ def test_what_a_new_key_lacks_is_said_in_the_form_and_nothing_is_made(room: Room
     for field in (page.first, page.again):
         room.type(field, "aaaaaaaaaaaaaaaa")
     room.click("Make the key")
-    room.quiet(lambda: "repeats" in page.problem.text())
+    room.quiet(lambda: "guesses" in page.problem.text())
     assert signing.own_keys(room.context) == ()
 
 

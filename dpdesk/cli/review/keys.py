@@ -125,6 +125,8 @@ def _list(trust: TrustList) -> Outcome:
         for entry in trust.entries
     ]
     text = columns(rows) if trust.entries else "Nobody's signature counts on this computer yet."
+    for one, other in trust.spellings():
+        text += f"\nWarning: {one} and {other} count as one person, since the names are so alike."
     whole = trust.fingerprint_of_list()
     plain = {"fingerprint": whole, "entries": [_entry(entry) for entry in trust.entries]}
     return Outcome(f"{text}\n\nFingerprint of this list: {_grouped(whole)}\n", plain)

@@ -181,6 +181,7 @@ def _open_reading(path: Path, way: Way, reason: ReadOnly) -> Opened:
     try:
         with closing(connect(copy)) as connection:
             _check_marks(connection, path)
+            _check_schema(connection, path)
             _migrate(connection, path, way.migrations)
             return _looked(connection, path, way, reason)
     except sqlite3.Error as error:
@@ -311,6 +312,7 @@ def _read(connection: sqlite3.Connection, path: Path) -> Loaded:
         with reading(connection):
             if not _is_whole(connection):
                 raise damaged(path, salvage(connection)[1])
+            _check_schema(connection, path)
             return load(connection)
     except sqlite3.Error as error:
         if kind_of(error) not in ("damaged", "nonsense"):
@@ -334,6 +336,30 @@ def _still_readable(connection: sqlite3.Connection) -> Lost | None:
     return None
 
 
+def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file with a trigger, a view or a table that DPDesk did not make.
+
+    A trigger would change what is saved without a trace. Raises StorageError ``project.damaged``,
+    sqlite3.Error.
+    """
+    found = schema.changed(connection)
+    if found is None:
+        return
+    lost = salvage(connection)[1]
+    raise StorageError(
+        "project.damaged",
+        f"{path}: the project file holds {found.words}; such a change can alter what is saved, so "
+        "the project was not opened.",
+        hint="Ask who changed the file with another program. Go back to a backup, or save what "
+        "can be read as a new project and check it.",
+        details={
+            "moments": lost.moments,
+            "moments_of": lost.moments_of,
+            "candidates": lost.candidates,
+        },
+    )
+
+
 def _is_whole(connection: sqlite3.Connection) -> bool:
     found = connection.execute(f"PRAGMA integrity_check({_MOST_FAULTS})").fetchall()
     loose = connection.execute("PRAGMA foreign_key_check").fetchone()
@@ -346,6 +372,7 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path, way: Way) -> t
     version = schema.marks(connection)[1]
     if version == schema.VERSION:
         return ()
+    _check_schema(connection, path)
     backup = _backup(connection, path, version, way.keeper)
     try:
         _migrate(connection, path, way.migrations)
@@ -387,7 +414,7 @@ def _migrate(
             for version in range(schema.marks(connection)[1], schema.VERSION):
                 migrations[version](connection)
             connection.execute(f"PRAGMA user_version = {schema.VERSION}")
-            if not _is_whole(connection):
+            if not _is_whole(connection) or schema.changed(connection) is not None:
                 raise _not_migrated(path)
     except (ValueError, KeyError, TypeError) as error:
         raise _not_migrated(path) from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 
 from dpdesk.project import audit
+from dpdesk.project.sql import ChangedObject, changed_object
 
 APPLICATION = 0x4450444B  # "DPDK"
 VERSION = 1
@@ -39,6 +40,20 @@ def build(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version = {VERSION}")
     for statement in (*TABLES, *audit.SCHEMA):
         connection.execute(statement)
+
+
+def changed(connection: sqlite3.Connection) -> ChangedObject | None:
+    """What of the layout is not as DPDesk makes it; None when nothing.
+
+    Of an older layout only what acts by itself (triggers, views) is looked for; its tables are
+    compared once they have been brought up to date. Raises sqlite3.Error.
+    """
+    if marks(connection)[1] == VERSION:
+        return changed_object(connection, (*TABLES, *audit.SCHEMA))
+    row = connection.execute(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY 1, 2"
+    ).fetchone()
+    return None if row is None else ChangedObject(str(row[0]), str(row[1]), foreign=True)
 
 
 def marks(connection: sqlite3.Connection) -> tuple[int, int]:

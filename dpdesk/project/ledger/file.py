@@ -18,7 +18,7 @@ from dpdesk.project import sql
 from dpdesk.project.ledger import problems
 from dpdesk.project.ledger.records import FIRST, Begun, LedgerEntry
 from dpdesk.project.people import whoever
-from dpdesk.project.sql import HEADER, connect, writing
+from dpdesk.project.sql import HEADER, connect, refuse_changed, writing
 
 FILE = "ledger.sqlite"
 APPLICATION = 0x44504C47  # "DPLG"
@@ -115,6 +115,7 @@ def connected(path: Path, made: bool) -> tuple[sqlite3.Connection, Path, bool, b
     connection = connect(path, read_only=read_only, patience=_MOMENT)
     try:
         _check_marks(connection, path, may_begin=not read_only)
+        refuse_changed(connection, SCHEMA, lambda found: problems.changed(path, found))
     except BaseException:
         connection.close()
         raise

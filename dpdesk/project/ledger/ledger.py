@@ -48,7 +48,7 @@ from dpdesk.project.ledger.records import (
     request_for_ledger,
 )
 from dpdesk.project.people import whoever
-from dpdesk.project.sql import kind_of, reading
+from dpdesk.project.sql import changed_object, kind_of, reading
 
 NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
 _FIELDS = "n, time, who, kind, body, previous, hash"
@@ -389,8 +389,5 @@ def _check(connection: sqlite3.Connection, known: Mapping[int, str]) -> LedgerCh
 
 
 def _guard_fault(connection: sqlite3.Connection) -> str:
-    found = connection.execute(
-        "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'entries'"
-    )
-    present = {str(row[0]) for row in found}
-    return "" if present.issuperset(SCHEMA[1:]) else "the guard against changes was taken away"
+    changed = changed_object(connection, SCHEMA)
+    return "" if changed is None else changed.reason

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
-from dpdesk.project.sql import kind_of, storage_problem
+from dpdesk.project.sql import ChangedObject, kind_of, storage_problem
 
 KEEP = (
     "Keep the file as evidence, and put back the newest whole copy: nothing is debited before, "
@@ -53,6 +53,16 @@ def no_reason(path: Path, account: str, limit: str) -> InputError:
         "away needs a reason.",
         hint="Say why, for the ledger and the audit log: `--reason TEXT`.",
         details={"key": "reason"},
+    )
+
+
+def changed(path: Path, found: ChangedObject) -> StorageError:
+    """The file holds something that acts by itself, or another table."""
+    return StorageError(
+        "ledger.damaged",
+        f"{path}: the ledger holds {found.words}; such a change can alter what is entered.",
+        hint=KEEP,
+        details={"path": str(path)},
     )
 
 

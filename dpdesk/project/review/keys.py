@@ -8,6 +8,7 @@ SHA-256 of the file with ``check`` left out: it tells a damaged file from a wron
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import secrets
 import unicodedata
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
     from dpdesk.io.safewrite import PartialKeeper
 
 SHORTEST_PASSPHRASE, LONGEST_PASSPHRASE = 12, 1024
+FEWEST_GUESSES = 10**10
+"""What a passphrase has to withstand: with Argon2id's cost of a guess, years of many computers."""
+_WEIGHED = 72
+"""How many characters of a passphrase are weighed, which takes time with their square."""
 PRIVATE_KIND = "dpdesk-private-key"
 _LARGEST_FILE = 64 * 1024
 _OPEN = frozenset({"person", "key", "fingerprint", "created", "signature"})
@@ -140,7 +145,8 @@ class KeyStore:
 
         Raises InputError ``person.name`` or ``key.passphrase-rule``, StorageError.
         """
-        name, secret = clean_person(person), checked_passphrase(passphrase)
+        name = clean_person(person)
+        secret = checked_passphrase(passphrase, name)
         seed = secrets.token_bytes(32)
         card = _own_card(name, seed, now or datetime.now(UTC))
         private_folder(self.folder)
@@ -257,21 +263,26 @@ class KeyStore:
         return card, raw
 
 
-def checked_passphrase(passphrase: str) -> bytes:
-    """The bytes of a passphrase for a new key: NFC, UTF-8.
+def checked_passphrase(passphrase: str, person: str = "") -> bytes:
+    """The bytes of a passphrase for a new key of ``person``: NFC, UTF-8.
 
     Raises InputError ``key.passphrase-rule`` when it is shorter than 12 characters, longer than
-    1,024 bytes, or one character over and over.
+    1,024 bytes, or when a program that knows common passwords, names, dates and keyboard rows would
+    find it within :data:`FEWEST_GUESSES` guesses (as zxcvbn estimates them).
     """
     text = unicodedata.normalize("NFC", passphrase)
+    secret = passphrase_bytes(passphrase)
     reason = ""
     if len(text) < SHORTEST_PASSPHRASE:
         reason = f"it has {len(text)} characters, expected at least {SHORTEST_PASSPHRASE}"
-    elif len(set(text.strip())) < 4:
-        reason = "it repeats the same few characters"
-    secret = passphrase_bytes(passphrase)
-    if len(secret) > LONGEST_PASSPHRASE:
+    elif len(secret) > LONGEST_PASSPHRASE:
         reason = f"it is longer than {LONGEST_PASSPHRASE:,} bytes"
+    elif (guesses := _guesses(text, person)) < FEWEST_GUESSES:
+        reason = (
+            f"a program finds it within about {guesses:,} guesses, expected at least "
+            f"{FEWEST_GUESSES:,}; common passwords, names, dates, keyboard rows and repetitions "
+            "count for little"
+        )
     if reason:
         raise InputError(
             "key.passphrase-rule",
@@ -279,6 +290,14 @@ def checked_passphrase(passphrase: str) -> bytes:
             hint="Take four or five words that have nothing to do with each other.",
         )
     return secret
+
+
+def _guesses(text: str, person: str) -> int:
+    """How many guesses a passphrase withstands, rounded down to a power of ten."""
+    from zxcvbn import zxcvbn
+
+    found = zxcvbn(text[:_WEIGHED], user_inputs=["dpdesk", *person.split()])
+    return int(10 ** math.floor(min(float(found["guesses_log10"]), 30)))
 
 
 def passphrase_bytes(passphrase: str) -> bytes:

@@ -20,7 +20,7 @@ from dpdesk.project.review.payloads import (
 )
 from dpdesk.project.review.permissions import own_ballots, require
 from dpdesk.project.review.state import ReviewState
-from dpdesk.project.review.texts import fold_person, is_hash, says_something, shown, text_fault
+from dpdesk.project.review.texts import is_hash, says_something, shown, text_fault
 from dpdesk.project.review.votes import Vote
 
 
@@ -119,7 +119,7 @@ def proposed_vote(state: ReviewState, card: Card) -> Vote:
     if state.current is None:
         raise ValueError("there is nothing to vote on")
     entry = state.trust.entry(card.fingerprint)
-    person = fold_person(entry.person if entry else card.person)
+    person = state.trust.identity(entry.person if entry else card.person)
     before = [
         (item.payload, ballot.vote)
         for item in state.rounds[: state.current.number - 1]

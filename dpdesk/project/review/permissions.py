@@ -107,7 +107,7 @@ def _reason(action: EventType, state: ReviewState, fingerprint: str) -> str:
 
 def _is_author(state: ReviewState, fingerprint: str) -> bool:
     entry = state.trust.entry(fingerprint)
-    return entry is not None and fold_person(entry.person) == state.author
+    return entry is not None and state.trust.identity(entry.person) == state.author
 
 
 def _submit(state: ReviewState, fingerprint: str) -> str:
@@ -155,7 +155,7 @@ def _review(action: EventType, state: ReviewState, current: Round, fingerprint: 
     if current.status not in _OPEN:
         return f"The review is over: it is {current.status.value}."
     entry = state.trust.entry(fingerprint)
-    person = fold_person(entry.person) if entry else ""
+    person = state.trust.identity(entry.person) if entry else ""
     if any(item.folded == person for item in current.ballots):
         return "Your vote is cast; it cannot be changed."
     if current.closed is not None:

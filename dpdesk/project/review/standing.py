@@ -44,8 +44,8 @@ def _standing(
     if entry is None:
         reason = f"the key {key} is not in this computer's list of trusted keys"
         return Standing(fold_person(event.signer.person), "signer.unknown", reason)
-    person = fold_person(entry.person)
-    if person != fold_person(event.signer.person):
+    person = trust.identity(entry.person)
+    if fold_person(entry.person) != fold_person(event.signer.person):
         reason = f"the key {key} is that of {entry.person} in the list of trusted keys"
         return Standing(person, "signer.name", reason)
     revoked = entry.revoked
@@ -82,7 +82,7 @@ def _vouched(
         other = trust.entry(later.signer.fingerprint)
         if other is None or other.revoked is not None:
             continue
-        name = fold_person(other.person)
-        if name != person and name == fold_person(later.signer.person):
+        same = fold_person(other.person) == fold_person(later.signer.person)
+        if same and trust.identity(other.person) != person:
             return True
     return False

@@ -1,8 +1,9 @@
 """The small words of a review: hashes, times, names of persons, comments; checked and compared.
 
-Names are compared in two ways. :func:`fold_person` decides who is the same person: form,
+Names are compared in three ways. :func:`fold_person` decides who is the same person: form,
 capitals and spaces do not matter. :func:`skeleton` decides which names a reader could take for one
-another, so that nobody joins a list under the letters of somebody else.
+another, so that no one joins a list under the letters of someone else. :func:`likeness` decides
+which names may be two spellings of one person's, who then has one vote.
 """
 
 from __future__ import annotations
@@ -103,6 +104,12 @@ def skeleton(name: str) -> str:
     """What is equal for two names that a reader could take for one another."""
     looks = unicodedata.normalize("NFKC", name).translate(_LOOKS).casefold().translate(_LOOKS)
     return " ".join(unicodedata.normalize("NFC", looks.replace("m", "rn")).split())
+
+
+def likeness(name: str) -> str:
+    """What is equal for two names that differ by dots, blanks, hyphens, accents or looks alone."""
+    parts = unicodedata.normalize("NFKD", skeleton(name))
+    return "".join(char for char in parts if char.isalnum())
 
 
 def _person_fault(text: str) -> str:

@@ -20,6 +20,7 @@ from dpdesk.project.review.texts import (
     fold_person,
     is_hex,
     is_person,
+    likeness,
     parse_time,
     shown,
     skeleton,
@@ -91,16 +92,45 @@ class TrustList:
         names = {fold_person(item.person): item.person for item in self.entries if not item.revoked}
         return tuple(names[key] for key in sorted(names))
 
+    @cached_property
+    def _first_spelling(self) -> Mapping[str, str]:
+        first: dict[str, str] = {}
+        for entry in self.entries:
+            first.setdefault(likeness(entry.person), fold_person(entry.person))
+        return first
+
+    def identity(self, person: str) -> str:
+        """Who a person is in a review: equal for all spellings of a name.
+
+        Names that differ by a dot, a blank or an accent count as one person, so that no one can
+        have two votes by two spellings.
+        """
+        return self._first_spelling.get(likeness(person), fold_person(person))
+
+    def spellings(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of names in the list that count as one person though they are spelt differently."""
+        first: dict[str, str] = {}
+        found: dict[tuple[str, str], None] = {}
+        for entry in self.entries:
+            other = first.setdefault(likeness(entry.person), entry.person)
+            if fold_person(other) != fold_person(entry.person):
+                found[other, entry.person] = None
+        return tuple(found)
+
     def add(self, card: Card, now: datetime) -> TrustList:
         """The list with one more key.
 
         Raises InputError ``trust.duplicate`` (the key is there already), ``trust.other-person``
         (it is there under another name), ``trust.look-alike`` (the name could be taken for that of
-        somebody else in the list).
+        someone else in the list, or is another spelling of it).
         """
         known = self.entry(card.fingerprint)
         if known is not None:
             raise _known(card.fingerprint, card.person, known)
+        for entry in self.entries:
+            alike = likeness(entry.person) == likeness(card.person)
+            if alike and fold_person(entry.person) != fold_person(card.person):
+                raise _look_alike(entry.person, card.person)
         added = TrustEntry(card.person, card.key, now.astimezone(UTC).replace(microsecond=0))
         return _without_look_alikes((*self.entries, added))
 
@@ -258,14 +288,18 @@ def _without_look_alikes(entries: Iterable[TrustEntry]) -> TrustList:
     for entry in _sorted(entries):
         other = found.setdefault(skeleton(entry.person), entry)
         if fold_person(other.person) != fold_person(entry.person):
-            raise InputError(
-                "trust.look-alike",
-                f"The names {other.person} and {entry.person} could be taken for one another, "
-                "but they are written with other letters.",
-                hint="If it is the same person, ask for a card with exactly the same name; "
-                "if not, ask for one with a name that nobody can mistake.",
-            )
+            raise _look_alike(other.person, entry.person)
     return TrustList(_sorted(entries))
+
+
+def _look_alike(one: str, other: str) -> InputError:
+    return InputError(
+        "trust.look-alike",
+        f"The names {one} and {other} could be taken for one another, but they are not written "
+        "with the same letters.",
+        hint="If it is the same person, ask for a card with exactly the same name; "
+        "if not, ask for one with a name that cannot be mistaken.",
+    )
 
 
 def _plain(entry: TrustEntry) -> dict[str, object]:

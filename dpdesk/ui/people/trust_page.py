@@ -9,7 +9,13 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QRadioButton, QWi
 
 from dpdesk.app.review.values import Card, TrustEntry, TrustList
 from dpdesk.ui.people.parts import Lines, Problem, button, labelled, note
-from dpdesk.ui.people.words import digits_problem, fingerprint_words, other_keys_words, trust_row
+from dpdesk.ui.people.words import (
+    digits_problem,
+    fingerprint_words,
+    other_keys_words,
+    spelling_words,
+    trust_row,
+)
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
@@ -38,6 +44,8 @@ class TrustPage(QWidget):
         layout.addWidget(self.grid)
         self._whole = note()
         layout.addWidget(self._whole)
+        self.spellings = note("", "caution")
+        layout.addWidget(self.spellings)
         layout.addWidget(self._build_bar())
         self.problem = Problem()
         layout.addWidget(self.problem)
@@ -61,6 +69,8 @@ class TrustPage(QWidget):
             self.tr("Added"),
             self.tr("Counts"),
         )
+        self.spellings.setText("\n".join(spelling_words(trust)))
+        self.spellings.setVisible(bool(self.spellings.text()))
         self.grid.lines.set_table(heads, [trust_row(one) for one in self._entries])
         if self._entries and self.grid.chosen < 0:
             self.grid.selectRow(0)

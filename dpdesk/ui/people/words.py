@@ -13,6 +13,7 @@ from dpdesk.app.review.values import (
     RevokedAs,
     StoredKey,
     TrustEntry,
+    TrustList,
     fingerprint_text,
     fold_person,
 )
@@ -68,6 +69,17 @@ def other_keys_words(card: Card, entries: Sequence[TrustEntry]) -> str:
     )
     digits = ", ".join(fingerprint_text(entry.fingerprint) for entry in others)
     return text.format(person=card.person, digits=digits)
+
+
+def spelling_words(trust: TrustList | None) -> list[str]:
+    """A sentence for each pair of names that count as one person."""
+    text = translate(
+        "People",
+        "△ {one} and {other} count as one person, since their names differ by dots, blanks or "
+        "accents alone. If they are two persons, one of them needs a card with another name.",
+    )
+    pairs = () if trust is None else trust.spellings()
+    return [text.format(one=one, other=other) for one, other in pairs]
 
 
 def rule_words() -> str:

@@ -427,3 +427,14 @@ except StorageError as error:
     whole, refused = said.splitlines()
     assert whole == "5 False True"
     assert refused == f"{bare / FILE}: the audit log could not be opened: permission denied."
+
+
+def test_a_log_with_a_foreign_trigger_is_not_written(tmp_path: Path) -> None:
+    with AuditLog.open_home(tmp_path) as log:
+        log.append("exported", "a.csv")
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.executescript(
+            "CREATE TRIGGER forget BEFORE INSERT ON audit BEGIN SELECT RAISE(IGNORE); END"
+        )
+    with pytest.raises(StorageError, match="the trigger `forget`, which DPDesk did not make"):
+        AuditLog.open_home(tmp_path)

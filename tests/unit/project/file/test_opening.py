@@ -275,3 +275,40 @@ def test_a_folder_is_never_replaced_by_a_project(desk: Desk, tmp_path: Path) -> 
         desk.write(tmp_path / "a.dpdesk")
     assert error.value.code == "out.folder"
     assert names(tmp_path) == ["a.dpdesk"]
+
+
+FOREIGN = {
+    "a trigger": "CREATE TRIGGER rename AFTER INSERT ON moments BEGIN "
+    "UPDATE moments SET label = 'another' WHERE id = new.id; END",
+    "a trigger that drops what is saved": "CREATE TRIGGER drop_it BEFORE INSERT ON moments "
+    "BEGIN SELECT RAISE(IGNORE); END",
+    "a view": "CREATE VIEW extra AS SELECT * FROM moments",
+    "an index": "CREATE UNIQUE INDEX one_label ON moments (label)",
+    "a table": "CREATE TABLE other (x)",
+    "another column": "ALTER TABLE candidates ADD COLUMN note",
+}
+
+
+@pytest.mark.parametrize("statement", FOREIGN.values(), ids=FOREIGN)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_project_with_an_object_of_another_making_is_not_opened_but_can_be_saved(
+    desk: Desk, tmp_path: Path, statement: str, read_only: bool
+) -> None:
+    path = tmp_path / "a.dpdesk"
+    desk.write(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(statement)
+    before = path.read_bytes()
+    with pytest.raises(StorageError, match="such a change can alter what is saved") as caught:
+        desk.open(path, read_only=read_only)
+    assert caught.value.code == "project.damaged"
+    assert caught.value.details["moments"] == 7
+    assert path.read_bytes() == before
+
+
+def test_statistics_of_the_database_are_no_change_of_a_project(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "a.dpdesk"
+    desk.write(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("ANALYZE")
+    assert desk.open(path).read_only is None

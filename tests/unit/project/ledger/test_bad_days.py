@@ -383,3 +383,24 @@ def test_an_input_error_names_what_was_found(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="expected a ledger of DPDesk"):
         open_here(tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER forget BEFORE INSERT ON entries BEGIN SELECT RAISE(IGNORE); END",
+        "CREATE TRIGGER copy AFTER INSERT ON entries BEGIN SELECT 1; END",
+        "DROP TRIGGER entries_no_change; CREATE TRIGGER entries_no_change AFTER INSERT ON entries "
+        "BEGIN SELECT 1; END",
+        "CREATE VIEW spent AS SELECT * FROM entries",
+    ],
+)
+def test_a_ledger_with_a_foreign_trigger_or_view_is_not_used(
+    tmp_path: Path, statement: str
+) -> None:
+    path = filled(tmp_path / "l.sqlite")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(statement)
+    with pytest.raises(StorageError, match="such a change can alter what is entered") as caught:
+        open_here(path)
+    assert caught.value.code == "ledger.damaged"

@@ -21,7 +21,7 @@ from dpdesk.project.review.payloads import (
 )
 from dpdesk.project.review.permissions import permissions
 from dpdesk.project.review.state import Status
-from dpdesk.project.review.trust import RevokedAs
+from dpdesk.project.review.trust import RevokedAs, TrustList
 from dpdesk.project.review.votes import CheckDecision, Decision, Outcome, Vote
 from tests.helpers.review_forging import (
     SECOND_AUTHOR,
@@ -39,11 +39,13 @@ from tests.helpers.reviewing import (
     NOON,
     POLICY,
     STRANGER,
+    TRUST,
     Play,
     approval,
     code,
     refusal,
     released,
+    signer,
     submission,
     trusting,
 )
@@ -132,6 +134,26 @@ def test_two_keys_of_one_person_are_not_two_reviewers() -> None:
     assert codes(play) == ["ballot.twice"]
     forge(play, BEN, Reveal(one.id, tuple(sorted([one.id, other.id])), nonce, vote))
     assert "reveal.early" in codes(play)
+
+
+def test_two_spellings_of_a_name_in_an_older_list_are_not_two_reviewers() -> None:
+    other = signer("B-é n")
+    older = TrustList((*TRUST.entries, *trusting(other).entries))
+    play = begun()
+    play.trust = older
+    forge(play, BEN, envelope(play, BEN)[0])
+    forge(play, other, envelope(play, other)[0])
+    assert codes(play) == ["ballot.twice"]
+    assert len(play.state.current.voters) < 2  # type: ignore[union-attr]
+
+
+def test_the_author_under_another_spelling_cannot_review() -> None:
+    other = signer("An. na")
+    play = begun()
+    play.trust = TrustList((*TRUST.entries, *trusting(other).entries))
+    assert permissions(play.state, other.card)[EventType.START].reason.startswith("The author")
+    forge(play, other, envelope(play, other)[0])
+    assert codes(play) == ["review.author"]
 
 
 @pytest.mark.parametrize("key", [AUTHOR, SECOND_AUTHOR])

@@ -12,6 +12,7 @@ from dpdesk.project.review.texts import (
     fold_person,
     is_hash,
     is_person,
+    likeness,
     parse_time,
     says_something,
     shown,
@@ -131,3 +132,22 @@ def test_a_comment_without_a_letter_says_nothing(comment: str) -> None:
 def test_shown_texts_fit_any_terminal() -> None:
     assert shown("a\x1b[31mb", 40) == "a\\x1b[31mb"
     assert len(shown("x" * 500)) == 80
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Anna Weber", "Anna. Weber"),
+        ("Anna Weber", "AnnaWeber"),
+        ("Anna-Maria Weber", "Anna Maria Weber"),
+        ("José Ruiz", "Jose Ruiz"),
+        ("A. B. Weber", "AB Weber"),
+        ("Nora Alan", "Nora AIan"),
+    ],
+)
+def test_spellings_of_a_name_are_alike(one: str, other: str) -> None:
+    assert likeness(one) == likeness(other)
+
+
+def test_other_names_are_not_alike() -> None:
+    assert len({likeness(name) for name in ("Anna Weber", "Anne Weber", "Ann Webera")}) == 3

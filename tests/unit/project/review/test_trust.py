@@ -145,3 +145,18 @@ def test_the_store_adds_revokes_exports_and_imports(tmp_path: Path, keeper: Work
     with pytest.raises(InputError) as caught:
         here.load()
     assert code_of(caught) == "file.kind"
+
+
+@pytest.mark.parametrize("name", ["Ben. Ott", "BenOtt", "Bén Ott"])
+def test_another_spelling_of_a_person_in_the_list_is_refused(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        trusting(signer("Ben Ott")).add(signer(name).card, NOON)
+    assert code_of(caught) == "trust.look-alike"
+
+
+def test_spellings_that_an_older_list_holds_count_as_one_person() -> None:
+    entries = [trusting(signer(name)).entries[0] for name in ("Ben Ott", "Ben. Ott", "Clara Uhl")]
+    trust = TrustList(tuple(entries))
+    read = parse_trust(trust.merged(TrustList()).to_bytes(), "list")
+    assert read.identity("Ben. Ott") == read.identity("Ben Ott") != read.identity("Clara Uhl")
+    assert {frozenset(pair) for pair in read.spellings()} == {frozenset(("Ben Ott", "Ben. Ott"))}
