@@ -92,7 +92,7 @@ def write_hierarchy(
     # What could make the reader choose another delimiter is quoted too.
     special = {'"', "\r", "\n", "\ufeff", *DELIMITERS}
     lines = (delimiter.join(_quoted(field, special) for field in row) for row in hierarchy.rows())
-    write_text(path, "".join(f"{line}\n" for line in lines), "hierarchy", keeper)
+    write_text(path, "".join(f"{line}\n" for line in lines), "hierarchy", keeper, follow=True)
 
 
 def _quoted(field: str, special: set[str]) -> str:

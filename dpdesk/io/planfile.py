@@ -53,7 +53,8 @@ def write_plan(plan: Plan, path: Path, keeper: PartialKeeper) -> None:
     Raises StorageError ``plan.unwritable``.
     """
     is_json = path.suffix.lower() == ".json"
-    write_text(path, (plan_as_json if is_json else plan_as_toml)(plan), "plan", keeper)
+    text = (plan_as_json if is_json else plan_as_toml)(plan)
+    write_text(path, text, "plan", keeper, follow=True)
 
 
 def plan_as_toml(plan: Plan) -> str:

@@ -87,21 +87,30 @@ def sync_folder(path: Path) -> None:
 
 
 @contextmanager
-def replacing(target: Path, keeper: PartialKeeper) -> Iterator[Path]:
+def replacing(target: Path, keeper: PartialKeeper, *, follow: bool = False) -> Iterator[Path]:
     """Give a path to write to; when the block ends well the file takes the place of ``target``.
 
-    A link is followed, a file that is replaced keeps its permissions, and missing folders above it
-    are made. On any error ``target`` is as it was and nothing is left beside it; errors name
-    ``target`` as it was given.
+    A link is refused, since someone else may have put it there to lead the file astray; with
+    ``follow``, for documents that people keep themselves, it is followed. A file that is replaced
+    keeps its permissions, and missing folders above it are made. On any error ``target`` is as it
+    was and nothing is left next to it; errors name ``target`` as it was given.
 
     Raises
     ------
     InputError
-        ``out.folder``: ``target`` is a folder.
+        ``out.folder``: ``target`` is a folder; ``out.link``: it is a link.
     StorageError
         The disk refused.
     """
-    place = Path(os.path.realpath(target))
+    leads = Path(os.path.realpath(target))
+    # Of a link that comes up after this look the rename takes the place; it is not followed either.
+    place = leads if follow else Path(os.path.realpath(target.parent), target.name)
+    if target.is_symlink() and not follow:
+        raise InputError(
+            "out.link",
+            f"{target}: is a link to {leads}, expected a file of its own.",
+            hint="Name the place that it leads to if the file belongs there, or remove the link.",
+        )
     if place.is_dir():
         raise InputError("out.folder", f"{target}: is a folder, expected the name of a file.")
     with told_of(target, place):

@@ -88,13 +88,15 @@ def _undecodable(path: Path, code: str, raw: bytes, error: UnicodeDecodeError) -
     )
 
 
-def write_text(path: Path, text: str, code: str, keeper: PartialKeeper) -> None:
+def write_text(
+    path: Path, text: str, code: str, keeper: PartialKeeper, *, follow: bool = False
+) -> None:
     """Write ``text`` as UTF-8, see :func:`replacing`; the old file stays on any failure.
 
     Raises StorageError ``{code}.unwritable``.
     """
     try:
-        with replacing(path, keeper) as fresh:
+        with replacing(path, keeper, follow=follow) as fresh:
             write_new(fresh, text.encode("utf-8"))
     except DpdeskError as error:
         raise StorageError(f"{code}.unwritable", error.sentence, hint=error.hint) from error

@@ -281,3 +281,37 @@ def test_a_replaced_file_appears_whole_or_stays_as_it_was(
 def test_a_folder_is_no_target_for_a_file(tmp_path: Path, workspace: Workspace) -> None:
     with pytest.raises(InputError), safewrite.replacing(tmp_path, workspace):
         pass
+
+
+@pytest.mark.parametrize("leads", ["there.csv", "gone.csv"])
+def test_a_file_is_not_written_through_a_link_unless_asked(
+    tmp_path: Path, workspace: Workspace, leads: str
+) -> None:
+    (tmp_path / "there.csv").write_text("old")
+    link = tmp_path / "link.csv"
+    link.symlink_to(tmp_path / leads)
+    refused = pytest.raises(InputError, match=f"is a link to .*{leads}")
+    with refused as caught, safewrite.replacing(link, workspace):
+        pytest.fail("nothing may be written")
+    assert caught.value.code == "out.link"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix) == [
+        "link.csv",
+        "there.csv",
+    ]
+    with safewrite.replacing(link, workspace, follow=True) as fresh:
+        fresh.write_text("new")
+    assert link.is_symlink()
+    assert (tmp_path / leads).read_text() == "new"
+
+
+def test_a_link_that_comes_up_while_a_file_is_written_is_replaced_and_not_followed(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    elsewhere, out = tmp_path / "elsewhere", tmp_path / "out.csv"
+    elsewhere.write_text("old")
+    with safewrite.replacing(out, workspace) as fresh:
+        fresh.write_text("new")
+        out.symlink_to(elsewhere)
+    assert elsewhere.read_text() == "old"
+    assert not out.is_symlink()
+    assert out.read_text() == "new"
