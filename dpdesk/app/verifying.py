@@ -205,7 +205,7 @@ class _Checker:
 
     def _table(self, method: RowsMethod) -> PublishedCsv | None:
         path = self._found.public / MICRODATA
-        if path.is_symlink() or not path.is_file():
+        if path.is_symlink() or not path.is_file() or path in self._found.unread:
             return None
         try:
             published = PublishedCsv(path, self._token)

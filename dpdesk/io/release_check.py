@@ -45,6 +45,8 @@ _MISSING, _LINK = "is missing", "is a link, expected a folder"
 _WRONG_KIND = "is a link, a folder or a device, expected a file"
 CLOCKS_DIFFER = timedelta(seconds=300)
 """How far the clock of the computer that made a release may be ahead of this one's."""
+LARGEST_INTERNAL = 1 << 30
+"""The most bytes of a file of the internal part: reports hold no rows."""
 _TEXTS = ("dpdesk", "created", "title", "method", "commitment")
 _TABLES = ("parameters", "guarantee", "result", "files")
 
@@ -53,7 +55,8 @@ _TABLES = ("parameters", "guarantee", "result", "files")
 class ReleaseFiles:
     """What was found in a release folder; ``internal`` is None for a public part alone.
 
-    ``manifest`` and ``evidence`` are None when they are missing or unreadable.
+    ``manifest`` and ``evidence`` are None when they are missing or unreadable. ``unread`` are files
+    far larger than they are said to be: nothing of them may be read.
     """
 
     root: Path
@@ -63,6 +66,7 @@ class ReleaseFiles:
     evidence: dict[str, object] | None = None
     failures: list[Failure] = field(default_factory=list)
     sealed: bool = False
+    unread: set[Path] = field(default_factory=set)
 
     def fail(self, path: Path, reason: str) -> None:
         """Note what is wrong with a file, once."""
@@ -181,10 +185,13 @@ def _check_listed(
         found.fail(place, f"gives no hash and size for {name}")
         return
     path = found.public / name
-    actual = _hash(found, path, token)
+    actual = _size(path)
     if actual is None:
         return
-    if actual != (wanted, size):
+    if actual > _most_read(int(size)):
+        found.unread.add(path)
+        found.fail(path, f"has {actual:,} bytes, but the manifest names {size:,}; it was not read")
+    elif _hash(found, path, token) != (wanted, size):
         found.fail(path, "was changed: its bytes are not those that the manifest names")
 
 
@@ -261,8 +268,14 @@ def _check_seal(
         return
     for name in sorted(wanted):
         path = found.root / name
-        actual = _hash(found, path, token) if path.exists() else None
-        if actual is not None and actual[0] != files[name]:
+        actual = _size(path)
+        if actual is not None and actual > LARGEST_INTERNAL:
+            found.unread.add(path)
+            most = f"{LARGEST_INTERNAL:,}"
+            found.fail(path, f"has {actual:,} bytes, expected at most {most}; it was not read")
+            continue
+        hashed = _hash(found, path, token)
+        if hashed is not None and hashed[0] != files[name]:
             found.fail(path, "was changed: its hash is not the one in the seal")
     found.sealed = len(found.failures) == before
 
@@ -343,6 +356,20 @@ def _hash(found: ReleaseFiles, path: Path, token: CancelToken) -> tuple[str, int
     except OSError as error:
         found.fail(path, f"cannot be read ({error.strerror or type(error).__name__})")
         return None
+
+
+def _size(path: Path) -> int | None:
+    """The bytes of a plain file by its entry in the folder; None when there is none."""
+    try:
+        facts = path.lstat()
+    except (OSError, ValueError):
+        return None
+    return facts.st_size if stat.S_ISREG(facts.st_mode) else None
+
+
+def _most_read(listed: int) -> int:
+    """How large a file may be to be read although it was changed: to say what else is wrong."""
+    return 2 * listed + (1 << 20)
 
 
 def is_listed_file(path: Path) -> bool:

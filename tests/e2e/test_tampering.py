@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpdesk.app import verifying
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.verifying import verify_release
@@ -19,6 +20,8 @@ from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
+from dpdesk.io import release_check
+from dpdesk.io.safewrite import hash_file
 from tests.helpers import releases as town
 from tests.helpers.forging import canonical, manifest_of, places, seal_again
 
@@ -180,6 +183,25 @@ def test_in_a_public_part_alone_every_listed_file_is_compared(
         assert named(verify(copy / "public"), name)
     path.unlink()
     assert named(verify(copy / "public"), name)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_far_larger_than_it_is_said_to_be_is_never_read(
+    copy: Path, verify: Callable[..., VerifyReport], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hole of 256 GiB costs no room on the disk, but hours and all memory to whoever reads it."""
+    with (copy / name).open("r+b") as file:
+        file.truncate(1 << 38)
+
+    def hashed(path: Path, token: CancelToken) -> tuple[str, int]:
+        assert path.stat().st_size < 1 << 30
+        return hash_file(path, token)
+
+    monkeypatch.setattr(release_check, "hash_file", hashed)
+    monkeypatch.setattr(verifying, "hash_file", hashed)
+    assert named(verify(copy), name)
+    if name.startswith("public/"):
+        assert named(verify(copy / "public"), name.removeprefix("public/"))
 
 
 @pytest.mark.parametrize("name", FILES)
