@@ -32,11 +32,13 @@ class AppContext(Closing):
         """
         from dpdesk.core.graver import use_tool
         from dpdesk.engine.methods import default_registry
+        from dpdesk.io.formats.databases.hosts import use_home
         from dpdesk.io.four_ti_two import FourTiTwo
         from dpdesk.io.workspace import Workspace
 
         workspace = Workspace.open(home)
         use_tool(workspace, FourTiTwo(workspace))
+        use_home(workspace.home)
         return cls(workspace.home, workspace, default_registry())
 
     def close(self) -> None:

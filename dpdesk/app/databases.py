@@ -6,12 +6,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+from dpdesk.app.context import AppContext
+from dpdesk.app.recording import mention
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.formats.request import OfferedTable, ReadRequest
 
-__all__ = ["Address", "OfferedTable", "keep_password", "offered_tables", "place_of"]
+__all__ = [
+    "Address",
+    "OfferedTable",
+    "confirm_host",
+    "confirm_typed",
+    "confirmed_hosts",
+    "forget_host",
+    "keep_password",
+    "offered_tables",
+    "place_of",
+]
 
 _PORTS = range(1, 65_536)
 
@@ -79,16 +91,63 @@ def keep_password(url: str, password: str) -> None:
         keep(url, password)
 
 
+def confirmed_hosts(context: AppContext) -> tuple[str, ...]:
+    """The database servers that were confirmed on this computer. Raises StorageError."""
+    from dpdesk.io.formats.databases.hosts import HostList
+
+    return tuple(sorted(HostList(context.home).load()))
+
+
+def confirm_host(context: AppContext, host: str, report: Report) -> str:
+    """Let plans read from a server; the server as it is kept. Logged.
+
+    Raises InputError ``database.host``, StorageError.
+    """
+    from dpdesk.io.formats.databases.hosts import HostList, parse_host
+
+    name = parse_host(host)
+    HostList(context.home).change(context.workspace, add=name)
+    mention(context, "changed", name, report, {"what": "database server confirmed"})
+    return name
+
+
+def forget_host(context: AppContext, host: str, report: Report) -> str:
+    """Confirm a server no more; the server. Raises InputError ``database.host``, StorageError."""
+    from dpdesk.io.formats.databases.hosts import HostList, parse_host
+
+    name = parse_host(host)
+    if name not in confirmed_hosts(context):
+        raise InputError("database.host", f"{name} is not a confirmed database server.")
+    HostList(context.home).change(context.workspace, remove=name)
+    mention(context, "changed", name, report, {"what": "database server no longer confirmed"})
+    return name
+
+
+def confirm_typed(context: AppContext, url: str, report: Report) -> None:
+    """Confirm the servers of an address that a person typed, in order to connect to it.
+
+    Raises InputError ``database.address``, StorageError.
+    """
+    from dpdesk.io.formats.databases.hosts import unconfirmed
+
+    for host in unconfirmed(url):
+        confirm_host(context, host, report)
+
+
 def offered_tables(
     url: str, password: str, token: CancelToken, report: Report
 ) -> tuple[OfferedTable, ...]:
     """The tables and views that may be read there, with about how many rows.
 
-    Raises StorageError ``database.password`` and ``database.unreachable``, Cancelled at once.
+    The server must be confirmed; see :func:`confirm_typed`. Raises InputError
+    ``database.unconfirmed``, ``database.tls``, StorageError ``database.password`` and
+    ``database.unreachable``, Cancelled at once.
     """
+    from dpdesk.io.formats.databases.hosts import refuse_unconfirmed
     from dpdesk.io.formats.databases.passwords import password_of
     from dpdesk.io.formats.process import read_in_process
 
+    refuse_unconfirmed(url)
     known = password or password_of(url)
     request = ReadRequest(url, "", "postgresql", password=known, listing=True)
     return read_in_process(request, "the database", token, lambda made: None).tables

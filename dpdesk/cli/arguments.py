@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from dpdesk import __version__
 from dpdesk.cli.buy.grammar import add_buy
+from dpdesk.cli.databases.grammar import add_databases
 from dpdesk.cli.grammar import add_json
 from dpdesk.cli.ledger.grammar import add_ledger
 from dpdesk.cli.parser import Parser
@@ -36,6 +37,7 @@ COMMANDS = (
     "review",
     "ledger",
     "pseudonyms",
+    "databases",
 )
 DEMO_FOLDER = "demo-release"
 
@@ -76,6 +78,7 @@ def build_parser() -> Parser:
     add_review(_add(commands, "review", "sign off a release: keys, submission, votes, release"))
     add_ledger(_add(commands, "ledger", "show and limit what privacy budget was spent on whom"))
     add_pseudonyms(_add(commands, "pseudonyms", "make and keep the keys of pseudonyms"))
+    add_databases(_add(commands, "databases", "say which database servers plans may read from"))
     return parser
 
 

@@ -282,4 +282,5 @@ _COMMANDS: Mapping[str, Command] = {
     "review": _action,
     "ledger": _action,
     "pseudonyms": _action,
+    "databases": _action,
 }

@@ -172,7 +172,9 @@ class SideWindows(QObject):
     def show_database(self) -> None:
         """Show the window in which a table of a server is chosen."""
         if self.database is None:
-            self.database = DatabaseWindow(self._bench.hub, self._theme, self._window)
+            self.database = DatabaseWindow(
+                self._bench.context, self._bench.hub, self._theme, self._window
+            )
             self.database.chosen.connect(self.sourceAsked)
         problem = self._bench.open_problem
         work = self._bench.work if problem is None else problem.work

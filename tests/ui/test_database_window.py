@@ -49,8 +49,10 @@ def _no_password_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def window(qtbot: QtBot, hub: JobHub, theme: ThemeManager, server: str) -> DatabaseWindow:
-    made = DatabaseWindow(hub, theme)
+def window(
+    qtbot: QtBot, context: AppContext, hub: JobHub, theme: ThemeManager, server: str
+) -> DatabaseWindow:
+    made = DatabaseWindow(context, hub, theme)
     qtbot.addWidget(made)
     made.present(SourceSpec(server, table="people"))
     return made

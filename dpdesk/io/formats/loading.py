@@ -14,6 +14,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import parquet_source, query
 from dpdesk.io.failures import disagreement
+from dpdesk.io.formats.databases.hosts import refuse_unconfirmed
 from dpdesk.io.formats.databases.passwords import password_of
 from dpdesk.io.formats.numbers import texts_sql
 from dpdesk.io.formats.process import read_in_process
@@ -82,6 +83,8 @@ def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadR
     def below(name: str | None) -> str | None:
         return None if name is None else str(Path(base, Path(name).expanduser()).absolute())
 
+    if spec.is_url:
+        refuse_unconfirmed(spec.path)
     return ReadRequest(
         path=spec.path if spec.is_url else str(path),
         target=str(target),

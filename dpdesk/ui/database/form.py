@@ -31,7 +31,9 @@ class ConnectionForm(QFrame):
             note(
                 self.tr(
                     "The password is kept in memory until the program ends, and written nowhere, "
-                    "not into plans either. Left empty, it comes from PGPASSWORD or ~/.pgpass."
+                    "not into plans either. Left empty, it comes from PGPASSWORD or ~/.pgpass. "
+                    "Connecting confirms the server for plans on this computer; to another "
+                    "computer nothing is sent without TLS."
                 )
             )
         )

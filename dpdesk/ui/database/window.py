@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
+from dpdesk.app.context import AppContext
 from dpdesk.app.databases import Address, keep_password
 from dpdesk.core.errors import InputError
 from dpdesk.core.plan import SourceSpec
@@ -29,9 +30,15 @@ class DatabaseWindow(QWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, hub: JobHub, theme: ThemeManager, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        context: AppContext,
+        hub: JobHub,
+        theme: ThemeManager,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent, Qt.WindowType.Window)
-        self._hub = hub
+        self._context, self._hub = context, hub
         self._url = ""
         set_look(self, "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -129,7 +136,7 @@ class DatabaseWindow(QWidget):
         title = self.tr("Connecting")
         job = self._hub.latest(tasks.LIST).query(
             title,
-            tasks.ListTables(url, self.form.password.text()),
+            tasks.ListTables(self._context, url, self.form.password.text()),
             done=self._on_listed,
             failed=self._on_failed,
             cancelled=self._on_cancelled,

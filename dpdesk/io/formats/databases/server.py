@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.io.formats.databases.hosts import safe_parameters
 from dpdesk.io.formats.request import OfferedTable, ReadRequest
 
 _SETTINGS = (
@@ -48,12 +49,12 @@ def connect(request: ReadRequest) -> Any:
     """A connection that can only read.
 
     Raises StorageError ``database.password`` or ``database.unreachable``, InputError
-    ``source.query``.
+    ``source.query``, ``database.address``, ``database.tls``.
     """
     import psycopg
 
     name = server_name(request.path)
-    more: dict[str, Any] = {}
+    more = safe_parameters(request.path)
     if request.password is not None:
         more["password"] = request.password
     try:
