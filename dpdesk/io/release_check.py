@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import TypeGuard
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
@@ -188,7 +189,7 @@ def _check_listed(
     actual = _size(path)
     if actual is None:
         return
-    if actual > _most_read(int(size)):
+    if actual > _most_read(size):
         found.unread.add(path)
         found.fail(path, f"has {actual:,} bytes, but the manifest names {size:,}; it was not read")
     elif _hash(found, path, token) != (wanted, size):
@@ -392,7 +393,7 @@ def _is_hash(value: object) -> bool:
     return isinstance(value, str) and _HEX.fullmatch(value) is not None
 
 
-def _is_count(value: object) -> bool:
+def _is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST_COUNT
 
 
