@@ -45,7 +45,7 @@ class SourceFormat:
     keys: tuple[str, ...]
 
 
-_EVERY = ("missing",)
+_EVERY = ("missing", "empty_rows")
 _DATABASE = (*_EVERY, "table", "query")
 FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
     {

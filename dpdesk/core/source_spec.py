@@ -11,8 +11,13 @@ from urllib.parse import urlsplit
 from dpdesk.core.errors import InputError
 from dpdesk.core.plan_keys import check_known, invalid, missing_key, text_of
 
-_TEXT_KEYS = ("delimiter", "encoding", "decimal", "quote", "table", "query", "metadata", "catalog")
+_TEXT_KEYS = (
+    *("delimiter", "encoding", "decimal", "quote", "empty_rows"),
+    *("table", "query", "metadata", "catalog"),
+)
 _KEYS = ("path", *_TEXT_KEYS, "header", "columns", "widths", "missing")
+SKIP, KEEP = EMPTY_ROWS = ("skip", "keep")
+"""What ``empty_rows`` may say of rows without any value."""
 _COLUMN_KEYS = ("name", "start", "width", "decimals")
 _NO_QUOTES = ",;\t| \r\n"
 _SCHEMES = ("postgresql", "postgres")
@@ -44,6 +49,7 @@ class SourceSpec:
 
     ``missing`` lists the texts that stand for a missing value; the default is the empty field only,
     an empty tuple says that nothing is missing. ``quote`` may be the empty string (no quoting).
+    ``empty_rows`` is one of `EMPTY_ROWS`; None is ``"skip"``.
     ``table`` names a table of a database or a sheet of a workbook, ``query`` a statement to read
     from instead; ``columns`` describes the lines of a fixed-width text, ``metadata`` an ARGUS file
     that does so, ``catalog`` a SAS file of value labels.
@@ -55,6 +61,7 @@ class SourceSpec:
     decimal: str | None = None
     quote: str | None = None
     header: bool | None = None
+    empty_rows: str | None = None
     missing: tuple[str, ...] = ("",)
     table: str | None = None
     query: str | None = None
@@ -154,6 +161,8 @@ def _check_characters(given: Mapping[str, str], place: str) -> None:
     quote = given.get("quote", "")
     if quote and (quote.isalnum() or quote in _NO_QUOTES or quote == given.get("delimiter")):
         raise invalid("quote", quote, "a quote such as `\"` or `'`, or an empty text", place)
+    if given.get("empty_rows", SKIP) not in EMPTY_ROWS:
+        raise invalid("empty_rows", given["empty_rows"], "`skip` or `keep`", place)
     if given.get("delimiter") == "":
         raise invalid("delimiter", "", "one character", place)
     if "decimal" in given and given["decimal"] not in (".", ","):

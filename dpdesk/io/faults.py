@@ -126,8 +126,9 @@ def mixed_encodings(name: str, dialect: Dialect, result: ScanResult) -> InputErr
 def _after_quote(name: str, dialect: Dialect, result: ScanResult) -> InputError:
     return InputError(
         "csv.after-quote",
-        f"{name}, line {result.line}, {_column(dialect, result.column)}: found text after a closing "
-        f"quote ({dialect.quote}), expected {shown_delimiter(dialect.delimiter)} or a line end.",
+        f"{name}, line {result.line}, {_column(dialect, result.column)}: found text after a "
+        f"closing quote ({dialect.quote}), expected {shown_delimiter(dialect.delimiter)} or a line "
+        "end.",
         hint="A quote inside a quoted value is written twice; a backslash does not protect it.",
         details=_details(result, dialect),
     )

@@ -7,11 +7,18 @@ from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_spec import KEEP
 from dpdesk.io.csvload import column_names
+from dpdesk.io.emptyrows import is_empty
 from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding
 from dpdesk.io.source import Stretch, text_of
+
+_LEFT_OUT = (
+    "Rows without any value are left out, since they are no persons; "
+    'write `empty_rows = "keep"` under [source] to keep them.'
+)
 
 
 def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
@@ -20,6 +27,15 @@ def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
     What stands in the way is the preview's ``problem``. A fault further down in the file shows
     only when it is loaded.
     """
+    found = _preview(spec, base)
+    rows = tuple(row for row in found.rows if not is_empty(row))
+    if spec.empty_rows == KEEP or len(rows) == len(found.rows):
+        return found
+    notes = (*found.reading.notes, _LEFT_OUT)
+    return replace(found, rows=rows, reading=replace(found.reading, notes=notes))
+
+
+def _preview(spec: SourceSpec, base: Path) -> SourcePreview:
     try:
         path = resolve_source(spec, base)
         file_format = format_of(spec, path)

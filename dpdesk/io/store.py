@@ -22,6 +22,7 @@ from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount
 from dpdesk.io.coding import DATA, Column, code_columns
 from dpdesk.io.csvload import Loaded, load_csv
 from dpdesk.io.database import connect, query
+from dpdesk.io.emptyrows import without_empty_rows
 from dpdesk.io.failures import private_error
 from dpdesk.io.missing import note_empty
 from dpdesk.io.parquetload import load_parquet
@@ -84,6 +85,7 @@ class DataStore:
         con = connect(spill)
         try:
             loaded = _load(con, path, base, spec, workspace, token, report)
+            loaded = without_empty_rows(con, loaded, spec, path, token)
             columns = code_columns(con, loaded.names, loaded.rows, path, token, report)
             told = note_empty(con, columns, spec.missing, path, token)
         except BaseException:

@@ -31,8 +31,8 @@ class FixedWidthReader:
     """A text of described columns; see :class:`~dpdesk.io.formats.table.TableReader`.
 
     Blanks around a value are no part of it. A line that ends before a column gives it the empty
-    text, which is noted, and so is what stands between the columns or in two of them; blank lines
-    are no rows, which is noted too.
+    text, which is noted, and so is what stands between the columns or in two of them. A blank line
+    is a row without any value.
     """
 
     def __init__(self, request: ReadRequest) -> None:
@@ -43,7 +43,6 @@ class FixedWidthReader:
         self._columns = columns
         self._last = max(column.start - 1 + column.width for column in columns)
         self._gaps = [] if self._separator else self._checked_places()
-        self._blank, self._first_blank = 0, 0
         self.variables = tuple(column.variable for column in columns)
         self._decimals = [column.decimals for column in request.columns] or [None] * len(columns)
         head, _ = read_head(self._path)
@@ -114,20 +113,14 @@ class FixedWidthReader:
         import pyarrow as pa
 
         take = self._fields if self._separator else self._cut
-        rows = (take(number, line) for number, line in self._lines())
+        nothing = [""] * len(self._columns)
+        rows = (take(number, line) if line.strip() else nothing for number, line in self._lines())
         for batch in iter(lambda: list(islice(rows, _ROWS)), []):
             kept = batch if limit is None else batch[:limit]
             limit = None if limit is None else limit - len(kept)
             yield tuple(Values(pa.array(texts, pa.string())) for texts in zip(*kept, strict=True))
             if limit == 0:
                 break
-        if self._blank:
-            lines = "blank line was" if self._blank == 1 else "blank lines were"
-            self.notes.add(
-                "blank",
-                f"{self._blank:,} {lines} skipped, the first on line {self._first_blank:,}; a "
-                "blank line is no row.",
-            )
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         number = 0
@@ -136,11 +129,8 @@ class FixedWidthReader:
                 text = line.rstrip("\n").rstrip("\x1a")
                 if "\0" in text:
                     raise self._fault(number, "found a NUL character, expected text")
-                if text.strip():
+                if text.strip() or "\x1a" not in line:
                     yield number, text
-                elif "\x1a" not in line:
-                    self._blank += 1
-                    self._first_blank = self._first_blank or number
         except UnicodeDecodeError:
             what = f"found bytes that are no text in the encoding {self.encoding}"
             raise self._fault(number + 1, what, "encoding.undecodable") from None

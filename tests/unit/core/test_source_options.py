@@ -28,6 +28,7 @@ VALUES = {
     "decimal": ",",
     "quote": "'",
     "header": False,
+    "empty_rows": "keep",
     "missing": ("", "?"),
     "table": "people",
     "query": "SELECT * FROM data",

@@ -37,7 +37,7 @@ class WorkbookReader:
 
     The first row with a value is the header, unless the plan says that there is none. Cells give
     their values, not what their format shows of them; formulas the value that was last computed.
-    Rows without any value are no rows; hidden rows are rows.
+    Hidden rows are rows, and so are rows without any value between others.
     """
 
     encoding = "utf-8"
@@ -74,6 +74,7 @@ class WorkbookReader:
         if first is None:
             raise InputError("read.no-rows", f"{self._path.name}: the sheet holds no value.")
         self._first, header = first
+        self._header = request.header
         if request.header is False:
             self._left = chain([first], self._left)
             columns = [f"column_{j + 1}" for j in range(len(header))]
@@ -134,7 +135,7 @@ class WorkbookReader:
         """The rows in the order of the sheet."""
         import pyarrow as pa
 
-        rows = (self._texts(number, row) for number, row in self._left)
+        rows = self._table_rows()
         done = 0
         while limit is None or done < limit:
             batch = list(islice(rows, _ROWS if limit is None else min(_ROWS, limit - done)))
@@ -144,6 +145,15 @@ class WorkbookReader:
             if self.rows is not None and done > self.rows:
                 self.rows = None  # the sheet stated a wrong size
             yield tuple(Values(pa.array(texts, pa.string())) for texts in zip(*batch, strict=True))
+
+    def _table_rows(self) -> Iterator[list[str]]:
+        """The rows below the header, those without any value among them, up to the last value."""
+        last = self._first - (self._header is False)
+        for number, row in self._left:
+            for _ in range(number - last - 1):
+                yield [""] * len(self.variables)
+            last = number
+            yield self._texts(number, row)
 
     def _texts(self, number: int, row: list[str | None]) -> list[str]:
         width = len(self.variables)

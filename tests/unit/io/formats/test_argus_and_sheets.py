@@ -288,11 +288,12 @@ def test_characters_beside_the_columns_of_a_text_are_noted(
     (tmp_path / "a.dat").write_bytes(b" 1 345\n\n 12345\n      \n81 345\n\x1a")
     store = opened(tmp_path / "a.dat", workspace, columns=columns)
     assert store.page(0, 9) == (("1", "345", "4"),) * 3
-    assert store.reading.notes[:3] == (
+    assert store.reading.notes == (
         "The columns `B` and `C` overlap from position 5 on; what stands there is read into both.",
         "Line 3 has a character at position 3, where no column is described; what stands there is "
         "not read. There are 2 such values.",
-        "2 blank lines were skipped, the first on line 2; a blank line is no row.",
+        "2 rows hold no value and were left out, since they are no persons, the first is row 2; "
+        'write `empty_rows = "keep"` under [source] to keep them.',
     )
     store.close()
 

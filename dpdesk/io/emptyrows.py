@@ -1,0 +1,104 @@
+"""Rows without any value: one rule for every kind of source, and a sentence that states it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.source_spec import KEEP, SourceSpec
+from dpdesk.io.csvload import RAW, Loaded
+from dpdesk.io.database import query
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_AT_ONCE = 500
+_EMPTY, _FULL = "empty_rows", "rows_with_values"
+
+
+def is_empty(row: Iterable[str]) -> bool:
+    """Whether no field of a row holds more than blanks."""
+    return not any(text.strip(" \t") for text in row)
+
+
+def without_empty_rows(
+    con: DuckDBPyConnection, loaded: Loaded, spec: SourceSpec, path: Path, token: CancelToken
+) -> Loaded:
+    """Leave rows without any value out of the table ``raw``, unless the source keeps them.
+
+    A row is empty when no field holds more than blanks (:func:`is_empty`). Either way a note tells
+    how many there are. Raises InputError ``read.no-rows`` when no other row is there; Cancelled.
+    """
+    found, first = _listed(con, len(loaded.names), path, token)
+    kept = spec.empty_rows == KEEP
+    if found and not kept and found == loaded.rows:
+        raise InputError(
+            "read.no-rows",
+            f"{path.name}: found {loaded.rows:,} rows, none of which holds a value.",
+            hint='Write `empty_rows = "keep"` under [source] if such rows are persons all the '
+            "same.",
+            details={"rows": loaded.rows},
+        )
+    with query(con, token, path) as cursor:
+        if found and not kept:
+            cursor.execute(
+                f"CREATE TABLE {_FULL} AS SELECT * FROM {RAW} "
+                f"WHERE rowid NOT IN (SELECT place FROM {_EMPTY})"
+            )
+            cursor.execute(f"DROP TABLE {RAW}")
+            cursor.execute(f"ALTER TABLE {_FULL} RENAME TO {RAW}")
+        cursor.execute(f"DROP TABLE {_EMPTY}")
+    if not found:
+        return loaded
+    told = _kept(found, first) if kept else _left_out(found, first)
+    reading = replace(loaded.reading, notes=(*loaded.reading.notes, told))
+    return replace(loaded, rows=loaded.rows - (0 if kept else found), reading=reading)
+
+
+def _listed(con: DuckDBPyConnection, width: int, path: Path, token: CancelToken) -> tuple[int, int]:
+    """List the places of empty rows in a table; how many there are, and the first (from 1).
+
+    Columns are looked at some hundred at a time, since a condition on many thousand of them takes
+    its time to be planned; most tables are done after the first.
+    """
+    with query(con, token, path) as cursor:
+        cursor.execute(
+            f"CREATE TABLE {_EMPTY} AS SELECT rowid AS place FROM {RAW} WHERE {_blank(0, width)}"
+        )
+        for start in range(_AT_ONCE, width, _AT_ONCE):
+            full = f"SELECT rowid FROM {RAW} WHERE NOT ({_blank(start, width)})"
+            if not cursor.execute(f"SELECT 1 FROM {_EMPTY} LIMIT 1").fetchall():
+                break
+            cursor.execute(f"DELETE FROM {_EMPTY} WHERE place IN ({full})")
+        told = cursor.execute(f"SELECT count(*), min(place) FROM {_EMPTY}").fetchone()
+    return (int(told[0]), int(told[1] or 0) + 1) if told else (0, 0)
+
+
+def _blank(start: int, width: int) -> str:
+    columns = range(start, min(width, start + _AT_ONCE))
+    return " AND ".join(f"trim(c{j}, ' \t') = ''" for j in columns)
+
+
+def _left_out(found: int, first: int) -> str:
+    if found == 1:
+        return (
+            f"Row {first:,} holds no value and was left out, since it is no person; "
+            'write `empty_rows = "keep"` under [source] to keep it.'
+        )
+    return (
+        f"{found:,} rows hold no value and were left out, since they are no persons, the first is "
+        f'row {first:,}; write `empty_rows = "keep"` under [source] to keep them.'
+    )
+
+
+def _kept(found: int, first: int) -> str:
+    if found == 1:
+        return f"Row {first:,} holds no value and counts as a row all the same, as the plan says."
+    return (
+        f"{found:,} rows hold no value and count as rows all the same, as the plan says, the first "
+        f"is row {first:,}."
+    )
