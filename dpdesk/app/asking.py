@@ -80,9 +80,9 @@ def true_answer(
     Raises RefusedError ``ask.no-evidence`` without the internal part, ``ask.other-source`` for a
     file that the release was not made of; InputError, StorageError, Cancelled.
     """
-    from dpdesk.engine.diverted.source_verification import claimed_recoding
     from dpdesk.engine.diverted.truth import true_answer as counted_truth
     from dpdesk.io.release_check import read_release
+    from dpdesk.verifiers.diverted.source_verification import claimed_recoding
 
     report(StepStarted("Check the source", 1, 2))
     facts = read_release(release.about.folder)

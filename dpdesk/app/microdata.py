@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.published import ClaimCheck
+from dpdesk.core.published import ClaimCheck, RowDifference
 from dpdesk.engine.method import MethodInput, MethodOutcome, MicrodataMethod
-from dpdesk.engine.randomised_method import Judged, RandomisedMethod, RowDifference
+from dpdesk.engine.randomised_method import Judged, RandomisedMethod
 
 if TYPE_CHECKING:
     from dpdesk.app.planning import PreparedRun

@@ -52,6 +52,18 @@ class GroupSizes:
     sum_of_squares: int
 
 
+@dataclass(frozen=True)
+class RowDifference:
+    """Rows of a release that its source lacks, and of the source that the release lacks.
+
+    Rows are compared as a whole on the columns whose values were not drawn, each as often as it
+    occurs.
+    """
+
+    extra: int
+    missing: int
+
+
 class PublishedTable(Protocol):
     """The microdata of a release, read from its CSV alone."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report
-from dpdesk.core.published import ClaimCheck, PublishedTable
+from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.recoding import Recoding
 from dpdesk.engine.method import Exploration, Method, MethodInput
 
@@ -43,18 +43,6 @@ class Judged:
     charts: tuple[Chart, ...] = ()
     figures: tuple[Figure, ...] = ()
     notes: tuple[Note, ...] = ()
-
-
-@dataclass(frozen=True)
-class RowDifference:
-    """Rows of a release that its source lacks, and of the source that the release lacks.
-
-    Rows are compared as a whole on the columns whose values were not drawn, each as often as it
-    occurs.
-    """
-
-    extra: int
-    missing: int
 
 
 class RandomisedMethod(Method):

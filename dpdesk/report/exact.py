@@ -11,13 +11,13 @@ from dpdesk.core.language import voice
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.cubes.exact.attack import Attack, averaging_attack
-from dpdesk.engine.cubes.exact.recomputed import ExactClaim, exact_claim
 from dpdesk.engine.cubes.mechanism import RowEffect
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import converted
-from dpdesk.engine.private.recomputed import gaussian_variance, laplace_variance
 from dpdesk.report.pages import figure
+from dpdesk.verifiers.cubes.exact_claim import ExactClaim, exact_claim
+from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
 
 _MOST_DIMENSIONS = 12
 _MOST_NAMED = 20

@@ -15,12 +15,12 @@ from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
 from dpdesk.core.parameters import effective_parameters, parse_parameters
-from dpdesk.core.published import CheckStatus
+from dpdesk.core.published import CheckStatus, RowDifference
 from dpdesk.core.rows import CodedColumn, RewrittenRows
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput, MicrodataMethod
 from dpdesk.engine.methods import default_registry
-from dpdesk.engine.randomised_method import Judged, RandomisedMethod, RowDifference
+from dpdesk.engine.randomised_method import Judged, RandomisedMethod
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemoryPublished, MemorySource
 

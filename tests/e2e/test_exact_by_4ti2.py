@@ -14,7 +14,9 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.engine.cubes.exact import moves, recomputed, sensitivity
+from dpdesk.engine.cubes.exact import moves, sensitivity
+from dpdesk.verifiers.cubes import changes, exact_claim
+from dpdesk.verifiers.cubes import moves as vectors
 from tests.helpers.cubes import SEX, people, release, write_plan, write_register
 from tests.helpers.forging import manifest_of, seal_again
 
@@ -28,7 +30,9 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppCont
     """A program that enumerates nothing itself."""
     monkeypatch.setenv("DPDESK_4TI2", str(REAL))
     monkeypatch.setattr(moves, "MOST_CELLS", 0)
-    monkeypatch.setattr(recomputed, "_MOST_PARTS", 0)
+    monkeypatch.setattr(vectors, "MOST_COLUMNS", 0)
+    monkeypatch.setattr(changes, "MOST_COLUMNS", 0)
+    monkeypatch.setattr(exact_claim, "_MOST_PARTS", 0)
     monkeypatch.setattr(sensitivity, "_FOUND", {})
     with AppContext.open(tmp_path / "home") as opened:
         yield opened
@@ -69,7 +73,7 @@ def test_without_the_program_the_check_says_what_it_needs(
     use_tool(context.workspace, None)
     ok, check = _change(context, released)
     assert ok
-    assert check.status is CheckStatus.NOT_CHECKABLE
+    assert check.status is CheckStatus.NOT_CHECKED
     assert check.found.endswith("not re-checked here: needs 4ti2")
 
 
@@ -77,11 +81,11 @@ def test_without_the_program_a_feasible_enumeration_checks_it(
     context: AppContext, released: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_tool(context.workspace, None)
-    monkeypatch.setattr(moves, "MOST_CELLS", 100)
-    monkeypatch.setattr(sensitivity, "_FOUND", {})
+    monkeypatch.setattr(vectors, "MOST_COLUMNS", 64)
+    monkeypatch.setattr(changes, "MOST_COLUMNS", 64)
     ok, check = _change(context, released)
     assert ok
-    assert check.found == "is 8, as enumerated again"
+    assert check.found == "is 8, as enumerated again in another way"
 
 
 def _smaller(said: dict[str, Any]) -> None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CLASSES = {
-    "guarantee": ("engine/**/*guarantee*.py", "engine/**/claim_words.py", "engine/disclosure.py"),
-    "engine": ("engine/**/*.py",),
+    "guarantee": ("engine/**/*guarantee*.py", "verifiers/claim_words.py", "engine/disclosure.py"),
+    "engine": ("engine/**/*.py", "verifiers/**/*.py"),
     "core": ("core/**/*.py",),
     "io": ("io/**/*.py",),
     "project": ("project/**/*.py",),

@@ -143,10 +143,11 @@ class KAnonymity(MicrodataMethod):
         self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`MicrodataMethod.verify`."""
-        from dpdesk.engine.anonymity.claim_words import in_words
-        from dpdesk.engine.anonymity.verification import verify_public
+        from dpdesk.engine.anonymity.guarantee import k_guarantee
+        from dpdesk.verifiers.anonymity.verification import verify_public
+        from dpdesk.verifiers.claim_words import in_words
 
-        return in_words(verify_public(manifest, published, token), manifest)
+        return in_words(verify_public(manifest, published, k_guarantee, token), manifest)
 
     def verify_with_source(
         self,
@@ -156,11 +157,13 @@ class KAnonymity(MicrodataMethod):
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`MicrodataMethod.verify_with_source`."""
-        from dpdesk.engine.anonymity.claim_words import in_words
-        from dpdesk.engine.anonymity.source_verification import verify_against_source
+        from dpdesk.engine.anonymity.guarantee import k_guarantee
+        from dpdesk.verifiers.anonymity.source_verification import verify_against_source
+        from dpdesk.verifiers.claim_words import in_words
 
+        source, roles = given.source, given.roles
         checks = verify_against_source(
-            manifest, published, given.source, given.roles, given.hierarchies, token
+            manifest, published, source, roles, given.hierarchies, k_guarantee, token
         )
         return in_words(checks, manifest)
 
@@ -168,7 +171,7 @@ class KAnonymity(MicrodataMethod):
         self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
     ) -> Recoding | None:
         """See :meth:`MicrodataMethod.claimed_recoding`."""
-        from dpdesk.engine.anonymity.remaking import claimed_recoding
+        from dpdesk.verifiers.anonymity.remaking import claimed_recoding
 
         settings, result = manifest["parameters"], manifest["result"]
         node = result["node"] if isinstance(result, Mapping) else None
@@ -182,7 +185,7 @@ class KAnonymity(MicrodataMethod):
         self, manifest: Mapping[str, object], evidence: Mapping[str, object]
     ) -> str | None:
         """See :meth:`MicrodataMethod.evidence_fault`."""
-        from dpdesk.engine.anonymity.evidence import evidence_fault
+        from dpdesk.verifiers.anonymity.evidence import evidence_fault
 
         return evidence_fault(manifest, evidence)
 

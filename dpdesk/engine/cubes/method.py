@@ -97,9 +97,10 @@ class DpCube(PrivateMethod):
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`PrivateMethod.verify`."""
-        from dpdesk.engine.cubes.verification import verify_cube
+        from dpdesk.engine.cubes.stating import guarantee_again
+        from dpdesk.verifiers.cubes.verification import verify_cube
 
-        return verify_cube(manifest, published, token)
+        return verify_cube(manifest, published, guarantee_again(manifest), token)
 
     def verify_declared(
         self, manifest: Mapping[str, object], given: PrivateInput | None

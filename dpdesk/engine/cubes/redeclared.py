@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dpdesk.core.errors import InputError
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.engine.cubes.declaring import declared_of
-from dpdesk.engine.cubes.stated import settings_of
+from dpdesk.engine.cubes.stating import settings_of
 from dpdesk.engine.private.declared import DeclaredDomain, stated_rows
 from dpdesk.engine.private.method import PrivateInput
 

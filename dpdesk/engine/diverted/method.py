@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
-from dpdesk.core.published import ClaimCheck, PublishedTable
+from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.released import ReleasedContent
 from dpdesk.core.schema import Role
 from dpdesk.engine.diverted.settings import PARAMETERS, Settings, check_settings, named_roles
 from dpdesk.engine.method import Exploration, MethodInput
-from dpdesk.engine.randomised_method import Judged, RandomisedMethod, RowDifference
+from dpdesk.engine.randomised_method import Judged, RandomisedMethod
 
 # Whatever needs numpy or compiled kernels is imported where it is used.
 if TYPE_CHECKING:
@@ -121,13 +121,14 @@ class LDiverted(RandomisedMethod):
         self, manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RandomisedMethod.verify`."""
-        from dpdesk.engine.diverted.verification import verify_public
+        from dpdesk.engine.diverted.guarantee import diverted_guarantee
+        from dpdesk.verifiers.diverted.verification import verify_public
 
-        return verify_public(manifest, published, token)
+        return verify_public(manifest, published, diverted_guarantee, token)
 
     def drawn_columns(self, manifest: Mapping[str, object]) -> frozenset[str]:
         """See :meth:`RandomisedMethod.drawn_columns`."""
-        from dpdesk.engine.diverted.verification import drawn_columns
+        from dpdesk.verifiers.diverted.verification import drawn_columns
 
         return drawn_columns(manifest)
 
@@ -135,7 +136,7 @@ class LDiverted(RandomisedMethod):
         self, manifest: Mapping[str, object], given: MethodInput, token: CancelToken
     ) -> Recoding | None:
         """See :meth:`RandomisedMethod.recoded`."""
-        from dpdesk.engine.diverted.source_verification import claimed_recoding
+        from dpdesk.verifiers.diverted.source_verification import claimed_recoding
 
         return claimed_recoding(manifest, given, token)
 
@@ -148,9 +149,12 @@ class LDiverted(RandomisedMethod):
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`RandomisedMethod.verify_with_source`."""
-        from dpdesk.engine.diverted.source_verification import verify_against_source
+        from dpdesk.engine.diverted.guarantee import diverted_guarantee
+        from dpdesk.verifiers.diverted.source_verification import verify_against_source
 
-        return verify_against_source(manifest, published, given, difference, token)
+        return verify_against_source(
+            manifest, published, given, difference, diverted_guarantee, token
+        )
 
     def evidence_fault(
         self,
@@ -160,7 +164,7 @@ class LDiverted(RandomisedMethod):
         token: CancelToken,
     ) -> str | None:
         """See :meth:`RandomisedMethod.evidence_fault`."""
-        from dpdesk.engine.diverted.verification import evidence_fault
+        from dpdesk.verifiers.diverted.verification import evidence_fault
 
         return evidence_fault(manifest, evidence, published, token)
 
@@ -172,6 +176,6 @@ class LDiverted(RandomisedMethod):
         token: CancelToken,
     ) -> str | None:
         """See :meth:`RandomisedMethod.evidence_source_fault`."""
-        from dpdesk.engine.diverted.source_verification import evidence_source_fault
+        from dpdesk.verifiers.diverted.source_verification import evidence_source_fault
 
         return evidence_source_fault(manifest, evidence, given, token)

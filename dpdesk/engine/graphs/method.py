@@ -93,14 +93,18 @@ class DpGraph(PrivateMethod):
         token: CancelToken,
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`PrivateMethod.verify`."""
-        from dpdesk.engine.graphs.verification import verify_graph
+        from functools import partial
 
-        return verify_graph(manifest, published, token)
+        from dpdesk.engine.graphs.stating import guarantee_again, settings_of
+        from dpdesk.verifiers.graphs.verification import verify_graph
+
+        settings_of(manifest)
+        return verify_graph(manifest, published, partial(guarantee_again, manifest), token)
 
     def verify_declared(
         self, manifest: Mapping[str, object], given: PrivateInput | None
     ) -> list[ClaimCheck]:
         """See :meth:`PrivateMethod.verify_declared`."""
-        from dpdesk.engine.graphs.verification import declared_check
+        from dpdesk.engine.graphs.stating import declared_check
 
         return declared_check(manifest, given)

@@ -18,7 +18,7 @@ from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.graphs.design import GraphNoise
 from dpdesk.engine.graphs.known import KnownDegrees, Sums, kept_share
 from dpdesk.engine.graphs.settings import GraphSettings
-from dpdesk.engine.graphs.verification import settings_of
+from dpdesk.engine.graphs.stating import settings_of
 from dpdesk.engine.private.widths import half_width
 
 MOST_NUMBERS = 20_000

@@ -19,11 +19,11 @@ from dpdesk.engine.cubes.channels import centred, measured
 from dpdesk.engine.cubes.lattice import information, mask_of, members
 from dpdesk.engine.cubes.olap.levels import levels_of
 from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.cubes.stated import settings_of
+from dpdesk.engine.cubes.stating import settings_of
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import Measure
-from dpdesk.engine.private.recomputed import gaussian_variance, laplace_variance
 from dpdesk.engine.private.widths import half_widths
+from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
 
 Floats = NDArray[np.float64]
 _LEAST = 1e-200

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import dpdesk.engine.anonymity.guarantee as guarantee
-import dpdesk.engine.anonymity.source_verification as source_verification
-import dpdesk.engine.anonymity.verification as verification
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.guarantee import k_guarantee
-from dpdesk.engine.anonymity.source_verification import verify_against_source
-from dpdesk.engine.anonymity.verification import _optimal_check, verify_public
+from dpdesk.verifiers.anonymity.source_verification import (
+    verify_against_source as check_against_source,
+)
+from dpdesk.verifiers.anonymity.verification import _optimal_check
+from dpdesk.verifiers.anonymity.verification import verify_public as check_public
 from tests.helpers.memory_tables import MemoryPublished, MemorySource
 from tests.helpers.small_tables import SmallTable, tables_with_levels
 from tests.reference import risk as reference
 
 Manifest = dict[str, Any]
+
+
+def verify_public(
+    manifest: Manifest, published: MemoryPublished, token: CancelToken
+) -> tuple[ClaimCheck, ...]:
+    """With the words of the program."""
+    return check_public(manifest, published, k_guarantee, token)
+
+
+def verify_against_source(*given: Any) -> tuple[ClaimCheck, ...]:
+    """With the words of the program."""
+    return check_against_source(*given[:-1], k_guarantee, given[-1])
 
 
 def honest(table: SmallTable, levels: tuple[int, ...], k: int) -> tuple[Manifest, MemoryPublished]:
@@ -342,21 +352,6 @@ def test_columns_named_like_numbers_do_not_confuse_the_sentence() -> None:
     table = SmallTable(("5", "2 of 3"), (("a", "x"),) * 6 + (("b", "x"),) * 7, hierarchies)
     manifest, published = honest(table, (0, 0), 5)
     assert not failed(verify_public(manifest, published, CancelToken()))
-
-
-@pytest.mark.parametrize("module", [verification, source_verification, guarantee])
-def test_verification_imports_neither_the_search_nor_its_figures(module: Any) -> None:
-    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
-    imported = {
-        node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module
-    }
-    own = {name for name in imported if name.startswith("dpdesk")}
-    assert {n for n in own if not n.startswith("dpdesk.core")} <= {
-        "dpdesk.engine.anonymity.verification",
-        # words alone, filled with what was counted here
-        "dpdesk.engine.anonymity.guarantee",
-        "dpdesk.engine.anonymity.pseudonym_words",
-    }
 
 
 def test_a_source_without_a_leaf_for_a_value_fails_in_words(

@@ -18,16 +18,18 @@ from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.consistency.pinned import pinned_variances
-from dpdesk.engine.cubes.exact import verified
+from dpdesk.engine.cubes.exact import sensitivity
 from dpdesk.engine.cubes.exact.knowledge import knowledge
 from dpdesk.engine.cubes.exact.part import ExactPart
-from dpdesk.engine.cubes.exact.recomputed import exact_claim, larger_change, minimal_change
-from dpdesk.engine.cubes.exact.recomputed_cells import after_cells
 from dpdesk.engine.cubes.exact.sensitivity import generic_sensitivity
 from dpdesk.engine.cubes.lattice import information
 from dpdesk.engine.cubes.method import DpCube
 from dpdesk.engine.private.method import PrivateInput
 from dpdesk.io.canonical import canonical_json, parse_canonical
+from dpdesk.verifiers.cubes import exact as verified
+from dpdesk.verifiers.cubes.changes import largest_change
+from dpdesk.verifiers.cubes.exact_cells import after_cells
+from dpdesk.verifiers.cubes.exact_claim import exact_claim, larger_change, minimal_change
 from tests.helpers.debits import debit_for_tests
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
@@ -92,6 +94,7 @@ def test_the_verifier_finds_what_the_design_finds(
     if found is None:
         assert part.generic.origin.value == "enumeration"
         assert not larger_change(claim, part.generic.l1)
+        assert largest_change(claim, TOKEN).size == part.generic.l1
     else:
         assert part.generic.origin.value == "formula"
         assert found == part.generic.l1
@@ -181,6 +184,50 @@ def test_no_other_size_beside_three_tables_is_confirmed(tables: list[str], size:
         told = {"minimal_change": stated, "total_fixed": True, "known_by": "enumeration"}
         found = verified._change(told, claim, TOKEN).status
         assert found is (CheckStatus.CONFIRMED if stated == size else CheckStatus.FAILED), stated
+
+
+@pytest.mark.parametrize(
+    ("shape", "size", "tables"),
+    [
+        ((2, 2, 4), 8, "a b c"),
+        ((2, 2, 11), 8, "a b c"),
+        ((2, 3, 3), 12, "a b c"),
+        ((2, 3, 12), 16, "a b c"),
+        ((2, 2, 2, 2), 10, "a b c d"),
+        ((2, 2, 2, 12), 20, "a b c d"),
+        ((2, 2, 40), 8, "ab ac bc"),
+        ((2, 3, 4), 12, "ab ac bc"),
+        ((3, 3, 3), 24, "ab ac bc"),
+        ((2, 2, 2, 2), 18, "ab ac ad bc bd cd"),
+    ],
+    ids=str,
+)
+def test_the_verifier_enumerates_by_itself(
+    shape: tuple[int, ...], size: int, tables: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sizes of resources/docs/exact.md, which the planner or 4ti2 found."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the planner was asked")
+
+    monkeypatch.setattr(sensitivity, "generic_sensitivity", refuse)
+    monkeypatch.setattr(sensitivity, "_enumerated", refuse)
+    categories = {
+        name: tuple(map(str, range(count))) for name, count in zip("abcd", shape, strict=False)
+    }
+    claim = exact_claim([list(each) for each in tables.split()], categories, replace=False)
+    assert claim is not None
+    assert largest_change(claim, TOKEN).size == size
+
+
+def test_what_the_verifier_cannot_enumerate_is_not_checked() -> None:
+    categories = {name: tuple(map(str, range(5))) for name in NAMES}
+    claim = exact_claim([["a"], ["b"], ["c"]], categories, replace=False)
+    assert claim is not None
+    told = {"minimal_change": 40, "total_fixed": True, "known_by": "enumeration"}
+    assert verified._change(told, claim, TOKEN).status is CheckStatus.NOT_CHECKED
+    told["minimal_change"] = 6  # a part of the table alone has larger ones
+    assert verified._change(told, claim, TOKEN).status is CheckStatus.FAILED
 
 
 def test_nothing_can_change_where_the_base_itself_is_exact() -> None:

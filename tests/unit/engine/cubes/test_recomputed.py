@@ -7,8 +7,8 @@ from math import inf, isclose, prod
 
 import pytest
 
-from dpdesk.engine.cubes.recomputed import residual_move, swept_after, swept_best
-from dpdesk.engine.cubes.verification import _pairs
+from dpdesk.verifiers.cubes.sweeps import residual_move, swept_after, swept_best
+from dpdesk.verifiers.cubes.verification import _pairs
 
 SIZES = (2, 1, 7, 5)
 

@@ -9,9 +9,9 @@ import pytest
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.cubes.exact.moves import minimal_moves
-from dpdesk.engine.graphs import small_walks
 from dpdesk.engine.graphs.known import KnownDegrees
-from dpdesk.engine.graphs.recomputed import minimal_change, whole_claim
+from dpdesk.verifiers.graphs import small_walks
+from dpdesk.verifiers.graphs.recomputed import minimal_change, whole_claim
 from tests.reference.exact_cuboids import longest_minimal
 from tests.reference.graphs import longest_change, sums
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.engine.graphs.known import KnownDegrees, Sums, agreeing, kept_share
-from dpdesk.engine.graphs.recomputed import Claim, left_over
+from dpdesk.verifiers.graphs.recomputed import Claim, left_over
 from tests.reference.graphs import kept, nearest, pairs, sums
 
 

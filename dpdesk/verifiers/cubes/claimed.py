@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import chain, combinations
 from math import prod
 
-from dpdesk.engine.cubes.exact.recomputed import ExactClaim, exact_claim
-from dpdesk.engine.cubes.recomputed import residual_move
-from dpdesk.engine.cubes.stated import stated_shares
+from dpdesk.verifiers.cubes.exact_claim import ExactClaim, exact_claim
+from dpdesk.verifiers.cubes.stated import stated_shares
+from dpdesk.verifiers.cubes.sweeps import residual_move
 
 Names = frozenset[str]
 

@@ -7,7 +7,7 @@ from the text of the released rows, and the manifest is taken for a claim, never
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -15,11 +15,21 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.guarantee import RELEASED_ROLES, k_guarantee
-from dpdesk.engine.anonymity.pseudonym_words import linkages_from, of_persons
+from dpdesk.verifiers.reading import texts
+from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
 
 TABLE = "microdata.csv"
 MANIFEST = "manifest.json"
+
+RELEASED_ROLES = (
+    *(Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT, Role.CLUSTER),
+    Role.PSEUDONYM,
+)
+"""Roles of released columns that are no quasi-identifiers."""
+
+Linkages = Mapping[str, Linkage]
+Worded = Callable[[int, int, int, Mapping[str, Role], Linkages], Sentences]
+"""Words a guarantee for k, the smallest class, suppressed rows, roles, and what pseudonyms join."""
 
 _CONFIRMED = CheckStatus.CONFIRMED
 _FAILED = CheckStatus.FAILED
@@ -48,10 +58,14 @@ class Claimed:
 
 
 def verify_public(
-    manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+    manifest: Mapping[str, object],
+    published: PublishedTable,
+    worded: Worded,
+    token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
     """Check every claim of ``manifest`` that the published table can confirm or refute.
 
+    ``worded`` words the guarantee again from what is counted here.
     A manifest that is malformed gives failed checks that say what was expected; nothing is raised
     but what reading the table raises.
     """
@@ -60,7 +74,7 @@ def verify_public(
         return (claimed,)
     sizes = published.group_sizes(claimed.quasi_identifiers, token)
     token.check()
-    checks = [_k_check(claimed, sizes), _words_check(manifest, claimed, published, sizes)]
+    checks = [_k_check(claimed, sizes), _words_check(manifest, claimed, published, sizes, worded)]
     checks += _person_checks(manifest, claimed, published, token)
     checks += _parameter_checks(manifest, claimed)
     checks.append(_knowledge_check(claimed, published))
@@ -189,6 +203,7 @@ def _words_check(
     claimed: Claimed,
     published: PublishedTable,
     sizes: GroupSizes,
+    worded: Worded,
 ) -> ClaimCheck:
     """The words must be those that the counted numbers and the columns' roles give, to the letter.
 
@@ -206,12 +221,16 @@ def _words_check(
     linkages = _claimed_linkages(guarantee, roles)
     if linkages is None:
         return ClaimCheck(claim, _FAILED, "they say of pseudonyms what cannot be read", MANIFEST)
-    words = k_guarantee(claimed.k, sizes.smallest, suppressed or 0, roles, linkages)
-    expected = words.as_json()
-    differing = _first_difference(guarantee, expected)
+    stated = guarantee if isinstance(guarantee, Mapping) else {}
+    wrong = parameter_fault(stated["parameters"], _facts(claimed, roles, linkages))
+    if wrong:
+        found = f"`{wrong}` of its parameters is not what the table and the columns give"
+        return ClaimCheck(claim, _FAILED, found, MANIFEST)
+    words = worded(claimed.k, sizes.smallest, suppressed or 0, roles, linkages)
+    differing = first_difference(stated, words.as_json())
     if differing is not None:
         found = f"`{differing}` is not what the counted numbers and the columns give"
-        other = words.differs_in_words(guarantee)
+        other = words.differs_in_words(stated)
         return ClaimCheck(claim, _FAILED, found, MANIFEST, words=other)
     return ClaimCheck(claim, _CONFIRMED, "they are those that the counted numbers give", MANIFEST)
 
@@ -241,14 +260,42 @@ def _claimed_roles(
     return found
 
 
+def _facts(claimed: Claimed, roles: Mapping[str, Role], linkages: Linkages) -> dict[str, object]:
+    """The parameters of the guarantee, from k, the columns and what their pseudonyms join."""
+    found: dict[str, object] = {
+        "k": claimed.k,
+        "quasi_identifiers": [n for n, role in roles.items() if role is Role.QUASI_IDENTIFIER],
+    }
+    for role in RELEASED_ROLES:
+        if names := [name for name, given in roles.items() if given is role]:
+            found[role.value] = names
+    if domains := {name: each.domain for name, each in linkages.items() if each.domain}:
+        found["pseudonym_domains"] = domains
+    if groups := [name for name, each in linkages.items() if each.groups]:
+        found["pseudonyms_of_groups"] = groups
+    return found
+
+
 def _claimed_linkages(guarantee: object, roles: Mapping[str, Role]) -> dict[str, Linkage] | None:
     """What the guarantee says that pseudonyms join; None when it cannot be read."""
     parameters = guarantee.get("parameters") if isinstance(guarantee, Mapping) else None
+    given = parameters if isinstance(parameters, Mapping) else {}
     names = [name for name, role in roles.items() if role is Role.PSEUDONYM]
+    domains, groups = given.get("pseudonym_domains", {}), given.get("pseudonyms_of_groups", [])
     try:
-        return linkages_from(parameters if isinstance(parameters, Mapping) else {}, names)
-    except (ValueError, TypeError):
+        listed = texts(groups)
+    except TypeError:
         return None
+    if not isinstance(domains, Mapping) or not {*domains, *listed} <= {*names}:
+        return None
+    if not all(isinstance(text, str) and text.strip() for text in domains.values()):
+        return None
+    return {name: Linkage(name in listed, str(domains.get(name, ""))) for name in names}
+
+
+def _persons(linkages: Linkages) -> list[str]:
+    """The columns whose pseudonyms stand for persons."""
+    return [name for name, each in linkages.items() if not each.groups]
 
 
 def _person_checks(
@@ -262,7 +309,7 @@ def _person_checks(
     if isinstance(roles, ClaimCheck):
         return []
     checks = []
-    for name in of_persons(_claimed_linkages(manifest["guarantee"], roles) or {}):
+    for name in _persons(_claimed_linkages(manifest["guarantee"], roles) or {}):
         token.check()
         fewest = published.fewest_values(claimed.quasi_identifiers, name, token)
         claim = f"at least {claimed.k:,} different pseudonyms of {name} in every class"
@@ -270,22 +317,6 @@ def _person_checks(
         found = f"counted; the class with the fewest has {fewest:,}"
         checks.append(ClaimCheck(claim, status, found, TABLE))
     return checks
-
-
-def _first_difference(found: object, expected: Mapping[str, object]) -> str | None:
-    if not isinstance(found, Mapping):
-        return "guarantee"
-    for key in sorted({str(key) for key in found} | set(expected)):
-        if key not in found or key not in expected or _plain(found[key]) != _plain(expected[key]):
-            return key
-    return None
-
-
-def _plain(value: object) -> object:
-    """Tuples as lists, at any depth, so that read and written values compare equal."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[ClaimCheck]:

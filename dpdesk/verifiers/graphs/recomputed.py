@@ -14,8 +14,8 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.engine.cubes.exact.recomputed import longest_walks
-from dpdesk.engine.graphs import small_walks
+from dpdesk.verifiers.cubes.exact_claim import longest_walks
+from dpdesk.verifiers.graphs import small_walks
 
 Floats = NDArray[np.float64]
 _SMALL = {

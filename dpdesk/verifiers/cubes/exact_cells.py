@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.cubes.exact.recomputed import Cell, ExactClaim, Names
+from dpdesk.verifiers.cubes.exact_claim import Cell, ExactClaim, Names
 
 _NOTHING = 1e-9
 Floats = NDArray[np.float64]

@@ -53,7 +53,7 @@ class ExactClaim:
         """Whether no change that keeps all this changes the number of rows."""
         if self.whole or self.total:
             return True
-        rows = _constraints(self)
+        rows = constraints(self)
         ones = np.ones(rows.shape[1])
         found = np.linalg.lstsq(rows.T, ones, rcond=None)[0]
         return bool(np.allclose(rows.T @ found, ones))
@@ -245,7 +245,7 @@ def larger_change(claim: ExactClaim, stated: int) -> bool:
     """
     if not claim.whole:
         return False
-    matrix, rows = _constraints(claim), stated // 2 + 1
+    matrix, rows = constraints(claim), stated // 2 + 1
     while comb(matrix.shape[1] + rows - 1, rows) << rows <= _MOST_PARTS:
         if _differ_minimally(matrix, rows):
             return True
@@ -268,7 +268,7 @@ def _differ_minimally(matrix: NDArray[np.int64], rows: int) -> bool:
     )
 
 
-def _constraints(claim: ExactClaim) -> NDArray[np.int64]:
+def constraints(claim: ExactClaim) -> NDArray[np.int64]:
     """One row for each exact cell: which cells of the table of all their dimensions it adds up."""
     used = sorted(frozenset().union(*claim.whole, *claim.cells))
     table = [

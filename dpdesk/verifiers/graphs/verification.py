@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from json import dumps
 from math import isclose
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import ORDERED, UNORDERED, CuboidTable
-from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
-from dpdesk.engine.graphs.parameters import PARAMETERS
-from dpdesk.engine.graphs.possible import has_both_degrees, has_degrees
-from dpdesk.engine.graphs.recomputed import (
+from dpdesk.verifiers.graphs.asked import Asked, asked_of
+from dpdesk.verifiers.graphs.possible import has_both_degrees, has_degrees
+from dpdesk.verifiers.graphs.recomputed import (
     Claim,
     count_share,
     degree_groups,
@@ -26,11 +23,9 @@ from dpdesk.engine.graphs.recomputed import (
     minimal_change,
     whole_claim,
 )
-from dpdesk.engine.graphs.settings import GraphSettings
-from dpdesk.engine.private.declared import OTHER
-from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.method import PrivateInput
-from dpdesk.engine.private.recomputed import gaussian_variance, laplace_variance
+from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
+from dpdesk.verifiers.reading import OTHER, guarantee_of, promised
+from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
 
 MANIFEST = "manifest.json"
 Result = Mapping[str, object]
@@ -50,13 +45,17 @@ _PRIVACY = (
 
 
 def verify_graph(
-    manifest: Mapping[str, object], published: Mapping[str, CuboidTable], token: CancelToken
+    manifest: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    worded: Callable[[int | None], Sentences],
+    token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
     """Every claim of a manifest of the method ``dp-graph``; see :meth:`PrivateMethod.verify`.
 
+    ``worded`` words its guarantee again, for a minimal change of that size.
     Whatever is malformed raises ValueError, TypeError, KeyError or ArithmeticError.
     """
-    settings = settings_of(manifest)
+    settings = asked_of(manifest)
     result = as_table(manifest["result"])
     nodes = _nodes(result)
     released = _claim(settings, nodes, total=settings.exact_edges)
@@ -70,37 +69,11 @@ def verify_graph(
     checks += _budget(result, settings, change * settings.rows_per_person, released)
     checks.append(_variances(result, settings, released, token))
     checks += _values(settings, released, published)
-    checks.append(_words(manifest, settings, change))
+    checks.append(_words(manifest, worded, change if settings.any_exact else None))
     checks += [_unknown(key) for key in sorted({*result} - _KEYS)]
     label = "The privacy loss is what is stated"
     status = CheckStatus.NOT_CHECKABLE
     return (*checks, ClaimCheck("differential privacy", status, _PRIVACY, MANIFEST, label))
-
-
-def settings_of(manifest: Mapping[str, object]) -> GraphSettings:
-    """The settings in the public parameters of a manifest. Raises InputError, TypeError."""
-    values = parse_parameters(PARAMETERS, as_table(manifest["parameters"]), "the manifest")
-    return GraphSettings.from_parameters(values, "the manifest")
-
-
-def declared_check(manifest: Mapping[str, object], given: PrivateInput | None) -> list[ClaimCheck]:
-    """Whether the nodes are those of the hierarchy, where the plan does not list them."""
-    from dpdesk.engine.graphs.design import declared_nodes
-
-    settings = settings_of(manifest)
-    if settings.nodes is not None:
-        return []
-    claim, label = "nodes of the hierarchy", "The nodes are those that the plan declares"
-    if given is None:
-        found = "the hierarchy lies in the internal part"
-        return [ClaimCheck(claim, CheckStatus.NEEDS_SOURCE, found, MANIFEST, label)]
-    try:
-        declared = declared_nodes(settings, given).domain.as_json()
-    except InputError as error:
-        return [ClaimCheck(claim, CheckStatus.FAILED, error.sentence, MANIFEST, label)]
-    same = as_table(manifest["result"])["domains"] == declared
-    found = "declared again, the same" if same else "the nodes are others, or in another order"
-    return [_check(claim, "" if same else found, found, MANIFEST, label)]
 
 
 def _check(claim: str, fault: str, found: str, path: str, label: str) -> ClaimCheck:
@@ -120,7 +93,7 @@ def _nodes(result: Result) -> tuple[str, ...]:
     return tuple(str(node) for node in sides[0])
 
 
-def _claim(settings: GraphSettings, nodes: Sequence[str], *, total: bool) -> Claim:
+def _claim(settings: Asked, nodes: Sequence[str], *, total: bool) -> Claim:
     flags = [
         [names is None or node in names for node in nodes]
         for names in (settings.exact_first, settings.exact_second)
@@ -128,7 +101,7 @@ def _claim(settings: GraphSettings, nodes: Sequence[str], *, total: bool) -> Cla
     return whole_claim(settings.directed, flags[0], flags[1], total)
 
 
-def _stated(result: Result, settings: GraphSettings, nodes: Sequence[str]) -> ClaimCheck:
+def _stated(result: Result, settings: Asked, nodes: Sequence[str]) -> ClaimCheck:
     """Domains, noise and flags of the result are what the settings say."""
     label = "The release is the one that its settings describe"
     names = [as_table(each)["dimension"] for each in as_list(result["domains"])]
@@ -150,7 +123,7 @@ def _stated(result: Result, settings: GraphSettings, nodes: Sequence[str]) -> Cl
 
 
 def _expected_tables(
-    settings: GraphSettings, released: Claim
+    settings: Asked, released: Claim
 ) -> dict[str, tuple[list[str], int, NDArray[np.bool_]]]:
     """Columns, cells and exact cells of each table by its name."""
     first, second = settings.ends
@@ -167,7 +140,7 @@ def _expected_tables(
 
 def _tables(
     result: Result,
-    settings: GraphSettings,
+    settings: Asked,
     released: Claim,
     published: Mapping[str, CuboidTable],
 ) -> ClaimCheck:
@@ -202,7 +175,7 @@ def _tables(
     return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)
 
 
-def _change(result: Result, settings: GraphSettings, change: int) -> ClaimCheck:
+def _change(result: Result, settings: Asked, change: int) -> ClaimCheck:
     """The stated size of a minimal change is what the exact numbers give."""
     label = "The noise hides a minimal change beside what is exact"
     if not settings.any_exact:
@@ -218,11 +191,9 @@ def _change(result: Result, settings: GraphSettings, change: int) -> ClaimCheck:
     return _check("minimal change", fault, found, MANIFEST, label)
 
 
-def _budget(
-    result: Result, settings: GraphSettings, moved: int, released: Claim
-) -> Iterator[ClaimCheck]:
+def _budget(result: Result, settings: Asked, moved: int, released: Claim) -> Iterator[ClaimCheck]:
     """Sensitivity, scale and the largest variance before consistency."""
-    gaussian, budget = settings.noise is Noise.GAUSSIAN, float(settings.budget)
+    gaussian, budget = settings.gaussian, float(settings.budget)
     stated = as_float(result["sensitivity"])
     fault = "" if stated == moved else f"is {stated:g}, expected {moved}"
     yield _check("sensitivity", fault, f"is {moved}", MANIFEST, "What one change does to the edges")
@@ -251,13 +222,11 @@ def _budget(
     yield _check("max_variance", fault, f"is {largest:.8g}", MANIFEST, label)
 
 
-def _variances(
-    result: Result, settings: GraphSettings, released: Claim, token: CancelToken
-) -> ClaimCheck:
+def _variances(result: Result, settings: Asked, released: Claim, token: CancelToken) -> ClaimCheck:
     """The error of each table, computed again."""
     claim, label = "variance of each table", "The error of each table"
     scale = as_float(as_list(result["scales"])[0])
-    kind = gaussian_variance if settings.noise is Noise.GAUSSIAN else laplace_variance
+    kind = gaussian_variance if settings.gaussian else laplace_variance
     one = max(_LEAST, kind(scale))
     shares: Mapping[str, Callable[[], Iterable[tuple[int, float]]]] = {
         "edges": lambda: edge_groups(released),
@@ -294,7 +263,7 @@ def _same_groups(stated: list[tuple[float, int]], found: list[tuple[float, int]]
 
 
 def _values(
-    settings: GraphSettings, released: Claim, published: Mapping[str, CuboidTable]
+    settings: Asked, released: Claim, published: Mapping[str, CuboidTable]
 ) -> Iterator[ClaimCheck]:
     """Degrees and the number of edges are the sums of the edges; exact ones are counts."""
     tables = {name.split("/")[1][:-4]: table for name, table in published.items()}
@@ -329,9 +298,7 @@ def _values(
         yield _check("values", fault, "all are whole", f"graph/{_EDGES}.csv", label)
 
 
-def _possible(
-    settings: GraphSettings, released: Claim, tables: Mapping[str, CuboidTable]
-) -> ClaimCheck:
+def _possible(settings: Asked, released: Claim, tables: Mapping[str, CuboidTable]) -> ClaimCheck:
     """A graph without loops has the exact degrees, where all are exact; others are counts."""
     claim = "exact degrees"
     if not (released.out.all() and (released.into.all() or not settings.directed)):
@@ -346,20 +313,19 @@ def _possible(
     return _check(claim, fault, "whole numbers that a graph can have", path, label)
 
 
-def _words(manifest: Mapping[str, object], settings: GraphSettings, change: int) -> ClaimCheck:
-    """The guarantee is the one that these settings give, word for word."""
-    from dpdesk.engine.graphs.words import graph_guarantee
-
+def _words(
+    manifest: Mapping[str, object], worded: Callable[[int | None], Sentences], change: int | None
+) -> ClaimCheck:
+    """The guarantee has the facts of these settings, and the sentences that they give."""
     label = "The sentences of the guarantee fit the settings"
-    stated = as_table(manifest["guarantee"])
-    clusters = as_table(stated["parameters"]).get("cluster")
-    cluster = str(clusters[0]) if isinstance(clusters, list) and clusters else None
-    size = change if settings.any_exact else None
-    guarantee = graph_guarantee(settings, cluster, size)
-    expected = guarantee.as_json()
-    plain = {**stated, "parameters": {**as_table(stated["parameters"])}}
-    same = dumps(plain, sort_keys=True) == dumps(expected, sort_keys=True)
-    keys = [key for key in expected if plain.get(key) != expected[key]]
-    fault = "" if same else f"`{keys[0] if keys else 'guarantee'}` is not what the settings give"
+    stated, parameters = guarantee_of(manifest)
+    expected = promised(as_table(manifest["parameters"]), parameters, change)
+    wrong = parameter_fault(parameters, expected)
+    if wrong:
+        fault = f"`{wrong}` of its parameters is not what the settings give"
+        return _check("guarantee", fault, "", MANIFEST, label)
+    again = worded(change)
+    key = first_difference(stated, again.as_json())
+    fault = "" if key is None else f"`{key}` is not what the settings give"
     found = _check("guarantee", fault, "worded again, the same", MANIFEST, label)
-    return replace(found, words=bool(fault) and guarantee.differs_in_words(plain))
+    return replace(found, words=bool(fault) and again.differs_in_words(stated))

@@ -10,22 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable
-from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.engine.cubes.claimed import Claimed, Names, names_of, table_of
-from dpdesk.engine.cubes.exact.knowledge import Knowledge, knowledge
-from dpdesk.engine.cubes.exact.recomputed import (
-    Cell,
+from dpdesk.verifiers.cubes.changes import largest_change
+from dpdesk.verifiers.cubes.claimed import Claimed, Names, names_of, table_of
+from dpdesk.verifiers.cubes.exact_claim import (
     ExactClaim,
     larger_change,
     minimal_change,
 )
-from dpdesk.engine.cubes.exact.sensitivity import Origin, generic_sensitivity
-from dpdesk.engine.cubes.lattice import mask_of
 
 MANIFEST = "manifest.json"
 _CHANGE, _TABLES, _TOOL = "minimal change", "exact tables", "tool"
+_ENUMERATED, _BY_TOOL = "enumeration", "4ti2"
 _VERSION = re.compile(r"4ti2 \d[\w.]{0,20}")
 _CHANGE_LABEL = "The noise hides a minimal change beside the exact tables"
 _TABLES_LABEL = "What is marked as exact is what the settings release exactly"
@@ -59,12 +56,12 @@ def _change(stated: Mapping[str, object], claim: ExactClaim, token: CancelToken)
         found = f"`total_fixed` is {str(stated['total_fixed'])[:40]}, expected {claim.fixed}"
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
     expected = minimal_change(claim)
-    known = ("enumeration", Origin.TOOL.value) if expected is None else ("formula",)
+    known = (_ENUMERATED, _BY_TOOL) if expected is None else ("formula",)
     if stated["known_by"] not in known:
         found = f"`known_by` is {str(stated['known_by'])[:40]}, expected {known[0]}"
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
     tool = stated.get(_TOOL, "")
-    if (stated["known_by"] == Origin.TOOL.value) != bool(_VERSION.fullmatch(str(tool))):
+    if (stated["known_by"] == _BY_TOOL) != bool(_VERSION.fullmatch(str(tool))):
         found = f"`tool` is {str(tool)[:40]!r}, which does not fit `known_by`"
         return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
     if expected is None:
@@ -75,46 +72,24 @@ def _change(stated: Mapping[str, object], claim: ExactClaim, token: CancelToken)
 
 
 def _enumerated(claim: ExactClaim, size: int, tool: str, token: CancelToken) -> ClaimCheck:
-    """The size beside three or more tables is found again; small tables are compared besides.
+    """The size beside three or more tables, found by a search that is not the planner's.
 
-    Sizes of minimal changes have gaps, so that comparing tables of a few more rows than half the
-    size shows a size that is too small, but none that is right.
+    Where that search would take too long, small tables are compared at least: that shows a size
+    that is too small, but none that is right, so the claim counts as not checked.
     """
-    if larger_change(claim, size):
-        found = f"is {size}, and two small tables differ by a larger one"
-        return ClaimCheck(_CHANGE, CheckStatus.FAILED, found, MANIFEST, _CHANGE_LABEL)
-    return _found_again(claim, size, tool, token)
-
-
-def _found_again(claim: ExactClaim, size: int, tool: str, token: CancelToken) -> ClaimCheck:
-    """All minimal moves are enumerated once more, by this program or by one installed here."""
-    try:
-        again = generic_sensitivity(_known(claim), token)
-    except RefusedError:
+    found = largest_change(claim, token)
+    if found.least > size or (found.size is None and larger_change(claim, size)):
+        text = f"is {size}, and two small tables differ by a larger one"
+        return ClaimCheck(_CHANGE, CheckStatus.FAILED, text, MANIFEST, _CHANGE_LABEL)
+    if found.size is None:
         by, needs = (f", computed by {tool}", ": needs 4ti2") if tool else ("", "")
-        found = f"is {size}{by}; for so many exact cells it was not re-checked here{needs}"
-        return ClaimCheck(_CHANGE, CheckStatus.NOT_CHECKABLE, found, MANIFEST, _CHANGE_LABEL)
-    by = f" by {again.tool}" if again.tool else ""
-    status = CheckStatus.CONFIRMED if again.l1 == size else CheckStatus.FAILED
-    found = f"is {size}, {'as' if again.l1 == size else 'but'} enumerated again{by}"
-    found += "" if again.l1 == size else f" it is {again.l1}"
-    return ClaimCheck(_CHANGE, status, found, MANIFEST, _CHANGE_LABEL)
-
-
-def _known(claim: ExactClaim) -> Knowledge:
-    """The claim as the enumeration takes it: places instead of names."""
-    names = list(claim.categories)
-
-    def mask(of: Names) -> int:
-        return mask_of(names.index(name) for name in of)
-
-    def places(cell: Cell) -> tuple[int, ...]:
-        ordered = sorted(cell, key=lambda pair: names.index(pair[0]))
-        return tuple(claim.categories[name].index(text) for name, text in ordered)
-
-    single = {mask(of): [places(cell) for cell in cells] for of, cells in claim.cells.items()}
-    shape = [len(categories) for categories in claim.categories.values()]
-    return knowledge(shape, map(mask, claim.everything), single, total=claim.total)
+        text = f"is {size}{by}; for so many exact cells it was not re-checked here{needs}"
+        return ClaimCheck(_CHANGE, CheckStatus.NOT_CHECKED, text, MANIFEST, _CHANGE_LABEL)
+    by = f" by {found.tool}" if found.tool else " in another way"
+    status = CheckStatus.CONFIRMED if found.size == size else CheckStatus.FAILED
+    text = f"is {size}, {'as' if found.size == size else 'but'} enumerated again{by}"
+    text += "" if found.size == size else f" it is {found.size}"
+    return ClaimCheck(_CHANGE, status, text, MANIFEST, _CHANGE_LABEL)
 
 
 def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTable]) -> ClaimCheck:

@@ -7,18 +7,22 @@ property of the run that no file can show, and the checks say so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.schema import PLAN_ROLES, Role
-from dpdesk.engine.anonymity.claim_words import in_words
-from dpdesk.engine.anonymity.verification import compare, shown, whole_number
-from dpdesk.engine.diverted.guarantee import MODEL, diverted_guarantee
-from dpdesk.engine.diverted.recorded import figures_fault
+from dpdesk.verifiers.anonymity.verification import compare, shown, whole_number
+from dpdesk.verifiers.claim_words import in_words
+from dpdesk.verifiers.diverted.recorded import figures_fault
+from dpdesk.verifiers.reading import guarantee_of
+from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
 
+MODEL = "l-diverted zero-differential privacy"
+Worded = Callable[[int, Sequence[str], Mapping[str, Role], int, int | None, int], Sentences]
+"""Words a guarantee for ℓ′, drawn columns, roles, rows removed, k, and rows suppressed."""
 TABLE = "microdata.csv"
 MANIFEST = "manifest.json"
 
@@ -48,7 +52,10 @@ class Claimed:
 
 
 def verify_public(
-    manifest: Mapping[str, object], published: PublishedTable, token: CancelToken
+    manifest: Mapping[str, object],
+    published: PublishedTable,
+    worded: Worded,
+    token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
     """Check every claim of ``manifest`` that the published table can confirm or refute.
 
@@ -58,7 +65,7 @@ def verify_public(
     claimed = claim_of(manifest, published)
     if isinstance(claimed, ClaimCheck):
         return (claimed,)
-    checks = [_nature_check(claimed), _words_check(manifest, claimed)]
+    checks = [_nature_check(claimed), _words_check(manifest, claimed, worded)]
     checks += _parameter_checks(manifest, claimed)
     result = _mapping(manifest["result"])
     checks += _row_checks(result, claimed, published)
@@ -146,9 +153,14 @@ def _nature_check(claimed: Claimed) -> ClaimCheck:
     )
 
 
-def _words_check(manifest: Mapping[str, object], claimed: Claimed) -> ClaimCheck:
+def _words_check(manifest: Mapping[str, object], claimed: Claimed, worded: Worded) -> ClaimCheck:
     claim = "the words of the guarantee"
-    words = diverted_guarantee(
+    stated, parameters = guarantee_of(manifest)
+    wrong = parameter_fault(parameters, _facts(claimed))
+    if wrong:
+        found = f"`{wrong}` of its parameters is not what the settings and the columns give"
+        return ClaimCheck(claim, _FAILED, found, MANIFEST)
+    words = worded(
         claimed.size,
         claimed.diverted,
         claimed.roles,
@@ -156,14 +168,24 @@ def _words_check(manifest: Mapping[str, object], claimed: Claimed) -> ClaimCheck
         claimed.k,
         claimed.rows_suppressed,
     )
-    expected = words.as_json()
-    found = _mapping(manifest["guarantee"])
-    for key in sorted({str(key) for key in found} | set(expected)):
-        if key not in found or key not in expected or _plain(found[key]) != _plain(expected[key]):
-            text = f"`{key}` is not what the settings and the columns give"
-            other = words.differs_in_words(found)
-            return ClaimCheck(claim, _FAILED, text, MANIFEST, words=other)
+    key = first_difference(stated, words.as_json())
+    if key is not None:
+        text = f"`{key}` is not what the settings and the columns give"
+        other = words.differs_in_words(stated)
+        return ClaimCheck(claim, _FAILED, text, MANIFEST, words=other)
     return ClaimCheck(claim, _CONFIRMED, "they are those that the settings give", MANIFEST)
+
+
+def _facts(claimed: Claimed) -> dict[str, object]:
+    """The parameters of the guarantee, from ℓ′, k and the columns."""
+    found: dict[str, object] = {"l": claimed.size, "diverted": list(claimed.diverted)}
+    if claimed.k is not None:
+        found["k"] = claimed.k
+    for key, role in _ROLE_KEYS.items():
+        names = [name for name, given in claimed.roles.items() if given is role]
+        if names and (role is not Role.QUASI_IDENTIFIER or key == "quasi_identifiers"):
+            found[key] = names
+    return found
 
 
 def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[ClaimCheck]:
@@ -324,10 +346,3 @@ def _bad(claim: str, found: object, expected: str) -> ClaimCheck:
 
 def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _plain(value: object) -> object:
-    """Tuples as lists, at any depth, so that read and written values compare equal."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -20,11 +20,12 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity.guarantee import RELEASED_ROLES
-from dpdesk.engine.anonymity.verification import (
+from dpdesk.verifiers.anonymity.verification import (
     MANIFEST,
+    RELEASED_ROLES,
     TABLE,
     Claimed,
+    Worded,
     claim_of,
     compare,
     merged,
@@ -62,6 +63,7 @@ def verify_against_source(
     source: FrequencySource,
     roles: Mapping[str, Role],
     hierarchies: Mapping[str, Hierarchy],
+    worded: Worded,
     token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
     """All checks of :func:`~.verification.verify_public`, settled with the source where possible.
@@ -69,7 +71,7 @@ def verify_against_source(
     The table must be what comes out when the source's values are replaced by their generalisations
     at the claimed levels and the classes below the claimed k are left out.
     """
-    public = verify_public(manifest, published, token)
+    public = verify_public(manifest, published, worded, token)
     claimed = claim_of(manifest, published)
     result = manifest.get("result")
     if claimed is None or not isinstance(result, Mapping):

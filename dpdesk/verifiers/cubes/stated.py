@@ -10,17 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from json import dumps
 from math import prod
 
-from dpdesk.core.cube_parameters import AVERAGE, COUNT
 from dpdesk.core.cuboid import Domain
-from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.engine.cubes.parameters import PARAMETERS
-from dpdesk.engine.cubes.settings import CubeSettings
-from dpdesk.engine.private.declared import OTHER
-from dpdesk.engine.private.rollups import nested_fault
+from dpdesk.core.shapes import as_table
+from dpdesk.verifiers.cubes.asked import Asked
+from dpdesk.verifiers.reading import OTHER, guarantee_of, promised
+from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
 
 MANIFEST = "manifest.json"
 _SHARE = re.compile(r"[1-9][0-9]{0,399}(/[1-9][0-9]{0,399})?", re.ASCII)
@@ -47,16 +44,7 @@ _PROVING = ("exact", "optimal")
 Result = Mapping[str, object]
 
 
-def settings_of(manifest: Mapping[str, object]) -> CubeSettings:
-    """The settings in the public parameters of a manifest. Raises InputError, TypeError."""
-    given = manifest["parameters"]
-    if not isinstance(given, Mapping):
-        raise TypeError("expected a table")
-    values = parse_parameters(PARAMETERS, given, "the manifest")
-    return CubeSettings.from_parameters(values, "the manifest")
-
-
-def stated_checks(manifest: Mapping[str, object], settings: CubeSettings) -> Iterator[ClaimCheck]:
+def stated_checks(manifest: Mapping[str, object], settings: Asked) -> Iterator[ClaimCheck]:
     """Compare ``result`` with the settings; what this version does not know is said to be unknown.
 
     Whatever is malformed raises ValueError, TypeError, KeyError or ArithmeticError.
@@ -80,42 +68,50 @@ def stated_checks(manifest: Mapping[str, object], settings: CubeSettings) -> Ite
         yield ClaimCheck("proven", CheckStatus.NOT_CHECKABLE, found, MANIFEST)
 
 
-def words_check(manifest: Mapping[str, object], settings: CubeSettings) -> ClaimCheck:
-    """The guarantee is the one that these settings give, word for word."""
-    from dpdesk.engine.cubes.guarantee import cube_guarantee
+def words_check(
+    manifest: Mapping[str, object], worded: Sentences, change: int | None
+) -> Iterator[ClaimCheck]:
+    """The guarantee has the facts of these settings, and the sentences that they give.
 
-    claim, label = "guarantee", "The sentences of the guarantee fit the settings"
-    stated = manifest["guarantee"]
-    if not isinstance(stated, Mapping) or not isinstance(stated["parameters"], Mapping):
-        raise TypeError("expected a table")
-    clusters = stated["parameters"].get("cluster")
-    cluster = str(clusters[0]) if isinstance(clusters, list) and clusters else None
-    guarantee = cube_guarantee(settings, cluster, _change(manifest))
-    expected = guarantee.as_json()
-    plain = {**stated, "parameters": {**stated["parameters"]}}
-    if dumps(plain, sort_keys=True) == dumps(expected, sort_keys=True):
-        return ClaimCheck(claim, CheckStatus.CONFIRMED, "worded again, the same", MANIFEST, label)
-    keys = [key for key in expected if plain.get(key) != expected[key]]
-    found = f"`{keys[0] if keys else 'guarantee'}` is not what the settings give"
-    words = guarantee.differs_in_words(plain)
-    return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label, words)
-
-
-def _change(manifest: Mapping[str, object]) -> int | None:
-    """The stated size of a minimal change; None where nothing is exact."""
-    result = manifest["result"]
-    exact = result.get("exact") if isinstance(result, Mapping) else None
-    return None if exact is None else int(exact["minimal_change"])
+    ``worded`` is the guarantee worded again by whoever words guarantees; the facts in it are found
+    here, and compared as well.
+    """
+    stated, parameters = guarantee_of(manifest)
+    expected = promised(as_table(manifest["parameters"]), parameters, change)
+    wrong = parameter_fault(parameters, expected)
+    label = "The sentences of the guarantee fit the settings"
+    if wrong:
+        found = f"`{wrong}` of its parameters is not what the settings give"
+        yield ClaimCheck("guarantee", CheckStatus.FAILED, found, MANIFEST, label)
+        return
+    key = first_difference(stated, worded.as_json())
+    if key is None:
+        found = "worded again, the same"
+        yield ClaimCheck("guarantee", CheckStatus.CONFIRMED, found, MANIFEST, label)
+        return
+    found, words = f"`{key}` is not what the settings give", worded.differs_in_words(stated)
+    yield ClaimCheck("guarantee", CheckStatus.FAILED, found, MANIFEST, label, words)
 
 
-def measured_names(settings: CubeSettings) -> tuple[str, ...]:
-    """Names of the measured vectors in order: an average needs a centred sum and the count."""
-    names: list[str] = []
-    for measure in settings.measures:
-        average = (f"centred sum of {measure.column}", COUNT)
-        parts = average if measure.kind == AVERAGE else (measure.name,)
-        names += [part for part in parts if part not in names]
-    return tuple(names)
+def nested_fault(stated: object, domains: Mapping[str, tuple[str, ...]]) -> str:
+    """Why what a result lists as levels cannot be levels of these domains; empty when it can."""
+    if not isinstance(stated, Mapping):
+        return "is no table"
+    for name, levels in stated.items():
+        if name not in domains or not isinstance(levels, list) or not levels:
+            return f"gives no levels of a dimension at `{str(name)[:60]}`"
+        below: tuple[str, ...] | list[str] = domains[name]
+        for level in levels:
+            if not isinstance(level, list) or len(level) != len(below):
+                return f"gives `{name}` a level that has not one label for each category"
+            if not all(isinstance(label, str) for label in level):
+                return f"gives `{name}` a label that is no text"
+            if not 1 < len(set(level)) < len(set(below)):
+                return f"gives `{name}` a level that joins nothing, or everything"
+            if len(set(zip(below, level, strict=True))) != len(set(below)):
+                return f"gives `{name}` a level that tears what the one below joins"
+            below = level
+    return ""
 
 
 def stated_shares(result: Result) -> tuple[Fraction, ...]:
@@ -129,7 +125,7 @@ def stated_shares(result: Result) -> tuple[Fraction, ...]:
     return tuple(Fraction(share) for share in shares)
 
 
-def _domains(result: Result, settings: CubeSettings) -> str:
+def _domains(result: Result, settings: Asked) -> str:
     for name, categories in _stated_domains(result).items():
         listed = settings.domains.get(name)
         if listed is not None and listed != categories:
@@ -137,7 +133,7 @@ def _domains(result: Result, settings: CubeSettings) -> str:
     return ""
 
 
-def _outside(result: Result, settings: CubeSettings) -> str:
+def _outside(result: Result, settings: Asked) -> str:
     expected: dict[str, str] = {}
     for name, categories in _stated_domains(result).items():
         other = next((text for text in categories if text.lower() == OTHER), None)
@@ -149,7 +145,7 @@ def _outside(result: Result, settings: CubeSettings) -> str:
     return "" if result["outside"] == expected else "is not what parameters and domains give"
 
 
-def _counted_by(result: Result, settings: CubeSettings) -> str:
+def _counted_by(result: Result, settings: Asked) -> str:
     """The columns beside the dimensions that decide which rows count, and their categories."""
     stated = result.get("counted_by")
     if not settings.extra:
@@ -162,23 +158,23 @@ def _counted_by(result: Result, settings: CubeSettings) -> str:
     return _domains(stated, settings) or _outside(stated, settings)
 
 
-def _rollups(result: Result, settings: CubeSettings) -> str:
+def _rollups(result: Result, settings: Asked) -> str:
     return nested_fault(result.get("rollups", {}), _stated_domains(result))
 
 
-def _biased(result: Result, settings: CubeSettings) -> str:
+def _biased(result: Result, settings: Asked) -> str:
     if result["biased"] is not settings.nonnegative:
         return f"is {str(result['biased'])[:40]}, and the parameters say {settings.nonnegative}"
     return ""
 
 
-def _residuals(result: Result, settings: CubeSettings) -> str:
+def _residuals(result: Result, settings: Asked) -> str:
     if result["residuals"] is not settings.residuals:
         return f"is {str(result['residuals'])[:40]}, and the parameters say {settings.residuals}"
     return ""
 
 
-def _proven(result: Result, settings: CubeSettings) -> str:
+def _proven(result: Result, settings: Asked) -> str:
     if not isinstance(result["proven"], bool):
         return "is neither true nor false"
     if result["proven"] and settings.planner not in _PROVING:
@@ -186,8 +182,8 @@ def _proven(result: Result, settings: CubeSettings) -> str:
     return ""
 
 
-def _measures(result: Result, settings: CubeSettings) -> str:
-    expected = list(measured_names(settings))
+def _measures(result: Result, settings: Asked) -> str:
+    expected = list(settings.measured())
     stated = result.get("measures")
     if len(expected) == 1:
         return "" if stated is None else "are listed though there is one alone"
@@ -198,10 +194,10 @@ def _measures(result: Result, settings: CubeSettings) -> str:
     return ""
 
 
-def _cuboids(result: Result, settings: CubeSettings) -> str:
-    names = list(measured_names(settings))
+def _cuboids(result: Result, settings: Asked) -> str:
+    names = list(settings.measured())
     several = len(names) > 1
-    names += [measure.name for measure in settings.measures if measure.kind == AVERAGE]
+    names += settings.averages()
     expected = [
         ([text for i, text in enumerate(settings.dimensions) if mask >> i & 1], name)
         for name in names
@@ -219,7 +215,7 @@ def _cuboids(result: Result, settings: CubeSettings) -> str:
     return ""
 
 
-def _shares(result: Result, settings: CubeSettings) -> str:
+def _shares(result: Result, settings: Asked) -> str:
     shares, sources = stated_shares(result), result["noise_sources"]
     if not isinstance(sources, list) or len(shares) != len(sources):
         return "are not one for each noise source"
@@ -230,11 +226,11 @@ def _shares(result: Result, settings: CubeSettings) -> str:
     return ""
 
 
-def _sources(result: Result, settings: CubeSettings) -> str:
+def _sources(result: Result, settings: Asked) -> str:
     stated = result["noise_sources"]
     if not isinstance(stated, list) or not stated:
         return "are none"
-    masks = [_mask(names, settings) for names in stated]
+    masks = [settings.mask(names) for names in stated]
     if len(set(masks)) < len(masks):
         return "name a table twice"
     noisy = [mask for mask in settings.published if not _is_exact(mask, result, settings)]
@@ -249,25 +245,16 @@ def _sources(result: Result, settings: CubeSettings) -> str:
     return ""
 
 
-def _is_exact(mask: int, result: Result, settings: CubeSettings) -> bool:
+def _is_exact(mask: int, result: Result, settings: Asked) -> bool:
     """Whether a table follows from those that are released exactly."""
-    if not settings.exact and not settings.exact_cells:
-        return False
     sizes = [len(texts) for texts in _stated_domains(result).values()]
-    listed = {*settings.exact}
-    listed |= {
+    full = {
         one
-        for one, cells in settings.exact_cells.items()
-        if len(cells) == prod(size for i, size in enumerate(sizes) if one >> i & 1)
+        for one, cells in settings.cells.items()
+        if cells == prod(size for i, size in enumerate(sizes) if one >> i & 1)
     }
     kept = sum(1 << i for i, size in enumerate(sizes) if size > 1)
-    return any(mask & kept & ~one == 0 for one in listed)
-
-
-def _mask(names: object, settings: CubeSettings) -> int:
-    if not isinstance(names, list) or len(set(names)) < len(names):
-        raise ValueError("a noise source is no list of dimensions")
-    return sum(1 << settings.dimensions.index(name) for name in names)
+    return any(mask & kept & ~one == 0 for one in {*settings.exact, *full})
 
 
 def _stated_domains(result: Result) -> dict[str, tuple[str, ...]]:
@@ -283,7 +270,7 @@ def _unknown(result: Result) -> list[str]:
     return sorted({*result} - _KEYS) + sorted(f"cuboids, {key}" for key in keys - _ENTRY)
 
 
-_FAULTS: Mapping[str, Callable[[Result, CubeSettings], str]] = {
+_FAULTS: Mapping[str, Callable[[Result, Asked], str]] = {
     "domains": _domains,
     "outside": _outside,
     "counted_by": _counted_by,

@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.published import ROWS_COMPARED, CheckStatus, ClaimCheck, PublishedTable
+from dpdesk.core.published import (
+    ROWS_COMPARED,
+    CheckStatus,
+    ClaimCheck,
+    PublishedTable,
+    RowDifference,
+)
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
-from dpdesk.engine.anonymity import remaking as anonymity
-from dpdesk.engine.anonymity.claim_words import in_words
-from dpdesk.engine.diverted.recorded import source_counts_fault
-from dpdesk.engine.diverted.verification import (
+from dpdesk.verifiers.anonymity import remaking as anonymity
+from dpdesk.verifiers.claim_words import in_words
+from dpdesk.verifiers.diverted.recorded import source_counts_fault
+from dpdesk.verifiers.diverted.verification import (
     MANIFEST,
     TABLE,
     Claimed,
+    Worded,
     claim_of,
     counts_fault,
     limit_check,
     value_fault,
     verify_public,
 )
-from dpdesk.engine.method import MethodInput
-from dpdesk.engine.randomised_method import RowDifference
+from dpdesk.verifiers.given import Given
 
 _CONFIRMED, _FAILED = CheckStatus.CONFIRMED, CheckStatus.FAILED
 
@@ -30,12 +36,16 @@ _CONFIRMED, _FAILED = CheckStatus.CONFIRMED, CheckStatus.FAILED
 def verify_against_source(
     manifest: Mapping[str, object],
     published: PublishedTable,
-    given: MethodInput,
+    given: Given,
     difference: RowDifference,
+    worded: Worded,
     token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
-    """See :meth:`~dpdesk.engine.randomised_method.RandomisedMethod.verify_with_source`."""
-    checks = {check.claim: check for check in verify_public(manifest, published, token)}
+    """All checks of :func:`~.verification.verify_public`, those that need the source settled.
+
+    ``difference`` compares the rows of the table with those of the source.
+    """
+    checks = {check.claim: check for check in verify_public(manifest, published, worded, token)}
     claimed = claim_of(manifest, published)
     if isinstance(claimed, ClaimCheck):
         return tuple(checks.values())
@@ -67,7 +77,7 @@ def verify_against_source(
 def evidence_source_fault(
     manifest: Mapping[str, object],
     evidence: Mapping[str, object],
-    given: MethodInput,
+    given: Given,
     token: CancelToken,
 ) -> str | None:
     """Why the value counts in the evidence cannot be those of the source, or None.
@@ -88,7 +98,7 @@ def evidence_source_fault(
 
 
 def claimed_recoding(
-    manifest: Mapping[str, object], given: MethodInput, token: CancelToken
+    manifest: Mapping[str, object], given: Given, token: CancelToken
 ) -> Recoding | None:
     """What a manifest claims was done to the quasi-identifiers first, None when it claims nothing.
 
@@ -99,7 +109,10 @@ def claimed_recoding(
     k = parameters.get("k") if isinstance(parameters, Mapping) else None
     if k is None or not isinstance(result, Mapping):
         return None
-    node, names = result["node"], given.with_role(Role.QUASI_IDENTIFIER)
+    node, names = (
+        result["node"],
+        [name for name, role in given.roles.items() if role is Role.QUASI_IDENTIFIER],
+    )
     if not isinstance(k, int) or not isinstance(node, Mapping):
         raise TypeError("k or the levels are malformed")
     levels = {name: int(node[name]) for name in names}
@@ -114,7 +127,7 @@ def _node_check(recoding: Recoding) -> ClaimCheck:
     return ClaimCheck("node", _CONFIRMED, text + ", ".join(recoding.attributes), MANIFEST)
 
 
-def _columns_check(published: PublishedTable, given: MethodInput) -> ClaimCheck:
+def _columns_check(published: PublishedTable, given: Given) -> ClaimCheck:
     claim = "the columns are those of the source, without identifiers"
     expected = tuple(
         name for name in given.source.columns if given.roles[name] is not Role.IDENTIFIER
@@ -125,7 +138,7 @@ def _columns_check(published: PublishedTable, given: MethodInput) -> ClaimCheck:
 
 
 def _row_checks(
-    claimed: Claimed, published: PublishedTable, given: MethodInput, recoding: Recoding | None
+    claimed: Claimed, published: PublishedTable, given: Given, recoding: Recoding | None
 ) -> list[ClaimCheck]:
     rows = given.source.rows - claimed.rows_suppressed
     rest = rows % claimed.size
@@ -156,7 +169,7 @@ def _difference_check(claimed: Claimed, difference: RowDifference) -> ClaimCheck
 
 
 def _source_counts(
-    manifest: Mapping[str, object], name: str, given: MethodInput, token: CancelToken
+    manifest: Mapping[str, object], name: str, given: Given, token: CancelToken
 ) -> dict[str, int]:
     """Rows of the source by the text that a column releases for them."""
     parameters = manifest.get("parameters")

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import CheckStatus, ClaimCheck
-from dpdesk.engine.cubes.claimed import (
+from dpdesk.verifiers.cubes.asked import asked_of
+from dpdesk.verifiers.cubes.claimed import (
     Claimed,
     Names,
     float_of,
@@ -26,11 +27,12 @@ from dpdesk.engine.cubes.claimed import (
     read_claims,
     subsets,
 )
-from dpdesk.engine.cubes.exact.recomputed_cells import after_cells
-from dpdesk.engine.cubes.exact.verified import exact_checks
-from dpdesk.engine.cubes.recomputed import swept_after, swept_best
-from dpdesk.engine.cubes.stated import settings_of, stated_checks, words_check
-from dpdesk.engine.private.recomputed import gaussian_variance, laplace_variance
+from dpdesk.verifiers.cubes.exact import exact_checks
+from dpdesk.verifiers.cubes.exact_cells import after_cells
+from dpdesk.verifiers.cubes.stated import stated_checks, words_check
+from dpdesk.verifiers.cubes.sweeps import swept_after, swept_best
+from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
+from dpdesk.verifiers.worded import Sentences
 
 MANIFEST = "manifest.json"
 _RELATIVE = 1e-9
@@ -39,13 +41,17 @@ _LEAST = 1e-200
 
 
 def verify_cube(
-    manifest: Mapping[str, object], published: Mapping[str, CuboidTable], token: CancelToken
+    manifest: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    worded: Sentences,
+    token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
     """Every claim of a manifest of the method ``dp-cube``; see :meth:`PrivateMethod.verify`.
 
+    ``worded`` is its guarantee worded again.
     Whatever is malformed raises ValueError, TypeError, KeyError or ArithmeticError.
     """
-    settings = settings_of(manifest)
+    settings = asked_of(manifest)
     checks = list(stated_checks(manifest, settings))
     if any(check.status is CheckStatus.FAILED for check in checks):
         return tuple(checks)
@@ -61,7 +67,7 @@ def verify_cube(
     checks += _values(claimed, published)
     checks += [_grid(claimed, published)] if claimed.plain_noise else []
     checks += _averages(claimed, published)
-    checks.append(words_check(manifest, settings))
+    checks += words_check(manifest, worded, claimed.change if claimed.exact else None)
     checks.append(
         ClaimCheck(
             "differential privacy",

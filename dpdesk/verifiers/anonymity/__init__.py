@@ -1,0 +1,1 @@
+"""Checking k-anonymous tables."""

@@ -1,0 +1,1 @@
+"""Checking cubes with noise."""

@@ -1,0 +1,1 @@
+"""Checking tables with drawn values."""

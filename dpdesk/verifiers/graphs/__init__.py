@@ -1,0 +1,1 @@
+"""Checking graphs with noise."""

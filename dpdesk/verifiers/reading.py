@@ -1,0 +1,73 @@
+"""Plain values of a manifest, read strictly: what is not of the expected kind is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dpdesk.core.shapes import as_list, as_table
+
+LAPLACE, GAUSSIAN = "discrete-laplace", "discrete-gaussian"
+OTHER = "other"
+"""The category that takes all texts without one of their own, where a plan names none."""
+_DELTA = 1e-6
+
+
+def texts(raw: object) -> tuple[str, ...]:
+    """A list of texts; none where nothing is said. TypeError for anything else."""
+    listed = [] if raw is None else as_list(raw)
+    if not all(isinstance(text, str) for text in listed):
+        raise TypeError("expected texts")
+    return tuple(str(text) for text in listed)
+
+
+def number(raw: object) -> Fraction:
+    """An exact number, as it is written. TypeError for anything else."""
+    if isinstance(raw, bool) or not isinstance(raw, int | float | str):
+        raise TypeError("expected a number")
+    return Fraction(str(raw))
+
+
+def count(raw: object) -> int:
+    """A whole number of 1 or more. TypeError, ValueError for anything else."""
+    if isinstance(raw, bool) or not isinstance(raw, int):
+        raise TypeError("expected a whole number")
+    if raw < 1:
+        raise ValueError("expected 1 or more")
+    return raw
+
+
+def promised(
+    given: Mapping[str, object], stated: Mapping[str, object], change: int | None
+) -> dict[str, object]:
+    """The parameters of a guarantee with noise, from the settings ``given``.
+
+    ``stated`` are those of the manifest: which column says whose rows belong together is taken from
+    there. Raises TypeError, ValueError for settings that name no budget, or two.
+    """
+    pure = given.get("epsilon") is not None
+    if pure is (given.get("rho") is not None):
+        raise ValueError("expected epsilon or rho")
+    budget = {"epsilon": given["epsilon"]} if pure else {"rho": given["rho"]}
+    if not pure:
+        budget["delta"] = float(number(given.get("delta", _DELTA)))
+    found = {
+        **budget,
+        "noise": LAPLACE if pure else GAUSSIAN,
+        "neighbours": given.get("neighbours", "add-remove"),
+        "rows_per_person": count(given.get("rows_per_person", 1)),
+    }
+    if "cluster" in stated:
+        cluster = texts(stated["cluster"])
+        if len(cluster) != 1:
+            raise ValueError("expected one column")
+        found["cluster"] = list(cluster)
+    return found if change is None else found | {"minimal_change": change}
+
+
+def guarantee_of(
+    manifest: Mapping[str, object],
+) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    """The guarantee of a manifest, and its parameters. TypeError, KeyError when malformed."""
+    stated = as_table(manifest["guarantee"])
+    return stated, as_table(stated["parameters"])
