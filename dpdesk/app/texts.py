@@ -26,7 +26,7 @@ from dpdesk.core.resources import resource, resource_files
 from dpdesk.core.shapes import as_table
 
 KEY = "texts"
-_CODE = ("app", "core", "engine", "io", "report")
+_CODE = ("app", "core", "engine", "io", "report", "verifiers")
 _LIBRARIES = ("babel", "jinja2", "markupsafe")
 _STORED = "program.sha256"
 OTHER_WORDS = (

@@ -129,7 +129,7 @@ def _is_minimal(change: Integers, matrix: Integers) -> bool:
     most = np.abs(change[there]) + 1
     if (matrix @ change).any() or np.prod(most.astype(float)) > _MOST_TRIED:
         return False
-    parts = np.indices(most).reshape(len(there), -1)
+    parts = np.indices(most.tolist()).reshape(len(there), -1)
     kept = ~((matrix[:, there] * np.sign(change[there])) @ parts).any(axis=0)
     return int(kept.sum()) == _TWO
 
