@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
+from dpdesk.app.manifests import new_manifest, refuse_unlisted
 from dpdesk.app.microdata import changed_columns, described, settled_checks, write_rows
 from dpdesk.app.pseudonyms import (
     Pseudonyms,
@@ -23,7 +24,6 @@ from dpdesk.app.pseudonyms import (
     notes_of,
 )
 from dpdesk.app.restating import public_page, spoken_names
-from dpdesk.app.texts import stated_texts
 from dpdesk.core.errors import RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.labels import Codebook
@@ -51,7 +51,6 @@ from dpdesk.io.release_folder import (
     SEAL,
     VARIABLES,
     ReleaseBuilder,
-    commitment,
     fresh_key,
     public_files,
     seal_bytes,
@@ -107,10 +106,15 @@ def write_release(
             work.notes.append(note.sentence)
             report(note)
         work.clock.lap("search")
-        created = datetime.datetime.now(datetime.UTC).date()
+        key = fresh_key()
+        committed = prepared.data.sha256, key
+        plan, method, given = prepared.plan, prepared.method, prepared.given
+        manifest = new_manifest(
+            plan, method, given.parameters, outcome.guarantee, outcome.result, committed
+        )
         pseudonyms = _pseudonyms(work)
         published = _write_microdata(work, build, outcome, pseudonyms)
-        manifest, key = _write_public(work, build, outcome, published, created)
+        _write_public(work, build, outcome, published, manifest)
         checks = _check_claims(work, manifest, published)
         _note_unique_columns(work, outcome, published)
         linkage = _linkage(work, outcome, pseudonyms, published)
@@ -118,7 +122,7 @@ def write_release(
         _write_internal(work, build, outcome, written, printer)
         read_back(build, token)
         token.check()
-        target = build.commit(created)
+        target = build.commit(datetime.date.fromisoformat(str(manifest["created"])))
     guarantee, result = outcome.guarantee.as_json(), dict(outcome.result)
     return ReleaseSummary(target, prepared.method.id, guarantee, result)
 
@@ -212,9 +216,9 @@ def _write_public(
     build: ReleaseBuilder,
     outcome: _Outcome,
     published: PublishedCsv,
-    created: datetime.date,
-) -> tuple[dict[str, object], str]:
-    """The rest of ``public/``; returns the manifest and the commitment key."""
+    manifest: dict[str, object],
+) -> None:
+    """The rest of ``public/``; ``manifest`` gets its ``files``."""
     from dpdesk.report.about import EXAMPLES
 
     work.step(2)
@@ -222,26 +226,12 @@ def _write_public(
     quasi = prepared.given.with_role(Role.QUASI_IDENTIFIER)
     released = [name for name in quasi if name in published.columns]
     published.survey(released, EXAMPLES, work.token, work.report, _STEPS[2])
-    parameters = public_parameters(prepared)
-    key = fresh_key()
-    manifest: dict[str, object] = {
-        "format": FORMAT,
-        "dpdesk": __version__,
-        "created": created.isoformat(),
-        "title": prepared.plan.title,
-        "method": prepared.method.id,
-        "parameters": parameters,
-        "guarantee": outcome.guarantee.as_json(),
-        "result": dict(outcome.result),
-        "commitment": commitment(prepared.data.sha256, key),
-        "texts": stated_texts(prepared.plan.language),
-    }
     page = public_page(manifest, prepared.method, published, work.token, prepared.plan.language)
     build.write_public(ABOUT, page)
     _write_variables(work, build, outcome, published, manifest)
     manifest["files"] = public_files(build.public, work.token)
+    refuse_unlisted(manifest, prepared.method)
     build.write_public(MANIFEST, canonical_json(manifest))
-    return manifest, key
 
 
 def _write_variables(
@@ -260,15 +250,11 @@ def _write_variables(
         work.prepared.data.book, outcome.recoding, published, complete, work.token, replaced
     )
     if found:
-        build.write_public(VARIABLES, canonical_json(variables_as_json(found)))
+        labels = variables_as_json(found)
+        refuse_unlisted({"variables": labels}, work.prepared.method)
+        build.write_public(VARIABLES, canonical_json(labels))
         document = csvw_metadata(MICRODATA, published.columns, Codebook(found), manifest)
         build.write_public(CSVW, canonical_json(document))
-
-
-def public_parameters(prepared: PreparedRun) -> dict[str, object]:
-    """The parameters that a manifest shows: those the method declares public, and that apply."""
-    public = [p for p in prepared.method.parameters if p.public]
-    return effective_parameters(prepared.method.parameters, prepared.given.parameters, public)
 
 
 def _check_claims(

@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.manifests import listed_checks
 from dpdesk.app.texts import KEY, same_texts, told_texts
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
@@ -164,15 +165,13 @@ def _expected_page(
 
 
 def setting_checks(manifest: Mapping[str, object], method: Method) -> list[ClaimCheck]:
-    """Settings that the method does not take fail; what nobody here knows is said to be unknown."""
-    checks = [_unknown(key) for key in manifest if key not in _KEYS]
+    """Settings that the method does not take fail, and so does any field that is not listed."""
+    checks = listed_checks(manifest, method)
     known = {parameter.key: parameter for parameter in method.parameters}
     settings = manifest["parameters"]
     for key, value in settings.items() if isinstance(settings, Mapping) else ():
         parameter = known.get(str(key))
-        if parameter is None:
-            checks.append(_unknown(f"parameters, {key}"))
-        elif not _is_setting(parameter, value):
+        if parameter is not None and not _is_setting(parameter, value):
             found = f"found {str(value)[:60]!r}, expected {parameter.range_text()}"
             claim = f"parameters, {key}"
             checks.append(ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST))
@@ -185,11 +184,6 @@ def _is_setting(parameter: Parameter, value: object) -> bool:
     except InputError:
         return False
     return isinstance(value, bool) is isinstance(plain, bool) and plain == value
-
-
-def _unknown(claim: str) -> ClaimCheck:
-    found = "this version does not know this claim"
-    return ClaimCheck(claim, CheckStatus.NOT_CHECKABLE, found, MANIFEST)
 
 
 def plan_fault(

@@ -15,6 +15,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.pseudonyms import Linkage
+from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
@@ -171,6 +172,8 @@ class MendedExploration(Protocol):
 class Method(ABC):
     """A protection method: what it is called, what it promises, what it can be told.
 
+    ``public_fields`` are the fields that its releases may show besides those of every release, each
+    with an argument of what it tells about people who are not in the release: any other is refused.
     ``live`` names the parameters (integer or share) that :meth:`Exploration.view` answers at once:
     forms draw them as sliders. ``later`` names keys of plans that this version does not offer yet.
     ``pseudonyms`` says why a release may hold no pseudonyms; empty where it may.
@@ -185,6 +188,7 @@ class Method(ABC):
     summary: ClassVar[str]
     promise: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
+    public_fields: ClassVar[tuple[PublicField, ...]] = ()
     live: ClassVar[tuple[str, ...]] = ()
     later: ClassVar[tuple[str, ...]] = ()
     pseudonyms: ClassVar[str] = "it has no sentence that says what they do to its guarantee"

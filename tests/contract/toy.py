@@ -17,6 +17,7 @@ from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.parameters import IntegerParameter, Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.core.published import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
@@ -50,6 +51,15 @@ class CommonValues(MicrodataMethod):
         ),
     )
     live: ClassVar[tuple[str, ...]] = ("least",)
+    public_fields: ClassVar[tuple[PublicField, ...]] = (
+        *settings("least"),
+        *fields_of(
+            Tells.NOTHING,
+            "Counted from the released rows.",
+            "result.rows_out",
+            "guarantee.parameters.columns.*[]",
+        ),
+    )
 
     def check(
         self,

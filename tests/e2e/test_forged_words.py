@@ -131,15 +131,17 @@ def test_settings_that_no_plan_could_have_fail_even_when_sealed(
     assert "manifest.json" in reasons(check(copy / "public", context))
 
 
-def test_what_this_version_does_not_know_is_said_to_be_unknown(
+def test_public_fields_that_are_not_listed_fail_even_when_sealed(
     copy: Path, context: AppContext
 ) -> None:
     manifest: Any = manifest_of(copy) | {"approved_by": "everybody"}
     manifest["parameters"]["l"] = 5
     seal_again(copy, manifest)
-    statuses = {c.claim: c.status for c in check(copy / "public", context).claims}
-    assert statuses["approved_by"] is CheckStatus.NOT_CHECKABLE
-    assert statuses["parameters, l"] is CheckStatus.NOT_CHECKABLE
+    found = check(copy / "public", context)
+    statuses = {c.claim: c.status for c in found.claims}
+    assert not found.ok
+    assert statuses["approved_by"] is CheckStatus.FAILED
+    assert statuses["parameters.l"] is CheckStatus.FAILED
 
 
 EVIDENCE: dict[str, Forge] = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from dpdesk.core.disclosure import ColumnFacts, Content, SpreadFacts, TableFacts
+from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.schema import ColumnType, Role, RoleSuggestion, ValueCount
@@ -97,10 +98,12 @@ def facts(
     failures: Sequence[Failure] = (),
     sealed: bool = True,
 ) -> CheckedFacts:
-    """Checked facts of a release that is whole unless ``failures`` say otherwise."""
+    """Checked facts of a release that is whole, with listed fields, unless told otherwise."""
     release = ReleaseFacts(
         Path("public"), Path("internal"), manifest() if said is None else said, evidence
     )
+    if not any(claim.claim == LISTED for claim in claims):
+        claims = (*claims, confirmed(LISTED))
     report = VerifyReport(not failures, tuple(claims), tuple(failures), (), sealed)
     return CheckedFacts(release, report, shown)
 

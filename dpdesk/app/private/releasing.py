@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk import __version__
 from dpdesk.app.labelling import variables_as_json
 from dpdesk.app.ledgers import LedgerDesk, open_ledger
+from dpdesk.app.manifests import new_manifest, refuse_unlisted
 from dpdesk.app.private.labelling import asks_labels, dimension_labels
 from dpdesk.app.private.pages import public_page, read_tables
 from dpdesk.app.private.preparing import PreparedDesign, hierarchies_of
@@ -24,7 +24,6 @@ from dpdesk.app.releasing import (
     write_report,
 )
 from dpdesk.app.restating import spoken_names
-from dpdesk.app.texts import stated_texts
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import speaking
@@ -41,7 +40,6 @@ from dpdesk.io.release_folder import (
     SEAL,
     VARIABLES,
     ReleaseBuilder,
-    commitment,
     fresh_key,
     public_files,
     seal_bytes,
@@ -79,23 +77,30 @@ def write_private_release(
     with ReleaseBuilder(out, context.workspace) as build, Printer() as printer:
         token.check()
         printer.warm()
-        stated_texts(prepared.plan.language)  # what cannot be read is told before anything is paid
+        key = fresh_key()
+        manifest = _manifest(prepared, key)  # what must not be public is refused before it is paid
         with desk.spending(debit_request(desk, prepared), report, token) as spent:
             work = _Work(prepared, build, token, report, printer)
             tables = work.measured(spent.debit)
-            created = datetime.datetime.now(datetime.UTC).date()
-            manifest, key = work.write_public(tables, created)
+            work.write_public(tables, manifest)
             del tables
             checks = work.check(manifest)
             work.write_internal(manifest, key, checks, spent.debit, desk)
             read_back(build, token)
             token.check()
-            target = build.commit(created)
+            target = build.commit(datetime.date.fromisoformat(str(manifest["created"])))
             spent.released(hashlib.sha256(canonical_json(manifest)).hexdigest())
     design = prepared.design
     return ReleaseSummary(
         target, prepared.method.id, design.guarantee.as_json(), dict(design.result)
     )
+
+
+def _manifest(prepared: PreparedDesign, key: str) -> dict[str, object]:
+    design, parameters = prepared.design, prepared.given.parameters
+    committed = prepared.data.sha256, key
+    plan, method = prepared.plan, prepared.method
+    return new_manifest(plan, method, parameters, design.guarantee, design.result, committed)
 
 
 def debit_request(desk: LedgerDesk, prepared: PreparedDesign) -> DebitRequest:
@@ -146,10 +151,8 @@ class _Work:
         self.clock.lap("process")
         return tables
 
-    def write_public(
-        self, tables: tuple[CuboidTable, ...], created: datetime.date
-    ) -> tuple[dict[str, object], str]:
-        """All of ``public/``; the manifest and the commitment key."""
+    def write_public(self, tables: tuple[CuboidTable, ...], manifest: dict[str, object]) -> None:
+        """All of ``public/``; ``manifest`` gets its ``files``."""
         from dpdesk.io.cuboid_files import write_cuboid
 
         self._step(2)
@@ -160,29 +163,18 @@ class _Work:
             write_cuboid(table, path, self.token)
         self.clock.lap("write the tables")
         self._step(3)
-        key, method = fresh_key(), prepared.method
-        known = [parameter for parameter in method.parameters if parameter.public]
-        manifest: dict[str, object] = {
-            "format": FORMAT,
-            "dpdesk": __version__,
-            "created": created.isoformat(),
-            "title": prepared.plan.title,
-            "method": method.id,
-            "parameters": effective_parameters(method.parameters, prepared.given.parameters, known),
-            "guarantee": prepared.design.guarantee.as_json(),
-            "result": dict(prepared.design.result),
-            "commitment": commitment(prepared.data.sha256, key),
-            "texts": stated_texts(prepared.plan.language),
-        }
+        method = prepared.method
         found = dimension_labels(prepared.data.book, manifest) if asks_labels(manifest) else ()
         if found:
-            self.build.write_public(VARIABLES, canonical_json(variables_as_json(found)))
+            labels = variables_as_json(found)
+            refuse_unlisted({"variables": labels}, method)
+            self.build.write_public(VARIABLES, canonical_json(labels))
         self.book = Codebook(found)
         page = public_page(manifest, method, prepared.plan.language, self.book)
         self.build.write_public(ABOUT, page)
         manifest["files"] = public_files(public, self.token)
+        refuse_unlisted(manifest, method)
         self.build.write_public(MANIFEST, canonical_json(manifest))
-        return manifest, key
 
     def check(self, manifest: Mapping[str, object]) -> tuple[ClaimCheck, ...]:
         """What the verifier says of the tables as they lie on the disk."""

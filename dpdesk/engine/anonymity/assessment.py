@@ -42,8 +42,13 @@ class Assessment:
 
     @cached_property
     def metrics(self) -> Mapping[str, int | float | None]:
-        """The search's measures of the node under the names of manifests."""
+        """The search's measures of the node under the names of evidence files."""
         return self.statistics.metrics()
+
+    @property
+    def public_metrics(self) -> Mapping[str, int | float | None]:
+        """Those that no value of a suppressed row enters: a manifest may show them."""
+        return {key: value for key, value in self.metrics.items() if key != "entropy"}
 
     @cached_property
     def loss(self) -> float:

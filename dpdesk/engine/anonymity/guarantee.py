@@ -122,10 +122,9 @@ def _limits(k: int, roles: Mapping[str, Role], rows_suppressed: int) -> tuple[st
         "something about the rows that made a generalisation necessary (minimality attack)."
     )
     limits.append(
-        "Published figures and labels: the entropy is computed from the original values of all "
-        "rows, and levels that were made from the data tell of the range, length or number of its "
-        "values, suppressed rows included; someone who knows nearly all rows can test guesses "
-        "about the others."
+        "Published figures and labels: levels that were made from the data tell of the range, "
+        "length or number of its values, suppressed rows included; someone who knows nearly all "
+        "rows can test guesses about the others."
     )
     return tuple(limits)
 

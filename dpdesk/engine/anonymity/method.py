@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Event, Report, StepProgress, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.anonymity.settings import OPTIMAL, PARAMETERS, Settings, check_settings
 from dpdesk.engine.method import Exploration, MethodInput, MethodOutcome, MicrodataMethod
 
@@ -72,6 +74,7 @@ class KAnonymity(MicrodataMethod):
         "nothing more, cannot link the person to fewer than k rows."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     live: ClassVar[tuple[str, ...]] = ("k", "max_suppression")
     later: ClassVar[tuple[str, ...]] = ("require",)
     pseudonyms: ClassVar[str] = ""
@@ -320,6 +323,7 @@ def _outcome(
             "nodes_checked": found.nodes_checked,
             "lattice_nodes": problem.lattice.node_count,
             "rows_suppressed_allowed": problem.allowed,
+            "entropy": judged.metrics["entropy"],
         },
         risk=judged.risk_json(problem.table.attributes),
         utility=judged.utility_json(),
@@ -372,7 +376,7 @@ def _result(judged: Assessment, found: SearchResult) -> dict[str, object]:
         "rows_suppressed": judged.before.rows - after.rows,
         "classes": after.classes,
         "smallest_class": after.smallest,
-        "metrics": dict(judged.metrics),
+        "metrics": dict(judged.public_metrics),
         "proven_optimal": found.proven_optimal,
     }
 

@@ -126,7 +126,7 @@ class NodeStatistics:
         return INFINITE if exact is None else exact
 
     def metrics(self) -> dict[str, int | float | None]:
-        """All measures under the names that manifests use, as JSON numbers."""
+        """All measures as JSON numbers, under the names that evidence files use."""
         size = self.average_class_size
         return {
             "discernibility": self.discernibility,

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.parameters import PARAMETERS
+from dpdesk.engine.cubes.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.method import Exploration
 from dpdesk.engine.private.method import Charge, Design, PrivateInput, PrivateMethod
 from dpdesk.engine.private.settings import cluster_of
@@ -40,6 +42,7 @@ class DpCube(PrivateMethod):
         "a minimal change that is covered, and the exact tables are not."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
 
     def check(
         self,

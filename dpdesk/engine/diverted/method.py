@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.public_fields import PublicField
 from dpdesk.core.published import ClaimCheck, PublishedTable, RowDifference
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.released import ReleasedContent
 from dpdesk.core.schema import Role
+from dpdesk.engine.diverted.public_fields import PUBLIC_FIELDS
 from dpdesk.engine.diverted.settings import PARAMETERS, Settings, check_settings, named_roles
 from dpdesk.engine.method import Exploration, MethodInput
 from dpdesk.engine.randomised_method import Judged, RandomisedMethod
@@ -44,6 +46,7 @@ class LDiverted(RandomisedMethod):
         "values."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     pseudonyms: ClassVar[str] = (
         "the values of each row are drawn by themselves, so rows or releases that a pseudonym "
         "joins would give several draws for one person, and these together tell the true value"

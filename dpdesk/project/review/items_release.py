@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
+from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import MADE_AGAIN, ROWS_COMPARED, CheckStatus
 from dpdesk.project.review.item_words import counted, listed
 from dpdesk.project.review.items_private import spent_epsilon
@@ -58,6 +59,24 @@ def _source(case: Case) -> Answer:
         text += ", and the policy asks for a check with the source."
         return Answer(Status.FAIL, text, Basis.FILES, advice)
     return Answer(Status.REVIEW, text + ".", Basis.FILES, advice)
+
+
+def _public_fields(case: Case) -> Answer:
+    check = case.facts.claim(LISTED)
+    if check is not None and check.status is CheckStatus.CONFIRMED:
+        text = "Every field of the public part is one that the program lists with what it can tell "
+        text += "about people who are not in the release."
+        return Answer(Status.PASS, text, Basis.FILES)
+    if check is None or check.status is not CheckStatus.NOT_CHECKABLE:
+        text = "It was not found that every public field is a listed one."
+        return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
+    text = "A public number is computed from the original values of all rows, as earlier versions "
+    text += "did it"
+    advice = "Make the release again with this version; tell those who have the old one."
+    if case.facts.release.section("result").get("rows_suppressed") == 0:
+        return Answer(Status.REVIEW, f"{text}; no row was suppressed.", Basis.FILES, advice)
+    text += ", so that values of suppressed rows can be computed back."
+    return Answer(Status.FAIL, text, Basis.FILES, advice)
 
 
 def _policy(case: Case) -> Answer:
@@ -218,6 +237,9 @@ def _assumptions(case: Case) -> Answer:
 RELEASE_ITEMS = (
     Question("verified", "Is the release whole, and does every claim hold?", _verified),
     Question("source", "Was the table made again from its source?", _source),
+    Question(
+        "public-fields", "Do public numbers keep quiet about people left out?", _public_fields
+    ),
     Question("policy", "Is this the agency's own policy?", _policy),
     Question("method", "Is the method allowed?", _method),
     Question("mode", "Did the release come about in an allowed way?", _mode),

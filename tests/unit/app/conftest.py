@@ -10,6 +10,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import IntegerParameter, ParameterValue
+from dpdesk.core.public_fields import PublicField, Tells, settings
 from dpdesk.core.published import ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
@@ -44,6 +45,10 @@ class Plain(MicrodataMethod):
     summary = "Nothing is changed."
     promise = "Nothing is promised."
     parameters = (IntegerParameter("k", "k", "A number.", required=True, minimum=2),)
+    public_fields = (
+        *settings("k"),
+        PublicField("result.rows_out", Tells.NOTHING, "Counted from the released rows."),
+    )
 
     def check(
         self,

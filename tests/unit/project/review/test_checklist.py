@@ -24,9 +24,10 @@ from tests.helpers import checked_facts as facts
 from tests.helpers.checked_facts import AGE, EVEN, SECRET, checklist, column, policy, table
 
 ALWAYS = (
-    "verified", "source", "policy", "mode", "smallest-class", "uniques", "table-size",
-    "suppression", "suppressed-groups", "homogeneous", "missing", "detail", "identifiers",
-    "forbidden-columns", "own-values", "one-column-more", "raw-contents", "assumptions",
+    "verified", "source", "public-fields", "policy", "mode", "smallest-class", "uniques",
+    "table-size", "suppression", "suppressed-groups", "homogeneous", "missing", "detail",
+    "identifiers", "forbidden-columns", "own-values", "one-column-more", "raw-contents",
+    "assumptions",
 )  # fmt: skip
 
 

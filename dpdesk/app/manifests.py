@@ -1,0 +1,95 @@
+"""The public manifest of a release, before anything of it is written."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from dpdesk import __version__
+from dpdesk.app.texts import stated_texts
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.parameters import effective_parameters
+from dpdesk.core.public_fields import COMMON, LISTED, PublicField, unlisted, withdrawn, written
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.io.release_folder import FORMAT, MANIFEST, commitment
+
+if TYPE_CHECKING:
+    from dpdesk.core.guarantee import Guarantee
+    from dpdesk.core.parameters import ParameterValue
+    from dpdesk.core.plan import Plan
+    from dpdesk.engine.method import Method
+
+_LISTED_LABEL = "Every public field is one of those that may be public"
+
+
+def new_manifest(
+    plan: Plan,
+    method: Method,
+    parameters: Mapping[str, ParameterValue],
+    guarantee: Guarantee,
+    result: Mapping[str, object],
+    committed: tuple[str, str],
+) -> dict[str, object]:
+    """A manifest without its ``files``; ``committed`` are the source's SHA-256 and a fresh key.
+
+    Raises RefusedError ``release.unlisted-field`` for what must not be public, StorageError
+    ``resources.*``.
+    """
+    manifest: dict[str, object] = {
+        "format": FORMAT,
+        "dpdesk": __version__,
+        "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "title": plan.title,
+        "method": method.id,
+        "parameters": public_parameters(method, parameters),
+        "guarantee": guarantee.as_json(),
+        "result": dict(result),
+        "commitment": commitment(*committed),
+        "texts": stated_texts(plan.language),
+    }
+    refuse_unlisted(manifest, method)
+    return manifest
+
+
+def public_parameters(method: Method, values: Mapping[str, ParameterValue]) -> dict[str, object]:
+    """The parameters that a manifest shows: those the method declares public, and that apply."""
+    public = [parameter for parameter in method.parameters if parameter.public]
+    return effective_parameters(method.parameters, values, public)
+
+
+def refuse_unlisted(content: Mapping[str, object], method: Method) -> None:
+    """Refuse public content with a field that is not on the list, before it is written.
+
+    Raises RefusedError ``release.unlisted-field``.
+    """
+    for path in unlisted(content, written(fields_of(method))):
+        raise RefusedError(
+            "release.unlisted-field",
+            f"The release was not made: `{path}` is not among the fields that a release by "
+            f"{method.id} may publish.",
+            hint="This is a fault of the program; please report it.",
+        )
+
+
+def fields_of(method: Method) -> tuple[PublicField, ...]:
+    """All fields that a release by the method may have, those of earlier versions too."""
+    return (*COMMON, *method.public_fields)
+
+
+def listed_checks(manifest: Mapping[str, object], method: Method) -> list[ClaimCheck]:
+    """Whether all public fields are listed ones; those of earlier versions are named."""
+    fields = fields_of(method)
+    found = unlisted(manifest, fields)
+    if found:
+        reason = (
+            "is not among the public fields of such a release, so what it tells about people who "
+            "are not in it is not known"
+        )
+        return [ClaimCheck(path, CheckStatus.FAILED, reason, MANIFEST) for path in found]
+    old = withdrawn(manifest, fields)
+    if old:
+        reason = "; ".join(f"an earlier version published {f.path}: {f.withdrawn}" for f in old)
+        return [ClaimCheck(LISTED, CheckStatus.NOT_CHECKABLE, reason, MANIFEST, _LISTED_LABEL)]
+    reason = "each field is one that the program lists with what it can tell"
+    return [ClaimCheck(LISTED, CheckStatus.CONFIRMED, reason, MANIFEST, _LISTED_LABEL)]

@@ -1,0 +1,92 @@
+"""What a k-anonymous release may show, and what it tells of the rows that were suppressed."""
+
+from __future__ import annotations
+
+from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
+
+_COUNTED = "Counted from the released rows alone; whoever has the table can count it again."
+_COLUMNS = "Names of released columns under the roles that the plan gives them."
+
+ROWS_SUPPRESSED = PublicField(
+    "result.rows_suppressed",
+    Tells.COUNT,
+    "How many rows were suppressed, so how many the source had. Of each of them it tells what its "
+    "absence tells: that fewer than k rows had its combination at the released levels.",
+)
+NODE = PublicField(
+    "result.node.*",
+    Tells.CHOICE,
+    "The levels that were chosen, by a search over all rows or by hand. A reader who knows nearly "
+    "all rows may conclude that others would have been chosen if a suppressed row had been "
+    "different (minimality attack); the guarantee says so.",
+)
+ROLES: tuple[PublicField, ...] = fields_of(
+    Tells.NOTHING,
+    _COLUMNS,
+    "guarantee.parameters.quasi_identifiers[]",
+    "guarantee.parameters.sensitive[]",
+    "guarantee.parameters.insensitive[]",
+    "guarantee.parameters.weight[]",
+    "guarantee.parameters.cluster[]",
+)
+PUBLIC_FIELDS: tuple[PublicField, ...] = (
+    *settings(
+        *("k", "max_suppression", "model", "algorithm", "objective", "prefer"),
+        "levels.*",
+    ),
+    PublicField("guarantee.parameters.k", Tells.NOTHING, "The k of the plan."),
+    *ROLES,
+    PublicField("guarantee.parameters.pseudonym[]", Tells.NOTHING, _COLUMNS),
+    *fields_of(
+        Tells.NOTHING,
+        "What the pseudonyms of a column join, as the plan says; no pseudonym and no key.",
+        "guarantee.parameters.pseudonym_domains.*",
+        "guarantee.parameters.pseudonyms_of_groups[]",
+    ),
+    NODE,
+    ROWS_SUPPRESSED,
+    *fields_of(
+        Tells.NOTHING, _COUNTED, "result.rows_out", "result.classes", "result.smallest_class"
+    ),
+    PublicField(
+        "result.proven_optimal",
+        Tells.CHOICE,
+        "Whether the search was finished. With `node` it tells that no other levels are better by "
+        "the objective, which is computed over all rows: see `result.node.*`.",
+    ),
+    PublicField(
+        "result.metrics.average_class_size",
+        Tells.NOTHING,
+        "Released rows per class, divided by k: counted from the released rows alone.",
+    ),
+    PublicField(
+        "result.metrics.discernibility",
+        Tells.COUNT,
+        "The sum of the squared sizes of the released classes, plus the number of suppressed rows "
+        "times that of all rows: a function of the released rows and of `result.rows_suppressed`. "
+        "The sizes of suppressed classes do not enter.",
+    ),
+    PublicField(
+        "result.metrics.loss",
+        Tells.LEVELS,
+        "Every suppressed cell counts 1, whatever it held, so this is a function of the released "
+        "rows, of `result.rows_suppressed`, and of how many values each level covers. Where a "
+        "hierarchy was made from the data, these numbers follow from the values of all rows, and "
+        "the guarantee says so.",
+    ),
+    PublicField(
+        "result.metrics.precision",
+        Tells.LEVELS,
+        "Every suppressed cell counts as at the top, whatever it held, so this is a function of "
+        "the levels, of the heights of the hierarchies and of `result.rows_suppressed`. Where a "
+        "hierarchy was made from the data, its height follows from the values of all rows, and the "
+        "guarantee says so.",
+    ),
+    PublicField(
+        "result.metrics.entropy",
+        Tells.CHOICE,
+        "Computed from the original values of all rows at full precision.",
+        withdrawn="it is computed from the original values of all rows, so that values of "
+        "suppressed rows can be computed back from it",
+    ),
+)

@@ -1,0 +1,135 @@
+"""What public numbers tell of people who are not in the release, tried by counting all cases.
+
+A reader knows the plan and everything public. Whatever else the suppressed rows could have been
+must lead to the same public part: these tests put every possible set of suppressed rows in their
+place and count which of them the public part still allows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement, product
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.method import KAnonymity
+from dpdesk.engine.anonymity.settings import PARAMETERS
+from dpdesk.engine.diverted.method import LDiverted
+from dpdesk.engine.diverted.settings import PARAMETERS as DIVERTED
+from dpdesk.engine.method import MethodInput
+from tests.helpers.memory_tables import MemorySource, Row, publish
+
+COLUMNS = ("age", "sex", "region")
+HIERARCHIES = {
+    "age": Hierarchy.from_rows("age", [(str(n), f"{n // 2}", "*") for n in range(4)]),
+    "sex": Hierarchy.from_rows("sex", [("f", "*"), ("m", "*")]),
+    "region": Hierarchy.from_rows("region", [(r, r[0], "*") for r in ("a1", "a2", "b1")]),
+}
+DOMAIN: list[Row] = [tuple(row) for row in product(*(HIERARCHIES[c].leaves for c in COLUMNS))]
+QUASI = dict.fromkeys(COLUMNS, Role.QUASI_IDENTIFIER)
+
+
+def public_part(rows: Sequence[Row], levels: dict[str, int], k: int) -> str:
+    """All of the public part that depends on the rows."""
+    raw = {"k": k, "max_suppression": 1, "levels": levels}
+    source = MemorySource.of(COLUMNS, rows)
+    values = parse_parameters(PARAMETERS, raw, "plan.toml")
+    outcome = KAnonymity().run(
+        MethodInput(source, QUASI, HIERARCHIES, values), CancelToken(), silent
+    )
+    table = publish(source, outcome.recoding).data
+    return json.dumps([outcome.result, outcome.guarantee.as_json(), table], sort_keys=True)
+
+
+def label(row: Row, levels: dict[str, int]) -> Row:
+    found = []
+    for name, value in zip(COLUMNS, row, strict=True):
+        hierarchy = HIERARCHIES[name]
+        code = hierarchy.ancestors(levels[name])[hierarchy.leaf_codes[value]]
+        found.append(hierarchy.labels[levels[name]][code])
+    return tuple(found)
+
+
+def split(rows: Sequence[Row], levels: dict[str, int], k: int) -> tuple[list[Row], list[Row]]:
+    """The rows that are kept, and those that are suppressed."""
+    sizes = Counter(label(row, levels) for row in rows)
+    kept = [row for row in rows if sizes[label(row, levels)] >= k]
+    return kept, [row for row in rows if sizes[label(row, levels)] < k]
+
+
+def possible(
+    kept: Sequence[Row], count: int, levels: dict[str, int], k: int
+) -> Iterator[list[Row]]:
+    """Every set of so many rows that would all have been suppressed beside the kept ones."""
+    released = {label(row, levels) for row in kept}
+    free = [row for row in DOMAIN if label(row, levels) not in released]
+    for rows in combinations_with_replacement(free, count):
+        if max(Counter(label(row, levels) for row in rows).values(), default=0) < k:
+            yield list(rows)
+
+
+def still_possible(rows: Sequence[Row], levels: dict[str, int], k: int) -> tuple[int, int]:
+    """How many sets of suppressed rows the public part leaves, and how many there could be."""
+    kept, gone = split(rows, levels, k)
+    seen = public_part(rows, levels, k)
+    others = list(possible(kept, len(gone), levels, k))
+    return sum(public_part([*kept, *other], levels, k) == seen for other in others), len(others)
+
+
+RAW = dict.fromkeys(COLUMNS, 0)
+RELEASED = [DOMAIN[0]] * 3 + [DOMAIN[7]] * 2 + [DOMAIN[13]] * 4
+
+
+def test_one_suppressed_person_in_raw_columns_can_still_be_anyone_not_released() -> None:
+    left, all_of_them = still_possible([*RELEASED, DOMAIN[20]], RAW, 2)
+    assert left == all_of_them == len(DOMAIN) - 3
+
+
+def test_two_suppressed_persons_can_still_be_any_pair_not_released() -> None:
+    left, all_of_them = still_possible([*RELEASED, DOMAIN[20], DOMAIN[5]], RAW, 2)
+    free = len(DOMAIN) - 3
+    assert left == all_of_them == free * (free - 1) // 2
+
+
+@given(
+    st.lists(st.sampled_from(DOMAIN), min_size=4, max_size=12),
+    st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 2)),
+    st.integers(2, 3),
+)
+@settings(deadline=None, max_examples=12)
+def test_nothing_public_tells_suppressed_rows_apart(
+    rows: list[Row], node: tuple[int, int, int], k: int
+) -> None:
+    levels = dict(zip(COLUMNS, node, strict=True))
+    kept, gone = split(rows, levels, k)
+    assume(kept and 0 < len(gone) <= 2)
+    left, all_of_them = still_possible(rows, levels, k)
+    assert left == all_of_them > 0
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_numbers_of_a_diverted_release_depend_on_the_number_of_rows_alone(size: int) -> None:
+    told: dict[int, set[str]] = {}
+    for count in range(size, 6):
+        for values in product("abc", repeat=count):
+            source = MemorySource.of(("town", "illness"), [("x", value) for value in values])
+            roles = {"town": Role.INSENSITIVE, "illness": Role.SENSITIVE}
+            parsed = parse_parameters(DIVERTED, {"l": size, "sensitive": ["illness"]}, "plan")
+            asked = MethodInput(source, roles, {}, parsed)
+            try:
+                judged = LDiverted().judge(asked, CancelToken(), silent)
+            except RefusedError:
+                continue
+            public = [judged.result, judged.guarantee.as_json()]
+            told.setdefault(count, set()).add(json.dumps(public, sort_keys=True))
+    assert told
+    assert all(len(public) == 1 for public in told.values())
