@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,11 @@ KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
 os.environ.setdefault("DPDESK_CACHE", str(KERNELS))
 # Nor does what is installed here change what is tested, but where a test asks for it.
 os.environ["DPDESK_4TI2"] = str(Path(__file__).parent / "no-such-program")
+
+# The witness of ledgers lies outside of every DPDESK_HOME; that of the user is left alone, also by
+# what runs before or outside of a test.
+WITNESS = tempfile.TemporaryDirectory(prefix="dpdesk-witness-")
+os.environ["DPDESK_WITNESS"] = str(Path(WITNESS.name) / "witness.jsonl")
 
 # How hypothesis searches: `ci` tries the same examples each time, so that a red run is never luck;
 # the default (while developing) and `fuzz` (with the long tests) look for new ones.
@@ -40,9 +46,13 @@ if os.environ.get("DPDESK_HYPOTHESIS"):
 
 @pytest.fixture(autouse=True)
 def private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every test has its own DPDESK_HOME, so that nothing of the user is read or written."""
+    """Every test has its own DPDESK_HOME and its own witness of ledgers.
+
+    So nothing of the user is read or written.
+    """
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("DPDESK_HOME", str(home))
+    monkeypatch.setenv("DPDESK_WITNESS", str(home.with_name(f"{home.name}-witness.jsonl")))
     return home
 
 

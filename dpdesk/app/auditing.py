@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpdesk.app.context import AppContext
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.project.audit import FILE, AuditCheck, AuditEntry, AuditLog, AuditSearch
 
@@ -83,18 +84,19 @@ def check_audit(
 ) -> AuditCheck:
     """Check the log: its chain, and that it goes on from what was signed here.
 
-    A submission that was signed on this computer names the log's end at that time; an entry that a
-    signature knows cannot be missing. Raises StorageError ``audit.unreadable`` and Cancelled.
+    A submission that was signed on this computer names the log's end at that time, and so does
+    every debit in the ledger of the home folder; an entry that they know cannot be missing.
+    Raises StorageError ``audit.unreadable`` and Cancelled.
     """
     known = _signed_heads(context)
     with AuditLog.open_home(context.home, looking=True) as log:
-        return log.verify(known, token, report)
+        return log.verify(known | _ledger_heads(context, log.first()), token, report)
 
 
 def look_at_audit(context: AppContext) -> AuditPicture:
     """Read and check the whole log; see :func:`check_audit`."""
     with AuditLog.open_home(context.home) as log:
-        check = log.verify(_signed_heads(context))
+        check = log.verify(_signed_heads(context) | _ledger_heads(context, log.first()))
         return AuditPicture(log.entries(), check)
 
 
@@ -126,6 +128,24 @@ def export_audit(
         raise InputError("audit.exists", f"{out}: the file is there already.", hint="Name another.")
     with AuditLog.open_home(context.home) as log:
         return log.export(out, out.suffix.lower().removeprefix("."), context.workspace, token)
+
+
+def _ledger_heads(context: AppContext, first: str) -> frozenset[str]:
+    """The ends of this log, named by its first entry, that debits of the home's ledger name."""
+    from dpdesk.project.ledger import FILE as LEDGER
+    from dpdesk.project.ledger import Ledger
+    from dpdesk.project.ledger.records import Debited
+
+    path = context.home / LEDGER
+    if not path.is_file():
+        return frozenset()
+    try:
+        with closing(Ledger.open(path, create=False)) as ledger:
+            contents = [entry.content for entry in ledger.entries() if entry.kind == "debit"]
+    except DpdeskError:  # what is wrong with a ledger is told by checking it
+        return frozenset()
+    ends = [one.audit for one in contents if isinstance(one, Debited) and one.audit is not None]
+    return frozenset(end.head for end in ends if end.log == first)
 
 
 def _signed_heads(context: AppContext) -> frozenset[str]:

@@ -9,20 +9,29 @@ import csv
 import io
 import json
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.ledgers import LIMITED, check_not_lost, known_entries, limit_facts
+from dpdesk.app.ledgers import limit_facts
 from dpdesk.app.recording import enter
+from dpdesk.app.witnessing import (
+    LIMITED,
+    check_not_lost,
+    debits_elsewhere,
+    elsewhere_note,
+    known_entries,
+    unwitnessed_note,
+)
 from dpdesk.core.budget import Budget
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.parameters import nearest
 
 if TYPE_CHECKING:
+    from dpdesk.app.witnessing import DebitElsewhere
     from dpdesk.project.ledger import (
         AccountKey,
         Book,
@@ -30,6 +39,7 @@ if TYPE_CHECKING:
         Figures,
         LedgerCheck,
         LedgerEntry,
+        LimitRecord,
         Spending,
     )
 
@@ -40,7 +50,11 @@ _LEAST_DIGITS = 6
 
 @dataclass(frozen=True)
 class AccountPicture:
-    """One account: what it spent, its limit and what is left of it, its debits (oldest first)."""
+    """One account: what it spent, its limit and what is left of it, its debits (oldest first).
+
+    ``history`` are all limits that it has had, oldest first; ``elsewhere`` are debits on the same
+    people or files that other ledgers hold and this one does not count.
+    """
 
     key: AccountKey
     spending: Spending
@@ -48,17 +62,23 @@ class AccountPicture:
     left: Budget | None
     figures: Figures
     debits: tuple[DebitRecord, ...]
+    history: tuple[LimitRecord, ...] = ()
+    elsewhere: tuple[DebitElsewhere, ...] = ()
 
 
 @dataclass(frozen=True)
 class LedgerPicture:
-    """A ledger as it is on the disk; no accounts where there is no file yet (``id`` empty)."""
+    """A ledger as it is on the disk; no accounts where there is no file yet (``id`` empty).
+
+    ``notes`` are sentences about what its sums cannot know.
+    """
 
     path: Path
     id: str
     accounts: tuple[AccountPicture, ...]
     entries: int
     head: str
+    notes: tuple[str, ...] = ()
 
 
 def look_at_ledger(
@@ -75,32 +95,44 @@ def look_at_ledger(
     ledger that is gone, ``ledger.broken`` for one that was changed or put back from an old copy,
     and as :meth:`~dpdesk.project.ledger.Ledger.open` does; Cancelled.
     """
-    from dpdesk.project.ledger import Ledger
+    from dpdesk.project.ledger import Ledger, Witness
 
     if not 0 < delta < 1:
         raise InputError("ledger.delta", "δ must lie between 0 and 1, for instance 0.000001.")
     if not path.exists():
         check_not_lost(context, path)
         return LedgerPicture(path, "", (), 0, "")
-    with closing(Ledger.open(path, create=False, token=token)) as ledger:
+    witness = Witness.here()
+    with closing(Ledger.open(path, create=False, token=token, witness=witness)) as ledger:
         ledger.require(known_entries(context, ledger.identity))
         book, entries = ledger.book, ledger.entries()
-        identity = ledger.identity
+        identity, unwitnessed = ledger.identity, ledger.tell_witness()
     keys = book.accounts() if population is None else (find_account(book, population, path),)
     accounts: list[AccountPicture] = []
     for key in keys:
         report(StepProgress("Composing", len(accounts), len(keys), "accounts"))
-        accounts.append(_picture(book, key, delta, token))
-    return LedgerPicture(path, identity, tuple(accounts), len(entries), entries[-1].hash)
+        accounts.append(_picture(context, book, key, delta, token))
+    found = dict.fromkeys(one for account in accounts for one in account.elsewhere)
+    notes = [elsewhere_note(tuple(found)).sentence] if found else []
+    if unwitnessed:
+        notes.append(unwitnessed_note(unwitnessed).sentence)
+    return LedgerPicture(
+        path, identity, tuple(accounts), len(entries), entries[-1].hash, tuple(notes)
+    )
 
 
-def _picture(book: Book, key: AccountKey, delta: Fraction, token: CancelToken) -> AccountPicture:
+def _picture(
+    context: AppContext, book: Book, key: AccountKey, delta: Fraction, token: CancelToken
+) -> AccountPicture:
     from dpdesk.project.ledger import add_up, figures, left_of
 
     debits = tuple(book.members(key))
     spending, limit = add_up(record.request for record in debits), book.limit(key)
     found = figures(debits, delta, token.check)
-    return AccountPicture(key, spending, limit, left_of(limit, spending), found, debits)
+    sources = {key.source, *(record.request.source for record in debits)} - {""}
+    elsewhere = debits_elsewhere(context, book.ledger, key.population, sources)
+    left, history = left_of(limit, spending), book.history(key)
+    return AccountPicture(key, spending, limit, left, found, debits, history, elsewhere)
 
 
 def find_account(book: Book, name: str, path: Path) -> AccountKey:
@@ -150,11 +182,11 @@ def set_limit(
     and in the audit log. ``token`` ends the waiting for other programs that hold the file. Raises
     as :func:`look_at_ledger`; InputError ``ledger.reason``; StorageError when it cannot be written.
     """
-    from dpdesk.project.ledger import AccountKey, Ledger
+    from dpdesk.project.ledger import AccountKey, Ledger, Witness
 
     if not path.exists():
         check_not_lost(context, path)
-    with closing(Ledger.open(path, token=token)) as ledger:
+    with closing(Ledger.open(path, token=token, witness=Witness.here())) as ledger:
         ledger.require(known_entries(context, ledger.identity))
         if population.strip():
             key = AccountKey(population=" ".join(population.split()))
@@ -163,7 +195,7 @@ def set_limit(
         ledger.check_reason(key, limit, reason)
         enter(context, LIMITED, path, limit_facts(key, limit, reason))
         ledger.set_limit(key, limit, reason)
-        account = _picture(ledger.book, key, _MILLIONTH, CancelToken())
+        account = _picture(context, ledger.book, key, _MILLIONTH, CancelToken())
         entries = ledger.entries()
         return LedgerPicture(path, ledger.identity, (account,), len(entries), entries[-1].hash)
 
@@ -177,11 +209,18 @@ def check_ledger(context: AppContext, path: Path) -> LedgerCheck:
     A broken one is told, not raised. Raises StorageError ``ledger.missing``, ``ledger.lost`` and
     the like, InputError ``ledger.not-a-ledger``, ``ledger.newer``.
     """
-    from dpdesk.project.ledger import check_file
+    from dpdesk.project.ledger import Ledger, LedgerFault, Witness, check_file
 
     if not path.exists():
         check_not_lost(context, path)
-    return check_file(path, lambda ledger: known_entries(context, ledger))
+    found = check_file(path, lambda ledger: known_entries(context, ledger))
+    if found.ok:
+        with closing(Ledger.open(path, create=False, witness=Witness.here())) as ledger:
+            lost = ledger.lost()
+        if lost:
+            reason = f"entry {lost[0].n:,}, which this computer knows, is missing or is another"
+            return replace(found, fault=LedgerFault(lost[0].n, reason))
+    return found
 
 
 def export_ledger(context: AppContext, path: Path, out: Path) -> int:

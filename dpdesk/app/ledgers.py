@@ -18,13 +18,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.recording import enter, mention
+from dpdesk.app.witnessing import (
+    BEGUN,
+    DEBITED,
+    LIMITED,
+    audit_end,
+    check_not_lost,
+    debits_elsewhere,
+    elsewhere_note,
+    known_entries,
+    unwitnessed_note,
+)
 from dpdesk.core.budget import (
     Budget,
     Debit,
@@ -41,8 +52,6 @@ from dpdesk.core.jobs import CancelToken, Note, Report
 if TYPE_CHECKING:
     from dpdesk.project.ledger import AccountKey, Book, Ledger, Outcome, Preview
     from dpdesk.project.ledger.records import LimitSet
-
-DEBITED, BEGUN, LIMITED = "debited", "began a ledger", "set a budget limit"
 
 
 def open_ledger(context: AppContext, base: Path, budget: Mapping[str, object] | None) -> LedgerDesk:
@@ -130,14 +139,42 @@ class LedgerDesk:
         """
         from dpdesk.project.ledger import preview
 
-        return preview(self._look(), request, self.limit, str(self.path))
+        book = self._look()
+        found = preview(book, request, self.limit, str(self.path))
+        return replace(found, notes=(*found.notes, *self._elsewhere(book.ledger, request)))
+
+    def paid(self, debit: Debit) -> dict[str, object]:
+        """Where the ledger says that a release was paid for, and where the ledger ends now.
+
+        ``record`` is the entry of the debit as it stands in the ledger, so that it can be entered
+        again; ``head`` names the ledger by its id, its number of entries and the hash of the last.
+        """
+        with closing(self._open()) as ledger:
+            entries = ledger.entries()
+        (record,) = (entry for entry in entries if entry.hash == debit.entry)
+        others = debits_elsewhere(self.context, debit.ledger, debit.population, (debit.source,))
+        return {
+            "debit": debit.id,
+            "entry": debit.entry,
+            "cost": str(debit.cost),
+            "time": debit.time,
+            "population": debit.population,
+            "ledger": self.path.name,
+            "record": record.as_plain(),
+            "head": {
+                "ledger": debit.ledger,
+                "entries": entries[-1].n,
+                "hash": entries[-1].hash,
+            },
+            "elsewhere": [{"ledger": one.path, "cost": one.cost} for one in others],
+        }
 
     def _look(self) -> Book:
         """The accounts as they are, read again only when the file has changed."""
-        from dpdesk.project.ledger import Book, Ledger, stamp_of
+        from dpdesk.project.ledger import Book, Ledger, Witness, stamp_of
 
         try:
-            stamp = stamp_of(self.path)
+            stamp = (*stamp_of(self.path), *Witness.here().stamp())
         except FileNotFoundError:
             check_not_lost(self.context, self.path)
             return Book()
@@ -145,7 +182,8 @@ class LedgerDesk:
             stamp = ()  # opening it says what is wrong
         known = self._seen.get(stamp)
         if known is None:
-            with closing(Ledger.open(self.path, create=False)) as ledger:
+            with closing(Ledger.open(self.path, create=False, witness=Witness.here())) as ledger:
+                ledger.require(known_entries(self.context, ledger.identity))
                 known = ledger.book
             self._seen.clear()
             self._seen[stamp] = known
@@ -168,16 +206,23 @@ class LedgerDesk:
                 report(Note("ledger.made", f"A new budget ledger was begun: {self.path}"))
             for note in ledger.preview(request, self.limit).notes:
                 report(note)
-            elsewhere = debits_elsewhere(self.context, ledger.identity, request)
-            if elsewhere:
-                report(Note("ledger.elsewhere", _elsewhere_words(elsewhere)))
-            known = known_entries(self.context, ledger.identity)
-            debit = ledger.debit(request, self.limit, known)
+            for note in self._elsewhere(ledger.identity, request):
+                report(note)
+            known, end = known_entries(self.context, ledger.identity), audit_end(self.context)
+            debit = ledger.debit(request, self.limit, known, end)
             limits = ledger.book.history(AccountKey.of(request))
-        mention(self.context, DEBITED, self.path, report, _facts(debit))
+            facts = _facts(debit, ledger)
+            if ledger.unwitnessed:
+                report(unwitnessed_note(ledger.unwitnessed))
+        mention(self.context, DEBITED, self.path, report, facts)
         if limits and limits[-1].n == debit.row + 1:
             self._tell_limit(limits[-1].content, report)
         return debit
+
+    def _elsewhere(self, ledger: str, request: DebitRequest) -> tuple[Note, ...]:
+        """A note on debits on the same people or file that other ledgers hold; none without."""
+        found = debits_elsewhere(self.context, ledger, request.population, (request.source,))
+        return (elsewhere_note(found),) if found else ()
 
     def _tell_limit(self, found: LimitSet, report: Report) -> None:
         """Say and enter that the plan's limit is that of its people from now on."""
@@ -229,12 +274,12 @@ class LedgerDesk:
             )
 
     def _open(self, token: CancelToken | None = None) -> Ledger:
-        from dpdesk.project.ledger import Ledger
+        from dpdesk.project.ledger import Ledger, Witness
 
         if not self.path.exists():
             check_not_lost(self.context, self.path)
         at_home = self.path.is_relative_to(os.path.realpath(self.context.home))
-        return Ledger.open(self.path, shared=not at_home, token=token)
+        return Ledger.open(self.path, shared=not at_home, token=token, witness=Witness.here())
 
 
 def limit_facts(key: AccountKey, limit: Budget | None, reason: str) -> dict[str, object]:
@@ -243,8 +288,9 @@ def limit_facts(key: AccountKey, limit: Budget | None, reason: str) -> dict[str,
     return {"account": str(key), "limit": told, "reason": reason}
 
 
-def _facts(debit: Debit) -> dict[str, object]:
-    """What the audit log keeps of a debit."""
+def _facts(debit: Debit, ledger: Ledger) -> dict[str, object]:
+    """What the audit log keeps of a debit: enough to enter it in the ledger again."""
+    (record,) = (entry for entry in ledger.entries() if entry.hash == debit.entry)
     return {
         "ledger": debit.ledger,
         "row": debit.row,
@@ -252,38 +298,8 @@ def _facts(debit: Debit) -> dict[str, object]:
         "cost": str(debit.cost),
         "population": debit.population,
         "source": debit.source,
+        "record": record.as_plain(),
     }
-
-
-def debits_elsewhere(
-    context: AppContext, ledger: str, request: DebitRequest
-) -> tuple[tuple[str, str], ...]:
-    """Ledgers and costs of debits on the same population or file that are not in this ledger.
-
-    As far as this computer's audit log knows. Raises StorageError ``audit.*``.
-    """
-    from dpdesk.project.audit import AuditLog
-    from dpdesk.project.ledger.records import fold
-
-    name, found = fold(request.population), []
-    with AuditLog.open_home(context.home) as log:
-        for entry in log.entries_of(DEBITED):
-            facts = entry.facts
-            if facts.get("ledger") == ledger:
-                continue
-            same_name = name and fold(str(facts.get("population", ""))) == name
-            if same_name or facts.get("source") == request.source:
-                found.append((entry.subject, str(facts.get("cost", ""))))
-    return tuple(found)
-
-
-def _elsewhere_words(found: tuple[tuple[str, str], ...]) -> str:
-    where = ", ".join(dict.fromkeys(path for path, _ in found))
-    costs = ", ".join(cost for _, cost in found[:5]) + (", …" if len(found) > 5 else "")
-    return (
-        f"Another ledger holds debits on the same people or file, which are not counted here: "
-        f"{costs} in {where}."
-    )
 
 
 def _reason(error: BaseException) -> str:
@@ -291,48 +307,6 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, StorageError):
         return error.sentence
     return error.code if isinstance(error, DpdeskError) else type(error).__name__
-
-
-def known_entries(context: AppContext, ledger: str) -> dict[int, str]:
-    """Rows and hashes of debits that this computer's audit log knows of a ledger, by its id.
-
-    A ledger that lacks one of them was put back from an old copy. Raises StorageError ``audit.*``.
-    """
-    from dpdesk.project.audit import AuditLog
-
-    found: dict[int, str] = {}
-    with AuditLog.open_home(context.home) as log:
-        for entry in log.entries_of(DEBITED):
-            facts = entry.facts
-            row, known = facts.get("row"), facts.get("entry")
-            if facts.get("ledger") == ledger and isinstance(row, int) and isinstance(known, str):
-                found[row] = known
-    return found
-
-
-def check_not_lost(context: AppContext, path: Path) -> None:
-    """Raise StorageError ``ledger.lost`` when debits were made into a ledger that is gone.
-
-    A fresh one in its place would forget what was spent.
-    """
-    from dpdesk.project.audit import AuditLog
-
-    debits, last = 0, ""
-    with AuditLog.open_home(context.home) as log:
-        for entry in log.entries_of(DEBITED, BEGUN):
-            if entry.subject == str(path) and entry.action == BEGUN:
-                debits = 0
-            elif entry.subject == str(path):
-                debits, last = debits + 1, entry.time
-    if debits:
-        count = "1 debit was" if debits == 1 else f"{debits:,} debits were"
-        raise StorageError(
-            "ledger.lost",
-            f"{path}: the ledger is gone, and {count} made into it until {last}.",
-            hint="Put it back from where it was moved to or from a backup; only if it is lost for "
-            "good, begin a new one (`dpdesk ledger begin`).",
-            details={"path": str(path), "debits": debits},
-        )
 
 
 def begin_ledger(context: AppContext, path: Path, reason: str) -> str:

@@ -174,6 +174,12 @@ class AuditLog(Closing):
         with self._reading():
             return self._last()[1]
 
+    def first(self) -> str:
+        """The hash of the first entry, which names the log, empty when there is none."""
+        with self._reading():
+            row = self._connection.execute("SELECT hash FROM audit ORDER BY n LIMIT 1").fetchone()
+        return "" if row is None else str(row[0])
+
     def newest(self) -> AuditEntry | None:
         """The newest entry; None when there is none. Raises StorageError ``audit.unreadable``."""
         with self._reading():

@@ -84,7 +84,11 @@ def main() -> int:
         shutil.copyfile(folder / "rows.parquet", folder / "copy")
         print(f"a copy of the file: {time.perf_counter() - began:.2f} s")
         for turn in range(options.times):
-            environment = {**os.environ, "DPDESK_HOME": str(folder / "home")}
+            environment = {
+                **os.environ,
+                "DPDESK_HOME": str(folder / "home"),
+                "DPDESK_WITNESS": str(folder / "witness.jsonl"),
+            }
             command = [sys.executable, "-m", "dpdesk", "run", str(plan)]
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             began = time.perf_counter()

@@ -17,7 +17,7 @@ from dpdesk.core.budget import (
     columns_fingerprint,
     issue_debit,
 )
-from dpdesk.project.ledger import Ledger
+from dpdesk.project.ledger import Ledger, Witness
 
 SOURCE, OTHER = "a" * 64, "b" * 64
 COLUMNS = columns_fingerprint(["age", "sex"])
@@ -53,9 +53,14 @@ def ask(
     )
 
 
-def open_here(path: Path, *, create: bool = True) -> Ledger:
+def open_here(path: Path, *, create: bool = True, witness: Witness | None = None) -> Ledger:
     """A ledger, as if the folder were never a network share."""
-    return Ledger.open(path, create=create, share=lambda _: "")
+    return Ledger.open(path, create=create, share=lambda _: "", witness=witness)
+
+
+def witness_of(path: Path) -> Witness:
+    """A witness beside a ledger."""
+    return Witness(path.with_suffix(".jsonl"), named=True)
 
 
 def debit_for_tests(cost: Budget | str = "1", draws: Iterable[Draws] = ()) -> Debit:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpdesk.project.ledger import AccountKey
-from tests.helpers.debits import open_here, pure
+from tests.helpers.debits import open_here, pure, witness_of
 from tests.helpers.ledger_writer import CHILDREN, COST, Killer
 
 LONGEST, SAME_FILE = 0.4, 25
@@ -55,12 +55,22 @@ def kill_again_and_again(folder: Path, times: int, seed: int) -> Tally:
 
 
 def check_whole(path: Path, known: dict[int, str]) -> int:
-    """The number of debits of a ledger, which must be whole and have all that are known."""
-    with open_here(path) as ledger:
+    """The number of debits of a ledger, which must be whole and have all that are known.
+
+    The witness knows every debit that came into a hand, and nothing that the ledger does not have,
+    so that nothing stops the next one to write.
+    """
+    witness = witness_of(path)
+    with open_here(path, witness=witness) as ledger:
+        assert set(known.values()) <= {one.hash for one in witness.entries(ledger.identity)}
+        assert ledger.lost() == ()
         check = ledger.check(known)
         debits = dict(ledger.book.debits)
         spent = ledger.book.spending(AccountKey("residents"))
         ledger.set_limit(AccountKey("residents"), pure("80"), "the next who writes")
+        assert {one.hash for one in ledger.entries()} == {
+            one.hash for one in witness.entries(ledger.identity)
+        }
     assert check.fault is None
     assert set(known) <= set(debits)
     assert spent.pure == COST * len(debits)

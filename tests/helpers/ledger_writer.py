@@ -20,7 +20,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.project.ledger import AccountKey, Outcome
-from tests.helpers.debits import ask, open_here, pure
+from tests.helpers.debits import ask, open_here, pure, witness_of
 from tests.helpers.serving import Served, asked_paths, child, kill, say
 
 CHILDREN = 2
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _spend_for_ever(path: Path, number: int) -> None:
-    with open_here(path) as ledger:
+    with open_here(path, witness=witness_of(path)) as ledger:
         count = 0
         while True:
             debit = ledger.debit(ask(str(float(COST))), LIMIT)

@@ -233,7 +233,7 @@ class _Work:
             "hierarchies": hierarchies_of(given),
             "commitment_key": key,
             "result": {**prepared.design.result, **self.internal},
-            "budget": _paid(debit, desk),
+            "budget": desk.paid(debit),
             "risk": {},
             "utility": {},
             "figures": [],
@@ -245,15 +245,3 @@ class _Work:
             "environment": environment(),
             "timings": dict(self.clock.seconds),
         }
-
-
-def _paid(debit: Debit, desk: LedgerDesk) -> dict[str, object]:
-    """Where the ledger says that the release was paid for; ``entry`` is the hash there."""
-    return {
-        "debit": debit.id,
-        "entry": debit.entry,
-        "cost": str(debit.cost),
-        "time": debit.time,
-        "population": debit.population,
-        "ledger": desk.path.name,
-    }

@@ -320,7 +320,7 @@ def _debits(count: int) -> str:
 
 def _spent(context: AppContext, entry: str) -> str:
     """What the account of a debit has spent, by the ledger where this computer debited it."""
-    from dpdesk.app.ledgers import DEBITED
+    from dpdesk.app.witnessing import DEBITED
     from dpdesk.project.audit import AuditLog
     from dpdesk.project.ledger import Ledger
 

@@ -1,4 +1,4 @@
-"""``dpdesk ledger show``, ``limit``, ``check``, ``export`` and ``begin``."""
+"""``dpdesk ledger show``, ``limit``, ``check``, ``export``, ``begin`` and ``restore``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.app import budgets, ledgers
+from dpdesk.app import budgets, ledgers, witnessing
 from dpdesk.app.context import AppContext
 from dpdesk.app.recording import mention
 from dpdesk.cli.outcome import Outcome
@@ -27,7 +27,7 @@ from dpdesk.core.jobs import CancelToken, Report
 
 if TYPE_CHECKING:
     from dpdesk.app.budgets import AccountPicture, LedgerPicture
-    from dpdesk.project.ledger import DebitRecord
+    from dpdesk.project.ledger import DebitRecord, LimitRecord
 
 _SHOWN = 30
 _DIGITS = 12
@@ -44,7 +44,8 @@ def show(context: AppContext, options: Namespace, token: CancelToken, report: Re
     if not picture.id:
         text = f"Nothing has been spent: there is no ledger {path} yet.\n"
         return Outcome(text, _as_json(picture, delta))
-    parts = [f"Ledger {picture.path}", f"{picture.entries:,} entries, the chain is whole", ""]
+    parts = [f"Ledger {picture.path}", f"{picture.entries:,} entries, the chain is whole"]
+    parts += [*(paragraph(f"Note: {note}") for note in picture.notes), ""]
     for account in picture.accounts:
         parts += [*_account_lines(account), ""]
     if not picture.accounts:
@@ -119,6 +120,23 @@ def begin(context: AppContext, options: Namespace, token: CancelToken, report: R
     return Outcome(text, {"ledger": str(path), "id": identity}, kept=True)
 
 
+def restore(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    """Enter again what an old copy of a ledger has lost."""
+    path = _path(context, options)
+    releases = tuple(options.release or ())
+    found = witnessing.restore_ledger(context, path, options.reason, releases, token)
+    text = f"{path}: entries entered again: {found.entries:,}, debits among them: {found.debits:,}"
+    if not found.entries:
+        text = f"{path}: nothing is missing"
+    plain = {
+        "ledger": str(path),
+        "id": found.id,
+        "entries": found.entries,
+        "debits": found.debits,
+    }
+    return Outcome(f"{text}\n", plain, kept=True)
+
+
 def _path(context: AppContext, options: Namespace) -> Path:
     return ledgers.ledger_path(context, Path.cwd(), options.ledger)
 
@@ -127,7 +145,7 @@ def _must_exist(context: AppContext, path: Path) -> None:
     """A ledger that was named is not silently taken for an empty one."""
     from dpdesk.project.ledger import problems
 
-    ledgers.check_not_lost(context, path)
+    witnessing.check_not_lost(context, path)
     raise problems.missing(path)
 
 
@@ -215,6 +233,7 @@ def _as_json(picture: LedgerPicture, delta: Fraction) -> dict[str, object]:
         "head": picture.head,
         "delta": float(delta),
         "accounts": [_account_json(account) for account in picture.accounts],
+        "notes": list(picture.notes),
     }
 
 
@@ -238,11 +257,24 @@ def _account_json(account: AccountPicture) -> dict[str, object]:
         "rows_per_person": spending.rows,
         "neighbours": spending.neighbours.value,
         "limit": None if account.limit is None else budget_plain(account.limit),
+        "limits": [_limit_json(record) for record in account.history],
         "left": None if account.left is None else budget_plain(account.left),
         "simple_epsilon": None if figures.simple is None else float(figures.simple),
         "advanced_epsilon": figures.advanced,
         "tight_epsilon": figures.tight,
         "debits": [_debit_json(record) for record in account.debits],
+    }
+
+
+def _limit_json(record: LimitRecord) -> dict[str, object]:
+    limit = record.content.limit
+    return {
+        "entry": record.n,
+        "time": record.time,
+        "who": record.who,
+        "limit": None if limit is None else budget_plain(limit),
+        "reason": record.content.reason,
+        "by_plan": record.content.by_plan,
     }
 
 

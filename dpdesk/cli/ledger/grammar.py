@@ -26,6 +26,15 @@ def add_ledger(ledger: Parser) -> None:
     )
     begin = _add(add, "begin", "begin a new ledger in the place of one that is lost for good")
     begin.add_argument("--reason", metavar="TEXT", required=True, help="why")
+    restore = _add(add, "restore", "enter again what an old copy that was put back has lost")
+    restore.add_argument("--reason", metavar="TEXT", required=True, help="what happened")
+    restore.add_argument(
+        "--release",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        help="a release whose debit may be missing; may be given several times",
+    )
 
 
 def _add(add: AddParser, name: str, does: str) -> Parser:

@@ -4,6 +4,7 @@
 ``Preview``     what a debit would do
 ``AccountKey``  whose budget: a population, or a source by its content hash
 ``Spending``    an exact sum of costs
+``Witness``     what is known of ledgers apart from them
 """
 
 from dpdesk.project.ledger.accounts import Book, DebitRecord, LimitRecord, Spending, add_up
@@ -11,12 +12,14 @@ from dpdesk.project.ledger.figures import Figures, figures
 from dpdesk.project.ledger.file import FILE, stamp_of
 from dpdesk.project.ledger.judging import SHOWN_DELTA, Preview, left_of, preview, unit_words
 from dpdesk.project.ledger.ledger import Ledger, LedgerCheck, LedgerFault, check_file
-from dpdesk.project.ledger.records import AccountKey, LedgerEntry, Outcome
+from dpdesk.project.ledger.records import AccountKey, AuditEnd, LedgerEntry, Outcome
+from dpdesk.project.ledger.witness import SeenLedger, Witness, read_entry
 
 __all__ = [
     "FILE",
     "SHOWN_DELTA",
     "AccountKey",
+    "AuditEnd",
     "Book",
     "DebitRecord",
     "Figures",
@@ -27,12 +30,15 @@ __all__ = [
     "LimitRecord",
     "Outcome",
     "Preview",
+    "SeenLedger",
     "Spending",
+    "Witness",
     "add_up",
     "check_file",
     "figures",
     "left_of",
     "preview",
+    "read_entry",
     "stamp_of",
     "unit_words",
 ]

@@ -35,6 +35,7 @@ from dpdesk.project.ledger.records import (
     LedgerEntry,
     LimitSet,
     Outcome,
+    Restored,
     Settled,
 )
 
@@ -189,17 +190,48 @@ class _Sum:
         return sum((Fraction(top, bottom) for bottom, top in self._tops.items()), _ZERO)
 
 
+def stricter(one: Budget, other: Budget) -> bool:
+    """Whether a budget is smaller than another of its kind, or for (ε, δ) not larger in either."""
+    if isinstance(one, PureEpsilon) and isinstance(other, PureEpsilon):
+        return one < other
+    if isinstance(one, ZeroConcentrated) and isinstance(other, ZeroConcentrated):
+        return one < other
+    return isinstance(one, Approximate) and isinstance(other, Approximate) and one <= other
+
+
+def raises(before: Budget | None, after: Budget | None) -> bool:
+    """Whether a limit allows more than the one before, or what may be more: then it needs a reason.
+
+    To set a first limit, and to lower one of the same kind, needs none.
+    """
+    if before is None or before == after:
+        return False
+    return after is None or not stricter(after, before)
+
+
 @dataclass
 class Book:
-    """All entries folded: who the ledger is, its debits, its limits."""
+    """All entries folded: who the ledger is, its debits, its limits.
+
+    ``hashes`` are those of all entries, and of those that were lost and entered again; ``again``
+    tells under which number a lost debit stands now.
+    """
 
     ledger: str = ""
     debits: dict[int, DebitRecord] = field(default_factory=dict)
     limits: dict[tuple[str, str], tuple[LimitRecord, ...]] = field(default_factory=dict)
+    hashes: set[str] = field(default_factory=set, repr=False)
+    again: dict[int, int] = field(default_factory=dict)
 
     def copy(self) -> Book:
         """The same accounts, to which entries may be added apart."""
-        return Book(self.ledger, dict(self.debits), dict(self.limits))
+        return Book(
+            self.ledger,
+            dict(self.debits),
+            dict(self.limits),
+            set(self.hashes),
+            dict(self.again),
+        )
 
     def take(self, entry: LedgerEntry) -> None:
         """Add the next entry. Raises ValueError when it makes no sense after the others."""
@@ -213,10 +245,35 @@ class Book:
                 entry.n, entry.time, entry.who, entry.hash, content.request
             )
         elif isinstance(content, LimitSet):
-            record = LimitRecord(entry.n, entry.time, entry.who, content)
-            self.limits[content.key.folded] = (*self.history(content.key), record)
+            self._limit(entry, content)
+        elif isinstance(content, Restored):
+            self._restore(entry.n, content.entry)
         else:
             self._settle(content)
+        self.hashes.add(entry.hash)
+
+    def _limit(self, entry: LedgerEntry, content: LimitSet) -> None:
+        record = LimitRecord(entry.n, entry.time, entry.who, content)
+        self.limits[content.key.folded] = (*self.history(content.key), record)
+
+    def _restore(self, n: int, entry: LedgerEntry) -> None:
+        """A lost entry: its debit counts, its limit where that is not the larger one."""
+        content = entry.content
+        if entry.hash in self.hashes:
+            return
+        if isinstance(content, Debited):
+            self.debits[n] = DebitRecord(n, entry.time, entry.who, entry.hash, content.request)
+            self.again[entry.n] = n
+        elif isinstance(content, LimitSet):
+            if content.limit is not None and not raises(self.limit(content.key), content.limit):
+                self._limit(replace(entry, n=n), content)
+        elif isinstance(content, Settled) and content.debit in self.again:
+            record = self.debits[self.again[content.debit]]
+            if record.settled is None:
+                self.debits[record.n] = replace(record, settled=content)
+        elif isinstance(content, Restored):
+            self._restore(n, content.entry)
+        self.hashes.add(entry.hash)
 
     def _settle(self, content: Settled) -> None:
         record = self.debits.get(content.debit)

@@ -22,7 +22,8 @@ from dpdesk.project.sql import HEADER, connect, refuse_changed, writing
 
 FILE = "ledger.sqlite"
 APPLICATION = 0x44504C47  # "DPLG"
-VERSION = 1
+VERSION, RESTORED_VERSION = 1, 2
+"""The layout of a ledger, and of one that holds entries which were lost and entered again."""
 _MOMENT = 0.1  # how long SQLite waits for others before we look whether to stop
 T = TypeVar("T")
 
@@ -124,9 +125,9 @@ def connected(path: Path, made: bool) -> tuple[sqlite3.Connection, Path, bool, b
 
 def _check_marks(connection: sqlite3.Connection, path: Path, *, may_begin: bool) -> None:
     application, version = _marks(connection)
-    if application == APPLICATION and version > VERSION:
-        raise problems.newer(path, version, VERSION)
-    if (application, version) == (APPLICATION, VERSION):
+    if application == APPLICATION and version > RESTORED_VERSION:
+        raise problems.newer(path, version, RESTORED_VERSION)
+    if application == APPLICATION and version >= VERSION:
         return
     if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
         if _marks(connection) == (APPLICATION, VERSION):

@@ -18,7 +18,14 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import Note
-from dpdesk.project.ledger.accounts import Book, DebitRecord, Spending, add_up, group_size
+from dpdesk.project.ledger.accounts import (
+    Book,
+    DebitRecord,
+    Spending,
+    add_up,
+    group_size,
+    stricter,
+)
 from dpdesk.project.ledger.records import AccountKey
 
 SHOWN_DELTA = Fraction(1, 1_000_000)
@@ -74,17 +81,7 @@ def adopted(book: Book, request: DebitRequest, limit: Fraction | None) -> Budget
     plans, own = plan_limit(request.cost, limit), book.limit(AccountKey.of(request))
     if plans is None or own is None:
         return plans
-    return plans if plans != own and _is_stricter(plans, own) else None
-
-
-def raises(before: Budget | None, after: Budget | None) -> bool:
-    """Whether a limit allows more than the one before, or what may be more: then it needs a reason.
-
-    To set a first limit, and to lower one of the same kind, needs none.
-    """
-    if before is None or before == after:
-        return False
-    return after is None or not _is_stricter(after, before)
+    return plans if plans != own and stricter(plans, own) else None
 
 
 def preview(book: Book, request: DebitRequest, limit: Fraction | None, where: str) -> Preview:
@@ -167,17 +164,9 @@ def _strictest(limits: Iterable[Budget]) -> Budget | None:
     """The limit to show: the smallest of one kind, the first where the kinds differ."""
     shown: Budget | None = None
     for one in limits:
-        if shown is None or _is_stricter(one, shown):
+        if shown is None or stricter(one, shown):
             shown = one
     return shown
-
-
-def _is_stricter(one: Budget, other: Budget) -> bool:
-    if isinstance(one, PureEpsilon) and isinstance(other, PureEpsilon):
-        return one < other
-    if isinstance(one, ZeroConcentrated) and isinstance(other, ZeroConcentrated):
-        return one < other
-    return isinstance(one, Approximate) and isinstance(other, Approximate) and one <= other
 
 
 def _left(limit: Budget, spending: Spending) -> Budget | None:

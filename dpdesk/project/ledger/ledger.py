@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,8 +25,9 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.project.file.places import network_share
 from dpdesk.project.ledger import problems
-from dpdesk.project.ledger.accounts import Book
+from dpdesk.project.ledger.accounts import Book, raises
 from dpdesk.project.ledger.file import (
+    RESTORED_VERSION,
     SCHEMA,
     committing,
     connected,
@@ -34,19 +35,23 @@ from dpdesk.project.ledger.file import (
     make_file,
     patiently,
 )
-from dpdesk.project.ledger.judging import Preview, adopted, preview, raises, refusal
+from dpdesk.project.ledger.judging import Preview, adopted, preview, refusal
 from dpdesk.project.ledger.records import (
     FIRST,
     AccountKey,
+    AuditEnd,
     Begun,
     Body,
     Debited,
+    Kind,
     LedgerEntry,
     LimitSet,
     Outcome,
+    Restored,
     Settled,
     request_for_ledger,
 )
+from dpdesk.project.ledger.witness import Witness
 from dpdesk.project.people import whoever
 from dpdesk.project.sql import changed_object, kind_of, reading
 
@@ -80,7 +85,8 @@ class LedgerCheck:
 class Ledger(Closing):
     """An open ledger; for the thread that opened it. Close it, or use it as a context.
 
-    ``made`` says that opening it made the file; ``read_only`` that nothing can be written.
+    ``made`` says that opening it made the file; ``read_only`` that nothing can be written;
+    ``unwitnessed`` why the witness could not be told of what was entered, empty where it was.
     """
 
     def __init__(
@@ -90,8 +96,11 @@ class Ledger(Closing):
         made: bool,
         read_only: bool,
         token: CancelToken | None = None,
+        witness: Witness | None = None,
     ) -> None:
         self._token = token
+        self._witness = witness
+        self.unwitnessed = ""
         self.path = path
         self.made = made
         self.read_only = read_only
@@ -108,15 +117,17 @@ class Ledger(Closing):
         shared: bool = False,
         token: CancelToken | None = None,
         share: Callable[[Path], str] = network_share,
+        witness: Witness | None = None,
     ) -> Ledger:
         """Open a ledger, for reading only where it cannot be written; make it if ``create``.
 
         A new one can be read by its maker alone, or with ``shared`` by whom the folder's habit
         (umask) allows.
-        ``share`` tells the kind of network share. Raises StorageError ``ledger.missing``,
-        ``ledger.no-folder``, ``ledger.network``, ``ledger.broken``, ``ledger.damaged``,
-        ``ledger.busy``, ``ledger.disk-full`` and the like; InputError ``ledger.not-a-ledger``,
-        ``ledger.newer``.
+        ``share`` tells the kind of network share. What the ``witness`` knows is compared before
+        anything is added, and it is told of every entry before a debit is given out.
+        Raises StorageError ``ledger.missing``, ``ledger.no-folder``, ``ledger.network``,
+        ``ledger.broken``, ``ledger.damaged``, ``ledger.busy``, ``ledger.disk-full`` and the like;
+        InputError ``ledger.not-a-ledger``, ``ledger.newer``.
         """
         path = Path(os.path.realpath(path))
         kind = share(path)
@@ -124,7 +135,7 @@ class Ledger(Closing):
             raise problems.on_a_share(path, kind)
         with failures(path):
             made = make_file(path, 0o666 if shared else 0o600) if create else False
-            ledger = cls(*patiently(lambda: connected(path, made), token), token)
+            ledger = cls(*patiently(lambda: connected(path, made), token), token, witness)
             try:
                 patiently(ledger._read, token)
             except BaseException:
@@ -146,7 +157,7 @@ class Ledger(Closing):
 
     def _read(self) -> None:
         with reading(self._connection):
-            self._catch_up(NOTHING_KNOWN)
+            self._catch_up()
 
     def preview(self, request: DebitRequest, limit: Fraction | None = None) -> Preview:
         """What the ledger would say after this debit; nothing is written. See :class:`Preview`."""
@@ -157,13 +168,15 @@ class Ledger(Closing):
         request: DebitRequest,
         limit: Fraction | None = None,
         known: Mapping[int, str] = NOTHING_KNOWN,
+        audit: AuditEnd | None = None,
     ) -> Debit:
         """Take a cost from the budget; it is on the disk when this returns.
 
         ``limit`` is the plan's, in the kind of the cost; with the debit it becomes the limit of the
         account where that has none yet or a larger one of its kind. The account's own limit counts
         in every case, whatever the plan says.
-        ``known`` are hashes that entries of this ledger are known to have.
+        ``known`` are hashes that entries of this ledger are known to have; ``audit`` is where the
+        audit log ends, which the debit keeps.
 
         Raises RefusedError ``ledger.exhausted``, ``ledger.incomparable``; StorageError ``ledger.*``
         when it cannot be written. Nothing was debited then, except that a disk which fails in the
@@ -175,7 +188,7 @@ class Ledger(Closing):
             if problem is not None:
                 raise problem
             lower = adopted(self._book, request, limit)
-            entry = self._add(Debited(request, __version__))
+            entry = self._add(Debited(request, __version__, audit))
             if lower is not None:
                 self._add(LimitSet(AccountKey.of(request), lower, request.title, by_plan=True))
         return issue_debit(
@@ -225,11 +238,39 @@ class Ledger(Closing):
             raise problems.no_reason(self.path, str(key), str(before))
 
     def require(self, known: Mapping[int, str]) -> None:
-        """Raise StorageError ``ledger.broken`` when an entry that is known is not there."""
-        with failures(self.path), reading(self._connection):
-            reason = _end_fault(self._connection, self._last[0], known)
-        if reason:
-            raise problems.broken(self.path, self._last[0] + 1, reason)
+        """Raise StorageError ``ledger.restored`` when an entry that is known is not there."""
+        witnessed = self._witnessed()  # before the file: the ledger is the first to know
+        self._must_hold(known, self.book, witnessed)
+
+    def lost(self, known: Iterable[LedgerEntry] = ()) -> tuple[LedgerEntry, ...]:
+        """The entries that the witness has, or that are ``known``, and the ledger does not."""
+        witnessed = self._witnessed()
+        return _lost(self.book, (*witnessed, *known))
+
+    def restore(self, known: Iterable[LedgerEntry] = ()) -> tuple[LedgerEntry, ...]:
+        """Enter again what is lost, of the witness and of ``known``; the entries, oldest first.
+
+        Where they follow the ledger's end they are entered as they were; after other entries each
+        is entered as a lost one. ``known`` must be entries of this ledger, each whole. Raises
+        StorageError when it cannot be written.
+        """
+        with failures(self.path), self._transaction():
+            missing = _lost(self._book, (*self._witnessed(), *known))
+            for entry in missing:
+                if entry.hash in self._book.hashes:
+                    continue  # came back inside another one
+                if (entry.n, entry.previous) == (self._last[0] + 1, self._last[1]):
+                    self._insert(entry)
+                else:
+                    self._connection.execute(f"PRAGMA user_version = {RESTORED_VERSION}")
+                    self._add(Restored(entry))
+        self._tell()
+        return missing
+
+    def tell_witness(self) -> str:
+        """Tell the witness of entries that it lacks; why that was impossible, or nothing."""
+        self._tell()
+        return self.unwitnessed
 
     def entries(self) -> tuple[LedgerEntry, ...]:
         """All entries, oldest first. Raises as :meth:`open` does."""
@@ -247,35 +288,77 @@ class Ledger(Closing):
 
     @contextmanager
     def _adding(self, known: Mapping[int, str] = NOTHING_KNOWN) -> Iterator[None]:
+        """A transaction on top of a ledger that has all that is known; then the witness is told.
+
+        Nothing is begun where the witness's place was named and cannot be written.
+        """
+        if self._witness is not None:
+            self.unwitnessed = self._witness.ready()
+        with failures(self.path), self._transaction():
+            self._must_hold(known, self._book, self._witnessed())
+            yield
+        self._tell()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
         """One transaction on top of what is on the disk; memory follows only a whole commit."""
+        before = self._book, self._last
+        try:
+            patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"), self._token)
+            with committing(self._connection):
+                self._catch_up()
+                before = self._book.copy(), self._last
+                yield
+        except BaseException:
+            self._book, self._last = before
+            raise
+
+    def _witnessed(self) -> tuple[LedgerEntry, ...]:
+        return () if self._witness is None else self._witness.entries(self.identity)
+
+    def _must_hold(
+        self, known: Mapping[int, str], book: Book, witnessed: tuple[LedgerEntry, ...]
+    ) -> None:
+        """Stop where something is known that the ledger does not have."""
+        forgotten = {n: one for n, one in known.items() if one not in book.hashes}
+        lost = _lost(book, witnessed)
+        if lost or forgotten:
+            numbers = {entry.n for entry in lost} | set(forgotten)
+            debits = {entry.n for entry in lost if entry.kind == Kind.DEBIT} | set(forgotten)
+            raise problems.restored(self.path, len(numbers), len(debits), min(numbers))
+
+    def _tell(self) -> None:
+        """Tell the witness what the ledger has and it has not."""
+        if self._witness is None or self.unwitnessed:
+            return
+        heard = {entry.hash for entry in self._witnessed()}
         with failures(self.path):
-            before = self._book, self._last
-            try:
-                patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"), self._token)
-                with committing(self._connection):
-                    self._catch_up(known)
-                    before = self._book.copy(), self._last
-                    yield
-            except BaseException:
-                self._book, self._last = before
-                raise
+            held = self._connection.execute("SELECT n, hash FROM entries ORDER BY n")
+            first = next((int(n) for n, one in held if one not in heard), None)
+            if first is None:
+                return
+            new = [one for one in _rows(self._connection, first - 1) if one.hash not in heard]
+        self.unwitnessed = self._witness.keep(self.identity, self.path, new)
 
     def _add(self, body: Body) -> LedgerEntry:
         number, previous = self._last
         now = datetime.now(UTC).replace(microsecond=0).isoformat()
         entry = LedgerEntry.make(body, number + 1, previous, whoever(), now)
+        self._insert(entry)
+        return entry
+
+    def _insert(self, entry: LedgerEntry) -> None:
         self._connection.execute(
             "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",
             (entry.n, entry.time, entry.who, entry.kind, entry.body, entry.previous, entry.hash),
         )
         self._take(entry)
-        return entry
 
     def _take(self, entry: LedgerEntry) -> None:
         self._book.take(entry)
         self._last = (entry.n, entry.hash)
 
-    def _catch_up(self, known: Mapping[int, str]) -> None:
+    def _catch_up(self) -> None:
         """Read and check what others added; what was read before must still be there."""
         number, head = self._last
         if number and _hash_of(self._connection, number) != head:
@@ -289,9 +372,15 @@ class Ledger(Closing):
                     reason = str(error)
             if reason:
                 raise problems.broken(self.path, self._last[0] + 1, reason)
-        reason = _end_fault(self._connection, self._last[0], known)
+        reason = _end_fault(self._connection, self._last[0])
         if reason:
             raise problems.broken(self.path, self._last[0] + 1, reason)
+
+
+def _lost(book: Book, known: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
+    """Each known entry that a ledger does not have, once, in the order of their numbers."""
+    found = {entry.hash: entry for entry in known if entry.hash not in book.hashes}
+    return tuple(sorted(found.values(), key=lambda entry: (entry.n, entry.hash)))
 
 
 def check_file(
@@ -348,17 +437,20 @@ def _fault(entry: LedgerEntry, number: int, previous: str) -> str:
     return ""
 
 
-def _end_fault(connection: sqlite3.Connection, count: int, known: Mapping[int, str]) -> str:
-    """What was taken away from the end, as SQLite's own counter or what is known tells."""
+def _end_fault(connection: sqlite3.Connection, count: int) -> str:
+    """What was taken away from the end, as SQLite's own counter tells."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
     counted = int(row[0]) if row is not None and isinstance(row[0], int) else 0
     if counted > count:
         return f"{counted - count:,} removed from the end"
+    return ""
+
+
+def _known_fault(book: Book, known: Mapping[int, str]) -> str:
+    """What is known of a ledger and is not there."""
     for number, entry_hash in sorted(known.items()):
-        found = _hash_of(connection, number)
-        if found != entry_hash:
-            what = "is missing" if not found else "is another"
-            return f"entry {number:,}, which this computer's audit log knows, {what}"
+        if entry_hash not in book.hashes:
+            return f"entry {number:,}, which this computer knows, is missing or is another"
     return ""
 
 
@@ -377,7 +469,8 @@ def _check(connection: sqlite3.Connection, known: Mapping[int, str]) -> LedgerCh
                         "the computer's clock was set back."
                     )
                 last, before = (entry.n, entry.hash), entry.time
-            reason = _end_fault(connection, last[0], known) or _guard_fault(connection)
+            reason = _end_fault(connection, last[0]) or _known_fault(book, known)
+            reason = reason or _guard_fault(connection)
     except ValueError as error:
         reason = str(error)
     except sqlite3.Error as error:

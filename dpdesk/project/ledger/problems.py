@@ -45,6 +45,18 @@ def broken(path: Path, place: int, reason: str) -> StorageError:
     )
 
 
+def restored(path: Path, entries: int, debits: int, first: int) -> StorageError:
+    """The ledger is an old copy: what was entered in it later is known elsewhere."""
+    return StorageError(
+        "ledger.restored",
+        f"{path}: the ledger is an old copy that was put back: what was entered later is missing "
+        f"(entries: {entries:,}, debits among them: {debits:,}, the first is entry {first:,}).",
+        hint="Enter them again (`dpdesk ledger restore --reason TEXT`), or put back the newest "
+        "copy; nothing is spent before.",
+        details={"path": str(path), "entry": first, "missing": entries, "debits": debits},
+    )
+
+
 def no_reason(path: Path, account: str, limit: str) -> InputError:
     """A limit is to be raised or taken away, and nothing says why."""
     return InputError(

@@ -11,7 +11,7 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TypeAlias
@@ -39,6 +39,7 @@ class Kind(StrEnum):
     DEBIT = "debit"
     SETTLED = "settled"
     LIMIT = "limit"
+    RESTORED = "restored"
 
 
 class Outcome(StrEnum):
@@ -98,11 +99,20 @@ class Begun:
 
 
 @dataclass(frozen=True)
+class AuditEnd:
+    """Where an audit log ended: the hash of its first entry, which names it, and of its last."""
+
+    log: str
+    head: str
+
+
+@dataclass(frozen=True)
 class Debited:
-    """A debit: what was asked, by which version of DPDesk."""
+    """A debit: what was asked, by which version of DPDesk, and where the audit log ended then."""
 
     request: DebitRequest
     dpdesk: str
+    audit: AuditEnd | None = None
 
     @property
     def key(self) -> AccountKey:
@@ -133,8 +143,21 @@ class LimitSet:
     by_plan: bool = False
 
 
-Body: TypeAlias = Begun | Debited | Settled | LimitSet
-_KINDS = {Begun: Kind.BEGUN, Debited: Kind.DEBIT, Settled: Kind.SETTLED, LimitSet: Kind.LIMIT}
+@dataclass(frozen=True)
+class Restored:
+    """An entry that this ledger had once and had lost, entered again as it was."""
+
+    entry: LedgerEntry
+
+
+Body: TypeAlias = Begun | Debited | Settled | LimitSet | Restored
+_KINDS = {
+    Begun: Kind.BEGUN,
+    Debited: Kind.DEBIT,
+    Settled: Kind.SETTLED,
+    LimitSet: Kind.LIMIT,
+    Restored: Kind.RESTORED,
+}
 
 
 @dataclass(frozen=True)
@@ -166,6 +189,10 @@ class LedgerEntry:
         text = json.dumps(plain, sort_keys=True, ensure_ascii=True)
         draft = cls(n, time, one_line(who), _KINDS[type(body)].value, text, previous, "")
         return replace(draft, hash=draft.expected_hash())
+
+    def as_plain(self) -> dict[str, object]:
+        """All fields, as they are kept elsewhere."""
+        return asdict(self)
 
     @property
     def content(self) -> Body:
@@ -207,6 +234,8 @@ def _plain(body: Body) -> dict[str, object]:
             "reason": one_line(body.reason),
             **({"by_plan": True} if body.by_plan else {}),
         }
+    if isinstance(body, Restored):
+        return {"entry": body.entry.as_plain()}
     return _debit_plain(body)
 
 
@@ -224,6 +253,7 @@ def _debit_plain(body: Debited) -> dict[str, object]:
         "purpose": request.purpose,
         "title": request.title,
         "dpdesk": body.dpdesk,
+        **({} if body.audit is None else {"audit": asdict(body.audit)}),
     }
 
 
@@ -246,7 +276,11 @@ def _debited(plain: dict[str, object]) -> Debited:
         population=_text(plain["population"]),
         title=_text(plain["title"]),
     )
-    return Debited(request, _text(plain["dpdesk"]))
+    audit = plain.get("audit")
+    end = None
+    if isinstance(audit, dict):
+        end = AuditEnd(_text(audit["log"]), _text(audit["head"]))
+    return Debited(request, _text(plain["dpdesk"]), end)
 
 
 def _settled(plain: dict[str, object]) -> Settled:
@@ -262,6 +296,17 @@ def _limit_set(plain: dict[str, object]) -> LimitSet:
     return LimitSet(key, limit, _text(plain["reason"]), plain.get("by_plan") is True)
 
 
+def _restored(plain: dict[str, object]) -> Restored:
+    found = plain["entry"]
+    if not isinstance(found, dict) or type(found["n"]) is not int:
+        raise TypeError("entry")
+    texts = [_text(found[name]) for name in ("time", "who", "kind", "body", "previous", "hash")]
+    entry = LedgerEntry(found["n"], *texts)
+    if entry.hash != entry.expected_hash():
+        raise ValueError("an entry that was entered again is not as it was")
+    return Restored(entry)
+
+
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("text")
@@ -273,4 +318,5 @@ _READERS: Mapping[Kind, Callable[[dict[str, object]], Body]] = {
     Kind.DEBIT: _debited,
     Kind.SETTLED: _settled,
     Kind.LIMIT: _limit_set,
+    Kind.RESTORED: _restored,
 }

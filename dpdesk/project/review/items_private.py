@@ -258,6 +258,12 @@ def _budget(case: Case) -> Answer:
     population = str(budget.get("population") or "")
     known = f"“{population}”" if population else "this very file, for the plan names no population"
     text = f"{budget.get('cost')} was debited from the budget of {known} before any noise existed."
+    others = budget.get("elsewhere")
+    if isinstance(others, list) and others:
+        text += (
+            f" Other ledgers of this computer hold debits on the same people or file that this one "
+            f"does not count: {len(others):,}."
+        )
     advice = "See in the ledger what was spent on these people in all: dpdesk ledger show."
     return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
 

@@ -128,12 +128,12 @@ def test_an_old_copy_put_back_is_noticed_by_what_is_known_elsewhere(tmp_path: Pa
     shutil.copy(old, path)
     known = {debit.row: debit.entry}
     with open_here(path) as ledger:
-        with pytest.raises(StorageError, match="audit log knows, is missing"):
+        with pytest.raises(StorageError, match="an old copy that was put back"):
             ledger.debit(ask("0.1"), known=known)
         assert len(ledger.entries()) == 3
         other = ledger.debit(ask("0.1"))
         assert other.row == debit.row
-        with pytest.raises(StorageError, match="audit log knows, is another"):
+        with pytest.raises(StorageError, match="debits among them: 1, the first is entry 4"):
             ledger.debit(ask("0.1"), known=known)
 
 
@@ -276,7 +276,7 @@ def test_other_databases_and_newer_ledgers_are_left_alone(tmp_path: Path) -> Non
     assert code_of(other) == "ledger.not-a-ledger"
     with closing(sqlite3.connect(newer)) as connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 3")
         connection.execute("CREATE TABLE entries (x)")
         connection.commit()
     assert code_of(newer) == "ledger.newer"

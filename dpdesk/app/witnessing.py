@@ -1,0 +1,245 @@
+"""What is known of ledgers outside of them: the audit log of the home folder, and the witness.
+
+The audit log lies in the same folder as the usual ledger and is put back with it; the witness lies
+elsewhere (:mod:`dpdesk.project.ledger.witness`). Both are compared with a ledger before anything is
+spent, and what a ledger has lost is entered again from them and from the evidence of releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.recording import enter
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.jobs import CancelToken, Note
+
+if TYPE_CHECKING:
+    from dpdesk.project.audit import AuditEntry
+    from dpdesk.project.ledger import AuditEnd, LedgerEntry
+
+DEBITED, BEGUN, LIMITED = "debited", "began a ledger", "set a budget limit"
+RESTORED = "restored a ledger"
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class DebitElsewhere:
+    """A debit on the same people or the same file in another ledger: where that lay, the cost."""
+
+    path: str
+    cost: str
+
+
+@dataclass(frozen=True)
+class RestoredLedger:
+    """A ledger that has everything again: how many entries were missing, how many of them debits.
+
+    ``id`` is the ledger's.
+    """
+
+    path: Path
+    id: str
+    entries: int
+    debits: int
+
+
+def _debits(context: AppContext) -> tuple[AuditEntry, ...]:
+    from dpdesk.project.audit import FILE, AuditLog
+
+    if not (context.home / FILE).exists():  # who only looks makes no file
+        return ()
+    with AuditLog.open_home(context.home) as log:
+        return log.entries_of(DEBITED)
+
+
+def known_entries(context: AppContext, ledger: str) -> dict[int, str]:
+    """Rows and hashes of debits that this computer's audit log knows of a ledger, by its id.
+
+    A ledger without one of them was put back from an old copy. Raises StorageError ``audit.*``.
+    """
+    found: dict[int, str] = {}
+    for facts in (entry.facts for entry in _debits(context)):
+        row, known = facts.get("row"), facts.get("entry")
+        if facts.get("ledger") == ledger and isinstance(row, int) and isinstance(known, str):
+            found[row] = known
+    return found
+
+
+def audit_end(context: AppContext) -> AuditEnd | None:
+    """Where the audit log of the home folder ends now; None while it is empty.
+
+    Raises StorageError ``audit.*``.
+    """
+    from dpdesk.project.audit import AuditLog
+    from dpdesk.project.ledger import AuditEnd
+
+    with AuditLog.open_home(context.home) as log:
+        first, last = log.first(), log.head()
+    return AuditEnd(first, last) if first and last else None
+
+
+def debits_elsewhere(
+    context: AppContext, ledger: str, population: str, sources: Collection[str]
+) -> tuple[DebitElsewhere, ...]:
+    """Debits on a population or on files, by their hashes, that are not in the ledger with this id.
+
+    As far as the audit log and the witness know. Raises StorageError ``audit.*``, ``witness.*``.
+    """
+    from dpdesk.project.ledger.records import fold
+
+    name = fold(population)
+    found: dict[str, DebitElsewhere] = {}
+    for where, known, entry, facts in _known_debits(context):
+        same_name = name and fold(str(facts.get("population", ""))) == name
+        if known != ledger and (same_name or facts.get("source") in sources):
+            found[entry] = DebitElsewhere(where, str(facts.get("cost", "")))
+    return tuple(found.values())
+
+
+def _known_debits(context: AppContext) -> Iterable[tuple[str, object, str, Mapping[str, object]]]:
+    """Path, id, hash and facts of every debit in any ledger that was used here."""
+    from dpdesk.project.ledger import Book, Witness
+
+    for entry in _debits(context):
+        yield entry.subject, entry.facts.get("ledger"), str(entry.facts.get("entry")), entry.facts
+    for seen in Witness.here().ledgers().values():
+        for one in seen.entries:
+            book = Book()
+            if one.kind in ("debit", "restored"):
+                book.take(one)
+            for record in book.debits.values():
+                request = record.request
+                facts = {
+                    "population": request.population,
+                    "source": request.source,
+                    "cost": str(request.cost),
+                }
+                yield seen.path, seen.id, record.entry, facts
+
+
+def elsewhere_note(found: Sequence[DebitElsewhere]) -> Note:
+    """What to say of debits in other ledgers."""
+    paths = list(dict.fromkeys(one.path for one in found))
+    where = ", ".join(paths[:_SHOWN]) + (", …" if len(paths) > _SHOWN else "")
+    costs = ", ".join(one.cost for one in found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
+    return Note(
+        "ledger.elsewhere",
+        f"Another ledger holds debits on the same people or file, which are not counted here: "
+        f"{costs} in {where}.",
+    )
+
+
+def unwitnessed_note(reason: str) -> Note:
+    """What to say where the witness in its usual place could not be told."""
+    from dpdesk.project.ledger import Witness
+    from dpdesk.project.ledger.witness import VARIABLE
+
+    return Note(
+        "ledger.unwitnessed",
+        f"{Witness.here().path}: the witness of the ledgers cannot be written ({reason}), so an "
+        "old copy of this ledger that is put back will not be noticed. Let "
+        f"{VARIABLE} name a place that can be written.",
+    )
+
+
+def check_not_lost(context: AppContext, path: Path) -> None:
+    """Raise StorageError ``ledger.lost`` when debits were made into a ledger that is gone.
+
+    A fresh one in its place would forget what was spent.
+    """
+    from dpdesk.project.audit import AuditLog
+
+    debits, last = 0, ""
+    with AuditLog.open_home(context.home) as log:
+        for entry in log.entries_of(DEBITED, BEGUN):
+            if entry.subject == str(path) and entry.action == BEGUN:
+                debits = 0
+            elif entry.subject == str(path):
+                debits, last = debits + 1, entry.time
+    if debits:
+        count = "1 debit was" if debits == 1 else f"{debits:,} debits were"
+        raise StorageError(
+            "ledger.lost",
+            f"{path}: the ledger is gone, and {count} made into it until {last}.",
+            hint="Put it back from where it was moved to or from a backup; only if it is lost for "
+            "good, begin a new one (`dpdesk ledger begin`).",
+            details={"path": str(path), "debits": debits},
+        )
+
+
+def restore_ledger(
+    context: AppContext,
+    path: Path,
+    reason: str,
+    releases: Sequence[Path] = (),
+    token: CancelToken | None = None,
+) -> RestoredLedger:
+    """Enter again what a ledger has lost: from the witness, the audit log and these releases.
+
+    It is entered in the audit log, with the reason. Raises InputError ``ledger.reason``,
+    ``ledger.no-record`` for a release that cannot say what it paid to this ledger; StorageError
+    ``ledger.restored`` where something is known to be missing whose content is known nowhere, and
+    as opening a ledger does.
+    """
+    from dpdesk.project.ledger import Ledger, Witness
+
+    if not reason.strip():
+        raise InputError(
+            "ledger.reason",
+            f"{path}: entering lost entries again needs a reason.",
+            hint="Say what happened: `--reason TEXT`.",
+        )
+    if not path.exists():
+        check_not_lost(context, path)
+    with closing(Ledger.open(path, create=False, token=token, witness=Witness.here())) as ledger:
+        known = [*_records(context, ledger.identity)]
+        known += [_release_record(folder, ledger.identity) for folder in releases]
+        lost = ledger.lost(known)
+        if lost:
+            facts = {
+                "ledger": ledger.identity,
+                "entries": len(lost),
+                "first": lost[0].n,
+                "reason": reason,
+            }
+            enter(context, RESTORED, path, facts)
+            ledger.restore(known)
+        ledger.require(known_entries(context, ledger.identity))
+        debits = sum(entry.kind == "debit" for entry in lost)
+        return RestoredLedger(path, ledger.identity, len(lost), debits)
+
+
+def _records(context: AppContext, ledger: str) -> Iterable[LedgerEntry]:
+    """The debits of a ledger that the audit log can tell in full."""
+    from dpdesk.project.ledger import read_entry
+
+    for facts in (entry.facts for entry in _debits(context)):
+        record = facts.get("record")
+        if facts.get("ledger") == ledger and isinstance(record, Mapping):
+            entry = read_entry(record)
+            if entry is not None and entry.hash == facts.get("entry"):
+                yield entry
+
+
+def _release_record(folder: Path, ledger: str) -> LedgerEntry:
+    """The debit of a release in this ledger, as its evidence has it."""
+    from dpdesk.io.release_check import read_release
+    from dpdesk.project.ledger import read_entry
+
+    budget = read_release(folder).internal_section("budget")
+    head, record = budget.get("head"), budget.get("record")
+    entry = read_entry(record) if isinstance(record, Mapping) else None
+    same = isinstance(head, Mapping) and head.get("ledger") == ledger
+    if entry is None or entry.hash != budget.get("entry") or not same:
+        raise InputError(
+            "ledger.no-record",
+            f"{folder}: the evidence of this release has no whole entry of a debit in this ledger.",
+            hint="Name the folder of a release that was paid from this ledger, with its internal "
+            "part; earlier versions kept no such entry.",
+        )
+    return entry

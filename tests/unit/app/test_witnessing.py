@@ -1,0 +1,173 @@
+"""What is known of ledgers outside of them: a home put back from a backup, other ledgers."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app import auditing, budgets, witnessing
+from dpdesk.app.context import AppContext
+from dpdesk.app.ledgers import LedgerDesk, open_ledger
+from dpdesk.core.budget import Debit, PureEpsilon
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.jobs import CancelToken, Event, silent
+from dpdesk.io.canonical import canonical_json
+from dpdesk.project.audit import AuditLog
+from tests.helpers.debits import OTHER, SOURCE
+
+BUDGET = {"population": "residents", "limit": Decimal("1.0")}
+MILLIONTH = Fraction(1, 10**6)
+
+
+@contextmanager
+def desk_of(home: Path, budget: dict[str, object] = BUDGET) -> Iterator[LedgerDesk]:
+    with AppContext.open(home) as context:
+        yield open_ledger(context, home, budget)
+
+
+def spend(desk: LedgerDesk, epsilon: str = "0.4", source: str = SOURCE) -> Debit:
+    cost = PureEpsilon(Fraction(epsilon))
+    return desk.debit(desk.request(cost, source, ["age"], "cube", title="A cube"), silent)
+
+
+def spent(desk: LedgerDesk) -> Fraction:
+    found = budgets.look_at_ledger(desk.context, desk.path, MILLIONTH, CancelToken(), silent)
+    (account,) = found.accounts
+    return account.spending.pure
+
+
+def backed_up(folder: Path) -> tuple[Path, Debit, dict[str, object]]:
+    """A home that spent 0.8 and was put back whole to where it had spent 0.4; the second debit."""
+    home, backup = folder / "home", folder / "backup"
+    with desk_of(home) as desk:
+        spend(desk)
+        desk.context.workspace.close()
+    shutil.copytree(home, backup)
+    with desk_of(home) as desk:
+        second = spend(desk)
+        paid = desk.paid(second)
+    shutil.rmtree(home)
+    shutil.copytree(backup, home)
+    return home, second, paid
+
+
+def test_a_home_put_back_from_a_backup_spends_nothing_until_it_knows_all_debits(
+    tmp_path: Path,
+) -> None:
+    home, second, _ = backed_up(tmp_path)
+    with desk_of(home) as desk:
+        for attempt in (
+            lambda: spend(desk),
+            lambda: spend(desk, "0.1", OTHER),
+            lambda: spent(desk),
+            lambda: desk.preview(desk.request(PureEpsilon(Fraction(1)), SOURCE, ["age"], "x")),
+            lambda: budgets.set_limit(desk.context, desk.path, None, "r", population="residents"),
+        ):
+            with pytest.raises(StorageError) as error:
+                attempt()
+            assert error.value.code == "ledger.restored"
+        assert not budgets.check_ledger(desk.context, desk.path).ok
+        with pytest.raises(InputError, match="needs a reason"):
+            witnessing.restore_ledger(desk.context, desk.path, " ")
+        found = witnessing.restore_ledger(desk.context, desk.path, "the disk broke")
+        assert (found.entries, found.debits, found.id) == (1, 1, second.ledger)
+        assert spent(desk) == Fraction("0.8")
+        with pytest.raises(Exception, match=r"asked ε = 0\.4, limit ε = 1"):
+            spend(desk)
+        spend(desk, "0.2")
+        assert budgets.check_ledger(desk.context, desk.path).ok
+        assert auditing.check_audit(desk.context).ok
+        with AuditLog.open_home(home) as log:
+            (entry,) = log.entries_of(witnessing.RESTORED)
+        assert entry.facts["reason"] == "the disk broke"
+
+
+def test_the_evidence_of_a_release_enters_a_lost_debit_where_the_witness_is_lost_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, second, paid = backed_up(tmp_path)
+    assert paid["head"] == {"ledger": second.ledger, "entries": 4, "hash": second.entry}
+    monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "new.jsonl"))
+    release = tmp_path / "release"
+    for name, content in (
+        ("public/manifest.json", {"format": 1}),
+        ("internal/evidence.json", {"format": 1, "budget": paid}),
+    ):
+        (release / name).parent.mkdir(parents=True)
+        (release / name).write_bytes(canonical_json(content))
+    with desk_of(home) as desk:
+        assert spent(desk) == Fraction("0.4")
+        found = witnessing.restore_ledger(desk.context, desk.path, "a backup", [release])
+        assert found.debits == 1
+        assert spent(desk) == Fraction("0.8")
+    with desk_of(tmp_path / "another") as desk:
+        spend(desk)
+        with pytest.raises(InputError, match="no whole entry of a debit in this ledger"):
+            witnessing.restore_ledger(desk.context, desk.path, "a backup", [release])
+
+
+def test_the_audit_log_enters_a_lost_debit_where_the_ledger_alone_was_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with desk_of(tmp_path / "home") as desk:
+        spend(desk)
+        old = shutil.copy(desk.path, tmp_path / "old")
+        spend(desk)
+        shutil.copy(old, desk.path)
+        monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "new.jsonl"))
+        with pytest.raises(StorageError, match="old copy"):
+            spend(desk)
+        assert witnessing.restore_ledger(desk.context, desk.path, "a slip").debits == 1
+        assert spent(desk) == Fraction("0.8")
+
+
+def test_an_audit_log_that_was_put_back_alone_is_noticed_by_the_ledger(tmp_path: Path) -> None:
+    with desk_of(tmp_path / "home") as desk:
+        spend(desk)
+        old = shutil.copy(desk.context.home / "audit.sqlite", tmp_path / "old")
+        spend(desk, "0.1")
+        spend(desk, "0.1")
+        assert auditing.check_audit(desk.context).ok
+        shutil.copy(old, desk.context.home / "audit.sqlite")
+        found = auditing.check_audit(desk.context)
+        assert found.fault is not None
+        assert "seen in this log before" in found.fault.reason
+
+
+def test_another_ledger_for_the_same_people_is_a_warning_and_never_a_stop(tmp_path: Path) -> None:
+    with desk_of(tmp_path / "first") as desk:
+        spend(desk, "0.3")
+    said: list[Event] = []
+    with desk_of(tmp_path / "second") as desk:
+        request = desk.request(PureEpsilon(Fraction("0.2")), OTHER, ["age"], "cube")
+        assert [note.code for note in desk.preview(request).notes] == ["ledger.elsewhere"]
+        debit = desk.debit(request, said.append)
+        assert "ledger.elsewhere" in [getattr(event, "code", "") for event in said]
+        assert spent(desk) == Fraction("0.2")
+        found = budgets.look_at_ledger(desk.context, desk.path, MILLIONTH, CancelToken(), silent)
+        assert "ε = 0.3 in " in found.notes[0]
+        assert desk.paid(debit)["elsewhere"] == [
+            {"ledger": str(tmp_path / "first" / "ledger.sqlite"), "cost": "ε = 0.3"}
+        ]
+    with desk_of(tmp_path / "second", {"population": "foxes"}) as desk:
+        request = desk.request(PureEpsilon(Fraction("0.2")), "c" * 64, ["tail"], "cube")
+        assert desk.preview(request).notes == ()
+
+
+def test_a_usual_place_that_cannot_be_written_is_said_with_every_debit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.delenv("DPDESK_WITNESS")
+    monkeypatch.setattr("platformdirs.user_state_dir", lambda *_, **__: str(tmp_path / "file"))
+    said: list[Event] = []
+    with desk_of(tmp_path / "home") as desk:
+        request = desk.request(PureEpsilon(Fraction("0.2")), SOURCE, ["age"], "cube")
+        desk.debit(request, said.append)
+    assert "ledger.unwitnessed" in [getattr(event, "code", "") for event in said]

@@ -1,0 +1,163 @@
+"""A ledger that was put back from an old copy stops spending until it has everything again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from dpdesk.core.errors import StorageError
+from dpdesk.project.ledger import AccountKey, Ledger, Outcome, Witness, check_file
+from tests.helpers.debits import OTHER, ask, open_here, pure, witness_of
+
+KEY = AccountKey("residents")
+
+
+def opened(path: Path) -> Ledger:
+    return open_here(path, witness=witness_of(path))
+
+
+def put_back(path: Path) -> list[str]:
+    """A ledger with two debits, of which an older copy with one was put back; all its hashes."""
+    with opened(path) as ledger:
+        ledger.debit(ask("0.4"), Fraction(2))
+        old = shutil.copy(path, path.with_name("old"))
+        second = ledger.debit(ask("0.4"))
+        ledger.settle(second, Outcome.RELEASED, manifest="e" * 64)
+        ledger.set_limit(KEY, pure("1"))
+        hashes = [entry.hash for entry in ledger.entries()]
+    shutil.copy(old, path)
+    return hashes
+
+
+def test_nothing_is_spent_on_an_old_copy_until_what_it_lost_is_entered_again(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "l.sqlite"
+    hashes = put_back(path)
+    with opened(path) as ledger:
+        assert ledger.book.spending(KEY).pure == Fraction("0.4")
+        for attempt in (
+            lambda: ledger.debit(ask("0.4")),
+            lambda: ledger.debit(ask("0.4", population="others", source=OTHER)),
+            lambda: ledger.set_limit(KEY, pure("9"), "a reason"),
+            lambda: ledger.require({}),
+        ):
+            with pytest.raises(StorageError) as error:
+                attempt()
+            assert error.value.code == "ledger.restored"
+            assert "entries: 3, debits among them: 1, the first is entry 4" in error.value.sentence
+        assert len(ledger.restore()) == 3
+        assert [entry.hash for entry in ledger.entries()] == hashes
+        assert ledger.restore() == ()
+        assert ledger.book.spending(KEY).pure == Fraction("0.8")
+        assert ledger.book.limit(KEY) == pure("1")
+        assert [one.outcome for one in ledger.book.debits.values()] == [
+            Outcome.UNKNOWN,
+            Outcome.RELEASED,
+        ]
+        ledger.debit(ask("0.2"))
+    assert check_file(path, lambda _: {}).ok
+
+
+def test_debits_of_a_copy_that_went_on_apart_are_entered_among_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    put_back(path)
+    with open_here(path) as blind:  # on a computer that has another witness
+        blind.debit(ask("0.1"))
+        blind.set_limit(KEY, pure("3"), "a reason")
+    with opened(path) as ledger:
+        with pytest.raises(StorageError):
+            ledger.debit(ask("0.1"))
+        assert len(ledger.restore()) == 3
+        assert ledger.book.spending(KEY).pure == Fraction("0.9")
+        assert ledger.book.limit(KEY) == pure("1")
+        outcomes = [one.outcome for one in ledger.book.debits.values()]
+        assert outcomes == [Outcome.UNKNOWN, Outcome.UNKNOWN, Outcome.RELEASED]
+        ledger.debit(ask("0.1"))
+    assert check_file(path, lambda _: {}).ok
+    with opened(path) as again:
+        assert again.book.spending(KEY).pure == 1
+        again.require({})
+    shutil.copy(path.with_name("old"), path)
+    with opened(path) as old:
+        old.restore()
+        assert old.book.spending(KEY).pure == 1
+        old.require({})
+
+
+def test_a_ledger_with_another_id_is_never_taken_for_an_old_copy(tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    with opened(path) as ledger:
+        ledger.debit(ask("0.4"))
+    path.unlink()
+    with opened(path) as ledger:
+        ledger.debit(ask("0.4"))
+        assert ledger.book.spending(KEY).pure == Fraction("0.4")
+    assert len(witness_of(path).ledgers()) == 2
+
+
+def test_a_witness_that_was_not_told_is_told_by_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    with open_here(path) as ledger:
+        ledger.debit(ask("0.4"))
+    with opened(path) as ledger:
+        ledger.debit(ask("0.1"))
+        known = witness_of(path).entries(ledger.identity)
+        assert [one.hash for one in known] == [one.hash for one in ledger.entries()]
+
+
+def test_lines_that_were_cut_short_or_changed_count_for_nothing(tmp_path: Path) -> None:
+    path, witness = tmp_path / "l.sqlite", witness_of(tmp_path / "l.sqlite")
+    with opened(path) as ledger:
+        ledger.debit(ask("0.4"))
+        content = witness.path.read_bytes()
+        changed = content.replace(b"2/5", b"9/5")
+        assert changed != content
+        for torn in (content[:-40], changed, content + b"[[[", content + b"\xff\x00", b"7"):
+            witness.path.write_bytes(torn)
+            assert ledger.lost() == ()
+            ledger.set_limit(KEY, pure("9"))
+            known = {one.hash for one in witness.entries(ledger.identity)}
+            assert known == {one.hash for one in ledger.entries()}
+            assert all(json.loads(one.body) for one in witness.entries(ledger.identity))
+
+
+def test_a_place_that_was_named_must_be_there_to_spend_and_the_usual_one_need_not(
+    tmp_path: Path,
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.touch()
+    place = blocked / "below" / "witness.jsonl"
+    with open_here(tmp_path / "l.sqlite", witness=Witness(place, named=True)) as ledger:
+        with pytest.raises(StorageError) as error:
+            ledger.debit(ask("0.4"))
+        assert error.value.code == "witness.unwritable"
+        assert ledger.book.debits == {}
+    with open_here(tmp_path / "l.sqlite", witness=Witness(place)) as ledger:
+        ledger.debit(ask("0.4"))
+        assert ledger.unwitnessed
+    unreadable = Witness(tmp_path)
+    with open_here(tmp_path / "l.sqlite", witness=unreadable) as ledger:
+        with pytest.raises(StorageError) as error:
+            ledger.debit(ask("0.4"))
+        assert error.value.code == "witness.unreadable"
+
+
+def test_its_place_is_the_one_that_is_named_or_one_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for named, found in (
+        (tmp_path / "w", tmp_path / "w"),
+        (tmp_path, tmp_path / "witness.jsonl"),
+    ):
+        monkeypatch.setenv("DPDESK_WITNESS", str(named))
+        assert Witness.here() == Witness(found, named=True)
+    monkeypatch.delenv("DPDESK_WITNESS")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert Witness.here().path.name == "witness.jsonl"
+    assert not Witness.here().named
