@@ -118,7 +118,11 @@ def _add_inspect_and_risk(commands: _Commands) -> None:
         "data", metavar="DATA", type=_data, help="a data file, or the address of a database"
     )
     inspect.add_argument("--table", metavar="T", help="the table of a database, or the sheet")
-    inspect.add_argument("--query", metavar="SQL", help="what to read from a database instead")
+    inspect.add_argument(
+        "--query",
+        metavar="SQL",
+        help="one SELECT over its rows, the table `data`; without --table a database runs it",
+    )
     inspect.add_argument(
         "--plan",
         metavar="PLAN",

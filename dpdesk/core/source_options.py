@@ -45,8 +45,9 @@ class SourceFormat:
     keys: tuple[str, ...]
 
 
-_EVERY = ("missing", "empty_rows")
-_DATABASE = (*_EVERY, "table", "query")
+_EVERY = ("missing", "empty_rows", "query")
+_DATABASES = ("sqlite", "duckdb", "postgresql")
+_DATABASE = (*_EVERY, "table")
 FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
     {
         "csv": SourceFormat(
@@ -88,6 +89,15 @@ def source_format(spec: SourceSpec) -> str:
 def applies(key: str, file_format: str) -> bool:
     """Whether a key of ``[source]`` has an effect on sources of a format."""
     return key in FORMATS[file_format].keys
+
+
+def queries_rows(spec: SourceSpec) -> bool:
+    """Whether the query of a source runs over the rows that were read.
+
+    A database runs a query itself, in its own words, unless the source names a ``table`` too.
+    """
+    by_database = source_format(spec) in _DATABASES and spec.table is None
+    return spec.query is not None and not by_database
 
 
 def given_keys(spec: SourceSpec) -> tuple[str, ...]:

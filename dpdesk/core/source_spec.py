@@ -50,9 +50,10 @@ class SourceSpec:
     ``missing`` lists the texts that stand for a missing value; the default is the empty field only,
     an empty tuple says that nothing is missing. ``quote`` may be the empty string (no quoting).
     ``empty_rows`` is one of `EMPTY_ROWS`; None is ``"skip"``.
-    ``table`` names a table of a database or a sheet of a workbook, ``query`` a statement to read
-    from instead; ``columns`` describes the lines of a fixed-width text, ``metadata`` an ARGUS file
-    that does so, ``catalog`` a SAS file of value labels.
+    ``table`` names a table of a database or a sheet of a workbook, ``query`` the SELECT that makes
+    the rows out of those that were read; a database runs it itself when no table is named.
+    ``columns`` describes the lines of a fixed-width text, ``metadata`` an ARGUS file that does so,
+    ``catalog`` a SAS file of value labels.
     """
 
     path: str
@@ -173,8 +174,6 @@ def _check_tables(given: Mapping[str, str], place: str) -> None:
     for key in ("table", "query", "metadata", "catalog"):
         if key in given and (not given[key].strip() or "\0" in given[key]):
             raise invalid(key, given[key], "a text that is not empty", place)
-    if "table" in given and "query" in given:
-        raise invalid("query", given["query"], "either `table` or `query`, not both", place)
 
 
 def _path(raw: Mapping[str, object], place: str) -> str:

@@ -6,9 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_options import queries_rows
 from dpdesk.core.source_spec import KEEP
-from dpdesk.io.csvload import column_names
+from dpdesk.io.csvload import RAW, Loaded, column_names
+from dpdesk.io.database import in_memory
 from dpdesk.io.emptyrows import is_empty
 from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
@@ -25,9 +28,39 @@ def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
     """How ``spec`` would be read, from the head of the file alone; never raises a DpdeskError.
 
     What stands in the way is the preview's ``problem``. A fault further down in the file shows
-    only when it is loaded.
+    only when it is loaded. A query of the source is run over the first rows alone.
     """
-    found = _preview(spec, base)
+    found = _without_empty_rows(_read(spec, base), spec)
+    if found.problem is not None or not queries_rows(spec):
+        return found
+    try:
+        return _queried(found, spec)
+    except DpdeskError as problem:
+        return replace(found, problem=problem)
+
+
+def _queried(found: SourcePreview, spec: SourceSpec) -> SourcePreview:
+    import pyarrow
+
+    from dpdesk.io.row_query import queried_rows
+
+    con = in_memory()
+    try:
+        texts = zip(*found.rows, strict=True) if found.rows else [()] * len(found.columns)
+        arrays = [pyarrow.array(column, pyarrow.string()) for column in texts]
+        head = pyarrow.table(arrays, names=[f"c{j}" for j in range(len(arrays))])
+        con.register("head", head)
+        con.execute(f"CREATE TABLE {RAW} AS SELECT * FROM head")
+        con.unregister("head")
+        loaded = Loaded(found.columns, len(found.rows), found.reading, "")
+        made = queried_rows(con, loaded, spec, Path(spec.name), None, CancelToken())
+        rows = con.execute(f"SELECT * FROM {RAW}").fetchall()
+    finally:
+        con.close()
+    return SourcePreview(made.reading, made.names, tuple(tuple(row) for row in rows))
+
+
+def _without_empty_rows(found: SourcePreview, spec: SourceSpec) -> SourcePreview:
     rows = tuple(row for row in found.rows if not is_empty(row))
     if spec.empty_rows == KEEP or len(rows) == len(found.rows):
         return found
@@ -35,7 +68,7 @@ def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
     return replace(found, rows=rows, reading=replace(found.reading, notes=notes))
 
 
-def _preview(spec: SourceSpec, base: Path) -> SourcePreview:
+def _read(spec: SourceSpec, base: Path) -> SourcePreview:
     try:
         path = resolve_source(spec, base)
         file_format = format_of(spec, path)
@@ -124,7 +157,6 @@ def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:
 
 
 def _parquet(path: Path, spec: SourceSpec) -> SourcePreview:
-    from dpdesk.core.jobs import CancelToken
     from dpdesk.io.parquetload import first_rows
 
     names, rows = first_rows(path, PREVIEW_ROWS, CancelToken())

@@ -19,6 +19,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.rows import CodedColumn, RewrittenRows
 from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount
+from dpdesk.core.source_options import queries_rows
 from dpdesk.io.coding import DATA, Column, code_columns
 from dpdesk.io.csvload import Loaded, load_csv
 from dpdesk.io.database import connect, query
@@ -27,6 +28,7 @@ from dpdesk.io.failures import private_error
 from dpdesk.io.missing import note_empty
 from dpdesk.io.parquetload import load_parquet
 from dpdesk.io.reading import format_of, resolve_source
+from dpdesk.io.row_query import queried
 from dpdesk.io.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -86,6 +88,8 @@ class DataStore:
         try:
             loaded = _load(con, path, base, spec, workspace, token, report)
             loaded = without_empty_rows(con, loaded, spec, path, token)
+            if queries_rows(spec):
+                loaded = queried(con, loaded, spec, path, spill, token)
             columns = code_columns(con, loaded.names, loaded.rows, path, token, report)
             told = note_empty(con, columns, spec.missing, path, token)
         except BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -19,7 +20,7 @@ import pytest
 
 from dpdesk.app.texts import stated_texts
 from dpdesk.cli.main import main
-from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.forging import canonical, manifest_of, seal_again
 
 ROWS = [("34", "f", "flu"), ("34", "f", "flu"), ("36", "m", "cold"), ("36", "m", "flu")] * 5
 AGE = "34;30-39;*\n36;30-39;*\n"
@@ -414,3 +415,53 @@ def test_the_known_answer_on_adult_comes_through_the_command_line(
     assert result["proven_optimal"] is True
     assert result["rows_suppressed"] <= 603
     assert desk.run("verify", "release").returncode == 0
+
+
+ADULTS = PLAN.replace(
+    'path = "people.csv"',
+    """path = "people.csv"
+query = "SELECT * FROM data WHERE CAST(age AS INTEGER) > 34 OR name = 'person 0'\"""",
+)
+
+
+def test_rows_that_a_query_leaves_out_are_in_no_release_and_verify_asks_it_again(
+    desk: Desk,
+) -> None:
+    desk.write("adults.toml", ADULTS)
+    done = desk.here("run", "adults.toml", "--out", "out", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "The query kept 11 of 20 rows." in done.stderr
+    table = (desk.folder / "out/public/microdata.csv").read_text().splitlines()
+    assert len(table) - 1 <= 11
+    evidence = json.loads((desk.folder / "out/internal/evidence.json").read_text())
+    assert evidence["source"]["rows"] == 11
+    assert evidence["source"]["name"] == "people.csv"
+    digest = hashlib.sha256((desk.folder / "people.csv").read_bytes()).hexdigest()
+    assert evidence["source"]["sha256"] == digest
+    done = desk.here("verify", "out", "--source", "people.csv")
+    assert done.returncode == 0, done.stderr
+    assert "made again from the source" in " ".join(done.stdout.split())
+    evidence["plan"]["source"].pop("query")
+    (desk.folder / "out/internal/evidence.json").write_bytes(canonical(evidence))
+    seal_again(desk.folder / "out", manifest_of(desk.folder / "out"))
+    assert desk.here("verify", "out", "--source", "people.csv").returncode == 1
+
+
+def test_a_query_that_cannot_be_run_writes_nothing(desk: Desk) -> None:
+    for query, said in (
+        ("SELECT * FROM 'people.csv'", "reads `people.csv`, expected the table `data`"),
+        ("SELECT * FROM data WHERE agee = '34'", "names the column `agee`"),
+        ("SELECT * FROM data WHERE age > 34", "an explicit cast is required"),
+        ("SELECT * FROM data WHERE age = '7'", "keeps none of 20 rows"),
+    ):
+        line = f'path = "people.csv"\nquery = "{query}"'
+        desk.write("other.toml", PLAN.replace('path = "people.csv"', line))
+        assert said in desk.refuses(2, "run", "other.toml", "--out", "out")
+
+
+def test_inspect_asks_a_text(desk: Desk) -> None:
+    query = "SELECT age, count(*) AS rows FROM data GROUP BY age ORDER BY age"
+    done = desk.here("inspect", "people.csv", "--query", query, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert (found["rows"], [column["name"] for column in found["columns"]]) == (2, ["age", "rows"])

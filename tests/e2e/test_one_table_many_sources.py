@@ -194,6 +194,43 @@ def public(folder: Path) -> dict[str, bytes]:
     return found | {"manifest": json.dumps(manifest, sort_keys=True).encode()}
 
 
+def test_a_query_keeps_the_same_rows_of_every_format(server: str, tmp_path: Path) -> None:
+    """The same release as of a file that has no other rows; the databases say which table."""
+    line = "query = \"SELECT * FROM data WHERE illness <> 'gout' AND CAST(age AS INTEGER) >= 30\""
+    writers: dict[str, Callable[[Path], str]] = {
+        "csv": _csv, "parquet": _parquet, "sav": _sav, "dta": _dta, "xpt": _xpt, "xlsx": _xlsx,
+        "fixed": _fixed, "sqlite": _sqlite, "duckdb": _duckdb, "postgresql": _postgres(server),
+    }  # fmt: skip
+    tables = dict.fromkeys(("sqlite", "duckdb"), '\ntable = "people"')
+    kept = [row for row in texts() if row[4] != "gout" and row[1] in ("30", "40")]
+    assert 50 < len(kept) < 200
+    found: dict[str, bytes] = {}
+    with AppContext.open(tmp_path / "home") as context:
+        for name, write in writers.items():
+            folder = tmp_path / name
+            folder.mkdir()
+            plan = folder / "plan.toml"
+            source = f"{write(folder)}{tables.get(name, '')}\n{line}"
+            plan.write_text(f"version = 1\n[source]\n{source}\n{PLANS['k-anonymity']}", "utf-8")
+            run_plan(context, plan, folder / "out", CancelToken(), silent)
+            evidence = json.loads((folder / "out" / "internal" / "evidence.json").read_text())
+            assert evidence["source"]["rows"] == len(kept)
+            told = f"The query kept {len(kept)} of 240 rows."
+            assert any(told in note for note in evidence["notes"]), name
+            found[name] = (folder / "out" / "public" / "microdata.csv").read_bytes()
+        alone = tmp_path / "alone"
+        alone.mkdir()
+        cells = [['"' + text + '"' for text in row] for row in [list(NAMES), *kept]]
+        (alone / "a.csv").write_text("\n".join(map(",".join, cells)) + "\n", "utf-8")
+        plan = alone / "plan.toml"
+        source = 'path = "a.csv"'
+        plan.write_text(f"version = 1\n[source]\n{source}\n{PLANS['k-anonymity']}", "utf-8")
+        run_plan(context, plan, alone / "out", CancelToken(), silent)
+    expected = (alone / "out" / "public" / "microdata.csv").read_bytes()
+    assert b"gout" not in expected
+    assert found == dict.fromkeys(found, expected)
+
+
 @pytest.mark.usefixtures("known_randomness")
 @pytest.mark.parametrize("method", PLANS)
 def test_the_same_table_gives_the_same_release_from_every_format(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.labels import Codebook, Kind
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_options import queries_rows
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import parquet_source, query
 from dpdesk.io.failures import disagreement
@@ -91,7 +92,7 @@ def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadR
         format=format_of(spec, path),
         encoding=spec.encoding,
         table=spec.table,
-        query=spec.query,
+        query=None if queries_rows(spec) else spec.query,
         metadata=below(spec.path if spec.path.lower().endswith(".rda") else spec.metadata),
         catalog=below(spec.catalog),
         header=spec.header,

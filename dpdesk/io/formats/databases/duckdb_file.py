@@ -78,6 +78,7 @@ class DuckdbReader:
     def _describe(self, request: ReadRequest) -> None:
         check_log(self._path, ".wal")
         self._con.execute("SET enable_external_access = false")
+        self._con.execute("SET lock_configuration = true")
         self._source, self.rows = self._table(request)
         described = self._con.execute(f"DESCRIBE SELECT * FROM {self._source}").fetchall()
         self._kinds = [(str(row[0]), str(row[1])) for row in described]
@@ -96,6 +97,7 @@ class DuckdbReader:
 
     def _table(self, request: ReadRequest) -> tuple[str, int | None]:
         if request.query is not None:
+            self._check_one_select(request.query)
             return f"({request.query.strip().rstrip(';')}\n)", None
         found = self._con.execute(
             "SELECT table_schema, table_name FROM information_schema.tables "
@@ -112,6 +114,18 @@ class DuckdbReader:
         source = f"{identifier(schema)}.{identifier(name)}"
         rows = self._con.execute(f"SELECT count(*) FROM {source}").fetchone()
         return source, int(rows[0]) if rows else 0
+
+    def _check_one_select(self, query: str) -> None:
+        """Raise InputError ``source.query``: what follows a SELECT would be run as well."""
+        import duckdb
+
+        found = self._con.extract_statements(query)
+        if [one.type for one in found] != [duckdb.StatementType.SELECT]:
+            raise InputError(
+                "source.query",
+                f"{self._path.name}: the database refused the query: it is not one SELECT.",
+                hint="Check `query` under [source].",
+            )
 
     def close(self) -> None:
         """End the connection."""

@@ -1,0 +1,356 @@
+"""The ``query`` of a source, as the database's own parser takes it, and what may stand in it.
+
+A query is one SELECT over the table ``data``. What it may hold is listed here, and everything else
+is refused: a part that this page does not know could read another file, or give other rows the next
+time. The database in which it runs refuses the first as well (:mod:`dpdesk.io.row_query`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.plan_keys import one_of
+from dpdesk.io.database import in_memory
+
+DATA = "data"
+"""The name of the table in a query."""
+_NODES = ("SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE")
+_TABLES = ("BASE_TABLE", "SUBQUERY", "JOIN", "EMPTY", "EXPRESSION_LIST")
+_MODIFIERS = ("ORDER_MODIFIER", "LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER", "DISTINCT_MODIFIER")
+_ORDERS = ("ORDER_DEFAULT", "ASCENDING", "DESCENDING")
+_EXPRESSIONS = (
+    *("COLUMN_REF", "CONSTANT", "CAST", "TYPE", "STAR", "COMPARISON", "CONJUNCTION", "OPERATOR"),
+    *("BETWEEN", "CASE", "FUNCTION", "WINDOW", "SUBQUERY", "COLLATE"),
+)
+_FUNCTIONS = frozenset(
+    (
+        "+", "-", "*", "/", "//", "%", "**", "^", "||", "~~", "!~~", "~~*", "!~~*", "~~~", "&",
+        "|", "~", "<<", ">>", "abs", "ceil", "ceiling", "floor", "round", "trunc", "sign", "sqrt",
+        "exp", "ln", "log", "log10", "log2", "mod", "pow", "power", "greatest", "least", "lower",
+        "upper", "lcase", "ucase", "trim", "ltrim", "rtrim", "length", "len", "strlen", "substr",
+        "substring", "left", "right", "replace", "concat", "concat_ws", "contains", "starts_with",
+        "ends_with", "prefix", "suffix", "instr", "strpos", "position", "lpad", "rpad", "reverse",
+        "repeat", "split_part", "regexp_matches", "regexp_full_match", "regexp_replace",
+        "regexp_extract", "like_escape", "not_like_escape", "ilike_escape", "not_ilike_escape",
+        "nfc_normalize", "strip_accents", "translate", "nullif", "if", "row", "date_part",
+        "datepart", "date_trunc", "date_diff", "datediff", "date_sub", "date_add", "year",
+        "month", "day", "quarter", "week", "dayofweek", "dayofyear", "isodow", "isoyear", "hour",
+        "minute", "second", "last_day", "make_date", "strptime", "try_strptime", "strftime",
+        "epoch", "to_days", "to_weeks", "to_months", "to_years", "count", "count_star",
+        "count_if", "countif", "sum", "avg", "mean", "min", "max", "median", "mode", "stddev",
+        "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "quantile",
+        "quantile_cont", "quantile_disc", "bool_and", "bool_or", "string_agg", "first", "last",
+        "any_value", "arg_min", "arg_max", "min_by", "max_by", "row_number", "rank", "dense_rank",
+        "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value",
+        "nth_value",
+    )
+)  # fmt: skip
+"""Functions that give the same for the same rows, and know nothing but them."""
+_MOMENTS = frozenset(
+    (
+        "current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
+        "current_user", "current_role", "session_user", "user", "current_catalog",
+        "current_schema",
+    )
+)  # fmt: skip
+_UNEQUAL = (
+    *("COMPARE_LESSTHAN", "COMPARE_GREATERTHAN"),
+    *("COMPARE_LESSTHANOREQUALTO", "COMPARE_GREATERTHANOREQUALTO"),
+)
+_NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
+_LONGEST_SHOWN = 60
+_HINT = "A query is one SELECT over the table `data`, such as SELECT * FROM data WHERE sex = 'm'."
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class QueryTree:
+    """A query that was read; ``statement`` is its tree as the database's parser tells it."""
+
+    text: str
+    statement: Node
+
+    @property
+    def _node(self) -> Node:
+        node: Node = self.statement["node"]
+        return node
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Every name that stands where that of a column may stand, in small letters."""
+        refs = (node for node in walk(self._node) if node.get("class") == "COLUMN_REF")
+        return frozenset(folded(name) for ref in refs for name in ref["column_names"])
+
+    @property
+    def is_filter(self) -> bool:
+        """Whether each row is kept or left out by its own values alone.
+
+        Nothing else of the table decides: no order, no limit, no other row in a subquery, a window
+        or an aggregate, which a condition on rows cannot hold in any case.
+        """
+        return self._selects_columns and not self._node["modifiers"] and self._by_own_values
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the result consists of rows of the table, each at most once, as they are."""
+        ordered = all(map(_orders_by_columns, self._node["modifiers"]))
+        renamed = any(item["alias"] for item in self._node["select_list"])
+        return self._selects_columns and ordered and not (renamed and self._node["modifiers"])
+
+    @property
+    def _by_own_values(self) -> bool:
+        where = self._node["where_clause"]
+        return not any(node.get("class") in ("SUBQUERY", "WINDOW") for node in walk(where))
+
+    @property
+    def _selects_columns(self) -> bool:
+        node = self._node
+        unused = ("group_expressions", "group_sets", "having", "sample", "qualify")
+        return (
+            node["type"] == "SELECT_NODE"
+            and node["from_table"]["type"] == "BASE_TABLE"
+            and not node["cte_map"]["map"]
+            and not any(node[key] for key in unused)
+            and node["aggregate_handling"] == "STANDARD_HANDLING"
+            and all(map(_is_column, node["select_list"]))
+            and not any(map(_is_star, walk(node["where_clause"])))
+        )
+
+    def columns(self, names: Sequence[str], file: str) -> list[tuple[int, str]]:
+        """The places in ``names`` of the columns that are selected, each with its new name.
+
+        For a query that :attr:`keeps_rows`. Raises InputError ``source.query`` for another name.
+        """
+        found: list[tuple[int, str]] = []
+        for item in self._node["select_list"]:
+            if item["class"] == "STAR":
+                left_out = {folded(name) for name in item["exclude_list"]}
+                unknown = left_out - {folded(name) for name in names}
+                if unknown:
+                    raise unknown_column(min(unknown), names, file)
+                found += [(j, name) for j, name in enumerate(names) if folded(name) not in left_out]
+            else:
+                wanted = item["column_names"][-1]
+                place = place_of(wanted, names, file)
+                found.append((place, item["alias"] or names[place]))
+        return found
+
+    def check_names(self, names: Sequence[str], file: str) -> None:
+        """Raise InputError ``source.query`` for a name that no column has.
+
+        Where a subquery gives names of its own, the database finds out by itself.
+        """
+        if self._by_own_values:
+            called = {folded(self._node["from_table"][key]) for key in ("table_name", "alias")}
+            unknown = self.named - called - {folded(name) for name in names}
+            for name in sorted(unknown):
+                raise unknown_column(name, names, file)
+
+    def selecting(self, column: str) -> str:
+        """The query that selects ``column`` of the same rows in the same order, in SQL."""
+        selected = {
+            "class": "COLUMN_REF",
+            "type": "COLUMN_REF",
+            "alias": "",
+            "query_location": 0,
+            "column_names": [column],
+        }
+        statement = {**self.statement, "node": {**self._node, "select_list": [selected]}}
+        whole = json.dumps({"error": False, "statements": [statement]})
+        return str(_parser("json_deserialize_sql(CAST(? AS JSON))", whole))
+
+
+def read_query(text: str, where: str) -> QueryTree:
+    """Read a query and check what it holds; needs no data.
+
+    ``where`` names the plan or the file. Raises InputError ``source.query``.
+    """
+    statement = one_select(text, where)
+    tree = QueryTree(text, statement)
+    for fault in _faults(statement["node"]):
+        raise refused(where, fault)
+    return tree
+
+
+def one_select(text: str, where: str) -> Node:
+    """The tree of the one SELECT that a text holds. Raises InputError ``source.query``."""
+    tree: Node = json.loads(str(_parser("json_serialize_sql(?)", text)))
+    if tree["error"]:
+        said = " ".join(str(tree.get("error_message", "")).split())
+        syntax = tree.get("error_type") == "parser"
+        raise refused(where, f"it cannot be read ({said})" if syntax else "it is not one SELECT")
+    if len(tree["statements"]) != 1:
+        raise refused(where, f"it holds {len(tree['statements'])} statements")
+    statement: Node = tree["statements"][0]
+    return statement
+
+
+def _parser(call: str, text: str) -> object:
+    con = in_memory()
+    try:
+        found = con.execute(f"SELECT {call}", [text]).fetchone()
+    finally:
+        con.close()
+    return found[0] if found else None
+
+
+def refused(where: str, fault: str, hint: str = _HINT) -> InputError:
+    """The error for a query that is not run."""
+    return InputError(
+        "source.query",
+        f"{where}: the query is refused: {fault}.",
+        hint=hint,
+        details={"key": "query"},
+    )
+
+
+def unknown_column(name: str, names: Sequence[str], file: str) -> InputError:
+    """The error for a column that the source does not have."""
+    shown = one_of(tuple(names[:8])) + (", …" if len(names) > 8 else "")
+    return InputError(
+        "source.query",
+        f"{file}: the query names the column `{name}`, which is not there, expected {shown}.",
+        hint="Texts stand in single quotes, names of columns in double quotes or none.",
+        details={"key": "query", "column": name},
+    )
+
+
+def place_of(wanted: str, names: Sequence[str], file: str) -> int:
+    """The place of a column by its name, whatever its case, as SQL compares names.
+
+    Raises InputError ``source.query`` for a name of none or of several columns.
+    """
+    places = [j for j, name in enumerate(names) if folded(name) == folded(wanted)]
+    if not places:
+        raise unknown_column(wanted, names, file)
+    if len(places) > 1:
+        several = " and ".join(f"`{names[place]}`" for place in places[:2])
+        raise refused(
+            file, f"the columns {several} differ in case alone, which SQL does not see", ""
+        )
+    return places[0]
+
+
+def folded(name: str) -> str:
+    """A name as the database compares it: the letters of ASCII in small."""
+    return "".join(sign.lower() if sign.isascii() else sign for sign in name)
+
+
+def walk(tree: object) -> Iterator[Node]:
+    """Every node of a tree, from the outside in."""
+    left: list[object] = [tree]
+    while left:
+        item = left.pop()
+        if isinstance(item, Mapping):
+            yield item
+            left += item.values()
+        elif isinstance(item, list):
+            left += item
+
+
+def _faults(root: Node) -> Iterator[str]:
+    """What a query may not hold, in words that end the sentence of :func:`refused`."""
+    known = {DATA}
+    for node in walk(root):
+        for entry in node.get("cte_map", {}).get("map", ()):
+            known.add(folded(entry["key"]))
+    for node in walk(root):
+        yield from _table_faults(node, known)
+        yield from _expression_faults(node)
+        if any(node.get(key) for key in ("sample", "at_clause")):
+            yield "it draws rows at random, so the next run would give others"
+
+
+def _table_faults(node: Node, known: set[str]) -> Iterator[str]:
+    kind = str(node.get("type", ""))
+    if "class" in node or not kind.isupper():
+        return
+    if kind == "BASE_TABLE":
+        named = [node[key] for key in ("catalog_name", "schema_name") if node[key]]
+        name = ".".join([*named, node["table_name"]])
+        if named or folded(name) not in known:
+            yield f"it reads `{_cut(name)}`, expected the table `{DATA}`"
+    elif "from_table" in node or kind.endswith("_NODE"):
+        if kind not in _NODES:
+            yield f"it holds {_words(kind)}"
+    elif kind not in (*_TABLES, *_MODIFIERS, *_ORDERS):
+        yield f"it holds {_words(kind)}"
+
+
+def _expression_faults(node: Node) -> Iterator[str]:
+    kind = node.get("class")
+    if kind is None:
+        return
+    if kind not in _EXPRESSIONS:
+        yield f"it holds {_words(str(kind))}"
+    elif kind in ("FUNCTION", "WINDOW"):
+        name = str(node["function_name"])
+        if node["schema"] or node["catalog"] or name.lower() not in _FUNCTIONS:
+            yield f"the function `{_cut(name)}` is not among those that a query may use"
+    elif kind == "COLUMN_REF" and len(node["column_names"]) == 1:
+        name = str(node["column_names"][0])
+        if folded(name) in _MOMENTS:
+            yield f"`{name}` differs from run to run, expected a value that stays the same"
+    elif kind == "COMPARISON" and node["type"] in _UNEQUAL:
+        yield from _letter_by_letter((node["left"], node["right"]))
+    elif kind == "BETWEEN":
+        yield from _letter_by_letter((node["input"], node["lower"], node["upper"]))
+
+
+def _letter_by_letter(parts: Sequence[Node]) -> Iterator[str]:
+    """A column is compared with a number that stands in quotes: texts, in which 9 is above 10."""
+    columns = [part for part in parts if part["class"] == "COLUMN_REF"]
+    literals = [part["literal"] for part in parts if part["class"] == "CONSTANT"]
+    texts = [str(literal["text"]) for literal in literals if literal["kind"] == "STRING"]
+    for text in filter(_NUMBER.fullmatch, texts if columns else ()):
+        name = columns[0]["column_names"][-1]
+        yield (
+            f"it compares the column `{_cut(name)}` with the text '{_cut(text)}' letter by letter, "
+            f"where 9 comes after 10; write CAST({_quoted(name)} AS DOUBLE) and the number without "
+            "quotes"
+        )
+
+
+def _is_column(item: Node) -> bool:
+    """Whether an item of a selection is a column as it is, or all columns but some."""
+    if item["class"] == "COLUMN_REF":
+        return True
+    changes = ("replace_list", "rename_list", "columns", "expr", "qualified_exclude_list")
+    return item["class"] == "STAR" and not any(item[key] for key in changes)
+
+
+def _is_star(node: Node) -> bool:
+    return node.get("class") == "STAR"
+
+
+def _orders_by_columns(modifier: Node) -> bool:
+    """Whether a modifier means the same whatever columns are selected."""
+    if modifier["type"] == "LIMIT_MODIFIER":
+        return True
+    if modifier["type"] != "ORDER_MODIFIER":
+        return False
+    return all(
+        order["expression"]["class"] not in ("CONSTANT", "STAR")
+        and not any(map(_is_star, walk(order["expression"])))
+        for order in modifier["orders"]
+    )
+
+
+def _words(kind: str) -> str:
+    return f"`{kind.lower().replace('_', ' ')}`, which a query may not hold"
+
+
+def _quoted(name: str) -> str:
+    plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name)
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
