@@ -354,7 +354,7 @@ def test_conditions_keep_the_rows_that_a_slow_evaluation_keeps(
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", "utf-8")
     spec = SourceSpec(
         "t.csv", delimiter=",", quote='"', header=True, encoding="utf-8", decimal=".",
-        missing=missing, query=f"SELECT * FROM data WHERE {sql_of(condition)}",
+        missing=missing, empty_rows="keep", query=f"SELECT * FROM data WHERE {sql_of(condition)}",
     )  # fmt: skip
     wanted = kept(condition, NAMES, rows, missing)
     if not wanted:
