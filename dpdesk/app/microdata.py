@@ -88,19 +88,26 @@ def settled_checks(
     """All checks of a table, those that need the source settled with it."""
     if isinstance(method, MicrodataMethod):
         return method.verify_with_source(manifest, published, given, token)
-    difference = _difference(method, manifest, published, given, data, token)
+    difference = row_difference(method, manifest, published, given, data, token)
+    if difference is None:
+        raise TypeError("drawn rows are compared with their source")
     return method.verify_with_source(manifest, published, given, difference, token)
 
 
-def _difference(
-    method: RandomisedMethod,
+def row_difference(
+    method: RowsMethod,
     manifest: Mapping[str, object],
     published: PublishedCsv,
     given: MethodInput,
     data: DataStore,
     token: CancelToken,
-) -> RowDifference:
-    """The rows of table and source compared, on the columns whose values were not drawn."""
+) -> RowDifference | None:
+    """The rows of table and source compared, on the columns whose values were not drawn.
+
+    None where no values are drawn: then the table is made again.
+    """
+    if not isinstance(method, RandomisedMethod):
+        return None
     from dpdesk.io.prints import apart, fresh_print_key, published_prints
 
     drawn = method.drawn_columns(manifest)

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk import __version__
+from dpdesk.app.checked_aside import checked_rows, failed, warm_checker
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
-from dpdesk.app.microdata import changed_columns, described, settled_checks, write_rows
+from dpdesk.app.microdata import changed_columns, described, row_difference, write_rows
 from dpdesk.app.pseudonyms import (
     Pseudonyms,
     check_persons,
@@ -24,7 +25,7 @@ from dpdesk.app.pseudonyms import (
     notes_of,
 )
 from dpdesk.app.restating import public_page, spoken_names
-from dpdesk.core.errors import RefusedError, StorageError
+from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.labels import Codebook
 from dpdesk.core.language import speaking
@@ -99,6 +100,7 @@ def write_release(
     check_place(prepared.home, prepared.plan, prepared.base, out)
     with ReleaseBuilder(out, workspace) as build, Printer() as printer:
         printer.warm()
+        warm_checker()
         work = _Work(prepared, token, report, Clock())
         work.step(0)
         outcome = described(prepared.method, prepared.given, token, report)
@@ -115,7 +117,7 @@ def write_release(
         pseudonyms = _pseudonyms(work)
         published = _write_microdata(work, build, outcome, pseudonyms)
         _write_public(work, build, outcome, published, manifest)
-        checks = _check_claims(work, manifest, published)
+        checks = _check_claims(work, build, manifest, published)
         _note_unique_columns(work, outcome, published)
         linkage = _linkage(work, outcome, pseudonyms, published)
         written = _Written(manifest, key, checks, pseudonyms.recorded, linkage)
@@ -203,9 +205,9 @@ def _write_microdata(
     try:
         published = PublishedCsv(path, work.token)
     except UnreadableTableError as error:
-        raise broken(f"the table written {error.sentence}") from error
+        raise failed(f"the table written {error.sentence}") from error
     if not rows == published.rows == expected:
-        raise broken(f"{published.rows:,} rows were written, expected {expected:,}")
+        raise failed(f"{published.rows:,} rows were written, expected {expected:,}")
     claimed = outcome.guarantee.parameters
     check_persons(published, claimed, work.prepared.plan, work.token)
     return published
@@ -258,18 +260,19 @@ def _write_variables(
 
 
 def _check_claims(
-    work: _Work, manifest: Mapping[str, object], published: PublishedCsv
+    work: _Work, build: ReleaseBuilder, manifest: Mapping[str, object], published: PublishedCsv
 ) -> tuple[ClaimCheck, ...]:
     """What the verifier says of the table as it lies on the disk, before anybody sees it."""
-    method, given, data = work.prepared.method, work.prepared.given, work.prepared.data
-    checks = settled_checks(method, manifest, published, given, data, work.token)
+    method, given = work.prepared.method, work.prepared.given
+    difference = row_difference(method, manifest, published, given, work.prepared.data, work.token)
+    checks = checked_rows(method, build.public, given, difference, work.token)
     for check in checks:
         if check.status is CheckStatus.FAILED:
-            raise broken(f"{check.claim}: {check.found}")
+            raise failed(f"{check.claim}: {check.found}")
     sorts = isinstance(method, MicrodataMethod)
     unsorted = published.first_unsorted_row(work.token) if sorts else None
     if unsorted is not None:
-        raise broken(f"row {unsorted:,} of the table is out of order")
+        raise failed(f"row {unsorted:,} of the table is out of order")
     work.clock.lap("check")
     return checks
 
@@ -291,15 +294,6 @@ def _note_unique_columns(work: _Work, outcome: _Outcome, published: PublishedCsv
         )
         work.notes.append(sentence)
         work.report(Note("release.nearly-unique", sentence))
-
-
-def broken(found: str) -> RefusedError:
-    """The error that a release was not kept because the verifier found this in it."""
-    return RefusedError(
-        "release.check-failed",
-        f"The release was not kept, because checking it failed: {found}.",
-        hint="This is a fault of the program; please report it.",
-    )
 
 
 def _write_internal(

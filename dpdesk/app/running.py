@@ -37,11 +37,13 @@ def run_plan(
     cannot meet what the plan asks or the budget is not enough, Cancelled; then ``out`` is as it
     was.
     """
+    from dpdesk.app.checked_aside import warm_checker
     from dpdesk.io.planfile import read_plan
     from dpdesk.io.release_folder import check_out
 
     check_out(out)
     plan = read_plan(plan_path)
+    warm_checker()
     if _is_private(context, plan, plan_path.name):
         return _run_private(context, plan, plan_path, out, token, report)
     from dpdesk.app.releasing import write_release

@@ -12,7 +12,9 @@ import os
 import pickle
 import subprocess
 import sys
+import weakref
 from contextlib import suppress
+from threading import Lock
 from typing import IO
 
 from dpdesk.core.closing import Closing
@@ -24,6 +26,7 @@ ARGUMENT = "--aside"
 _CODE = "from dpdesk.core.aside import serve; import sys; serve(sys.argv[1])"
 _OURS = "dpdesk."
 _POLITE = 5
+_WAIT = 0.1
 
 
 class AsideError(Exception):
@@ -82,6 +85,56 @@ class Aside(Closing):
         if not done:
             raise AsideError(str(answer))
         return answer
+
+
+class KeptAside:
+    """Such a process that stays warm between questions, for a whole program.
+
+    One question at a time; the process starts with :meth:`start` or the first question, and ends
+    with the program.
+    """
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._aside: Aside | None = None
+        self._ended: weakref.finalize[[], KeptAside] | None = None
+        self._busy = Lock()
+        self._starting = Lock()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the process, so that it is ready when there is something to ask."""
+        with self._starting:
+            if self._aside is None:
+                self._aside = Aside(self._target)
+                self._ended = weakref.finalize(self, self._aside.close)
+            return self._aside.start()
+
+    def close(self) -> None:
+        """End the process; the next question starts another."""
+        with self._starting:
+            ended, self._aside, self._ended = self._ended, None, None
+        if ended is not None:
+            ended()
+
+    def ask(self, question: object, token: CancelToken) -> object:
+        """The answer to a question.
+
+        Raises Cancelled within a moment, even while another question is being answered, and
+        :class:`AsideError`; the process is gone then.
+        """
+        while not self._busy.acquire(timeout=_WAIT):
+            token.check()
+        try:
+            self.start()
+            assert self._aside is not None
+            return self._aside.ask(question, token)
+        except AsideError:
+            self.close()
+            raise
+        finally:
+            if token.cancelled:  # the process was ended with its question
+                self.close()
+            self._busy.release()
 
 
 def serve(target: str) -> None:

@@ -36,7 +36,7 @@ MOST_BYTES = 1 << 28
 """How large the file with the basis may be."""
 
 _MEMORY = 4 << 30
-_NAMES = ("4ti2-graver", "graver")
+NAMES = ("4ti2-graver", "graver")
 _VERSION = re.compile(rb"4ti2 version (\d[\w.]{0,20})")
 _SOON = 5
 
@@ -56,10 +56,10 @@ class FourTiTwo:
     def _program(self) -> Path | None:
         named = os.environ.get(VARIABLE)
         if not named:
-            found = next(filter(None, map(shutil.which, _NAMES)), None)
+            found = next(filter(None, map(shutil.which, NAMES)), None)
             return None if found is None else Path(found).absolute()
         place = Path(named).expanduser().absolute()
-        tried = [place / name for name in _NAMES] if place.is_dir() else [place]
+        tried = [place / name for name in NAMES] if place.is_dir() else [place]
         return next((each for each in tried if each.is_file() and os.access(each, os.X_OK)), None)
 
     @cached_property

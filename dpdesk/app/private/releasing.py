@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.checked_aside import checked_tables, failed, warm_checker
 from dpdesk.app.labelling import variables_as_json
 from dpdesk.app.ledgers import LedgerDesk, open_ledger
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
 from dpdesk.app.private.labelling import asks_labels, dimension_labels
-from dpdesk.app.private.pages import public_page, read_tables
+from dpdesk.app.private.pages import public_page
 from dpdesk.app.private.preparing import PreparedDesign, hierarchies_of
 from dpdesk.app.releasing import (
     Clock,
-    broken,
     environment,
     read_back,
     source_facts,
@@ -31,7 +31,6 @@ from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.io.canonical import canonical_json
-from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_folder import (
     ABOUT,
     EVIDENCE,
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.budget import Debit, DebitRequest
     from dpdesk.core.cuboid import CuboidTable
+    from dpdesk.io.workspace import Workspace
 
 _STEPS = ("Debit and measure", "Process", "Write the tables", "Describe and check", "Report")
 
@@ -79,12 +79,13 @@ def write_private_release(
         printer.warm()
         key = fresh_key()
         manifest = _manifest(prepared, key)  # what must not be public is refused before it is paid
+        warm_checker()
         with desk.spending(debit_request(desk, prepared), report, token) as spent:
-            work = _Work(prepared, build, token, report, printer)
+            work = _Work(prepared, build, context.workspace, token, report, printer)
             tables = work.measured(spent.debit)
             work.write_public(tables, manifest)
             del tables
-            checks = work.check(manifest)
+            checks = work.check()
             work.write_internal(manifest, key, checks, spent.debit, desk)
             read_back(build, token)
             token.check()
@@ -126,6 +127,7 @@ class _Work:
 
     prepared: PreparedDesign
     build: ReleaseBuilder
+    workspace: Workspace
     token: CancelToken
     report: Report
     printer: Printer
@@ -176,16 +178,13 @@ class _Work:
         refuse_unlisted(manifest, method)
         self.build.write_public(MANIFEST, canonical_json(manifest))
 
-    def check(self, manifest: Mapping[str, object]) -> tuple[ClaimCheck, ...]:
-        """What the verifier says of the tables as they lie on the disk."""
-        try:
-            published = read_tables(manifest, self.build.public, self.token)
-        except UnreadableTableError as error:
-            raise broken(f"a table written {error.sentence}") from error
-        checks = self.prepared.method.verify(manifest, published, self.token)
+    def check(self) -> tuple[ClaimCheck, ...]:
+        """What the verifier says of the tables as they lie on the disk, in another process."""
+        public, home = self.build.public, self.workspace.home
+        checks = checked_tables(self.prepared.method, public, home, self.token)
         for check in checks:
             if check.status is CheckStatus.FAILED:
-                raise broken(f"{check.claim}: {check.found}")
+                raise failed(f"{check.claim}: {check.found}")
         self.clock.lap("check")
         return checks
 

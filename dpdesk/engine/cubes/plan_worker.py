@@ -6,20 +6,17 @@ than a window can wait; a process can be ended at any time. It sees settings alo
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
-from dpdesk.core.aside import Aside, AsideError
+from dpdesk.core.aside import AsideError, KeptAside
 from dpdesk.core.errors import DpdeskError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings
 
 _TARGET = "dpdesk.engine.cubes.plan_worker:answer"
-_WAIT = 0.1
 
 
 @dataclass(frozen=True)
@@ -35,9 +32,7 @@ class PlanWorker:
     """One process that does one job at a time; started by the first, ended with the program."""
 
     def __init__(self) -> None:
-        self._aside: Aside | None = None
-        self._ended: weakref.finalize[[], PlanWorker] | None = None
-        self._busy = Lock()
+        self._aside = KeptAside(_TARGET)
 
     def plan(self, settings: CubeSettings, shape: tuple[int, ...], token: CancelToken) -> CubePlan:
         """The plan that :func:`~dpdesk.engine.cubes.planning.noise_plan` makes of these settings.
@@ -55,34 +50,17 @@ class PlanWorker:
         Raises RefusedError where it refuses, and ``cube.solver-failed`` when the process ended by
         itself; Cancelled within a moment, even while another job is under way.
         """
-        while not self._busy.acquire(timeout=_WAIT):
-            token.check()
         try:
-            found = self._asked((kind, given), token)
-        finally:
-            self._busy.release()
+            found = self._aside.ask((kind, given), token)
+        except AsideError as error:
+            raise _stopped() from error
         if isinstance(found, _Refusal):
             raise RefusedError(found.code, found.sentence, hint=found.hint)
         return found
 
     def close(self) -> None:
         """End the process; the next job starts another."""
-        ended, self._aside, self._ended = self._ended, None, None
-        if ended is not None:
-            ended()
-
-    def _asked(self, request: tuple[str, tuple[object, ...]], token: CancelToken) -> object:
-        if self._aside is None:
-            self._aside = Aside(_TARGET)
-            self._ended = weakref.finalize(self, self._aside.close)
-        try:
-            return self._aside.ask(request, token)
-        except AsideError as error:
-            self.close()
-            raise _stopped() from error
-        finally:
-            if token.cancelled:  # the process was ended with its job
-                self.close()
+        self._aside.close()
 
 
 WORKER = PlanWorker()

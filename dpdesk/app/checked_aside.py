@@ -1,0 +1,152 @@
+"""The check of a release before anybody sees it: in a process that planned and drew nothing.
+
+That process holds verifiers, readers of what lies on the disk, and the words of guarantees; it
+searches, plans and draws nothing, and keeps nothing of one release for the next. What verifiers
+need of the source is counted here and handed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dpdesk.core.aside import AsideError, KeptAside
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.frequency import FrequencySource, FrequencyTable, RowRule
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.published import ClaimCheck, RowDifference
+from dpdesk.engine.method import Method, MethodInput
+
+_CHECKER = KeptAside("dpdesk.app.checking_worker:answer")
+_MOST_ASKED = 1000
+
+
+class NotHandedError(Exception):
+    """Counts of these columns of the source are needed and were not handed over."""
+
+    def __init__(self, columns: tuple[str, ...]) -> None:
+        super().__init__(", ".join(columns))
+        self.columns = columns
+
+
+@dataclass(frozen=True)
+class HandedCounts:
+    """Counts of a source, as far as they were asked for: a ``FrequencySource``."""
+
+    name: str
+    rows: int
+    columns: tuple[str, ...]
+    tables: Mapping[tuple[str, ...], FrequencyTable] = field(default_factory=dict, repr=False)
+
+    def frequency_table(self, attributes: Sequence[str], token: CancelToken) -> FrequencyTable:
+        """See :class:`FrequencySource`. Raises :class:`NotHandedError`."""
+        table = self.tables.get(tuple(attributes))
+        if table is None:
+            raise NotHandedError(tuple(attributes))
+        return table
+
+    def restricted(self, rule: RowRule, token: CancelToken) -> FrequencySource:
+        """Checks of rows ask for all rows."""
+        raise TypeError("rows are not restricted for a check")
+
+
+@dataclass(frozen=True)
+class TablesQuestion:
+    """Check the tables of a release with noise in this folder."""
+
+    method: Method
+    public: Path
+    home: Path
+
+
+@dataclass(frozen=True)
+class RowsQuestion:
+    """Check the rows of a release in this folder; ``difference`` compares drawn rows and source."""
+
+    method: Method
+    public: Path
+    given: MethodInput
+    difference: RowDifference | None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a file, as a clause."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Counts of these columns are wanted first."""
+
+    columns: tuple[str, ...]
+
+
+def warm_checker() -> None:
+    """Start the process, so that it is ready when the release is written."""
+    _CHECKER.start()
+
+
+def checked_tables(
+    method: Method, public: Path, home: Path, token: CancelToken
+) -> tuple[ClaimCheck, ...]:
+    """What the verifier says of tables with noise as they lie on the disk.
+
+    Raises RefusedError ``release.check-failed`` when they cannot be read, or the process ended;
+    Cancelled.
+    """
+    return _checks(_asked(TablesQuestion(method, public, home), token))
+
+
+def checked_rows(
+    method: Method,
+    public: Path,
+    given: MethodInput,
+    difference: RowDifference | None,
+    token: CancelToken,
+) -> tuple[ClaimCheck, ...]:
+    """What the verifier says of rows as they lie on the disk, settled with the source.
+
+    Raises as :func:`checked_tables`, and what counting in the source raises.
+    """
+    source = given.source
+    handed = HandedCounts(source.name, source.rows, tuple(source.columns))
+    for _ in range(_MOST_ASKED):
+        question = RowsQuestion(method, public, replace(given, source=handed), difference)
+        found = _asked(question, token)
+        if not isinstance(found, Wanted):
+            return _checks(found)
+        table = source.frequency_table(found.columns, token)
+        handed = replace(handed, tables={**handed.tables, found.columns: table})
+    raise failed("it asked for counts without end")
+
+
+def failed(found: str) -> RefusedError:
+    """The error that a release was not kept because the verifier found this in it."""
+    return RefusedError(
+        "release.check-failed",
+        f"The release was not kept, because checking it failed: {found}.",
+        hint="This is a fault of the program; please report it.",
+    )
+
+
+def _asked(question: object, token: CancelToken) -> object:
+    """The answer; a process that had ended is started once more, for a budget may be spent."""
+    try:
+        return _CHECKER.ask(question, token)
+    except AsideError:
+        pass
+    try:
+        return _CHECKER.ask(question, token)
+    except AsideError as error:
+        raise failed(f"the process that checks it gave no answer ({error})") from error
+
+
+def _checks(found: object) -> tuple[ClaimCheck, ...]:
+    if isinstance(found, Fault):
+        raise failed(found.reason)
+    if not isinstance(found, tuple) or not found:
+        raise failed("nothing was checked")
+    return found

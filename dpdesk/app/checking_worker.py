@@ -1,0 +1,82 @@
+"""What the process that checks releases does; see :mod:`dpdesk.app.checked_aside`.
+
+Everything is imported when it starts, while the asker still makes the release.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+
+import dpdesk.verifiers.anonymity.source_verification
+import dpdesk.verifiers.cubes.verification
+import dpdesk.verifiers.diverted.source_verification
+import dpdesk.verifiers.graphs.verification  # noqa: F401 - made ready
+from dpdesk.app.checked_aside import (
+    Fault,
+    NotHandedError,
+    RowsQuestion,
+    TablesQuestion,
+    Wanted,
+)
+from dpdesk.app.private.pages import read_tables
+from dpdesk.core.compiled import start
+from dpdesk.core.errors import DpdeskError
+from dpdesk.core.graver import use_tool
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.shapes import as_table
+from dpdesk.engine.method import MicrodataMethod
+from dpdesk.engine.private.method import PrivateMethod
+from dpdesk.engine.randomised_method import RandomisedMethod
+from dpdesk.io.canonical import parse_canonical
+from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.four_ti_two import NAMES, VARIABLE, FourTiTwo
+from dpdesk.io.published import PublishedCsv
+from dpdesk.io.release_folder import MANIFEST, MICRODATA
+from dpdesk.io.workspace import Workspace
+
+start()
+
+
+def answer(question: object) -> tuple[ClaimCheck, ...] | Fault | Wanted:
+    """The checks of a release, what is wrong with its files, or what has to be counted first."""
+    try:
+        if isinstance(question, RowsQuestion):
+            return _rows(question)
+        if isinstance(question, TablesQuestion):
+            return _tables(question)
+    except NotHandedError as error:
+        return Wanted(error.columns)
+    except (UnreadableTableError, DpdeskError) as error:
+        return Fault(error.sentence.rstrip("."))
+    raise TypeError("no such question")
+
+
+def _rows(question: RowsQuestion) -> tuple[ClaimCheck, ...]:
+    token, method, given = CancelToken(), question.method, question.given
+    manifest = as_table(parse_canonical((question.public / MANIFEST).read_bytes()))
+    published = PublishedCsv(question.public / MICRODATA, token)
+    if isinstance(method, MicrodataMethod):
+        return method.verify_with_source(manifest, published, given, token)
+    if not isinstance(method, RandomisedMethod) or question.difference is None:
+        raise TypeError("a method releases rows that were compared with its source")
+    return method.verify_with_source(manifest, published, given, question.difference, token)
+
+
+def _tables(question: TablesQuestion) -> tuple[ClaimCheck, ...]:
+    token, method = CancelToken(), question.method
+    if not isinstance(method, PrivateMethod):
+        raise TypeError("a method releases tables")
+    if os.environ.get(VARIABLE) or any(map(shutil.which, NAMES)):
+        use_tool(answer, FourTiTwo(_workspace(question.home)))
+    manifest = as_table(parse_canonical((question.public / MANIFEST).read_bytes()))
+    return method.verify(manifest, read_tables(manifest, question.public, token), token)
+
+
+@cache
+def _workspace(home: Path) -> Workspace:
+    """Where a program that computes minimal changes may write."""
+    return Workspace.open(home)

@@ -1,0 +1,97 @@
+"""The check of a release before anybody sees it: in a process that planned nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.app import checked_aside
+from dpdesk.app.context import AppContext
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.aside import KeptAside
+from dpdesk.core.errors import RefusedError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.engine.cubes.exact import planned
+from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity, Origin
+from tests.helpers import cubes, releases
+
+EXACT: list[Any] = [["sex", "region"], ["sex", "age"], ["region", "age"]]
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path / "home") as opened:
+        yield opened
+
+
+def _cube(context: AppContext, folder: Path) -> Path:
+    register = cubes.write_register(folder, cubes.people())
+    plan = cubes.write_plan(register, exact=EXACT)
+    return cubes.release(context, plan, folder / "out").out
+
+
+def _rows(context: AppContext, folder: Path) -> Path:
+    return releases.release(releases.write_source(folder), folder / "out", context).out
+
+
+@pytest.mark.parametrize("size", [10, 8, 6])
+def test_less_noise_than_three_exact_tables_need_is_not_released(
+    context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    found = GenericSensitivity(size, True, Origin.ENUMERATED)
+    monkeypatch.setattr(planned, "generic_sensitivity", lambda *_: found)
+    with pytest.raises(RefusedError) as caught:
+        _cube(context, tmp_path)
+    assert caught.value.code == "release.check-failed"
+    assert "minimal change" in caught.value.sentence
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("size", [10, 8, 6])
+def test_less_noise_is_found_in_a_release_that_was_not_checked(
+    context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    found = GenericSensitivity(size, True, Origin.ENUMERATED)
+    monkeypatch.setattr(planned, "generic_sensitivity", lambda *_: found)
+    monkeypatch.setattr("dpdesk.app.private.releasing.checked_tables", lambda *_: ())
+    out = _cube(context, tmp_path)
+    told = verify_release(out, context.registry, CancelToken(), silent)
+    assert not told.ok
+    assert any("minimal change" in failure.reason for failure in told.failures)
+
+
+@pytest.mark.parametrize("write", [_cube, _rows])
+def test_a_process_that_gives_no_answer_fails_closed(
+    context: AppContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    write: Callable[[AppContext, Path], Path],
+) -> None:
+    monkeypatch.setattr(checked_aside, "_CHECKER", KeptAside("dpdesk.no_such_module:answer"))
+    with pytest.raises(RefusedError) as caught:
+        write(context, tmp_path)
+    assert caught.value.code == "release.check-failed"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("write", [_cube, _rows])
+def test_the_check_is_made_by_another_process_which_may_be_started_again(
+    context: AppContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    write: Callable[[AppContext, Path], Path],
+) -> None:
+    checker = KeptAside("dpdesk.app.checking_worker:answer")
+    monkeypatch.setattr(checked_aside, "_CHECKER", checker)
+    first = checker.start()
+    assert first.pid != os.getpid()
+    first.kill()
+    first.wait()
+    out = write(context, tmp_path)
+    assert verify_release(out, context.registry, CancelToken(), silent).ok
+    assert checker.start().pid != first.pid
+    checker.close()
