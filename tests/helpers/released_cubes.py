@@ -16,6 +16,8 @@ from dpdesk.engine.cubes.design import CubeDesign, design_cube
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.private.method import ExactTables, NoisyTables, PrivateInput
 
+Domains = Mapping[str, Sequence[str]]
+
 
 @dataclass
 class MemoryRelease:
@@ -69,11 +71,23 @@ def memory_release(
         tuple(100 for _ in (() if part is None else (*part.single, *part.asked))),
     )
     tables = made.process(NoisyTables(tuple(noisy), exact), CancelToken(), silent)
-    manifest = {
+    return MemoryRelease(_manifest(made, given), {table.file: table for table in tables})
+
+
+def released(
+    made: CubeDesign, noisy: Sequence[Any], domains: Domains, **keys: Any
+) -> MemoryRelease:
+    """What is released of a design over ``domains`` when these arrays were measured."""
+    tables = made.process(NoisyTables(tuple(noisy)), CancelToken(), silent)
+    manifest = _manifest(made, _input(domains, keys))
+    return MemoryRelease(manifest, {table.file: table for table in tables})
+
+
+def _manifest(made: CubeDesign, given: PrivateInput) -> Mapping[str, object]:
+    return {
         "parameters": effective_parameters(PARAMETERS, given.parameters, PARAMETERS),
         "result": made.result,
     }
-    return MemoryRelease(manifest, {table.file: table for table in tables})
 
 
 def _input(domains: Mapping[str, Sequence[str]], keys: Mapping[str, Any]) -> PrivateInput:

@@ -16,7 +16,7 @@ from dpdesk.engine.cubes.lattice import cell_variances, cells, information, magn
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import Measure
-from dpdesk.engine.private.widths import half_width
+from dpdesk.engine.private.widths import half_width, step_of_average
 
 MOST_AT_ONCE = 300_000
 """Single exact cells times cells of all tables up to which curves take them into account."""
@@ -109,7 +109,8 @@ def measure_errors(
             half = float(measure.upper - measure.lower) / 2
             sums, counts = found[centred(measure)].variances, found[Measure(COUNT)].variances
             both = tuple(of + half**2 * n for of, n in zip(sums, counts, strict=True))
-            widths = tuple(half_width(settings.noise, value, step + half) for value in both)
+            coarse = step_of_average(float(measure.lower), float(measure.upper), step)
+            widths = tuple(half_width(settings.noise, value, coarse) for value in both)
             made.append(MeasureErrors(measure.name, f"{unit} / n", widths, per_person=True))
         elif variances is not None:
             widths = tuple(half_width(settings.noise, v, step) for v in variances.variances)

@@ -31,6 +31,17 @@ def half_width(noise: Noise, variance: float, step: float) -> float:
     return min(_COVERING_95[noise] * deviation + _WHOLE * step, sqrt(20) * deviation)
 
 
+def step_of_average(lower: float, upper: float, step: float) -> float:
+    """The step of the error of an average, times the number of people: for its :func:`half_width`.
+
+    With E_s the error of the centred sum and E_n that of the count n, the error of the average is
+    (E_s - a E_n) / (n + E_n) at a distance a from the middle of the bounds, which is half the range
+    at most. So it comes in steps of the grid from the sum, and of up to half the range from the
+    count; the ± of the average is the half width of E_s - a E_n by the released count.
+    """
+    return step + (upper - lower) / 2
+
+
 def half_widths(noise: Noise, variances: Floats, step: float) -> Floats:
     """:func:`half_width` of many variances; infinite and NaN ones stay what they are."""
     deviations = np.sqrt(variances)

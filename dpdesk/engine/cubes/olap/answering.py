@@ -25,6 +25,7 @@ from dpdesk.engine.cubes.olap.grids import (
 )
 from dpdesk.engine.cubes.olap.selection import AxisGroups, askable_cube, select
 from dpdesk.engine.private.measures import Measure
+from dpdesk.engine.private.widths import step_of_average
 
 Floats = NDArray[np.float64]
 _FEW = 2.0
@@ -60,18 +61,18 @@ def read_grid(
         step = cube.vectors[name].step
         halves = cube.half_widths(found.variances, step)
     else:
-        found = _averages(reader, average, groups, token)
-        halves = cube.half_widths(found.variances, 0.0)
+        found, halves = _averages(reader, average, groups, token)
     return _grid(reader, query, name, groups, found, halves)
 
 
 def _averages(
     reader: SumReader, measure: Measure, groups: Sequence[AxisGroups], token: CancelToken
-) -> Sums:
-    """The middle of the bounds plus centred sums over counts; NaN below one person.
+) -> tuple[Sums, Floats]:
+    """The middle of the bounds plus centred sums over counts, and their ±; NaN below one person.
 
     The variance is the bound that releases state, (V_sum + h^2 V_count) / n^2 with half the range
-    h: an average cannot be further from the middle.
+    h: an average cannot be further from the middle. The ± is the one that releases state, by the
+    released count: see :func:`~dpdesk.engine.private.widths.step_of_average`.
     """
     total = reader.sums(centred_name(measure), groups, token)
     count = reader.sums(COUNT, groups, token)
@@ -80,10 +81,12 @@ def _averages(
     low, high = float(measure.lower), float(measure.upper)
     values = np.clip(float(middle(measure)) + total.values / persons, low, high)
     half = (high - low) / 2
-    variances = (total.variances + half**2 * count.variances) / persons**2
+    variances = total.variances + half**2 * count.variances
+    reach = reader.cube.half_widths(variances, step_of_average(low, high, float(measure.step)))
     files = tuple(dict.fromkeys((*total.files, *count.files)))
     known = np.where(enough, values, np.nan)
-    return Sums(known, np.where(enough, variances, np.nan), files)
+    found = Sums(known, np.where(enough, variances / persons**2, np.nan), files)
+    return found, np.where(enough, reach / persons, np.nan)
 
 
 def _grid(
