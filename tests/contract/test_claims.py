@@ -43,6 +43,8 @@ PRIVATE = [
         {"epsilon": 1, "neighbours": "replace"},
         {"rho": 0.5, "neighbours": "replace"},
         {"rho": 0.5, "neighbours": "replace", "delta": 0.001},
+        {"rho": 0.5},
+        {"rho": 2, "delta": 0.01, "measure": SUM},
         {"epsilon": 1, "measure": SUM},
         {"epsilon": 1, "measure": AVERAGE, "neighbours": "replace"},
         {"epsilon": 1} | EXACT,
@@ -54,6 +56,7 @@ PRIVATE = [
     for more in (
         {"epsilon": 1},
         {"epsilon": 1, "rows_per_person": 3},
+        {"rho": 0.5, "rows_per_person": 3},
         {"epsilon": 2, "neighbours": "replace"},
         {"rho": 0.5, "neighbours": "replace", "graph": "directed"},
         {"epsilon": 1, "exact": "degrees"},

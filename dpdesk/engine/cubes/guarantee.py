@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from math import exp
-
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.engine.cubes.exact.words import exact_guarantee
 from dpdesk.engine.cubes.guarantee_words import assumptions
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
+    between_words,
     epsilon_of,
     lead_words,
     model_of,
-    rounded_up,
     stated,
     suspicion_after,
 )
@@ -37,7 +35,7 @@ def cube_guarantee(
         parameters=parameters,
         claim=_claim(settings, epsilon),
         assumes=assumptions(settings, cluster),
-        not_covered=_not_covered(settings, epsilon),
+        not_covered=_not_covered(settings),
     )
 
 
@@ -55,17 +53,14 @@ def _claim(settings: CubeSettings, epsilon: float) -> str:
     )
 
 
-def _not_covered(settings: CubeSettings, epsilon: float) -> tuple[str, ...]:
+def _not_covered(settings: CubeSettings) -> tuple[str, ...]:
     sentences = [
         "Facts about a whole group, which hold whether or not one person is in the data: who is "
         "known to belong to the group may be judged by them.",
     ]
     if not settings.replace:
-        twice = rounded_up(exp(2 * epsilon)) if epsilon <= 350 else "more than 10^300"
-        sentences.append(
-            "Odds between two values of a person who is known to be in the data: these change by "
-            f"up to ×{twice}."
-        )
+        which = "values of a person who is known to be in the data"
+        sentences.append(between_words(settings, which))
     else:
         sentences.append("The number of persons in the data: it is taken to be known.")
     sentences.append(CHOOSING)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp
 
 from dpdesk.core.budget import UNPROTECTED
 from dpdesk.core.guarantee import Guarantee
@@ -14,17 +13,18 @@ from dpdesk.engine.private.guarantee_words import (
     GENERATOR,
     INDEPENDENT,
     OTHERS,
+    between_words,
     epsilon_of,
     lead_words,
     model_of,
-    rounded_up,
+    others_beside_exact,
+    several_changes_words,
     stated,
     suspicion_after,
 )
 
 UNIT = "edges"
 _MOST_NAMED = 12
-_TWO = 2
 
 
 def graph_guarantee(
@@ -41,7 +41,7 @@ def graph_guarantee(
         parameters=stated(settings, cluster, change),
         claim=_claim(settings, epsilon, change),
         assumes=_assumes(settings, cluster, change),
-        not_covered=_not_covered(settings, epsilon, change),
+        not_covered=_not_covered(settings, change),
     )
 
 
@@ -164,8 +164,7 @@ def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -
         unit = f"Every person has {held} in the data; nothing in the data enforced it."
     others, known = OTHERS, INDEPENDENT.replace("persons", "edges")
     if change is not None:
-        others += " One whose noise was not made beside the same exact numbers counts up to "
-        others += f"{change} times."
+        others = others_beside_exact(settings, change)
         known = (
             "Somebody may know everything but which of two such graphs is the true one; no other "
             "numbers about these edges than the exact ones here are known."
@@ -182,7 +181,7 @@ def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -
     )
 
 
-def _not_covered(settings: GraphSettings, epsilon: float, change: int | None) -> tuple[str, ...]:
+def _not_covered(settings: GraphSettings, change: int | None) -> tuple[str, ...]:
     sentences = []
     rows = settings.rows_per_person
     if change is not None:
@@ -190,7 +189,7 @@ def _not_covered(settings: GraphSettings, epsilon: float, change: int | None) ->
         sentences += [
             "What the exact numbers show by themselves: a node whose exact degree is 0 has no "
             "edge, and one whose degree is that of all other nodes has an edge to each.",
-            f"Larger differences between graphs: k times {unit} cost k times as much.",
+            several_changes_words(settings, "graphs", unit),
         ]
     sentences.append(
         "All edges of a node together: that somebody has many edges, or none, is not hidden as "
@@ -199,9 +198,6 @@ def _not_covered(settings: GraphSettings, epsilon: float, change: int | None) ->
     if settings.replace:
         sentences.append("The number of edges: it is taken to be known.")
     elif change is None:
-        twice = rounded_up(exp(_TWO * epsilon)) if epsilon <= 350 else "more than 10^300"
-        sentences.append(
-            "Odds between two places of an edge that is known to be in the data: these change by "
-            f"up to ×{twice}."
-        )
+        which = "places of an edge that is known to be in the data"
+        sentences.append(between_words(settings, which))
     return (*sentences, CHOOSING)

@@ -74,6 +74,51 @@ def epsilon_of(settings: PrivateSettings) -> float:
     return budget if settings.pure else converted(budget, float(settings.delta))
 
 
+def epsilon_between(settings: PrivateSettings) -> float:
+    """What holds between two values of a person who is in the data; with rho, but for a delta.
+
+    Under add/remove neighbours one value becomes another in two steps. With epsilon that costs
+    twice as much, with rho four times: two steps of a sum whose bounds have both signs go the same
+    way, and rho grows with the square of the distance (Bun and Steinke 2016, Proposition 1.9). So
+    it is 4 rho + 4 sqrt(rho ln 1/delta). Where one person replaces another it is one step.
+    """
+    if settings.replace:
+        return epsilon_of(settings)
+    budget = float(settings.budget)
+    return 2 * budget if settings.pure else converted(4 * budget, float(settings.delta))
+
+
+def between_words(settings: PrivateSettings, which: str) -> str:
+    """By what the odds between two of ``which`` change at most: for limits of a guarantee."""
+    epsilon = epsilon_between(settings)
+    times = _times(epsilon)
+    if settings.pure:
+        return f"Odds between two {which}: these change by up to ×{times}."
+    return (
+        f"Odds between two {which}: except with a chance of {number_text(settings.delta)}, these "
+        f"change by up to ×{times} (ε = {rounded_up(epsilon)})."
+    )
+
+
+def several_changes_words(settings: PrivateSettings, which: str, unit: str) -> str:
+    """What k changes at once cost: k times as much epsilon, and k² times as much rho."""
+    cost = "k times as much" if settings.pure else "k² times as much ρ"
+    return f"Larger differences between {which}: k times {unit} cost {cost}."
+
+
+def others_beside_exact(settings: PrivateSettings, change: int) -> str:
+    """How often other releases count whose noise was made for a change of one row alone."""
+    times = change if settings.pure else change**2
+    return (
+        f"{OTHERS} One whose noise was not made beside the same exact numbers counts up to "
+        f"{times:,} times."
+    )
+
+
+def _times(epsilon: float) -> str:
+    return rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
+
+
 def plain(value: Fraction) -> int | float:
     """A number for JSON."""
     return int(value) if value.denominator == 1 else float(value)
@@ -81,7 +126,7 @@ def plain(value: Fraction) -> int | float:
 
 def lead_words(settings: PrivateSettings, epsilon: float) -> tuple[str, str, str]:
     """How a claim begins, its budget, and by what odds change at most."""
-    times = rounded_up(exp(epsilon)) if epsilon <= 700 else "more than 10^300"
+    times = _times(epsilon)
     if settings.pure:
         return "Whatever is published", f"ε = {number_text(settings.budget)}", times
     lead = f"Except with a chance of {number_text(settings.delta)}, whatever is published"

@@ -14,6 +14,8 @@ from dpdesk.engine.private.guarantee_words import (
     INDEPENDENT,
     OTHERS,
     lead_words,
+    others_beside_exact,
+    several_changes_words,
     suspicion_after,
 )
 
@@ -35,8 +37,7 @@ def exact_guarantee(
         "Somebody may know everything but which of two such data sets is the true one; no other "
         "numbers about these rows than the exact ones here are known."
     )
-    others = f"{OTHERS} One whose noise was not made beside the same exact numbers counts up to "
-    others += f"{change} times."
+    others = others_beside_exact(settings, change)
     instead = {INDEPENDENT: knows, OTHERS: others}
     return Guarantee(
         model=model,
@@ -111,7 +112,7 @@ def _not_covered(settings: CubeSettings, names: str) -> tuple[str, ...]:
         "are the true numbers of the rows that are counted here (rows outside the declared "
         "categories or beyond the rows per person are not), and whoever is alone in one of their "
         "cells is known to be there.",
-        f"Larger differences between data sets: k times {unit} cost k times as much.",
+        several_changes_words(settings, "data sets", unit),
         "Facts about a whole group, which hold whether or not one person is in the data: who is "
         "known to belong to the group may be judged by them.",
     ]
