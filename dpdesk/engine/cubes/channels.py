@@ -3,8 +3,9 @@
 A count is one channel, a sum another. An average needs two: the count, and the sum of what each
 value lies above the middle of its bounds, whose sensitivity is half the range. Then the average is
 the middle plus their ratio. Its error is about sqrt(V_sum + a^2 V_count) / n, where a is the
-distance of the true average from the middle; a is at most half the range, and for that worst case
-equal shares of the budget are best, both for Laplace and for Gaussian noise.
+distance of the true average from the middle; a is at most half the range. For that worst case equal
+shares of the budget are best, both for Laplace and for Gaussian noise, but for Gaussian noise with
+replace neighbours: there a share of 1/(1 + sqrt 2) for the count would save 2.9 % of the variance.
 """
 
 from __future__ import annotations
