@@ -58,6 +58,7 @@ ESTIMATORS = (
     ),
 )
 _MOST_CELLS = 1 << 20
+_BY_INTERVAL = "go by the interval"
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -112,7 +113,7 @@ def answer_diverted(query: Query, content: ReleasedContent, token: CancelToken) 
         tuple(rows),
         _sentence(drawn, mechanism, question.condition),
         (MICRODATA,),
-        tuple(_warnings(drawn, mechanism, estimator)),
+        tuple(_warnings(drawn, mechanism, estimator, rows)),
         interval="95 %" if drawn else "certain",
         estimator=estimator.value if drawn else "",
         condition=question.condition,
@@ -187,7 +188,8 @@ class _Question:
             self.condition = max(self.condition or 0.0, found.condition)
         if found.value is None:
             return AnswerRow(texts, None, note=f"not estimable: {found.reason}")
-        return AnswerRow(texts, found.value, found.standard_error, found.low, found.high)
+        note = _BY_INTERVAL if found.leans else ""
+        return AnswerRow(texts, found.value, found.standard_error, found.low, found.high, note)
 
     def _choices(self, by: Sequence[int]) -> Iterator[_Choice]:
         """Chosen values of every sensitive column, for each combination of those of ``by``."""
@@ -273,7 +275,9 @@ def _sentence(drawn: Sequence[str], mechanism: Mechanism, condition: float | Non
     return said
 
 
-def _warnings(drawn: Sequence[str], mechanism: Mechanism, estimator: Estimator) -> Iterator[str]:
+def _warnings(
+    drawn: Sequence[str], mechanism: Mechanism, estimator: Estimator, rows: Sequence[AnswerRow]
+) -> Iterator[str]:
     if not drawn:
         return
     if estimator in (Estimator.EM, Estimator.CLOSED_FORM):
@@ -281,11 +285,11 @@ def _warnings(drawn: Sequence[str], mechanism: Mechanism, estimator: Estimator) 
             "This estimator assumes that the conditions do not depend on which other sensitive "
             "value a row has; where they do, it is biased, and the interval does not know it."
         )
-    if estimator is Estimator.MATRIX and len(drawn) > 1:
+    if any(row.note == _BY_INTERVAL for row in rows):
         yield (
-            "With several drawn columns the estimate keeps counts from being negative, which draws "
-            "it away from the truth where few rows match; the interval is that of the unbiased "
-            "solution, so go by the interval."
+            "Counts are kept from being negative, which draws estimates away from the truth where "
+            "few rows match; the interval is that of the unbiased solution, so go by the interval "
+            "where it says so."
         )
     if estimator is Estimator.PAPER:
         yield (

@@ -48,6 +48,8 @@ class Estimate:
     ``value`` is None where the release does not determine the count; ``reason`` then says why.
     ``standard_error`` and the interval are also None where none is known (the paper's estimate).
     ``condition`` is the condition number of the matrix behind it: how much it spreads errors.
+    ``leans`` says that keeping counts from being negative may draw the value away from the truth:
+    see :func:`_leans`.
     """
 
     value: float | None
@@ -56,6 +58,7 @@ class Estimate:
     high: float | None = None
     condition: float | None = None
     reason: str = ""
+    leans: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +140,20 @@ def full_estimate(tables: Tables, transitions: Sequence[FullTransition], found: 
         variance_at = _row_variance_at(tables, transitions, found, others)
     error = sqrt(variance_at(value))
     low, high = _interval(linear, error, variance_at, tables)
-    return Estimate(value, error, min(low, value), max(high, value), condition)
+    leans = _leans(value, linear, error, tables.hits)
+    return Estimate(value, error, min(low, value), max(high, value), condition, leans=leans)
+
+
+def _leans(value: float, linear: float, error: float, hits: float) -> bool:
+    """Whether an estimate that cannot be negative may lie to one side of the truth on average.
+
+    The linear solution is unbiased. Keeping counts from 0 to |P| changes it where its 95 % error
+    reaches beyond these ends, and where other values' counts were kept so: then the value has moved
+    by half a standard error or more. Elsewhere the two agree but for a small part of the error.
+    """
+    reach = NORMAL * error
+    ends = linear - reach < 0 or linear + reach > hits
+    return error > 0 and (ends or abs(value - linear) >= error / 2)
 
 
 def _interval(
@@ -279,7 +295,8 @@ def _summed(parts: Sequence[Estimate], hits: float, turned: bool) -> Estimate:
         return Estimate(value, condition=condition)
     error = sqrt(sum((part.standard_error or 0.0) ** 2 for part in parts))
     low, high = interval(value, lambda _: error**2, NORMAL, (0.0, hits))
-    return Estimate(value, error, low, high, condition)
+    leans = any(part.leans for part in parts)
+    return Estimate(value, error, low, high, condition, leans=leans)
 
 
 def _one_combination(
@@ -314,7 +331,9 @@ def _one_combination(
     variance_at = _row_variance_at(small, states, found, others)
     error = sqrt(variance_at(float(found[(1,) * size])))
     low, high = _interval(linear, error, variance_at, small)
-    return Estimate(value, error, low, high, condition)
+    kept = estimator is not Estimator.CLOSED_FORM
+    leans = kept and _leans(value, linear, error, small.hits)
+    return Estimate(value, error, low, high, condition, leans=leans)
 
 
 def collapsed(table: Floats, place: Sequence[int]) -> Floats:

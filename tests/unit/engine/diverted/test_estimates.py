@@ -192,6 +192,53 @@ def test_intervals_hold_the_truth_as_often_as_they_say(
     assert 0.4 < np.sqrt(squares / total) < 1.3
 
 
+@pytest.mark.parametrize(("hits", "truth"), [(19, 19), (40, 20), (60, 18)])
+def test_few_rows_lean_and_each_estimate_says_so(hits: int, truth: int) -> None:
+    """True 19, shown about 9 on average: no count is negative, and their sum is known."""
+    generator = np.random.default_rng(3)
+    codes = skewed_codes(4000, 20, 5, generator)
+    value = int(np.argsort(np.bincount(codes))[10])
+    inside = np.zeros(len(codes), bool)
+    inside[np.flatnonzero(codes == value)[:truth]] = True
+    inside[generator.choice(np.flatnonzero(codes != value), hits - truth, replace=False)] = True
+    shown, told, held = [], [], []
+    for _ in range(20):
+        seen = published(codes, 20, 5, True, generator)
+        counts = np.bincount(seen, minlength=20)
+        matching = np.bincount(seen[inside], minlength=20).astype(np.float64)
+        tables = Tables(matching, counts.astype(np.float64), (one(20, value),))
+        found = estimate(tables, [transition(counts, 5)], Estimator.MATRIX)
+        assert found.value is not None
+        assert found.low is not None
+        assert found.high is not None
+        shown.append(found.value)
+        told.append(found.leans)
+        held.append(found.low <= truth <= found.high)
+    assert np.mean(shown) < 0.9 * truth
+    assert np.mean(told) >= 0.85
+    assert np.mean(held) >= 0.85
+
+
+def test_estimates_of_many_rows_neither_lean_nor_say_so() -> None:
+    generator = np.random.default_rng(4)
+    codes = skewed_codes(4000, 20, 5, generator)
+    value = int(np.argsort(np.bincount(codes))[10])
+    inside = generator.random(len(codes)) < np.where(codes == value, 0.9, 0.4)
+    truth, off, told = int((codes[inside] == value).sum()), [], 0
+    for _ in range(20):
+        seen = published(codes, 20, 5, True, generator)
+        counts = np.bincount(seen, minlength=20)
+        matching = np.bincount(seen[inside], minlength=20).astype(np.float64)
+        tables = Tables(matching, counts.astype(np.float64), (one(20, value),))
+        found = estimate(tables, [transition(counts, 5)], Estimator.MATRIX)
+        told += found.leans
+        assert found.value is not None
+        assert found.standard_error
+        off.append((found.value - truth) / found.standard_error)
+    assert told <= 2
+    assert abs(np.mean(off)) < 3 / np.sqrt(20)
+
+
 def test_two_attributes_are_counted_together() -> None:
     generator = np.random.default_rng(8)
     held, errors, paper = 0, [], []

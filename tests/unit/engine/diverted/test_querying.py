@@ -86,10 +86,26 @@ def test_too_many_combinations_of_sensitive_values_are_refused() -> None:
     assert failure.value.code == "query.refused"
 
 
+MIXED = [(str(row % 7), "abcde"[row % 5], "vwxyz"[row // 5 % 5]) for row in range(700)]
+
+
 @pytest.mark.parametrize("columns", [("job",), ("job", "illness")])
-def test_estimates_for_several_drawn_columns_say_to_go_by_the_interval(
-    columns: tuple[str, ...],
+@pytest.mark.parametrize("few", [False, True])
+def test_estimates_that_may_lean_say_to_go_by_the_interval(
+    columns: tuple[str, ...], few: bool
 ) -> None:
-    answer = ask(Query(by=tuple(Grouping(name) for name in columns)), FREQUENT)
-    said = any("go by the interval" in warning for warning in answer.warnings)
-    assert said is (len(columns) > 1)
+    """Whether they may depends on the error of the number, not on how many columns were drawn."""
+    where = tuple(Chosen(name, (value,)) for name, value in (("job", "v"), ("illness", "a")))
+    chosen = where[: len(columns)] + ((Chosen("age", ("3",)),) if few else ())
+    answer = ask(Query(where=chosen), MIXED)
+    told = any("go by the interval" in warning for warning in answer.warnings)
+    assert told is any(row.note == "go by the interval" for row in answer.rows)
+    (row,) = answer.rows
+    assert row.value is not None
+    assert told is (few or len(columns) > 1)
+
+
+def test_what_is_counted_exactly_does_not_lean() -> None:
+    answer = ask(Query(by=(Grouping("age"),)), MIXED)
+    assert not answer.warnings
+    assert all(row.note == "" for row in answer.rows)
