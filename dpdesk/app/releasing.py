@@ -104,7 +104,7 @@ def write_release(
         work = _Work(prepared, token, report, Clock())
         work.step(0)
         outcome = described(prepared.method, prepared.given, token, report)
-        for note in outcome.notes if isinstance(outcome, Judged) else ():
+        for note in outcome.notes:
             work.notes.append(note.sentence)
             report(note)
         work.clock.lap("search")

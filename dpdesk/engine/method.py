@@ -47,7 +47,8 @@ class MethodOutcome:
     """What a run decided.
 
     ``result`` may be published; ``internal`` adds what stays in the agency (JSON values both).
-    ``risk`` and ``utility`` are JSON values for the evidence; charts and figures are for people.
+    ``risk`` and ``utility`` are JSON values for the evidence; charts, figures and notes (what the
+    agency should know before it releases this) are for people.
     """
 
     recoding: Recoding
@@ -58,6 +59,7 @@ class MethodOutcome:
     utility: Mapping[str, object] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
     figures: tuple[Figure, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)

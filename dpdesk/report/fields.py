@@ -69,6 +69,7 @@ FIELDS = frozenset(
         m("belief before rarest"),
         m("most rows of a value"),
         m("values"),
+        m("rows alone"),
         m("attributes"),
         m("average class size"),
         m("discernibility"),

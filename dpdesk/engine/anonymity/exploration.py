@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 
 from dpdesk.core.charts import Chart
@@ -40,8 +40,10 @@ from dpdesk.engine.anonymity.risk import summarise_risk
 from dpdesk.engine.anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.anonymity.statistics import EvaluatedNodes
 from dpdesk.engine.anonymity.steps_chart import steps_chart
+from dpdesk.engine.anonymity.telling import notes_at
 from dpdesk.engine.hierarchies.alignment import AlignedTable
 from dpdesk.engine.method import Detail, ExplorationView, MethodInput
+from dpdesk.engine.telling import Telling
 
 _KEPT_VIEWS = 64
 
@@ -49,8 +51,15 @@ _KEPT_VIEWS = 64
 class KAnonymityExploration:
     """An :class:`~dpdesk.engine.method.Exploration` of k-anonymity: see there."""
 
-    def __init__(self, table: AlignedTable, nodes: KnownNodes, given: MethodInput) -> None:
+    def __init__(
+        self,
+        table: AlignedTable,
+        nodes: KnownNodes,
+        given: MethodInput,
+        told: Sequence[Telling] = (),
+    ) -> None:
         self._table = table
+        self._told = tuple(told)
         self._counted = CountedTable(table)
         self._nodes = nodes
         self._roles = dict(given.roles)
@@ -160,7 +169,10 @@ class KAnonymityExploration:
             guarantee=k_guarantee(
                 settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages
             ),
-            notes=node_notes(self._table.attributes, self._table.hierarchies, levels),
+            notes=(
+                *node_notes(self._table.attributes, self._table.hierarchies, levels),
+                *notes_at(self._told, dict(zip(self._table.attributes, levels, strict=True))),
+            ),
         )
 
     def _infeasible(

@@ -106,12 +106,16 @@ class KAnonymity(MicrodataMethod):
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         """Count every node of the lattice at many k, or good nodes of a very large lattice."""
         from dpdesk.engine.anonymity.exploration import KAnonymityExploration
+        from dpdesk.engine.anonymity.telling import told_of
+        from dpdesk.engine.telling import TELL
 
-        report(StepStarted(COUNT, 1, 2))
+        report(StepStarted(COUNT, 1, 3))
         problem = _problem(given, token)
-        report(StepStarted(SEARCH, 2, 2))
+        report(StepStarted(SEARCH, 2, 3))
         nodes = _known_nodes(problem, token, _under(SEARCH, report))
-        return KAnonymityExploration(problem.table, nodes, given)
+        report(StepStarted(TELL, 3, 3))
+        told = told_of(given, given.with_role(Role.QUASI_IDENTIFIER), token, report)
+        return KAnonymityExploration(problem.table, nodes, given, told)
 
     def run(self, given: MethodInput, token: CancelToken, report: Report) -> MethodOutcome:
         """Choose the levels, check the classes by an independent count, and describe the release.
@@ -124,19 +128,33 @@ class KAnonymity(MicrodataMethod):
             ``k-anonymity.table-too-small``, ``k-anonymity.infeasible``, or
             ``k-anonymity.self-check`` when two counts of the same classes disagree.
         """
+        from dpdesk.engine.anonymity.telling import with_telling
+        from dpdesk.engine.telling import TELL
+
+        found = self.chosen(given, token, report, further=1)
+        report(StepStarted(TELL, 4, 4))
+        return with_telling(found, given, token, report)
+
+    def chosen(
+        self, given: MethodInput, token: CancelToken, report: Report, further: int = 0
+    ) -> MethodOutcome:
+        """As :meth:`run`, without measuring what the columns tell of each other.
+
+        ``further`` is the number of steps that follow. Raises as :meth:`run`.
+        """
         from dpdesk.engine.anonymity.choosing import table_too_small
 
-        started = perf_counter()
+        started, steps = perf_counter(), 3 + further
         settings = Settings.from_parameters(given.parameters)
         too_small = table_too_small(settings, given.source.rows, given.source.name)
         if too_small is not None:
             raise too_small
-        report(StepStarted(COUNT, 1, 3))
+        report(StepStarted(COUNT, 1, steps))
         problem = _problem(given, token)
         token.check()
-        report(StepStarted(SEARCH, 2, 3))
+        report(StepStarted(SEARCH, 2, steps))
         found, walked = _search(problem, token, _under(SEARCH, report))
-        report(StepStarted(DESCRIBE, 3, 3))
+        report(StepStarted(DESCRIBE, 3, steps))
         outcome = _outcome(given, problem, found, walked, token)
         token.check()
         seconds = {"seconds": perf_counter() - started}

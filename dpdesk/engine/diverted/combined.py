@@ -62,7 +62,7 @@ def generalise(
         raise ValueError("no k is given")
     asked = {"k": k, "max_suppression": plain_number(settings.max_suppression)}
     parameters = parse_parameters(method.parameters, asked, given.where)
-    outcome = method.run(replace(given, parameters=parameters), token, report)
+    outcome = method.chosen(replace(given, parameters=parameters), token, report)
     recoding = outcome.recoding
     table = given.source.frequency_table(recoding.attributes, token)
     codes = _label_codes(recoding, table.domains, table.codes)

@@ -10,6 +10,7 @@ from dpdesk.engine.diverted.combined import Generalised, generalise, kept_counts
 from dpdesk.engine.diverted.eligibility import Eligibility
 from dpdesk.engine.diverted.guarantee import name_list
 from dpdesk.engine.diverted.settings import Settings
+from dpdesk.engine.diverted.told import ColumnsTell, columns_tell
 from dpdesk.engine.diverted.values import labels_of, raw_counts, released_counts
 from dpdesk.engine.method import MethodInput
 
@@ -27,6 +28,7 @@ class CountedValues:
         self._given = given
         self._known: dict[tuple[object, ...], tuple[ValueCount, ...]] = {}
         self._searched: dict[tuple[object, ...], Generalised] = {}
+        self._told: dict[tuple[object, ...], ColumnsTell] = {}
         self._lock = Lock()
 
     def generalised(
@@ -70,6 +72,24 @@ class CountedValues:
             known = released_counts(raw, labels)
             with self._lock:
                 self._known[key] = known
+        return known
+
+    def told(
+        self, settings: Settings, first: Generalised | None, token: CancelToken, report: Report
+    ) -> ColumnsTell:
+        """What the columns that are not drawn tell of those that are. Raises Cancelled."""
+        mapping = {} if first is None else first.recoding.mapping
+        key = (
+            settings.diverted(self._given.roles),
+            tuple(sorted(settings.levels.items())),
+            () if first is None else repr(first.outcome.result["node"]),
+        )
+        with self._lock:
+            known = self._told.get(key)
+        if known is None:
+            known = columns_tell(self._given, settings, mapping, token, report)
+            with self._lock:
+                self._told[key] = known
         return known
 
     def notes(self, settings: Settings, token: CancelToken) -> tuple[Note, ...]:

@@ -43,14 +43,15 @@ class DivertedExploration:
         short = next((each for each in found if not each.eligible), None)
         if short is not None:
             return _refused(short, found)
+        told = self.counted.told(settings, first, token, silent)
         notes = self.counted.notes(settings, token)
-        judged = described(self.given, settings, first, found, notes)
+        judged = described(self.given, settings, first, found, told, notes)
         sentence = (
             f"Every published value of {name_list(settings.diverted(self.given.roles))} is drawn "
             f"from {settings.l:,} values; {_removed(judged.result['rows_removed'])}."
         )
         return ExplorationView(
-            True, sentence, judged.charts, judged.figures, judged.guarantee, notes=notes
+            True, sentence, judged.charts, judged.figures, judged.guarantee, notes=judged.notes
         )
 
     def pick(self, point: int) -> Mapping[str, object]:

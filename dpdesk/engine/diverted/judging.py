@@ -14,8 +14,10 @@ from dpdesk.engine.diverted.figures import beliefs, headline_figures
 from dpdesk.engine.diverted.guarantee import diverted_guarantee
 from dpdesk.engine.diverted.reliability import reliability_chart
 from dpdesk.engine.diverted.settings import Settings
+from dpdesk.engine.diverted.told import ColumnsTell
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.randomised_method import Judged
+from dpdesk.engine.telling import TELL
 
 _SEARCH_STEPS = 3
 
@@ -24,20 +26,22 @@ def judge(given: MethodInput, token: CancelToken, report: Report) -> Judged:
     """See :meth:`~dpdesk.engine.randomised_method.RandomisedMethod.judge`."""
     settings = Settings.from_parameters(given.parameters)
     counts = CountedValues(given)
-    first = counts.generalised(settings, token, _one_step_more(report))
+    first = counts.generalised(settings, token, _two_steps_more(report))
     steps = 1 if first is None else _SEARCH_STEPS + 1
-    report(StepStarted(COUNT, steps, steps))
+    report(StepStarted(COUNT, steps, steps + 1))
     found = counts.eligibility(settings, first, token, report)
     refuse(found, given.source.name)
-    return described(given, settings, first, found, counts.notes(settings, token))
+    report(StepStarted(TELL, steps + 1, steps + 1))
+    told = counts.told(settings, first, token, report)
+    return described(given, settings, first, found, told, counts.notes(settings, token))
 
 
-def _one_step_more(report: Report) -> Report:
-    """The steps of the search for k, with the count of values that follows."""
+def _two_steps_more(report: Report) -> Report:
+    """The steps of the search for k, with the two counts that follow."""
 
     def passed(event: Event) -> None:
         if isinstance(event, StepStarted):
-            event = replace(event, count=event.count + 1)
+            event = replace(event, count=event.count + 2)
         report(event)
 
     return passed
@@ -48,6 +52,7 @@ def described(
     settings: Settings,
     first: Generalised | None,
     found: Sequence[Eligibility],
+    told: ColumnsTell,
     notes: tuple[Note, ...] = (),
 ) -> Judged:
     """The release of columns that are all eligible."""
@@ -63,14 +68,14 @@ def described(
         drawn=frozenset(diverted),
         recoding=first.recoding if first is not None else None,
         internal=_internal(settings, first, found),
-        risk={"beliefs": beliefs(found)},
+        risk={"beliefs": beliefs(found)} | told.as_json(),
         utility=first.outcome.utility if first is not None else {},
         charts=(
             *(frequency_chart(each) for each in found),
             *(reliability_chart(each.attribute, each.counts, settings.l) for each in found),
         ),
         figures=headline_figures(settings, found, removed, lost),
-        notes=notes,
+        notes=(*told.notes(settings.l), *notes),
     )
 
 

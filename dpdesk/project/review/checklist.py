@@ -14,6 +14,7 @@ from dpdesk.project.review.items_diverted import questions_of
 from dpdesk.project.review.items_private import PRIVATE_ITEMS
 from dpdesk.project.review.items_release import CLOSING_ITEMS, RELEASE_ITEMS
 from dpdesk.project.review.items_table import TABLE_ITEMS
+from dpdesk.project.review.items_telling import TELLING_ITEM
 from dpdesk.project.review.payloads import ChecklistItem
 from dpdesk.project.review.policy import Policy, Standing
 from dpdesk.project.review.questions import (
@@ -95,7 +96,9 @@ def _content(case: Case) -> Sequence[Question | TableQuestion]:
     method = case.facts.release.method
     if method == DIVERTED:
         return questions_of(case)
-    return PRIVATE_ITEMS if method in PRIVATE_METHODS else (*TABLE_ITEMS, *COLUMN_ITEMS)
+    return (
+        PRIVATE_ITEMS if method in PRIVATE_METHODS else (*TABLE_ITEMS, *COLUMN_ITEMS, TELLING_ITEM)
+    )
 
 
 def _sign_offs(policy: Policy) -> Sequence[Item]:

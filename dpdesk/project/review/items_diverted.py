@@ -11,6 +11,7 @@ from dpdesk.core.schema import Role
 from dpdesk.project.review.item_words import counted, listed, part, share_of, verb
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
 from dpdesk.project.review.items_table import TABLE_ITEMS
+from dpdesk.project.review.items_telling import TELLING_ITEM
 from dpdesk.project.review.questions import Answer, Basis, Case, Question, TableQuestion
 from dpdesk.project.review.votes import ItemStatus as Status
 
@@ -52,8 +53,8 @@ def _drawn(case: Case) -> Answer:
         text = "The guarantee names no ℓ′ or no column."
         return Answer(Status.FAIL, text, Basis.MANIFEST, "Make the release again.")
     text = (
-        f"Each published value of {listed(names)} is one of {size:,}, all equally likely; for "
-        "somebody who knows only how often each value occurs it is the true one with a chance of "
+        f"For someone who knows only how often each value occurs, and to whom the other columns "
+        f"tell nothing, a published value of {listed(names)} is the true one with a chance of "
         f"{share_of(1, size)}."
     )
     text += "".join(_rarest(case, name) for name in names)
@@ -103,10 +104,24 @@ def _linkage(case: Case, table: TableFacts) -> Answer:
     if not quasi:
         others = len(table.columns) - len(_names(case, "diverted"))
         text = f"{counted(others, 'column')} are released unchanged; none is named as known to "
-        return Answer(Status.REVIEW, f"{text}others.", Basis.TABLE, advice)
+        return Answer(Status.REVIEW, f"{text}others.", Basis.TABLE, advice, _alone(case))
     text = f"{listed(quasi)} {verb(quasi, 'is', 'are')} released unchanged; by them "
     text += f"{part(table.uniques, table.rows)} can be told from all others."
-    return Answer(Status.REVIEW, text, Basis.TABLE, advice)
+    return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
+
+
+def _alone(case: Case) -> str:
+    """How many rows of the source no other row equals in the columns that are not drawn."""
+    evidence = case.facts.release
+    alone = evidence.internal_section("risk").get("rows_alone")
+    rows = evidence.internal_section("source").get("rows")
+    known = all(isinstance(each, int) and not isinstance(each, bool) for each in (alone, rows))
+    if not known or not isinstance(alone, int) or not isinstance(rows, int) or rows < 1:
+        return ""
+    return (
+        f"By all columns that are not drawn together, {part(alone, rows)} can be told from all "
+        f"others ({Basis.EVIDENCE.value})."
+    )
 
 
 def _removed(case: Case) -> Answer:
@@ -137,6 +152,7 @@ def _parameters(case: Case) -> Mapping[str, object]:
 
 DIVERTED_ITEMS: tuple[Question | TableQuestion, ...] = (
     Question("drawn-values", "How sure can somebody be of a published value?", _drawn),
+    TELLING_ITEM,
     Question("known-others", "Could somebody know most of the others' values?", _known_others),
     Question("only-release", "Is it the only release of these people's values?", _only_release),
     TableQuestion("linkage", "Can somebody find a person's row?", _linkage),

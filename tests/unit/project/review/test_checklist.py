@@ -27,7 +27,7 @@ ALWAYS = (
     "verified", "source", "public-fields", "policy", "mode", "smallest-class", "uniques",
     "table-size", "suppression", "suppressed-groups", "homogeneous", "missing", "detail",
     "identifiers", "forbidden-columns", "own-values", "one-column-more", "raw-contents",
-    "assumptions",
+    "telling", "assumptions",
 )  # fmt: skip
 
 
@@ -398,3 +398,68 @@ def test_a_submission_can_hold_every_item() -> None:
         assert len(key) <= LONGEST_ITEM
         assert text_fault(each.question, lines=False) == ""
         assert text_fault(each.evidence, lines=False) == ""
+
+
+# ---- columns that give hidden values away --------------------------------------------------------
+
+
+def telling(raw: object, **said: object) -> Item:
+    risk = {} if raw is None else {"telling": raw}
+    found = facts.facts(table(), facts.manifest(**said), {**facts.EVIDENCE, "risk": risk})
+    return checklist(found).item("telling")
+
+
+def told(certain: int, guessed: int, names: list[str] | None = None) -> dict[str, object]:
+    return {"columns": names or ["industry"], "certain": certain, "guessed": guessed}
+
+
+def measured(*single: object, together: object = None, unaided: int = 6_000) -> dict[str, object]:
+    return {
+        "column": "occupation",
+        "rows": 50_000,
+        "guessed_unaided": unaided,
+        "by_one_column": list(single),
+        "together": together,
+    }
+
+
+def test_a_column_that_gives_a_hidden_value_away_asks_for_a_person() -> None:
+    found = telling([measured(told(13_010, 20_000), told(5, 6_001, ["town"]))])
+    assert found.status is Status.REVIEW
+    assert found.evidence == (
+        "For 13,010 of 50,000 rows (26.02 %), `industry` alone reveals `occupation` "
+        "(from the evidence, not re-checked)."
+    )
+
+
+def test_columns_that_guess_better_than_promised_ask_for_a_person() -> None:
+    three = told(40, 34_500, ["industry", "sex", "town"])
+    drawn = {"guarantee": {"parameters": {"l": 3}, "assumes": ["One row."]}}
+    found = telling([measured(told(0, 17_000), together=three)], **drawn)
+    assert found.status is Status.REVIEW
+    assert "From `industry`, `sex` and `town`, `occupation` is guessed right" in found.evidence
+    assert "34,500 of 50,000 rows (69 %)" in found.evidence
+    even = told(0, 20_000, ["industry", "sex", "town"])
+    assert telling([measured(together=even)], **drawn).status is Status.REVIEW
+    assert telling([measured(together=even)]).status is Status.PASS
+    assert telling([measured(together=even, unaided=20_000)], **drawn).status is Status.PASS
+
+
+@pytest.mark.parametrize(
+    ("raw", "status"),
+    [
+        (None, Status.REVIEW),
+        ([], Status.PASS),
+        ([measured()], Status.PASS),
+        ("none", Status.FAIL),
+        ([{"column": "occupation"}], Status.FAIL),
+        ([measured({"columns": ["a"], "certain": -1, "guessed": 3})], Status.FAIL),
+        ([measured({"columns": ["a"], "certain": 9, "guessed": 3})], Status.FAIL),
+        ([measured({"columns": "a", "certain": 0, "guessed": 3})], Status.FAIL),
+        ([measured(together=7)], Status.FAIL),
+    ],
+)
+def test_what_was_not_measured_or_cannot_be_read_is_never_passed(
+    raw: object, status: Status
+) -> None:
+    assert telling(raw).status is status

@@ -1,0 +1,58 @@
+"""What columns that are released unchanged tell of sensitive and of generalised ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.guarantee import UNCHANGED_ROLES
+from dpdesk.engine.method import MethodInput, MethodOutcome
+from dpdesk.engine.telling import TELL, Telling, telling
+from dpdesk.engine.telling_words import telling_notes
+
+_EVEN = 2
+_PART = 100
+
+
+def told_of(
+    given: MethodInput, quasi: Sequence[str], token: CancelToken, report: Report
+) -> tuple[Telling, ...]:
+    """What the columns that are released unchanged tell of the original values of others.
+
+    Of the sensitive ones, and of the quasi-identifiers ``quasi``: where such a column gives the
+    original value away, generalising it hides nothing. Counted in all rows of the source. Raises
+    Cancelled.
+    """
+    unchanged = [name for name, role in given.roles.items() if role in UNCHANGED_ROLES]
+    targets = (*given.with_role(Role.SENSITIVE), *quasi)
+    found = []
+    for place, name in enumerate(targets):
+        token.check()
+        others = [other for other in unchanged if other != name]
+        if others:
+            found.append(telling(given.source, name, others, {}, token))
+        report(StepProgress(TELL, place + 1, len(targets), "columns"))
+    return tuple(found)
+
+
+def notes_at(found: Sequence[Telling], node: Mapping[str, int]) -> tuple[Note, ...]:
+    """Warnings where the quasi-identifiers are released at the levels of ``node``.
+
+    A quasi-identifier at level 0 is released as it is: there is nothing to give away. Fine columns
+    reveal a few values by coincidence, so only more than one row in a hundred is worth a warning.
+    """
+    hidden = [each for each in found if node.get(each.column) != 0]
+    return telling_notes(hidden, _EVEN, _PART)
+
+
+def with_telling(
+    outcome: MethodOutcome, given: MethodInput, token: CancelToken, report: Report
+) -> MethodOutcome:
+    """The outcome with what columns tell of each other among its risks and notes."""
+    node = outcome.result["node"]
+    levels = node if isinstance(node, Mapping) else {}
+    found = told_of(given, [name for name in levels if levels[name]], token, report)
+    risk = {**outcome.risk, "telling": [each.as_json() for each in found]}
+    return replace(outcome, risk=risk, notes=(*outcome.notes, *notes_at(found, levels)))

@@ -1,0 +1,113 @@
+"""What released columns tell of hidden values, as the evidence has it from before a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from dpdesk.core.plain import quoted
+from dpdesk.project.review.item_words import listed, part
+from dpdesk.project.review.questions import Answer, Basis, Case, Question
+from dpdesk.project.review.votes import ItemStatus as Status
+
+_EVIDENCE = Basis.EVIDENCE
+_EVEN = 2
+_ADVICE = (
+    "Judge whether others may know these columns; if so, leave one of them out, make it coarser, "
+    "or do not rely on the chance that the guarantee names."
+)
+
+
+class _Found(NamedTuple):
+    """What some columns tell of ``column``: rows that are certain, and rows that are guessed."""
+
+    column: str
+    rows: int
+    unaided: int
+    by: tuple[str, ...]
+    certain: int
+    guessed: int
+
+    def surer(self, size: int) -> bool:
+        return self.guessed * size > self.rows and self.guessed > self.unaided
+
+
+def _telling(case: Case) -> Answer:
+    raw = case.facts.release.internal_section("risk").get("telling")
+    if raw is None:
+        text = "What columns tell of each other was not measured, or lies in the internal part."
+        advice = "Look at the whole release folder, or make the release again."
+        return Answer(Status.REVIEW, text, _EVIDENCE, advice)
+    found = _read(raw)
+    if found is None:
+        text = "What the evidence says of columns that tell of others cannot be read."
+        return Answer(Status.FAIL, text, _EVIDENCE, "Make the release again.")
+    size = _size(case)
+    sure = max((each for each in found if each.certain), key=_certain_share, default=None)
+    best = max((each for each in found if each.surer(size)), key=_guessed_share, default=None)
+    if sure is None and best is None:
+        text = "No column that is released gives the hidden value of another away."
+        return Answer(Status.PASS, text, _EVIDENCE)
+    parts = []
+    if sure is not None:
+        text = f"For {part(sure.certain, sure.rows)}, {listed(sure.by)} alone reveals "
+        parts.append(f"{text}{quoted(sure.column)}.")
+    if best is not None:
+        text = f"From {listed(best.by)}, {quoted(best.column)} is guessed right for "
+        parts.append(f"{text}{part(best.guessed, best.rows)}.")
+    return Answer(Status.REVIEW, " ".join(parts), _EVIDENCE, _ADVICE)
+
+
+def _certain_share(found: _Found) -> float:
+    return found.certain / found.rows
+
+
+def _guessed_share(found: _Found) -> float:
+    return found.guessed / found.rows
+
+
+def _size(case: Case) -> int:
+    """The ℓ′ of drawn values; elsewhere, more often than not is what calls for a look."""
+    parameters = case.facts.release.section("guarantee").get("parameters")
+    size = parameters.get("l") if isinstance(parameters, Mapping) else None
+    return size if isinstance(size, int) and not isinstance(size, bool) and size > 1 else _EVEN
+
+
+def _read(raw: object) -> list[_Found] | None:
+    """All findings of the evidence; None when one cannot be read."""
+    found: list[_Found] = []
+    for each in raw if isinstance(raw, list) else [None]:
+        told = _one(each)
+        if told is None:
+            return None
+        found += told
+    return found
+
+
+def _one(raw: object) -> list[_Found] | None:
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("column"), str):
+        return None
+    rows, unaided = _whole(raw.get("rows")), _whole(raw.get("guessed_unaided"))
+    single, together = raw.get("by_one_column"), raw.get("together")
+    if not rows or unaided is None or not isinstance(single, list) or "together" not in raw:
+        return None
+    found = []
+    for each in [*single, *([] if together is None else [together])]:
+        names = each.get("columns") if isinstance(each, Mapping) else None
+        certain = _whole(each.get("certain")) if isinstance(each, Mapping) else None
+        guessed = _whole(each.get("guessed")) if isinstance(each, Mapping) else None
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            return None
+        if certain is None or guessed is None or not certain <= guessed <= rows:
+            return None
+        whose = certain if each is not together else 0
+        found.append(_Found(raw["column"], rows, unaided, tuple(names), whose, guessed))
+    return found
+
+
+def _whole(raw: object) -> int | None:
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0 else None
+
+
+TELLING_ITEM = Question("telling", "Do other columns give a hidden value away?", _telling)
+"""Asked of every release of rows."""

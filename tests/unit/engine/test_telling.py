@@ -1,0 +1,84 @@
+"""What columns tell of each other, compared with a count row by row."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpdesk.core.errors import Cancelled
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.telling import MOST_COLUMNS, Told, telling, told
+from tests.helpers.memory_tables import MemorySource
+from tests.reference import telling as reference
+
+NAMES = ("job", "branch", "sex", "town")
+ROWS = st.lists(st.tuples(*(st.sampled_from("abc") for _ in NAMES)), min_size=1, max_size=24)
+
+
+def source_of(rows: list[tuple[str, ...]]) -> MemorySource:
+    return MemorySource.of(NAMES, rows)
+
+
+@settings(deadline=None)
+@given(ROWS, st.permutations(NAMES), st.integers(0, 3), st.booleans())
+def test_rows_that_are_told_are_those_that_a_count_row_by_row_finds(
+    rows: list[tuple[str, ...]], names: list[str], count: int, merged: bool
+) -> None:
+    target, *columns = names[: count + 1]
+    labels = {names[1]: {"a": "x", "b": "x"}, target: {"b": "a"}} if merged else {}
+    found = told(source_of(rows), target, columns, labels, CancelToken())
+    released = [
+        {
+            name: labels.get(name, {}).get(value, value)
+            for name, value in zip(NAMES, row, strict=True)
+        }
+        for row in rows
+    ]
+    assert (found.certain, found.guessed) == reference.told(released, target, columns)
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_what_is_told_together_is_never_less_than_what_one_column_tells(
+    rows: list[tuple[str, ...]],
+) -> None:
+    found = telling(source_of(rows), "job", NAMES[1:], {}, CancelToken())
+    assert found.together is not None
+    assert len(found.together.columns) <= MOST_COLUMNS
+    records = [dict(zip(NAMES, row, strict=True)) for row in rows]
+    assert (found.together.certain, found.together.guessed) == reference.told(
+        records, "job", found.together.columns
+    )
+    assert all(each.guessed <= found.together.guessed for each in found.single)
+    assert found.single == tuple(sorted(found.single, key=lambda x: (-x.certain, -x.guessed)))
+    best = max(reference.told(records, "job", columns)[1] for columns in permutations(NAMES[1:], 1))
+    assert found.together.guessed >= best
+
+
+def test_a_branch_that_gives_an_occupation_away_is_found() -> None:
+    rows = [("miner", "mining", str(i % 2), str(i % 5)) for i in range(26)]
+    rows += [("clerk" if i % 3 else "cook", "service", str(i % 2), str(i % 7)) for i in range(74)]
+    found = telling(source_of(rows), "job", NAMES[1:], {}, CancelToken())
+    assert found.certain == Told(("branch",), 26, 26 + 49)
+    assert found.rows == 100
+    assert found.unaided == 49
+    best = found.surer(3)
+    assert best is not None
+    assert best.columns[0] == "branch"
+
+
+def test_a_row_that_is_alone_tells_nothing_of_itself() -> None:
+    rows = [(str(i), str(i), str(i), str(i)) for i in range(20)]
+    found = telling(source_of(rows), "job", NAMES[1:], {}, CancelToken())
+    assert found.certain is None
+    assert found.surer(3) is None
+
+
+def test_the_count_can_be_stopped() -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        telling(source_of([("a", "b", "c", "d")]), "job", NAMES[1:], {}, token)
