@@ -2,7 +2,8 @@
 
 ``findings(window)`` lists what a person without mouse or sight would stumble over: focusable
 widgets without a name or tooltip, or out of Tab's reach; what screen readers are told nothing of;
-pictures and buttons without words; letters given twice.
+pictures and buttons without words; letters given twice. Texts that Qt would take for rich text are
+found too: names and values of data come from anyone.
 """
 
 from __future__ import annotations
@@ -46,6 +47,17 @@ def findings(root: QWidget) -> list[str]:
         found.extend(_untold(widget))
     found.extend(_wordless(root))
     found.extend(_double_letters(root))
+    found.extend(_rich(root))
+    return found
+
+
+def _rich(root: QWidget) -> list[str]:
+    """Labels that show markup as such, for instance pictures from the disk."""
+    found = []
+    for label in root.findChildren(QLabel):
+        label.ensurePolished()
+        if label.textFormat() is not Qt.TextFormat.PlainText:
+            found.append(f"{_place(label)} takes its text for rich text")
     return found
 
 

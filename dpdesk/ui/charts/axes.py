@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
 
@@ -42,12 +43,17 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
     def _label_below(self, axis: Axis) -> None:
         # Text stays horizontal: the title of an upright axis stands above the plot instead.
         if self._flat:
-            self.setLabel(self._elided(axis.label))
+            self._write_label(axis.label)
 
     def fit_label(self) -> None:
         """Shorten the title to the width that is there now."""
-        text = self._elided(self._axis.label)
-        if self._flat and text != self.labelText:
+        if self._flat:
+            self._write_label(self._axis.label)
+
+    def _write_label(self, label: str) -> None:
+        # The library takes the title for HTML, and a column may be called anything.
+        text = html.escape(self._elided(label))
+        if text != self.labelText:
             self.setLabel(text)
 
     def _elided(self, text: str) -> str:

@@ -41,7 +41,7 @@ def _text(theme: Theme) -> str:
     return f"""
 QWidget {{ color: {t.text}; }}
 QMainWindow, QDialog {{ background: {t.window}; }}
-QLabel {{ background: transparent; }}
+QLabel {{ background: transparent; qproperty-textFormat: PlainText; }}
 QLabel[look="headline"] {{ font-size: {_points(theme, "headline")}; font-weight: 600; }}
 QLabel[look="section"] {{ font-size: {_points(theme, "section")}; font-weight: 600; }}
 QLabel[look="answer"] {{ font-size: {_points(theme, "body")}; }}
@@ -59,7 +59,7 @@ QLabel[look="key"] {{ font-size: {_points(theme, "note")}; color: {t.muted};
   background: {t.sunken}; border: 1px solid {t.hairline}; border-radius: 3px; padding: 1px 5px; }}
 QLabel:disabled {{ color: {t.disabled}; }}
 QToolTip {{ background: {t.surface}; color: {t.text}; border: 1px solid {t.border};
-  padding: 4px 6px; }}
+  padding: 4px 6px; qproperty-textFormat: PlainText; }}
 """
 
 

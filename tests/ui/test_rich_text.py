@@ -1,0 +1,58 @@
+"""Names and values may hold markup: nothing in the window takes it for such."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QToolTip, QWidget
+from pytestqt.qtbot import QtBot
+
+import dpdesk.ui
+from dpdesk.core.charts import Axis
+from dpdesk.ui.theme import ThemeManager
+
+HOSTILE = "<b>age</b><img src='file:///etc/hostname'><a href='x'>"
+RICH = ("setHtml", "RichText", "MarkdownText", "setMarkdown", "QTextBrowser", "QTextEdit", "<b>")
+
+
+def test_labels_boxes_and_tooltips_show_markup_as_it_is_written(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    theme.apply()
+    window = QWidget()
+    qtbot.addWidget(window)
+    label, box = QLabel(HOSTILE, window), QMessageBox(window)
+    box.setText(HOSTILE)
+    window.show()
+    QToolTip.showText(QPoint(1, 1), HOSTILE, window)
+    tips = [one for one in QApplication.allWidgets() if one.metaObject().className() == "QTipLabel"]
+    assert tips
+    for one in (label, *box.findChildren(QLabel), *tips):
+        assert isinstance(one, QLabel)
+        one.ensurePolished()
+        assert one.textFormat() is Qt.TextFormat.PlainText
+    QToolTip.hideText()
+
+
+def test_titles_of_axes_show_markup_as_it_is_written(qtbot: QtBot) -> None:
+    from dpdesk.ui.charts.axes import NumberAxis
+
+    axis = NumberAxis("bottom")
+    axis.describe(Axis(HOSTILE))
+    assert axis.label.toPlainText().strip() == HOSTILE
+
+
+@pytest.mark.parametrize("word", RICH)
+def test_no_module_of_the_window_asks_for_rich_text(word: str) -> None:
+    """What must be styled is styled by the sheet; whoever needs markup escapes it and says so."""
+    found = []
+    for path in sorted(Path(str(dpdesk.ui.__file__)).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(node, "attr", getattr(node, "id", ""))
+            text = node.value if isinstance(node, ast.Constant) else ""
+            if name == word or (isinstance(text, str) and word in text and "<" in word):
+                found.append(path.name)
+    assert found == []
