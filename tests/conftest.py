@@ -8,9 +8,15 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from tests.helpers.waiting import PatientBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Started with nohup, the tests and all their processes would ignore a signal that some tests send.
@@ -54,6 +60,14 @@ def private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv("DPDESK_HOME", str(home))
     monkeypatch.setenv("DPDESK_WITNESS", str(home.with_name(f"{home.name}-witness.jsonl")))
     return home
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
+    """The toolkit's bot, with the patience of all tests."""
+    from tests.helpers.waiting import PatientBot
+
+    return PatientBot(request)
 
 
 WINDOW_TESTS = frozenset(("ui", "e2e"))

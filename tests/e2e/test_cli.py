@@ -21,6 +21,7 @@ import pytest
 from dpdesk.app.texts import stated_texts
 from dpdesk.cli.main import main
 from tests.helpers.forging import canonical, manifest_of, seal_again
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 ROWS = [("34", "f", "flu"), ("34", "f", "flu"), ("36", "m", "cold"), ("36", "m", "flu")] * 5
 AGE = "34;30-39;*\n36;30-39;*\n"
@@ -79,7 +80,7 @@ class Desk:
             env=self.environment(),
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PATIENCE_SECONDS,
             preexec_fn=prepare,
         )
 
@@ -345,7 +346,7 @@ def test_a_signal_cancels_the_run_and_leaves_nothing(desk: Desk, number: signal.
     assert running.stderr is not None
     assert "[budget]" in running.stderr.readline()  # said when the work begins
     running.send_signal(number)
-    out, err = running.communicate(timeout=120)
+    out, err = running.communicate(timeout=PATIENCE_SECONDS)
     assert running.returncode == 130, err
     assert out == ""
     assert err.splitlines()[-1] == "Cancelled; nothing was written."
@@ -367,7 +368,7 @@ def test_a_reader_that_leaves_early_is_no_fault(desk: Desk) -> None:
     assert running.stderr is not None
     assert running.stderr.read() == ""
     running.stderr.close()
-    assert running.wait(timeout=60) == 0
+    assert running.wait(timeout=PATIENCE_SECONDS) == 0
 
 
 def test_without_a_display_the_window_says_so(desk: Desk) -> None:
@@ -375,7 +376,12 @@ def test_without_a_display_the_window_says_so(desk: Desk) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         environment.pop(name, None)
     done = subprocess.run(
-        command([]), cwd=desk.folder, env=environment, capture_output=True, text=True, timeout=60
+        command([]),
+        cwd=desk.folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.returncode == 2
     assert "no display" in done.stderr.splitlines()[-1]

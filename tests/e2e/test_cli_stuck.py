@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.waiting import PATIENCE_SECONDS
+
 STUCK = """
 import sys, threading
 from dpdesk.cli import commands, interrupts
@@ -43,7 +45,7 @@ def test_a_command_that_is_stuck_ends_with_one_line_and_leaves_nothing(
         assert process.stdout.readline() == "ready\n"
         assert (tmp_path / "made" / "here").exists()
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
     assert out == ""
     assert err == "Cancelled; nothing was written.\n"
@@ -88,6 +90,6 @@ def test_a_look_at_the_ledger_is_left_alone_and_an_entry_is_finished(
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == code
     assert err == ("Cancelled; nothing was written.\n" if code else "")

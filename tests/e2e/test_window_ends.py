@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.waiting import PATIENCE_SECONDS
+
 ROOT = Path(__file__).parents[2]
 PLAN = ROOT / "resources" / "sample" / "plans" / "research-file.toml"
 REMARK = "This plugin does not support propagateSizeHints()"  # Qt's own, without a display
@@ -33,7 +35,7 @@ def test_the_program_ends_cleanly_after_work(
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
     )
     said = [line for line in done.stderr.splitlines() if line != REMARK]
     assert (done.returncode, said, done.stdout.splitlines()) == (0, [], told)

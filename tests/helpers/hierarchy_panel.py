@@ -11,7 +11,6 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.schema import Role
 from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 
-TIMEOUT = 20_000
 JOBS = ["cook", "baker", "nurse", "judge", "baker", "cook"]
 QUASI = {"age": Role.QUASI_IDENTIFIER, "job": Role.QUASI_IDENTIFIER, "pay": Role.SENSITIVE}
 
@@ -39,9 +38,7 @@ class Answers:
 
 
 def settle(qtbot: QtBot, panel: HierarchiesPanel) -> None:
-    qtbot.waitUntil(
-        lambda: not panel._workbench.hub.busy and not panel._timer.isActive(), timeout=TIMEOUT
-    )
+    qtbot.waitUntil(lambda: not panel._workbench.hub.busy and not panel._timer.isActive())
 
 
 def give(qtbot: QtBot, panel: HierarchiesPanel, attribute: str, rows: list[list[str]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
-from tests.helpers.person import TIMEOUT, Person
+from tests.helpers.person import Person
 
 Key = Qt.Key
 PLAIN, CTRL = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier
@@ -30,7 +30,7 @@ class Keyboard:
             assert found is not None, f"nothing has the focus in {front}"
             assert found.window() is front, f"{found} has the focus, {front} is in front"
 
-        self.person.qtbot.waitUntil(there, timeout=TIMEOUT)
+        self.person.qtbot.waitUntil(there)
         found = QApplication.focusWidget()
         assert found is not None
         return found
@@ -91,7 +91,7 @@ class Keyboard:
         """Press Alt and a letter, which puts this button down a little later."""
         button = self.person.find(name, QAbstractButton)
         self.person.qtbot.keyClick(self.focus, key, ALT)
-        self.person.qtbot.waitUntil(button.isChecked, timeout=TIMEOUT)
+        self.person.qtbot.waitUntil(button.isChecked)
 
     def fill(self, name: str, text: str) -> None:
         """Go to a field by Tab and write."""

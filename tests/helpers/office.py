@@ -18,7 +18,7 @@ from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.keyboard import ALT, CTRL, Keyboard
-from tests.helpers.person import TIMEOUT, Person
+from tests.helpers.person import Person
 from tests.helpers.signers import Person as Signer
 
 SIZE = (1366, 768)
@@ -62,14 +62,14 @@ class Office:
         desk.window.resize(*SIZE)
         desk.window.show()
         desk.window.activateWindow()
-        self._qtbot.waitUntil(lambda: QApplication.activeWindow() is desk.window, timeout=TIMEOUT)
+        self._qtbot.waitUntil(lambda: QApplication.activeWindow() is desk.window)
         self._sittings += 1
         name = f"{self._sittings:02d}-{who.name.split()[0].lower()}"
         return Person(self._qtbot, desk, self._theme, asker, self._shots, name)
 
     def waits(self, condition: Callable[[], bool]) -> None:
         """Wait until something is so."""
-        self._qtbot.waitUntil(condition, timeout=TIMEOUT)
+        self._qtbot.waitUntil(condition)
 
     def leave(self) -> None:
         """The window is closed, and what was running has ended."""
@@ -77,7 +77,7 @@ class Office:
             return
         (context, hub, desk), self._open = self._open, None
         try:
-            with self._qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+            with self._qtbot.waitSignal(hub.idle):
                 hub.close()
             desk.end()
         finally:
@@ -110,7 +110,7 @@ def signed(person: Person) -> None:
     def gone() -> None:
         assert QApplication.activeModalWidget() is None, person.texts()
 
-    person.qtbot.waitUntil(gone, timeout=TIMEOUT)
+    person.qtbot.waitUntil(gone)
     person.settled()
 
 

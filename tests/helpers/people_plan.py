@@ -19,6 +19,7 @@ from dpdesk.io.workspace import Workspace
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.workbench import Workbench
 from tests.contract.toy import CommonValues
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 
 class Patient(CommonValues):
@@ -35,13 +36,12 @@ class Patient(CommonValues):
         report(StepStarted("Waiting", 1, 2))
         self.entered.set()
         with token.on_cancel(self.leave.set):
-            assert self.leave.wait(TIMEOUT / 1_000)
+            assert self.leave.wait(PATIENCE_SECONDS)
         self.leave.clear()
         token.check()
         return super().explore(given, token, report)
 
 
-TIMEOUT = 60_000
 JOBS = ("cook", "nurse", "tailor", "judge")
 PLAN = """
 version = 1
@@ -83,7 +83,7 @@ def two_methods(home: Path) -> Iterator[AppContext]:
 def open_plan(bench: Workbench, plan: Path, qtbot: QtBot) -> None:
     """Open a plan and wait until its data are loaded and counted."""
     bench.open_path(plan)
-    qtbot.waitUntil(lambda: bench.data is not None and not bench.hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bench.data is not None and not bench.hub.busy)
 
 
 def bench_at(home: Path, hub: JobHub, qtbot: QtBot) -> Iterator[Workbench]:
@@ -97,5 +97,5 @@ def bench_at(home: Path, hub: JobHub, qtbot: QtBot) -> Iterator[Workbench]:
 def close_bench(bench: Workbench, hub: JobHub, qtbot: QtBot) -> None:
     """Stop everything and close the data."""
     hub.cancel_all()
-    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not hub.busy)
     bench.close()

@@ -32,7 +32,6 @@ from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.events import settle
 
-TIMEOUT = 60_000
 LOOKS = (("light", 100), ("dark", 100), ("light", 200))
 _Widget = TypeVar("_Widget", bound=QWidget)
 
@@ -103,7 +102,7 @@ class Person:
             for part in parts:
                 assert part in seen, f"{part!r} is not among:\n{seen}"
 
-        self.qtbot.waitUntil(there, timeout=TIMEOUT)
+        self.qtbot.waitUntil(there)
 
     def lines(self, view_name: str) -> list[str]:
         """The lines of a list or table, what stands in their columns joined by bars."""
@@ -122,7 +121,7 @@ class Person:
             for part in parts:
                 assert any(part in line for line in lines), f"{part!r} is not among {lines}"
 
-        self.qtbot.waitUntil(there, timeout=TIMEOUT)
+        self.qtbot.waitUntil(there)
 
     def settled(self, condition: Callable[[], bool] = lambda: True) -> None:
         """Wait until nothing is running any more and ``condition`` holds."""
@@ -131,7 +130,7 @@ class Person:
         def calm() -> bool:
             return condition() and not hub.busy and not self.desk.protect.busy
 
-        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
+        self.qtbot.waitUntil(calm)
 
     def shoot(self, name: str) -> None:
         """A picture in light, in dark, and with text twice as large."""
@@ -163,7 +162,7 @@ class Person:
             place = button.rect().center()
             assert button.visibleRegion().contains(place), f"{name!r} is covered or out of sight"
 
-        self.qtbot.waitUntil(in_sight, timeout=TIMEOUT)
+        self.qtbot.waitUntil(in_sight)
         self.qtbot.mouseClick(button, Qt.MouseButton.LeftButton, pos=button.rect().center())
 
     def type(self, name: str, text: str) -> None:

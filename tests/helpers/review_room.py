@@ -21,8 +21,6 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.signers import Person
 
-TIMEOUT = 30_000
-
 
 class Room:
     """The panel at somebody's computer, on that person's copy of the release."""
@@ -48,7 +46,7 @@ class Room:
         self.panel.strip.button(SIGN).click()
 
     def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
-        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy, timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy)
 
     @property
     def status(self) -> Status:

@@ -17,7 +17,6 @@ from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.fits import misfits
 
-TIMEOUT = 30_000
 Shown = TypeVar("Shown", bound=QWidget)
 
 
@@ -56,13 +55,13 @@ def rooms_of(
         desk.window.resize(width, height)
         for step in steps:
             desk.window.show_panel(step)
-            qtbot.waitUntil(lambda: not hub.busy and not desk.protect.busy, timeout=TIMEOUT)
+            qtbot.waitUntil(lambda: not hub.busy and not desk.protect.busy)
 
             def well(room: str = f"{step} at {width}×{height}, {percent} %") -> None:
                 desk.window.grab()
                 assert misfits(desk.window) == [], room
 
-            qtbot.waitUntil(well, timeout=TIMEOUT)
+            qtbot.waitUntil(well)
             yield step
 
 
@@ -91,7 +90,7 @@ class Sitting:
 
     def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
         """Wait until nothing is being done, and this is so."""
-        self.qtbot.waitUntil(lambda: condition() and self.calm(), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: condition() and self.calm())
 
     def open(self, path: Path) -> None:
         """Open a file, and wait until its columns are known."""

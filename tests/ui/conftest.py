@@ -27,7 +27,7 @@ def hub(qtbot: QtBot) -> Iterator[JobHub]:
     """A hub that is closed, and waited for, at the end."""
     hub = JobHub()
     yield hub
-    with qtbot.waitSignal(hub.idle, timeout=10_000):
+    with qtbot.waitSignal(hub.idle):
         hub.close()
 
 

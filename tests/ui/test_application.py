@@ -17,8 +17,7 @@ from dpdesk.core.resources import resource, resource_files
 from dpdesk.ui.crash import CrashReporter, Fault
 from dpdesk.ui.jobs import GcKeeper
 from dpdesk.ui.settings import PlainSettings, StoredSettings
-
-TIMEOUT = 10_000
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 
 def test_the_window_s_modules_load_no_slow_library() -> None:
@@ -27,7 +26,11 @@ def test_the_window_s_modules_load_no_slow_library() -> None:
         "print([m for m in ('numba', 'duckdb', 'pyarrow') if m in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.stdout.strip() == "[]"
 
@@ -65,7 +68,7 @@ def test_a_fault_names_places_and_no_values(qtbot: QtBot, tmp_path: Path) -> Non
     try:
         raise ValueError("Jane Roe, 1 Main Street")
     except ValueError as error:
-        with qtbot.waitSignal(reporter.reported, timeout=TIMEOUT) as caught:
+        with qtbot.waitSignal(reporter.reported) as caught:
             reporter.on_exception(ValueError, error, error.__traceback__)
     (fault,) = caught.args
     assert isinstance(fault, Fault)
@@ -93,7 +96,7 @@ def test_faults_of_other_threads_arrive_in_the_main_thread(qtbot: QtBot, tmp_pat
     thread = threading.Thread(target=fail)
     thread.start()
     thread.join()
-    qtbot.waitUntil(lambda: heard == [threading.get_ident()], timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: heard == [threading.get_ident()])
 
 
 @pytest.mark.qt_no_exception_capture

@@ -22,7 +22,6 @@ from dpdesk.ui.theme import ThemeManager
 from tests.helpers import clinic
 from tests.helpers.a11y import findings
 
-TIMEOUT = 30_000
 TICKED, NOT = Qt.CheckState.Checked, Qt.CheckState.Unchecked
 
 
@@ -50,7 +49,7 @@ class Room:
             waiting = self.side.keep._patience.isActive()
             return condition() and not self.hub.busy and not waiting
 
-        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
+        self.qtbot.waitUntil(calm)
 
     def open(self, folder: Path) -> None:
         self.window.open(folder)

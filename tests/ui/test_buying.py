@@ -22,8 +22,6 @@ from tests.helpers.asking import ScriptedAsker
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.debits import open_here
 
-TIMEOUT = 30_000
-
 
 class Agency:
     """Whoever holds a register, its plan, its ledger and a release, at the browser's window."""
@@ -61,7 +59,7 @@ class Agency:
         def calm() -> bool:
             return condition() and not self.hub.busy and not self.window.purchase.waits
 
-        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
+        self.qtbot.waitUntil(calm)
 
     def browse(self, name: str = "first", plan: Path | None = None) -> Path:
         out = self.folder / name

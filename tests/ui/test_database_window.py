@@ -22,7 +22,6 @@ from dpdesk.ui.theme import ThemeManager
 from tests.helpers.a11y import findings
 from tests.helpers.postgres import postgres_server
 
-TIMEOUT = 30_000
 SECRET = "zq secret & more"
 
 
@@ -61,7 +60,7 @@ def window(
 def listed(qtbot: QtBot, window: DatabaseWindow) -> None:
     window.form.password.setText(SECRET)
     qtbot.keyClick(window.form.password, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: window.choice.lines.lines.rowCount() > 0, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: window.choice.lines.lines.rowCount() > 0)
 
 
 def test_tables_and_views_are_listed_and_one_is_chosen(
@@ -90,7 +89,7 @@ def test_what_is_wrong_stands_in_the_window(qtbot: QtBot, window: DatabaseWindow
     for password, said in (("", "asks for a password"), ("no", "does not accept this user")):
         window.form.password.setText(password)
         window.form.connect_button.click()
-        qtbot.waitUntil(lambda said=said: said in window.band.text, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda said=said: said in window.band.text)
         assert not window.open_button.isEnabled()
     window.form.port.setText("many")
     window.form.connect_button.click()
@@ -98,7 +97,7 @@ def test_what_is_wrong_stands_in_the_window(qtbot: QtBot, window: DatabaseWindow
     window.form.port.clear()
     window.form.host.setText("/nowhere")
     window.form.connect_button.click()
-    qtbot.waitUntil(lambda: "cannot be reached" in window.band.text, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "cannot be reached" in window.band.text)
 
 
 def test_another_address_forgets_the_tables_of_the_one_before(
@@ -125,12 +124,12 @@ def test_a_query_is_opened_in_the_window_and_the_password_is_nowhere(
         window.choice.set_statement("SELECT sex, age FROM people WHERE age <= 50")
         window.open_button.click()
         bench = desk.workbench
-        qtbot.waitUntil(lambda: bench.data is not None and not hub.busy, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: bench.data is not None and not hub.busy)
         assert bench.data is not None
         assert (bench.data.rows, bench.data.columns) == (50, ("sex", "age"))
         assert settings.current.recent == ()
         bench.save_plan(tmp_path / "plan.toml")
-        qtbot.waitUntil(lambda: (tmp_path / "plan.toml").exists() and not hub.busy, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: (tmp_path / "plan.toml").exists() and not hub.busy)
         text = (tmp_path / "plan.toml").read_text("utf-8")
         assert "SELECT sex, age" in text
         for path in tmp_path.rglob("*"):
@@ -146,7 +145,7 @@ def test_a_table_that_the_server_refuses_is_told_with_a_way_back(
         qtbot.addWidget(desk.window)
         desk.window.show()
         desk.beside.sourceAsked.emit(SourceSpec(server, table="people"))
-        qtbot.waitUntil(lambda: "asks for a password" in desk.data.band.text, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: "asks for a password" in desk.data.band.text)
         desk.data.band.triggered.emit("data.connect")
         window = desk.beside.database
         assert window is not None

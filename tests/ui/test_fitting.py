@@ -16,7 +16,7 @@ from dpdesk.ui.fitting import FitWindow
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.a11y import findings
-from tests.helpers.sitting import TIMEOUT, Sitting
+from tests.helpers.sitting import Sitting
 
 PLAN = """\
 version = 1
@@ -50,7 +50,7 @@ class Office(Sitting):
         return fit
 
     def click(self, fit: FitWindow, name: str) -> None:
-        self.qtbot.waitUntil(lambda: bool(self._buttons(fit, name)), timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: bool(self._buttons(fit, name)))
         (found,) = self._buttons(fit, name)
         assert found.isEnabled()
         found.click()

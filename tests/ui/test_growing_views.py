@@ -14,7 +14,7 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.protect.growing import GrowingViews
 from dpdesk.ui.panels.protect.live import LiveAnswer
-from tests.helpers.people_plan import TIMEOUT
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 
 class Slow:
@@ -31,7 +31,7 @@ class Slow:
         self.asked.append(parameters)
         self.entered.set()
         with token.on_cancel(self.leave.set):
-            assert self.leave.wait(TIMEOUT / 1_000)
+            assert self.leave.wait(PATIENCE_SECONDS)
         self.leave.clear()
         token.check()
         return view("")
@@ -53,7 +53,7 @@ def growing(hub: JobHub) -> GrowingViews:
 def test_what_is_pending_is_made_and_announced(growing: GrowingViews, qtbot: QtBot) -> None:
     slow = Slow()
     slow.leave.set()
-    with qtbot.waitSignal(growing.arrived, timeout=TIMEOUT) as arrived:
+    with qtbot.waitSignal(growing.arrived) as arrived:
         growing.follow(answer(slow, epsilon=1))
     assert arrived.args is not None
     assert arrived.args[0].view.pending == ""
@@ -72,16 +72,16 @@ def test_another_budget_does_not_stop_it_and_other_settings_do(
 ) -> None:
     slow = Slow()
     growing.follow(answer(slow, epsilon=1, planner="base"))
-    qtbot.waitUntil(slow.entered.is_set, timeout=TIMEOUT)
+    qtbot.waitUntil(slow.entered.is_set)
     first = growing.job
     growing.follow(answer(slow, epsilon=2, planner="base"))
     assert growing.job == first
     slow.entered.clear()
     growing.follow(answer(slow, epsilon=2, planner="all"))
-    qtbot.waitUntil(slow.entered.is_set, timeout=TIMEOUT)
+    qtbot.waitUntil(slow.entered.is_set)
     assert growing.job != first
     assert slow.asked[-1] == {"epsilon": 2, "planner": "all"}
-    with qtbot.waitSignal(growing.arrived, timeout=TIMEOUT):
+    with qtbot.waitSignal(growing.arrived):
         slow.leave.set()
 
 
@@ -90,9 +90,9 @@ def test_what_somebody_cancelled_is_not_begun_again_for_the_same_settings(
 ) -> None:
     slow = Slow()
     growing.follow(answer(slow, epsilon=1, planner="base"))
-    qtbot.waitUntil(slow.entered.is_set, timeout=TIMEOUT)
+    qtbot.waitUntil(slow.entered.is_set)
     hub.cancel(growing.job)
-    qtbot.waitUntil(lambda: growing.job == 0, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: growing.job == 0)
     growing.follow(answer(slow, epsilon=3, planner="base"))
     assert not growing._rest.isActive()
     growing.follow(answer(slow, epsilon=3, planner="all"))
@@ -107,13 +107,13 @@ def test_what_somebody_cancelled_is_named_and_computed_when_it_is_asked_for(
     slow, named = Slow(), list[str]()
     growing.stopped.connect(named.append)
     growing.follow(answer(slow, epsilon=1, planner="base"))
-    qtbot.waitUntil(slow.entered.is_set, timeout=TIMEOUT)
-    with qtbot.waitSignal(growing.stopped, timeout=TIMEOUT):
+    qtbot.waitUntil(slow.entered.is_set)
+    with qtbot.waitSignal(growing.stopped):
         hub.cancel(growing.job)
     growing.follow(answer(slow, epsilon=3, planner="base"))
     assert named == ["", "the planner Optimal", "the planner Optimal"]
     slow.leave.set()
-    with qtbot.waitSignal(growing.arrived, timeout=TIMEOUT) as arrived:
+    with qtbot.waitSignal(growing.arrived) as arrived:
         growing.again()
     assert named[-1] == ""
     assert arrived.args is not None

@@ -24,8 +24,6 @@ from dpdesk.ui.workbench import Aspect, Changes
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.releases import SOURCE, write_source
 
-TIMEOUT = 30_000
-
 
 class Noting(Panel):
     """Remembers what it was told, and when it would have worked."""
@@ -175,13 +173,13 @@ def settle(desk: Desk, qtbot: QtBot) -> None:
     def calm() -> bool:
         return not bench.hub.busy and not desk.protect.busy
 
-    qtbot.waitUntil(calm, timeout=TIMEOUT)
+    qtbot.waitUntil(calm)
 
 
 def open_people(desk: Desk, qtbot: QtBot, folder: Path) -> None:
     """Open the people and leave the Data step, with roles given."""
     desk.open_text(str(write_source(folder).parent / SOURCE))
-    qtbot.waitUntil(lambda: desk.workbench.profile is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: desk.workbench.profile is not None)
     settle(desk, qtbot)
     desk.window.show_panel("attributes")
     desk.attributes.accept_button.click()
@@ -208,7 +206,7 @@ def test_the_navigation_is_right_about_hidden_panels(
 ) -> None:
     open_people(desk, qtbot, tmp_path / "work")
     desk.window.show_panel("protect")
-    qtbot.waitUntil(lambda: desk.workbench.explored is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: desk.workbench.explored is not None)
     settle(desk, qtbot)
     desk.workbench.apply(SetParameters({"k": 2, "max_suppression": 1.0}))
     settle(desk, qtbot)

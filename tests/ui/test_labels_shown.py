@@ -23,7 +23,6 @@ from tests.helpers.a11y import findings
 from tests.helpers.people_plan import bench_at
 from tests.helpers.stat_files import write_people
 
-TIMEOUT = 20_000
 TIP, SPOKEN = Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole
 
 
@@ -40,7 +39,7 @@ def test_an_spss_file_shows_its_labels_codes_and_missing_values(
     panel.resize(1040, 700)
     panel.show()
     workbench.open_path(write_people(tmp_path / "people.sav"))
-    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.profile is not None)
     assert workbench.profile is not None
     profile = workbench.profile.column("sex")
     assert header_note(profile).startswith("Sex of the person · ")
@@ -49,7 +48,7 @@ def test_an_spss_file_shows_its_labels_codes_and_missing_values(
     assert (said["Label"], said["Declared missing"]) == ("Sex of the person", "9")
     assert dict(facts(workbench.profile.column("age")))["Declared missing"] == "98 – 99"
     model = panel.table.grid.model()
-    qtbot.waitUntil(lambda: model.data(model.index(3, 0)) == "9", timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: model.data(model.index(3, 0)) == "9")
     assert model.data(model.index(0, 0), TIP) == "1 · male"
     assert model.data(model.index(3, 0), SPOKEN) == "sex: 9 · refused (missing)"
     assert model.data(model.index(3, 1), SPOKEN) == "age: 99 (missing)"
@@ -99,14 +98,14 @@ def test_a_database_of_several_tables_asks_which_one(
     panel.show()
     workbench.open_path(tmp_path / "a.sqlite")
     form = panel.reading.form
-    qtbot.waitUntil(form.table.isVisible, timeout=TIMEOUT)
+    qtbot.waitUntil(form.table.isVisible)
     assert findings(panel) == []
-    qtbot.waitUntil(lambda: form.tables.count() == 2, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: form.tables.count() == 2)
     form.tables.setCurrentIndex(form.tables.findText("b"))
     form.tables.activated.emit(form.tables.currentIndex())
-    qtbot.waitUntil(panel.reading.apply_button.isEnabled, timeout=TIMEOUT)
+    qtbot.waitUntil(panel.reading.apply_button.isEnabled)
     panel.reading.apply_button.click()
-    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.profile is not None)
     assert workbench.profile is not None
     assert [column.name for column in workbench.profile.columns] == ["y"]
     assert workbench.work.source is not None

@@ -21,7 +21,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.cubes import people, write_plan, write_register
-from tests.helpers.people_plan import TIMEOUT, open_plan
+from tests.helpers.people_plan import open_plan
 
 SEX, REGION, AGE = 0b001, 0b010, 0b100
 Open = Callable[..., LatticeBoard]
@@ -43,7 +43,7 @@ def opened(panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path) 
         plan = source or write_plan(write_register(tmp_path, people()), **keys)
         open_plan(bench, plan, qtbot)
         panel.activated()
-        qtbot.waitUntil(lambda: not bench.stale and not panel.busy, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
         panel.result.deck.show_page("cube-lattice")
         board = lattice(panel).board
         assert board is not None
@@ -60,7 +60,7 @@ def lattice(panel: ProtectPanel) -> LatticeView:
 
 
 def settled(panel: ProtectPanel, qtbot: QtBot) -> LatticeChart:
-    qtbot.waitUntil(lambda: not panel.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not panel.busy)
     chart = lattice(panel).chart
     assert isinstance(chart, LatticeChart)
     return chart
@@ -172,7 +172,7 @@ def test_arrow_keys_walk_along_the_lattice_and_enter_looks_behind(
     assert "age: ✓ published · computed" in board.accessibleDescription()
     qtbot.keyClick(board, Qt.Key.Key_Return)
     detail = panel.result.deck.detail
-    qtbot.waitUntil(lambda: detail.isVisible(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: detail.isVisible())
     assert detail.accessibleName() == "How exact is age?"
 
 
@@ -291,12 +291,12 @@ def test_exact_tables_that_do_not_go_with_the_settings_are_mended_in_the_lattice
     board = opened(planner="base", nonnegative=True)
     click(board, SEX, qtbot)
     qtbot.keyClick(board, Qt.Key.Key_E)
-    qtbot.waitUntil(lambda: panel.result.band.kind == "fail", timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: panel.result.band.kind == "fail")
     assert "is not offered beside exact tables" in panel.result.band.text
     assert settled(panel, qtbot).node(SEX).exact
     assert board.isVisible()
     qtbot.keyClick(board, Qt.Key.Key_E)
-    qtbot.waitUntil(lambda: "8 tables" in panel.result.sentence, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "8 tables" in panel.result.sentence)
 
 
 def test_the_last_table_stays_and_the_reason_stands_beside_the_picture(
@@ -339,11 +339,11 @@ def test_the_choice_can_be_mended_where_no_plan_can_be_made(
     board = opened(planner="base")
     click(board, SEX | REGION | AGE, qtbot)
     qtbot.keyClick(board, Qt.Key.Key_Delete)
-    qtbot.waitUntil(lambda: panel.result.band.kind == "fail", timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: panel.result.band.kind == "fail")
     settled(panel, qtbot)
     assert board.chosen == SEX | REGION | AGE
     qtbot.keyClick(board, Qt.Key.Key_Delete)
-    qtbot.waitUntil(lambda: "8 tables" in panel.result.sentence, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "8 tables" in panel.result.sentence)
 
 
 def test_before_epsilon_is_chosen_the_lattice_is_planned_with(
@@ -470,7 +470,7 @@ def test_what_exactness_costs_stands_above_the_fold_in_a_small_window(
     settled(panel, qtbot)
     caution = lattice(panel).inspector.caution
     assert "no ε protection" in caution.text()
-    qtbot.waitUntil(lambda: not caution.visibleRegion().isEmpty(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not caution.visibleRegion().isEmpty())
 
 
 def test_a_slow_planner_that_was_stopped_is_offered_and_computed_on_demand(
@@ -478,12 +478,12 @@ def test_a_slow_planner_that_was_stopped_is_offered_and_computed_on_demand(
 ) -> None:
     opened()
     growing, compute = panel._growing, panel.result.compute
-    qtbot.waitUntil(lambda: growing.job != 0, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: growing.job != 0)
     bench.hub.cancel(growing.job)
-    qtbot.waitUntil(compute.isVisible, timeout=TIMEOUT)
+    qtbot.waitUntil(compute.isVisible)
     assert findings(panel) == []
     compute.click()
     assert not compute.isVisible()
-    qtbot.waitUntil(lambda: growing.job != 0, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: growing.job != 0)
     bench.hub.cancel(growing.job)
-    qtbot.waitUntil(lambda: growing.job == 0, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: growing.job == 0)

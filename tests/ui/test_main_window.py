@@ -30,8 +30,8 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import MessageBand, column
 from tests.helpers.a11y import findings
 from tests.helpers.sample_charts import size_chart
+from tests.helpers.waiting import PATIENCE_SECONDS
 
-TIMEOUT = 10_000
 TITLES = ("Data", "Attributes", "Hierarchies", "Protect", "Compare", "Review and export")
 
 
@@ -78,7 +78,7 @@ class Stubborn:
 
     def __call__(self, token: CancelToken, report: Report) -> object:
         self.entered.set()
-        assert self.leave.wait(10)
+        assert self.leave.wait(PATIENCE_SECONDS)
         return None
 
 
@@ -256,7 +256,7 @@ def test_the_palette_closes_on_escape_and_cancels_nothing(
     assert not window._palette.isVisible()
     assert not hub.states[0].cancelling
     work.leave.set()
-    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not hub.busy)
 
 
 def test_letters_in_order_match_and_beginnings_come_first() -> None:
@@ -275,12 +275,12 @@ def test_actions_cannot_take_each_other_s_keys(window: MainWindow) -> None:
 def test_escape_cancels_the_running_job(window: MainWindow, qtbot: QtBot, hub: JobHub) -> None:
     work = Stubborn()
     hub.query("Searching", work)
-    qtbot.waitUntil(work.entered.is_set, timeout=TIMEOUT)
+    qtbot.waitUntil(work.entered.is_set)
     window._navigation.setFocus()
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     assert hub.states[0].cancelling
     work.leave.set()
-    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not hub.busy)
     assert not window.actions_.action("run.cancel").isEnabled()
 
 
@@ -294,7 +294,7 @@ def test_the_status_bar_counts_rows_groups_and_jobs(
     hub.query("Searching", work)
     assert window._strip._jobs.text() == "1 job"
     work.leave.set()
-    qtbot.waitUntil(lambda: window._strip._jobs.text() == "0 jobs", timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: window._strip._jobs.text() == "0 jobs")
 
 
 def test_a_dropped_file_is_asked_to_be_opened(
@@ -358,7 +358,7 @@ def test_unsaved_work_is_asked_about_without_a_dialog(window: MainWindow, qtbot:
     assert not window.close()
     buttons = [button for button in band.findChildren(QPushButton) if button.isVisible()]
     qtbot.mouseClick(buttons[-1], Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not window.isVisible(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not window.isVisible())
 
 
 def test_closing_waits_for_jobs_behind_a_message(
@@ -369,12 +369,12 @@ def test_closing_waits_for_jobs_behind_a_message(
     qtbot.addWidget(window)
     window.show()
     hub.mutate("Writing", work)
-    qtbot.waitUntil(work.entered.is_set, timeout=TIMEOUT)
+    qtbot.waitUntil(work.entered.is_set)
     assert not window.close()
     assert window.isVisible()
     assert "Stopping" in window._band.text
     work.leave.set()
-    qtbot.waitUntil(lambda: not window.isVisible(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not window.isVisible())
     assert not hub.busy
     assert settings.current.geometry
 

@@ -28,7 +28,6 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.people_plan import bench_at
 
-TIMEOUT = 20_000
 ROWS = 200
 COLUMNS = ("person_id", "age", "sex", "income", "w")
 
@@ -56,7 +55,7 @@ def loaded(
     qtbot: QtBot, workbench: Workbench, panel: AttributesPanel, tmp_path: Path
 ) -> AttributesPanel:
     workbench.open_path(tmp_path / "people.csv")
-    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.profile is not None)
     return panel
 
 
@@ -76,8 +75,7 @@ def risk_answer(qtbot: QtBot, panel: AttributesPanel) -> str:
         lambda: (
             panel.risk.chart.chart is not None
             and not panel._workbench.hub.latest("attributes.risk").busy
-        ),
-        timeout=TIMEOUT,
+        )
     )
     chart = panel.risk.chart.chart
     assert chart is not None
@@ -88,7 +86,7 @@ def test_without_data_the_panel_leads_to_the_step_data(
     qtbot: QtBot, panel: AttributesPanel
 ) -> None:
     assert panel.status().mark is Mark.OPEN
-    with qtbot.waitSignal(panel.wantsPanel, timeout=TIMEOUT) as asked:
+    with qtbot.waitSignal(panel.wantsPanel) as asked:
         panel.empty.triggered.emit("data")
     assert asked.args == ["data"]
 
@@ -185,8 +183,7 @@ def test_the_picture_counts_rows_alike_on_the_tagged_columns(
     choose(loaded, "age")
     qtbot.keyClick(loaded.grid, Qt.Key.Key_N)
     qtbot.waitUntil(
-        lambda: (chart := loaded.risk.chart.chart) is not None and "this quasi" in chart.answer,
-        timeout=TIMEOUT,
+        lambda: (chart := loaded.risk.chart.chart) is not None and "this quasi" in chart.answer
     )
     assert "0 % of the rows (0 of 200) are unique" in risk_answer(qtbot, loaded)
     workbench.undo()
@@ -202,8 +199,7 @@ def test_the_picture_follows_the_k_that_the_work_asks_for(
     risk_answer(qtbot, loaded)
     workbench.apply(SetParameters({"k": 60}))
     qtbot.waitUntil(
-        lambda: (chart := loaded.risk.chart.chart) is not None and "than 60" in chart.answer,
-        timeout=TIMEOUT,
+        lambda: (chart := loaded.risk.chart.chart) is not None and "than 60" in chart.answer
     )
     assert "200 stand in groups of fewer than 60 rows" in risk_answer(qtbot, loaded)
 
@@ -251,7 +247,7 @@ def test_a_hidden_panel_counts_nothing_and_catches_up_when_it_is_shown(
 def test_going_on_leads_to_the_hierarchies(qtbot: QtBot, loaded: AttributesPanel) -> None:
     assert not loaded.can_run()
     qtbot.mouseClick(loaded.accept_button, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(loaded.wantsPanel, timeout=TIMEOUT) as asked:
+    with qtbot.waitSignal(loaded.wantsPanel) as asked:
         qtbot.mouseClick(loaded.next_button, Qt.MouseButton.LeftButton)
     assert asked.args == ["hierarchies"]
 
@@ -283,7 +279,7 @@ def test_a_panel_that_is_gone_is_held_by_nothing(
     made = AttributesPanel(workbench, theme)
     made.show()
     workbench.open_path(tmp_path / "people.csv")
-    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.profile is not None)
     made.accept_button.click()
     risk_answer(qtbot, made)
     made.grid.role_menu()
@@ -299,7 +295,7 @@ def card_of(qtbot: QtBot, panel: AttributesPanel) -> PseudonymCard:
     panel._workbench.apply(SetRoles({"person_id": Role.IDENTIFIER}))
     choose(panel, "person_id")
     card = panel.pseudonym
-    qtbot.waitUntil(lambda: not panel._workbench.hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not panel._workbench.hub.busy)
     assert card.isVisible()
     return card
 
@@ -313,7 +309,7 @@ def test_an_identifier_is_kept_as_a_pseudonym_with_a_key_made_on_the_spot(
     assert bench.work.pseudonym("person_id") is None
     card.name.setText("panel 2026")
     qtbot.mouseClick(card.make, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bench.work.pseudonym("person_id") is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bench.work.pseudonym("person_id") is not None)
     assert bench.work.pseudonym("person_id") == PseudonymSpec("panel 2026")
     assert not card.problem
     assert "other releases have other pseudonyms" in card.allows
@@ -324,7 +320,7 @@ def test_an_identifier_is_kept_as_a_pseudonym_with_a_key_made_on_the_spot(
     assert bench.work.pseudonym("person_id") == PseudonymSpec("panel 2026")
     card.name.setText("Panel 2026")
     qtbot.keyClick(card.name, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "already" in card.problem, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "already" in card.problem)
 
 
 def test_a_linkage_domain_must_have_a_name_and_says_what_it_allows(

@@ -23,7 +23,7 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.cubes import people as register_people
 from tests.helpers.cubes import write_plan, write_register
-from tests.helpers.people_plan import TIMEOUT, open_plan, write_people
+from tests.helpers.people_plan import open_plan, write_people
 from tests.helpers.sitting import shown
 
 
@@ -47,9 +47,7 @@ def three(panel: ComparePanel, bench: Workbench, qtbot: QtBot, tmp_path: Path) -
 def keep(bench: Workbench, qtbot: QtBot, name: str) -> None:
     count = len(bench.candidates)
     bench.keep_candidate(name)
-    qtbot.waitUntil(
-        lambda: len(bench.candidates) == count + 1 and not bench.hub.busy, timeout=TIMEOUT
-    )
+    qtbot.waitUntil(lambda: len(bench.candidates) == count + 1 and not bench.hub.busy)
 
 
 def pin_button(panel: ComparePanel, card: int, pin: str) -> QToolButton:

@@ -29,7 +29,6 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.people_plan import bench_at
 
-TIMEOUT = 20_000
 ROWS = 900
 
 
@@ -63,20 +62,20 @@ def people(tmp_path: Path) -> Path:
 def opened(qtbot: QtBot, workbench: Workbench, path: Path) -> None:
     """Open a file and wait until its columns have been described."""
     workbench.open_path(path)
-    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
-    qtbot.waitUntil(lambda: not workbench.hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.profile is not None)
+    qtbot.waitUntil(lambda: not workbench.hub.busy)
 
 
 def failed(qtbot: QtBot, workbench: Workbench, path: Path) -> None:
     """Open a file that cannot be read and wait for what is said of it."""
     workbench.open_path(path)
-    qtbot.waitUntil(lambda: workbench.open_problem is not None, timeout=TIMEOUT)
-    qtbot.waitUntil(lambda: not workbench.hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.open_problem is not None)
+    qtbot.waitUntil(lambda: not workbench.hub.busy)
 
 
 def previewed(qtbot: QtBot, panel: DataPanel) -> Previewed:
     """The preview of the reading form, when it has come."""
-    qtbot.waitUntil(lambda: panel.reading.previewed is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: panel.reading.previewed is not None)
     found = panel.reading.previewed
     assert found is not None
     return found
@@ -100,9 +99,9 @@ def test_the_start_screen_says_how_to_begin_and_names_the_six_steps(panel: DataP
 def test_the_two_buttons_of_the_start_screen_ask_for_a_file_and_for_the_sample(
     qtbot: QtBot, panel: DataPanel
 ) -> None:
-    with qtbot.waitSignal(panel.openAsked, timeout=TIMEOUT):
+    with qtbot.waitSignal(panel.openAsked):
         qtbot.mouseClick(panel.start.zone.open_button, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(panel.sampleAsked, timeout=TIMEOUT):
+    with qtbot.waitSignal(panel.sampleAsked):
         qtbot.keyClick(panel.start.zone.sample_button, Qt.Key.Key_Space)
 
 
@@ -115,7 +114,7 @@ def test_recent_files_are_offered_newest_first_and_open_again(
         "Open /a/new & old.csv",
         "Open /b/plan.toml",
     ]
-    with qtbot.waitSignal(panel.openPathAsked, timeout=TIMEOUT) as asked:
+    with qtbot.waitSignal(panel.openPathAsked) as asked:
         qtbot.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
     assert asked.args == ["/a/new & old.csv"]
     panel.set_recent(())
@@ -134,7 +133,7 @@ def test_a_file_dropped_on_the_start_screen_is_asked_for(
         Qt.MouseButton.LeftButton,
         Qt.KeyboardModifier.NoModifier,
     )
-    with qtbot.waitSignal(panel.openPathAsked, timeout=TIMEOUT) as asked:
+    with qtbot.waitSignal(panel.openPathAsked) as asked:
         panel.start.zone.dropEvent(event)
     assert asked.args == [str(people)]
 
@@ -148,7 +147,7 @@ def test_an_opened_table_shows_raw_values_and_what_each_column_holds(
     opened(qtbot, workbench, people)
     assert panel.page is Page.TABLE
     model = panel.table.model
-    qtbot.waitUntil(lambda: model.index(1, 2).data() == "judge", timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: model.index(1, 2).data() == "judge")
     assert model.rowCount() == ROWS
     assert model.index(1, 0).data() == "p1"
     tip = model.headerData(1, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
@@ -162,7 +161,7 @@ def test_a_missing_value_is_named_and_looks_unlike_a_blank_one(
 ) -> None:
     opened(qtbot, workbench, people)
     model, grid = panel.table.model, panel.table.grid
-    qtbot.waitUntil(lambda: model.index(0, 1).data() == "", timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: model.index(0, 1).data() == "")
     spoken = model.index(0, 1).data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "age:  (missing)"
     style = QStyleOptionViewItem()
@@ -195,7 +194,7 @@ def test_going_on_leads_to_the_attributes(
     assert not panel.can_run()
     opened(qtbot, workbench, people)
     assert panel.can_run()
-    with qtbot.waitSignal(panel.wantsPanel, timeout=TIMEOUT) as asked:
+    with qtbot.waitSignal(panel.wantsPanel) as asked:
         panel.run()
     assert asked.args == ["attributes"]
 
@@ -216,13 +215,12 @@ def test_the_form_shows_what_was_detected_and_reads_again_as_asked(
     form.codes.setText("")
     qtbot.keyClicks(form.codes, "?")
     qtbot.waitUntil(
-        lambda: (found := panel.reading.previewed) is not None and "?" in found.source.missing,
-        timeout=TIMEOUT,
+        lambda: (found := panel.reading.previewed) is not None and "?" in found.source.missing
     )
     before = workbench.data
     qtbot.mouseClick(panel.reading.apply_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: workbench.data not in (None, before), timeout=TIMEOUT)
-    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.data not in (None, before))
+    qtbot.waitUntil(lambda: workbench.profile is not None)
     assert workbench.work.source is not None
     assert workbench.work.source.missing == ("", "?")
     profile = workbench.profile
@@ -230,7 +228,7 @@ def test_the_form_shows_what_was_detected_and_reads_again_as_asked(
     assert profile.column("job").missing == 300
     assert panel.page is Page.TABLE
     workbench.undo()
-    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.profile is not None)
     again = workbench.profile
     assert again is not None
     assert again.column("job").missing == 0
@@ -295,15 +293,15 @@ def test_a_ragged_line_is_shown_among_its_neighbours_and_a_repaired_file_is_read
     assert "line 22" in panel.reading.band.text
     previewed(qtbot, panel)
     model = panel.reading.lines.model()
-    qtbot.waitUntil(lambda: model.rowCount() == 7, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: model.rowCount() == 7)
     assert model.index(3, 0).data() == "→ 22"
     assert model.index(3, 1).data() == "20"
     assert not panel.reading.apply_button.isEnabled()
     path.write_text("\n".join(["id,age", *lines]) + "\n")
     qtbot.mouseClick(panel.reading.again_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(panel.reading.apply_button.isEnabled, timeout=TIMEOUT)
+    qtbot.waitUntil(panel.reading.apply_button.isEnabled)
     qtbot.mouseClick(panel.reading.apply_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: workbench.data is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.data is not None)
     assert panel.page is Page.TABLE
     assert workbench.open_problem is None
 
@@ -320,7 +318,7 @@ def test_a_fault_far_down_the_file_is_reached_though_the_first_rows_look_well(
     assert "line 55002" in panel.reading.band.text
     assert panel.reading.band.kind == "fail"
     model = panel.reading.lines.model()
-    qtbot.waitUntil(lambda: model.rowCount() == 7, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: model.rowCount() == 7)
     assert model.index(3, 1).data() == "55000"
 
 
@@ -377,7 +375,7 @@ def test_a_reading_that_fails_is_no_longer_taken_for_the_data(
     box.activated.emit(box.currentIndex())
     previewed(qtbot, panel)
     qtbot.mouseClick(panel.reading.apply_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: workbench.open_problem is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.open_problem is not None)
     assert workbench.data is None
     assert workbench.profile is None
     assert panel.page is Page.READING
@@ -389,7 +387,7 @@ def test_a_reading_that_fails_is_no_longer_taken_for_the_data(
 def test_a_missing_file_leads_back_to_choosing_one(
     qtbot: QtBot, workbench: Workbench, panel: DataPanel, tmp_path: Path
 ) -> None:
-    with qtbot.waitSignal(workbench.failed, timeout=TIMEOUT):
+    with qtbot.waitSignal(workbench.failed):
         workbench.open_path(tmp_path / "none.csv")
     assert panel.page is Page.START
 
@@ -404,10 +402,10 @@ def test_reading_a_large_file_shows_progress_and_can_be_stopped(
         for _ in range(60):
             file.write(line * 20_000)
     workbench.open_path(path)
-    qtbot.waitUntil(lambda: panel.page is Page.LOADING, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: panel.page is Page.LOADING)
     qtbot.mouseClick(panel.loading.cancel_button, Qt.MouseButton.LeftButton)
     assert not panel.loading.cancel_button.isEnabled()
-    qtbot.waitUntil(lambda: not workbench.loading, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not workbench.loading)
     assert panel.page is Page.START
     assert workbench.data is None
 

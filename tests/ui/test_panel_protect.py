@@ -23,7 +23,6 @@ from dpdesk.ui.widgets import EmptyState
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.people_plan import (
-    TIMEOUT,
     Patient,
     open_plan,
     write_people,
@@ -41,12 +40,12 @@ def ready(panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path) -
     """The panel with a finished search and its view."""
     open_plan(bench, write_people(tmp_path), qtbot)
     panel.activated()
-    qtbot.waitUntil(lambda: not bench.stale and not panel.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
     return panel
 
 
 def settled(panel: ProtectPanel, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not panel.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not panel.busy)
 
 
 def button(panel: ProtectPanel, words: str) -> QPushButton:
@@ -144,7 +143,7 @@ def test_the_numbers_are_those_of_a_run(
 ) -> None:
     shown = {tile.accessibleName() for tile in ready.result.tiles}
     ready.keep()
-    qtbot.waitUntil(lambda: len(bench.candidates) == 1 and not bench.hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: len(bench.candidates) == 1 and not bench.hub.busy)
     figures = {figure.key: figure for figure in bench.candidates[0].figures}
     assert any(f"Rows kept: {figures['rows_kept'].value:,.0f}." in text for text in shown)
 
@@ -203,7 +202,7 @@ def test_a_bar_opens_to_its_rows_and_leads_back(
     surface.setFocus()
     qtbot.keyClick(surface, Qt.Key.Key_PageDown)
     qtbot.keyClick(surface, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: deck.detail.isVisible(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: deck.detail.isVisible())
     chart = deck.view("risk").chart
     assert isinstance(chart, BarChart)
     model = deck.detail.grid.model()
@@ -225,7 +224,7 @@ def test_an_attribute_opens_to_its_values_until_the_settings_change(
     surface.setFocus()
     qtbot.keyClick(surface, Qt.Key.Key_PageDown)
     qtbot.keyClick(surface, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: deck.detail.isVisible(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: deck.detail.isVisible())
     assert isinstance(deck.detail.chart.chart, BarChart)
     qtbot.mouseClick(deck.detail.strip.button("1"), Qt.MouseButton.LeftButton)
     assert deck.detail.grid.isVisible()
@@ -326,7 +325,7 @@ def test_another_role_makes_the_search_run_again(
 ) -> None:
     first = bench.explored
     bench.apply(SetRoles({"job": Role.INSENSITIVE}))
-    qtbot.waitUntil(lambda: not bench.stale and not ready.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not bench.stale and not ready.busy)
     assert bench.explored is not first
     assert ready.status().mark is Mark.DONE
     assert all("job" not in row[0] for row in _node_rows(ready))
@@ -347,10 +346,10 @@ def test_a_cancelled_search_waits_for_the_user(
 ) -> None:
     patient = patient_of(bench)
     bench.choose_method(patient)
-    qtbot.waitUntil(ready.result.strip.isVisible, timeout=TIMEOUT)
-    qtbot.waitUntil(lambda: "step 1 of 2: Waiting" in ready.result.strip.text, timeout=TIMEOUT)
+    qtbot.waitUntil(ready.result.strip.isVisible)
+    qtbot.waitUntil(lambda: "step 1 of 2: Waiting" in ready.result.strip.text)
     qtbot.mouseClick(button(ready, "Cancel"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not bench.exploring, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not bench.exploring)
     assert bench.stale
     assert not ready.result.strip.isVisible()
     ready.activated()
@@ -360,19 +359,19 @@ def test_a_cancelled_search_waits_for_the_user(
     band = ready.result.band
     qtbot.waitUntil(lambda: any(b.isVisible() for b in band.findChildren(QPushButton)))
     qtbot.mouseClick(button(ready, "Search now"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not bench.stale, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not bench.stale)
 
 
 def test_while_it_searches_the_last_charts_stay_and_say_so(
     ready: ProtectPanel, bench: Workbench, qtbot: QtBot
 ) -> None:
     bench.choose_method(patient_of(bench))
-    qtbot.waitUntil(lambda: bench.exploring, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bench.exploring)
     assert ready.result.deck.charts[0].id == "risk"
     assert ready.result.deck.view("risk")._head.stale.text() == "↻ Searching all settings…"
     assert not ready.can_keep()
     bench.undo()
-    qtbot.waitUntil(lambda: not bench.exploring and not bench.stale, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not bench.exploring and not bench.stale)
 
 
 def test_pause_leaves_the_charts_alone_until_asked(
@@ -385,7 +384,7 @@ def test_pause_leaves_the_charts_alone_until_asked(
     band = ready.result.band
     qtbot.waitUntil(lambda: any(b.isVisible() for b in band.findChildren(QPushButton)))
     qtbot.mouseClick(button(ready, "Draw now"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: risk_chart(ready).threshold_label == "k = 7", timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: risk_chart(ready).threshold_label == "k = 7")
 
 
 def test_a_wrong_level_by_hand_is_explained_with_a_way_out(
@@ -407,7 +406,7 @@ def test_a_second_method_appears_without_touching_the_window(
     card = ready.settings.goals.card("common-values")
     qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
     assert bench.work.method == "common-values"
-    qtbot.waitUntil(lambda: not bench.stale and not ready.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not bench.stale and not ready.busy)
     assert ready.result.band.text == "No value is held by 3 rows."
     assert ready.status().mark is Mark.ATTENTION
     slider = slider_of(ready, "least").slider
@@ -419,14 +418,14 @@ def test_a_second_method_appears_without_touching_the_window(
     bench.undo()
     bench.undo()
     assert bench.work.method == "k-anonymity"
-    qtbot.waitUntil(lambda: not bench.stale and not ready.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not bench.stale and not ready.busy)
 
 
 def test_the_same_settings_are_not_kept_twice(
     ready: ProtectPanel, bench: Workbench, qtbot: QtBot
 ) -> None:
     qtbot.mouseClick(button(ready, "Keep as candidate"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(bench.candidates) == 1 and not bench.hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: len(bench.candidates) == 1 and not bench.hub.busy)
     assert "candidate 1" in ready._header.said
     with qtbot.waitSignal(ready.wantsPanel) as asked:
         qtbot.mouseClick(button(ready, "Compare 1"), Qt.MouseButton.LeftButton)

@@ -19,7 +19,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.cubes import people, write_plan, write_register
-from tests.helpers.people_plan import TIMEOUT, open_plan
+from tests.helpers.people_plan import open_plan
 from tests.helpers.sitting import shown
 
 
@@ -29,13 +29,13 @@ def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
 
 
 def settled(panel: ProtectPanel, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not panel.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not panel.busy)
 
 
 def opened(panel: ProtectPanel, bench: Workbench, qtbot: QtBot, plan: Path) -> CubeForm:
     open_plan(bench, plan, qtbot)
     panel.activated()
-    qtbot.waitUntil(lambda: not bench.stale and not panel.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
     return form_of(panel)
 
 
@@ -106,7 +106,7 @@ def test_a_budget_of_1_is_supposed_before_epsilon_is_given(
     assert planners.id == "cube-planners"
     assert not panel.can_keep()
     qtbot.keyClicks(line, "0.5")
-    qtbot.waitUntil(lambda: "✓" in panel.result.sentence, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "✓" in panel.result.sentence)
     assert bench.work.parameters["epsilon"] == 0.5
 
 
@@ -115,7 +115,7 @@ def test_a_budget_in_rho_takes_the_place_of_epsilon(
 ) -> None:
     form = opened(panel, bench, qtbot, plan_of(tmp_path))
     qtbot.keyClicks(form.field("rho").control, "0.1")
-    qtbot.waitUntil(lambda: "epsilon" not in bench.work.parameters, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "epsilon" not in bench.work.parameters)
     settled(panel, qtbot)
     assert str(bench.work.parameters["rho"]) == "0.1"
     assert "tables" in panel.result.sentence
@@ -155,7 +155,7 @@ def test_the_categories_of_a_hierarchy_are_copied_at_the_chosen_level(
     form = opened(panel, bench, qtbot, plan_of(tmp_path))
     form.domains.choose("age")
     qtbot.mouseClick(form.domains.from_file, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "age" in bench.work.parameters["domains"], timeout=TIMEOUT)  # type: ignore[operator]
+    qtbot.waitUntil(lambda: "age" in bench.work.parameters["domains"])  # type: ignore[operator]
     assert bench.work.parameters["domains"]["age"] == ("<30", "30-59", "≥60")  # type: ignore[index]
 
 
@@ -165,7 +165,7 @@ def test_a_level_is_chosen_by_its_categories(
     form = opened(panel, bench, qtbot, plan_of(tmp_path))
     field = form.field("levels")
     assert isinstance(field, LevelsByDimension)
-    qtbot.waitUntil(lambda: isinstance(field.line("age"), NarrowCombo), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: isinstance(field.line("age"), NarrowCombo))
     combo = field.line("age")
     assert isinstance(combo, NarrowCombo)
     texts = [combo.itemText(place) for place in range(combo.count())]
@@ -186,7 +186,7 @@ def test_newer_settings_stop_a_plan_that_takes_long(
     line.setFocus()
     qtbot.keyClicks(line, ".")
     qtbot.keyClicks(line, "25")
-    qtbot.waitUntil(lambda: not panel.busy and "✓" in panel.result.sentence, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not panel.busy and "✓" in panel.result.sentence)
     assert str(bench.work.parameters["epsilon"]) == "1.25"
 
 
@@ -202,13 +202,13 @@ def test_an_accuracy_names_the_epsilon_that_it_needs_and_sets_it(
 ) -> None:
     opened(panel, bench, qtbot, plan_of(tmp_path, planner="base"))
     box = panel.settings.accuracy
-    qtbot.waitUntil(lambda: box.table.count() == 8, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: box.table.count() == 8)
     box.table.setCurrentIndex(box.table.findText("sex × region × age"))
     qtbot.keyClicks(box.width_, "2")
-    qtbot.waitUntil(lambda: box.take.isVisible(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: box.take.isVisible())
     qtbot.mouseClick(box.take, Qt.MouseButton.LeftButton)
     # Variance 2q/(1 − q)² with q = exp(−ε); 2.12 deviations and 0.6 of a person, or √20 of them.
-    qtbot.waitUntil(lambda: bench.work.parameters["epsilon"] != 1, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bench.work.parameters["epsilon"] != 1)
     found = float(str(bench.work.parameters["epsilon"]))
     deviations = [math.sqrt(2 * math.exp(-e)) / (1 - math.exp(-e)) for e in (found, found - 0.02)]
     reached, missed = (min(2.12 * one + 0.6, math.sqrt(20) * one) for one in deviations)
@@ -259,7 +259,7 @@ def test_the_line_at_epsilon_can_be_dragged_and_moved_by_keys(
     opened(panel, bench, qtbot, plan_of(tmp_path, planner="base"))
     surface = surface_of(panel, "cube-budgets")
     drag(surface, qtbot, upright=True, by=QPoint(-60, 0))
-    qtbot.waitUntil(lambda: float(str(bench.work.parameters["epsilon"])) < 0.8, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: float(str(bench.work.parameters["epsilon"])) < 0.8)
     settled(panel, qtbot)
     chart = panel.result.deck.view("cube-budgets").chart
     assert isinstance(chart, ScatterChart)
@@ -278,7 +278,7 @@ def test_a_dragged_error_solves_the_epsilon_that_reaches_it(
         drag(surface, qtbot, upright=False, by=QPoint(0, 30))
     key, wanted = moved.args  # type: ignore[misc]
     assert key == "accuracy"
-    qtbot.waitUntil(lambda: bench.work.parameters["epsilon"] != 1, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bench.work.parameters["epsilon"] != 1)
     settled(panel, qtbot)
     chart = panel.result.deck.view("cube-budgets").chart
     assert isinstance(chart, ScatterChart)
@@ -299,7 +299,7 @@ def test_slow_planners_and_the_bias_are_added_when_they_are_ready(
         chart = next(chart for chart in deck.charts if chart.id == "cube-planners")
         return "Not computed" not in chart.answer
 
-    qtbot.waitUntil(complete, timeout=10 * TIMEOUT)
+    qtbot.waitUntil(complete)
     table = next(chart for chart in deck.charts if chart.id == "cube-planners").table
     assert {row[0] for row in table.rows} == {"BMax", "All", "Base", "Exact", "Optimal"}
     bias = next(chart for chart in deck.charts if chart.id == "cube-bias")
@@ -312,14 +312,14 @@ def test_an_example_cell_is_shown_as_fifty_cases_around_the_size_that_is_typed(
     opened(panel, bench, qtbot, plan_of(tmp_path, planner="base"))
     page = panel.result.example
     panel.result.deck.show_page("example")
-    qtbot.waitUntil(lambda: page.table.count() == 8, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: page.table.count() == 8)
     page.size_.selectAll()
     qtbot.keyClicks(page.size_, "40")
 
     def drawn() -> bool:
         return isinstance(page.view.chart, ScatterChart) and page.view.chart.x_limit == 40
 
-    qtbot.waitUntil(drawn, timeout=TIMEOUT)
+    qtbot.waitUntil(drawn)
     chart = page.view.chart
     assert isinstance(chart, ScatterChart)
     assert chart.series[0].x.size == 50
@@ -342,7 +342,7 @@ def test_a_table_of_the_chart_opens_its_error_and_its_sources(
     surface.setFocus()
     qtbot.keyClick(surface, Qt.Key.Key_Right)
     qtbot.keyClick(surface, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: deck.detail.isVisible(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: deck.detail.isVisible())
     assert deck.detail.accessibleName() == "How exact is grand total?"
     assert "computed from other tables" in deck.detail.accessibleDescription()
 
@@ -354,9 +354,9 @@ def test_the_ledger_says_beforehand_what_a_release_leaves(
     box = panel.settings.budget
     assert box.population.text() == "register"
     qtbot.keyClicks(box.limit, "2")
-    qtbot.waitUntil(lambda: "1.5 left" in box.words, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "1.5 left" in box.words)
     assert bench.work.budget == {"population": "register", "limit": 2}
     qtbot.keyClicks(box.limit, "\b")
     qtbot.keyClicks(box.limit, "0.3")
-    qtbot.waitUntil(lambda: "✕" in box.words, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "✕" in box.words)
     assert not (bench.context.home / "ledger.sqlite").exists()

@@ -16,7 +16,7 @@ from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
-from tests.helpers.people_plan import TIMEOUT, open_plan
+from tests.helpers.people_plan import open_plan
 from tests.helpers.sitting import shown
 
 PLAN = """version = 1
@@ -45,14 +45,14 @@ def opened(
     plan.write_text(PLAN + more, "utf-8")
     open_plan(bench, plan, qtbot)
     panel.activated()
-    qtbot.waitUntil(lambda: not bench.stale and not panel.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
     form = panel.settings.form
     assert isinstance(form, GraphForm)
     return form
 
 
 def settled(panel: ProtectPanel, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not panel.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not panel.busy)
 
 
 def test_the_form_offers_columns_degrees_and_a_budget_and_counts_nothing(

@@ -27,8 +27,6 @@ from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.releases import SOURCE, release, write_source
 
-TIMEOUT = 30_000
-
 
 class Room:
     """The panel with its workbench."""
@@ -44,7 +42,7 @@ class Room:
         self.panel.activated()
 
     def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
-        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy, timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy)
 
     def open(self, path: Path) -> None:
         self.bench.open_path(path)
@@ -424,9 +422,9 @@ def test_a_panel_that_is_gone_is_held_by_nothing(
         bench = Workbench(context, hub)
         made = ReviewPanel(bench, theme, ScriptedAsker())
         bench.open_path(plan)
-        qtbot.waitUntil(lambda: bench.profile is not None and not hub.busy, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: bench.profile is not None and not hub.busy)
         made.activated()
-        qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: not hub.busy)
         gone = weakref.ref(made)
         delete(made)
         del made

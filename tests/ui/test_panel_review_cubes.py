@@ -14,7 +14,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.cubes import people, release, write_plan, write_register
-from tests.helpers.people_plan import TIMEOUT, open_plan
+from tests.helpers.people_plan import open_plan
 from tests.helpers.sitting import shown
 
 
@@ -36,7 +36,7 @@ def button(panel: ReviewPanel, words: str) -> QPushButton:
 def ready(panel: ReviewPanel, bench: Workbench, qtbot: QtBot, plan: Path) -> None:
     open_plan(bench, plan, qtbot)
     panel.activated()
-    qtbot.waitUntil(lambda: panel.preparing.can_write and not bench.hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: panel.preparing.can_write and not bench.hub.busy)
 
 
 def spent(bench: Workbench) -> str:
@@ -59,11 +59,11 @@ def test_the_button_names_the_cost_and_asks_once_more_before_it_is_spent(
     assert first.isEnabled()
     qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(button(panel, "Yes: Release"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bench.release is not None and not bench.hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bench.release is not None and not bench.hub.busy)
     assert bench.verified is not None
     assert bench.verified.ok
-    qtbot.waitUntil(lambda: spent(bench) == "ε = 1", timeout=TIMEOUT)
-    qtbot.waitUntil(lambda: "18 cells" in panel.release.tables.words, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: spent(bench) == "ε = 1")
+    qtbot.waitUntil(lambda: "18 cells" in panel.release.tables.words)
     grid = panel.release.tables.grid.model()
     heads = [grid.headerData(place, Qt.Orientation.Horizontal) for place in range(5)]
     assert heads == ["sex", "region", "age", "value", "± in 95 %"]
@@ -79,12 +79,12 @@ def test_the_cells_of_a_release_stand_as_released_with_the_bias_in_words(
     summary = release(bench.context, plan, tmp_path / "out")
     bench.open_path(summary.out)
     tables = panel.release.tables
-    qtbot.waitUntil(lambda: "falls with the people" in tables.words, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "falls with the people" in tables.words)
     assert "(average of pay)" in tables.choice.currentText()
     place = tables.choice.findText("grand total (count)")
     file = str(tables.choice.itemData(place))
     tables.choice.setCurrentIndex(place)
-    qtbot.waitUntil(lambda: tables.words.startswith("1 cell;"), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: tables.words.startswith("1 cell;"))
     grid = tables.grid.model()
     written = (summary.out / "public" / file).read_text().split()[-1]
     shown = grid.index(0, 0)
@@ -99,7 +99,7 @@ def test_clean_numbers_come_with_what_they_cost(
     plan = write_plan(write_register(tmp_path, people()), **keys)
     bench.open_path(release(bench.context, plan, tmp_path / "out").out)
     tables = panel.release.tables
-    qtbot.waitUntil(lambda: "too large on average" in tables.words, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "too large on average" in tables.words)
     assert "made whole" in tables.words
 
 
@@ -110,7 +110,7 @@ def test_a_further_release_says_that_it_spends_again_until_the_limit_stops_it(
     ready(panel, bench, qtbot, plan)
     qtbot.mouseClick(button(panel, "Release, spends"), Qt.MouseButton.LeftButton)
     qtbot.mouseClick(button(panel, "Yes: Release"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bench.release is not None and not bench.hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bench.release is not None and not bench.hub.busy)
     panel.strip.choose("prepare")
     panel.strip.chosen.emit("prepare")
     again = button(panel, "Release again, spends")

@@ -23,8 +23,6 @@ from tests.helpers.asking import ScriptedAsker
 from tests.helpers.ddi_structure import faults
 from tests.helpers.releases import release, write_source
 
-TIMEOUT = 30_000
-
 
 class Room:
     """The panel on a release."""
@@ -47,7 +45,7 @@ class Room:
         self.quiet(lambda: self.panel.can_run())
 
     def quiet(self, condition: Callable[[], bool]) -> None:
-        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy, timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy)
 
     def button(self, name: str) -> QPushButton:
         found = [b for b in self.panel.findChildren(QPushButton) if b.accessibleName() == name]

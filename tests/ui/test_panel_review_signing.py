@@ -20,7 +20,6 @@ from tests.helpers.counting import counted_verifications
 from tests.helpers.review_room import Room, Rooms
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, people, write_plan
 
-TIMEOUT = 30_000
 Three = tuple[Person, Person, Person]
 
 

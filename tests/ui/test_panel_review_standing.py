@@ -21,7 +21,6 @@ from tests.helpers.asking import ScriptedAsker
 from tests.helpers.counting import counted_verifications
 from tests.helpers.signers import AUTHOR, FIRST, Person, people, write_plan
 
-TIMEOUT = 30_000
 Two = tuple[Person, Person]
 
 
@@ -37,7 +36,7 @@ class Room:
         self.panel.show()
 
     def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
-        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy, timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy)
 
     def open(self, path: Path) -> None:
         self.bench.open_path(path)

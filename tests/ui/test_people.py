@@ -23,7 +23,6 @@ from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.reviewing import BEN, CLARA
 
-TIMEOUT = 30_000
 GOOD = "four words without sense"
 
 
@@ -39,11 +38,11 @@ class Room:
         self.quiet()
 
     def quiet(self, condition: Callable[[], bool] = lambda: True) -> None:
-        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy, timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: condition() and not self.hub.busy)
 
     def click(self, name: str, answer: Path | None = None) -> None:
         self.asker.answer = answer
-        self.qtbot.waitUntil(lambda: len(self.buttons(name)) == 1, timeout=TIMEOUT)
+        self.qtbot.waitUntil(lambda: len(self.buttons(name)) == 1)
         (found,) = self.buttons(name)
         assert found.isEnabled()
         found.click()

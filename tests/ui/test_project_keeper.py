@@ -17,8 +17,6 @@ from dpdesk.ui.workbench import ProjectKeeper, Workbench
 from tests.helpers.projects import Desk, plain
 from tests.helpers.releases import SOURCE, write_source
 
-TIMEOUT = 30_000
-
 
 class Office:
     """A workbench with its keeper, and what they said."""
@@ -46,7 +44,7 @@ class Office:
             saved = not self.keeper.state.waiting or self.keeper.state.problem is not None
             return condition() and not self.hub.busy and saved
 
-        self.qtbot.waitUntil(calm, timeout=TIMEOUT)
+        self.qtbot.waitUntil(calm)
 
     def open_data(self, path: Path) -> None:
         self.bench.open_path(path)

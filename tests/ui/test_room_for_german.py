@@ -31,7 +31,6 @@ from tests.helpers.releases import write_source
 from tests.helpers.sample_charts import size_chart
 from tests.helpers.sitting import rooms_of
 
-TIMEOUT = 30_000
 STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
 ROOMS = ((1024, 700, 100), (1280, 800, 125))
 
@@ -51,7 +50,7 @@ def desk(
         made.window.show()
         yield made
         hub.cancel_all()
-        qtbot.waitUntil(lambda: not hub.busy and not made.protect.busy, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: not hub.busy and not made.protect.busy)
         made.workbench.close()
 
 
@@ -83,7 +82,7 @@ def test_german_words_fit_and_letters_after_alt_are_unique_in_every_step(
     qtbot: QtBot, desk: Desk, theme: ThemeManager, tmp_path: Path
 ) -> None:
     desk.open_text(str(write_source(tmp_path / "work")))
-    qtbot.waitUntil(lambda: desk.workbench.profile is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: desk.workbench.profile is not None)
     bar = [action.text() for action in desk.window.menuBar().actions()]
     for step in rooms_of(qtbot, desk, theme, ROOMS, STEPS):
         assert twice([*bar, *visible_texts(desk.window)]) == [], step
@@ -112,7 +111,7 @@ def test_the_picture_of_a_release_is_as_high_as_its_parts(
         area.grab()
         assert misfits(area) == []
 
-    qtbot.waitUntil(well, timeout=TIMEOUT)
+    qtbot.waitUntil(well)
 
 
 def test_long_names_in_the_key_of_a_chart_do_not_widen_it(

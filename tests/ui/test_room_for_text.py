@@ -17,7 +17,6 @@ from tests.helpers.asking import ScriptedAsker
 from tests.helpers.releases import write_source
 from tests.helpers.sitting import rooms_of
 
-TIMEOUT = 30_000
 STEPS = ("data", "attributes", "hierarchies")
 ROOMS = ((1100, 700, 100), (1366, 768, 125), (1366, 768, 200), (1100, 700, 200))
 
@@ -32,7 +31,7 @@ def desk(
         made.window.show()
         yield made
         hub.cancel_all()
-        qtbot.waitUntil(lambda: not hub.busy and not made.protect.busy, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: not hub.busy and not made.protect.busy)
         made.workbench.close()
 
 
@@ -52,7 +51,7 @@ def test_nothing_is_cut_with_a_table_in_work(
     qtbot: QtBot, desk: Desk, theme: ThemeManager, tmp_path: Path
 ) -> None:
     desk.open_text(str(write_source(tmp_path / "work")))
-    qtbot.waitUntil(lambda: desk.workbench.profile is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: desk.workbench.profile is not None)
     fits_everywhere(qtbot, desk, theme, STEPS)
 
 
@@ -62,5 +61,5 @@ def test_nothing_is_cut_while_a_file_cannot_be_read(
     bad = tmp_path / "a-file-with-a-name-that-is-longer-than-most-names-are.csv"
     bad.write_text("a,b\n1,2\n3\n4,5\n")
     desk.open_text(str(bad))
-    qtbot.waitUntil(lambda: desk.workbench.open_problem is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: desk.workbench.open_problem is not None)
     fits_everywhere(qtbot, desk, theme, ("data",))

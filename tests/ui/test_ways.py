@@ -19,8 +19,6 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers import clinic
 from tests.helpers.a11y import findings
 
-TIMEOUT = 60_000
-
 
 @pytest.fixture
 def bench(qtbot: QtBot, tmp_path: Path, hub: JobHub) -> Iterator[Workbench]:
@@ -29,9 +27,9 @@ def bench(qtbot: QtBot, tmp_path: Path, hub: JobHub) -> Iterator[Workbench]:
     with AppContext.open(tmp_path / "home") as context:
         made = Workbench(context, hub)
         made.open_path(plan)
-        qtbot.waitUntil(lambda: made.data is not None and not hub.busy, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: made.data is not None and not hub.busy)
         yield made
-        qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda: not hub.busy)
         made.close()
 
 
@@ -43,7 +41,7 @@ def test_errors_of_each_way_are_shown_and_stay_inside(
     window.present()
     window.start.click()
     assert not window.start.isEnabled()
-    qtbot.waitUntil(lambda: window.compared is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: window.compared is not None)
     chart = window.chart.chart
     assert isinstance(chart, ScatterChart)
     drawn = {one.name.split(",")[0] for one in chart.series}
@@ -54,7 +52,7 @@ def test_errors_of_each_way_are_shown_and_stay_inside(
     assert "⚠ Internal, confidential" in window.badge.text()
     assert findings(window) == []
     bench.apply(SetParameters({"l": 2}))
-    qtbot.waitUntil(window.chart._veil.isVisible, timeout=TIMEOUT)
+    qtbot.waitUntil(window.chart._veil.isVisible)
 
 
 def test_a_comparison_can_be_stopped(qtbot: QtBot, bench: Workbench, theme: ThemeManager) -> None:
@@ -63,7 +61,7 @@ def test_a_comparison_can_be_stopped(qtbot: QtBot, bench: Workbench, theme: Them
     window.present()
     window.start.click()
     window.progress._cancel.click()
-    qtbot.waitUntil(window.start.isEnabled, timeout=TIMEOUT)
+    qtbot.waitUntil(window.start.isEnabled)
     assert window.compared is None
 
 
@@ -73,7 +71,7 @@ def test_compare_offers_it_for_drawn_values_alone(
     panel = ComparePanel(bench, theme)
     qtbot.addWidget(panel)
     panel.show()
-    with qtbot.waitSignal(panel.waysAsked, timeout=TIMEOUT):
+    with qtbot.waitSignal(panel.waysAsked):
         panel._ways.click()
     bench.choose_method(next(method for method in bench.methods if method.id == "k-anonymity"))
-    qtbot.waitUntil(lambda: not panel._ways.isVisible(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not panel._ways.isVisible())

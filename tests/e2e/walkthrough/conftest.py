@@ -18,7 +18,7 @@ from dpdesk.ui.settings import MemorySettings
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.office import Office
-from tests.helpers.person import TIMEOUT, Person
+from tests.helpers.person import Person
 from tests.helpers.sitting import light_theme
 
 SHOTS = "DPDESK_SHOTS"
@@ -50,7 +50,7 @@ def person(qtbot: QtBot, private_home: Path, theme: ThemeManager, shots: Path) -
         desk.window.show()
         qtbot.waitExposed(desk.window)
         yield Person(qtbot, desk, theme, asker, shots)
-        with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+        with qtbot.waitSignal(hub.idle):
             hub.close()
         desk.workbench.close()
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QListWidget
 
 from tests.helpers import clinic
 from tests.helpers.office import Office, open_release, passphrase_of, sign
-from tests.helpers.person import TIMEOUT, Person
+from tests.helpers.person import Person
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, approve, people
 from tests.helpers.signers import Person as Signer
 
@@ -63,7 +63,7 @@ def protect(person: Person, source: Path) -> None:
     person.shoot("ways")
     person.keys(Qt.Key.Key_Escape)
     person.window.activateWindow()
-    person.qtbot.waitUntil(lambda: QApplication.activeWindow() is person.window, timeout=TIMEOUT)
+    person.qtbot.waitUntil(lambda: QApplication.activeWindow() is person.window)
 
 
 def write(person: Person, out: Path) -> None:

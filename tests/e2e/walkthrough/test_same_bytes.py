@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.helpers.person import Person
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 COLUMNS, ATTRIBUTES = "Columns and their roles", "Attributes"
@@ -79,6 +80,11 @@ def test_window_and_command_line_write_the_same_table(
 def _run(plan: Path, out: Path) -> None:
     command = [sys.executable, "-m", "dpdesk", "run", str(plan), "--out", str(out)]
     done = subprocess.run(
-        command, capture_output=True, text=True, env=dict(os.environ), timeout=300, check=False
+        command,
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
-from tests.helpers.hierarchy_panel import JOBS, QUASI, TIMEOUT, Answers, settle
+from tests.helpers.hierarchy_panel import JOBS, QUASI, Answers, settle
 from tests.helpers.people_plan import bench_at
 
 
@@ -36,7 +36,7 @@ def panel(
     panel.resize(1100, 700)
     panel.show()
     workbench.open_path(tmp_path / "people.csv")
-    qtbot.waitUntil(lambda: workbench.profile is not None and not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.profile is not None and not hub.busy)
     workbench.apply(SetRoles(QUASI))
     settle(qtbot, panel)
     return panel

@@ -21,7 +21,6 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.hierarchy_panel import (
-    TIMEOUT,
     Answers,
     choose,
     give,
@@ -39,7 +38,7 @@ def test_without_data_or_roles_the_next_step_is_offered(
     panel.show()
     assert panel.pages.currentWidget() is panel._empty_data
     workbench.open_path(tmp_path / "people.csv")
-    qtbot.waitUntil(lambda: workbench.profile is not None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: workbench.profile is not None)
     assert panel.pages.currentWidget() is panel._empty_roles
     with qtbot.waitSignal(panel.wantsPanel) as caught:
         panel._empty_roles.triggered.emit("attributes")
@@ -63,7 +62,7 @@ def test_the_way_to_the_next_step_is_shown(qtbot: QtBot, panel: HierarchiesPanel
     assert panel.suggest_all.property("look") == "primary"
     assert panel.next.property("look") != "primary"
     qtbot.mouseClick(panel.suggest_all, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.next.property("look") == "primary", timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: panel.next.property("look") == "primary")
     settle(qtbot, panel)
     assert panel.suggest_all.property("look") != "primary"
     with qtbot.waitSignal(panel.wantsPanel) as caught:
@@ -201,7 +200,7 @@ def test_f2_types_over_a_name(qtbot: QtBot, panel: HierarchiesPanel) -> None:
     qtbot.keyClicks(editor, "kitchen")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     expected = {"kitchen", "care", "law"}
-    qtbot.waitUntil(lambda: labels(panel, 1) == expected, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: labels(panel, 1) == expected)
 
 
 def test_dropping_moves_values_and_only_where_they_fit(
@@ -294,13 +293,13 @@ def test_a_narrow_window_shows_one_page_at_a_time(qtbot: QtBot, panel: Hierarchi
     give_jobs(qtbot, panel)
     assert not panel.workplace.narrow
     panel.resize(620, 700)
-    qtbot.waitUntil(lambda: panel.workplace.narrow, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: panel.workplace.narrow)
     panel.workplace.show_page("tree")
     assert panel.tree_pane.isVisible()
     panel.workplace.show_page("picture")
     assert not panel.tree_pane.isVisible()
     panel.resize(1100, 700)
-    qtbot.waitUntil(lambda: not panel.workplace.narrow, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not panel.workplace.narrow)
     assert panel.tree_pane.isVisible()
     assert panel.picture.isVisible()
 
@@ -311,7 +310,7 @@ def test_an_answer_for_old_data_is_dropped(
     (tmp_path / "other.csv").write_text("age,job\n1,x\n2,y\n")
     old = panel._workbench.data
     panel._workbench.open_path(tmp_path / "other.csv")
-    qtbot.waitUntil(lambda: panel._workbench.data is not old, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: panel._workbench.data is not old)
     settle(qtbot, panel)
     panel._workbench.apply(SetRoles({"age": Role.QUASI_IDENTIFIER}))
     settle(qtbot, panel)
@@ -328,7 +327,7 @@ def test_the_panel_is_let_go(qtbot: QtBot, workbench: Workbench, theme: ThemeMan
     panel.setParent(None)
     panel.deleteLater()
     del panel
-    qtbot.waitUntil(lambda: _gone(known), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: _gone(known))
 
 
 def _gone(known: object) -> bool:

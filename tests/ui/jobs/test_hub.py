@@ -14,8 +14,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub, JobState
-
-TIMEOUT = 10_000
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 
 class Listener(QObject):
@@ -43,7 +42,7 @@ class Gate:
     def __call__(self, token: CancelToken, report: Report) -> object:
         self.entered.set()
         with token.on_cancel(lambda: None if self.stubborn else self.open.set()):
-            assert self.open.wait(10)
+            assert self.open.wait(PATIENCE_SECONDS)
         if not self.stubborn:
             token.check()
         return self.value
@@ -61,7 +60,7 @@ def outcomes(hub: JobHub) -> Listener:
 
 def test_a_value_arrives_in_the_main_thread_exactly_once(hub: JobHub, qtbot: QtBot) -> None:
     listener, all_of_them = Listener(), outcomes(hub)
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.waitSignal(hub.idle):
         hub.query("Adding", give(42), done=listener.hear)
     assert [outcome.value for outcome in listener.heard] == [42]
     assert listener.threads == {threading.get_ident()}
@@ -73,7 +72,7 @@ def test_an_input_error_keeps_code_sentence_and_hint(hub: JobHub, qtbot: QtBot) 
         raise InputError("data.ragged", "row 3 has 4 fields, expected 5.", hint="Mend row 3.")
 
     listener = Listener()
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.waitSignal(hub.idle):
         hub.query("Reading", work, failed=listener.hear)
     (outcome,) = listener.heard
     assert isinstance(outcome, JobFailed)
@@ -87,7 +86,7 @@ def test_a_fault_says_where_but_no_data_value(hub: JobHub, qtbot: QtBot) -> None
         raise KeyError("Jane Roe, 1 Main Street")
 
     listener = Listener()
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.waitSignal(hub.idle):
         hub.query("Reading", work, failed=listener.hear)
     (outcome,) = listener.heard
     assert isinstance(outcome, JobFailed)
@@ -101,8 +100,8 @@ def test_cancel_is_announced_at_once_and_ends_as_cancelled(hub: JobHub, qtbot: Q
     gate, listener, states = Gate("late"), Listener(), Listener()
     hub.progressed.connect(states.hear)
     job = hub.query("Searching", gate, done=listener.hear, cancelled=listener.hear)
-    qtbot.waitUntil(gate.entered.is_set, timeout=TIMEOUT)
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    qtbot.waitUntil(gate.entered.is_set)
+    with qtbot.waitSignal(hub.idle):
         hub.cancel(job)
         assert [state.cancelling for state in states.heard] == [True]
     assert listener.heard == [JobCancelled(job, "Searching")]
@@ -111,9 +110,9 @@ def test_cancel_is_announced_at_once_and_ends_as_cancelled(hub: JobHub, qtbot: Q
 def test_a_query_that_ends_after_its_cancel_is_discarded(hub: JobHub, qtbot: QtBot) -> None:
     gate, listener = Gate("late", stubborn=True), Listener()
     job = hub.query("Searching", gate, done=listener.hear, cancelled=listener.hear)
-    qtbot.waitUntil(gate.entered.is_set, timeout=TIMEOUT)
+    qtbot.waitUntil(gate.entered.is_set)
     hub.cancel(job)
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.waitSignal(hub.idle):
         gate.open.set()
     assert listener.heard == [JobCancelled(job, "Searching")]
 
@@ -126,8 +125,8 @@ def test_a_query_cancelled_after_its_value_was_sent_is_discarded(hub: JobHub, qt
         return 1
 
     job = hub.query("Searching", work, done=listener.hear, cancelled=listener.hear)
-    assert ended.wait(10)
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    assert ended.wait(PATIENCE_SECONDS)
+    with qtbot.waitSignal(hub.idle):
         hub.cancel(job)
     assert listener.heard == [JobCancelled(job, "Searching")]
 
@@ -135,9 +134,9 @@ def test_a_query_cancelled_after_its_value_was_sent_is_discarded(hub: JobHub, qt
 def test_a_change_that_completed_despite_its_cancel_is_done(hub: JobHub, qtbot: QtBot) -> None:
     gate, listener = Gate("written", stubborn=True), Listener()
     job = hub.mutate("Writing", gate, done=listener.hear, cancelled=listener.hear)
-    qtbot.waitUntil(gate.entered.is_set, timeout=TIMEOUT)
+    qtbot.waitUntil(gate.entered.is_set)
     hub.cancel(job)
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.waitSignal(hub.idle):
         gate.open.set()
     assert listener.heard == [JobDone(job, "Writing", "written")]
 
@@ -146,32 +145,32 @@ def test_changes_run_one_after_the_other(hub: JobHub, qtbot: QtBot) -> None:
     first, second = Gate(), Gate()
     hub.mutate("One", first)
     hub.mutate("Two", second)
-    qtbot.waitUntil(first.entered.is_set, timeout=TIMEOUT)
+    qtbot.waitUntil(first.entered.is_set)
     assert not second.entered.is_set()
     first.open.set()
-    qtbot.waitUntil(second.entered.is_set, timeout=TIMEOUT)
+    qtbot.waitUntil(second.entered.is_set)
     second.open.set()
-    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not hub.busy)
 
 
 def test_a_waiting_job_can_be_cancelled_before_it_starts(hub: JobHub, qtbot: QtBot) -> None:
     first, second, listener = Gate(), Gate(), Listener()
     hub.mutate("One", first)
     job = hub.mutate("Two", second, cancelled=listener.hear)
-    qtbot.waitUntil(first.entered.is_set, timeout=TIMEOUT)
+    qtbot.waitUntil(first.entered.is_set)
     hub.cancel(job)
-    qtbot.waitUntil(lambda: listener.heard == [JobCancelled(job, "Two")], timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: listener.heard == [JobCancelled(job, "Two")])
     assert not second.entered.is_set()
     first.open.set()
-    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not hub.busy)
 
 
 def test_a_new_request_of_a_channel_supersedes_the_old(hub: JobHub, qtbot: QtBot) -> None:
     gate, old, new, every = Gate("old"), Listener(), Listener(), outcomes(hub)
     channel = hub.latest("view")
     first = channel.query("View", gate, done=old.hear, cancelled=old.hear)
-    qtbot.waitUntil(gate.entered.is_set, timeout=TIMEOUT)
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    qtbot.waitUntil(gate.entered.is_set)
+    with qtbot.waitSignal(hub.idle):
         second = channel.query("View", give("new"), done=new.hear)
     assert old.heard == []
     assert [outcome.value for outcome in new.heard] == ["new"]
@@ -189,20 +188,20 @@ def test_progress_is_folded_to_the_latest_and_notes_are_kept(hub: JobHub, qtbot:
             report(StepProgress("Counting", number + 1, 5_000, "rows"))
         report(Note("default", "Took k = 5."))
         reported.set()
-        assert leave.wait(10)
+        assert leave.wait(PATIENCE_SECONDS)
         return None
 
     hub.progressed.connect(states.hear)
     hub.query("Counting", work, done=done.hear)
-    assert reported.wait(10)
-    with qtbot.waitSignal(hub.progressed, timeout=TIMEOUT):
+    assert reported.wait(PATIENCE_SECONDS)
+    with qtbot.waitSignal(hub.progressed):
         pass
     state = states.heard[-1]
     assert isinstance(state, JobState)
     assert (state.step, state.index, state.count) == ("Counting", 2, 3)
     assert (state.done, state.total, state.unit) == (5_000, 5_000, "rows")
     assert len(states.heard) < 50
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.waitSignal(hub.idle):
         leave.set()
     assert done.heard[0].notes == ("Took k = 5.",)
 
@@ -210,8 +209,8 @@ def test_progress_is_folded_to_the_latest_and_notes_are_kept(hub: JobHub, qtbot:
 def test_close_refuses_new_work_cancels_the_rest_and_says_idle(qtbot: QtBot) -> None:
     hub, gate, listener = JobHub(), Gate(), Listener()
     job = hub.mutate("Writing", gate, cancelled=listener.hear)
-    qtbot.waitUntil(gate.entered.is_set, timeout=TIMEOUT)
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    qtbot.waitUntil(gate.entered.is_set)
+    with qtbot.waitSignal(hub.idle):
         hub.close()
     assert listener.heard == [JobCancelled(job, "Writing")]
     assert hub.query("Late", give(1)) == 0
@@ -220,7 +219,7 @@ def test_close_refuses_new_work_cancels_the_rest_and_says_idle(qtbot: QtBot) -> 
 
 def test_closing_an_idle_hub_says_idle(qtbot: QtBot) -> None:
     hub = JobHub()
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.waitSignal(hub.idle):
         hub.close()
 
 
@@ -231,7 +230,7 @@ def test_a_listener_that_is_gone_is_not_called_and_not_kept(hub: JobHub, qtbot: 
     del listener
     gc.collect()
     assert reference() is None
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.waitSignal(hub.idle):
         gate.open.set()
 
 
@@ -246,7 +245,7 @@ def test_an_exception_in_a_callback_still_ends_the_job(hub: JobHub, qtbot: QtBot
             raise ValueError("faulty listener")
 
     faulty, every = Faulty(), outcomes(hub)
-    with qtbot.captureExceptions() as caught, qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.captureExceptions() as caught, qtbot.waitSignal(hub.idle):
         hub.query("Adding", give(1), done=faulty.hear)
     assert len(every.heard) == 1
     assert [kind for kind, _, _ in caught] == [ValueError]

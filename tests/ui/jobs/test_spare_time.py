@@ -10,8 +10,6 @@ from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import SpareTime
 from dpdesk.ui.theme import ThemeManager
 
-TIMEOUT = 10_000
-
 
 class Worker(QObject):
     def __init__(self, name: str, done: list[str]) -> None:
@@ -31,7 +29,7 @@ def test_pieces_come_in_order_and_others_have_their_turn_between(qtbot: QtBot) -
     spare = SpareTime()
     spare.add([first.work, second.work])
     assert spare.busy
-    qtbot.waitUntil(lambda: not spare.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not spare.busy)
     timer.stop()
     assert [name for name in done if name != "beat"] == ["first", "second"]
     assert "beat" in done[done.index("first") : done.index("second")]
@@ -43,7 +41,7 @@ def test_a_piece_of_an_object_that_is_gone_is_left_out(qtbot: QtBot) -> None:
     spare = SpareTime()
     spare.add([gone.work, here.work])
     shiboken6.delete(gone)
-    qtbot.waitUntil(lambda: not spare.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not spare.busy)
     assert done == ["here"]
 
 

@@ -14,8 +14,7 @@ from dpdesk.core.errors import StorageError
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.models import PLACEHOLDER, DataGrid, ListModel, TableModel
 from dpdesk.ui.theme import ThemeManager
-
-TIMEOUT = 10_000
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 
 class Numbers:
@@ -34,7 +33,7 @@ class Numbers:
     def page(self, start: int, count: int) -> Sequence[Sequence[int | str]]:
         self.asked.append((start, count))
         self.threads.add(threading.get_ident())
-        assert self.gate.wait(10)
+        assert self.gate.wait(PATIENCE_SECONDS)
         if self.broken:
             raise StorageError("data.gone", "people.csv is gone.")
         return [(number, f"r{number}") for number in range(start, min(start + count, self.count))]
@@ -58,7 +57,7 @@ def test_a_cell_shows_a_placeholder_until_its_page_arrives(hub: JobHub, qtbot: Q
     model.dataChanged.connect(changes.note)
     model.set_source(source)
     assert text(model, 42) == PLACEHOLDER
-    with qtbot.waitSignal(model.dataChanged, timeout=TIMEOUT):
+    with qtbot.waitSignal(model.dataChanged):
         source.gate.set()
     assert text(model, 42) == "42"
     assert text(model, 49, 1) == "r49"
@@ -72,7 +71,7 @@ def test_scrolling_past_places_does_not_fetch_them_all(hub: JobHub, qtbot: QtBot
     for row in range(0, 10_000, 10):
         text(model, row)
     source.gate.set()
-    qtbot.waitUntil(lambda: text(model, 9_990) == "9,990" and not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: text(model, 9_990) == "9,990" and not hub.busy)
     assert len(source.asked) <= 6
 
 
@@ -80,7 +79,7 @@ def test_at_most_the_given_number_of_pages_is_held(hub: JobHub, qtbot: QtBot) ->
     model, source = TableModel(hub, page_rows=10, max_pages=3), Numbers(1_000)
     model.set_source(source)
     for row in range(0, 200, 10):
-        qtbot.waitUntil(lambda row=row: text(model, row) != PLACEHOLDER, timeout=TIMEOUT)
+        qtbot.waitUntil(lambda row=row: text(model, row) != PLACEHOLDER)
     assert model.pages_held == 3
 
 
@@ -88,10 +87,10 @@ def test_answers_for_an_old_source_are_dropped(hub: JobHub, qtbot: QtBot) -> Non
     model, old = TableModel(hub, page_rows=10), Numbers(30, held=True)
     model.set_source(old)
     text(model, 0)
-    qtbot.waitUntil(lambda: bool(old.asked), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bool(old.asked))
     model.set_source(Numbers(5))
     old.gate.set()
-    qtbot.waitUntil(lambda: text(model, 4) == "4" and not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: text(model, 4) == "4" and not hub.busy)
     assert model.rowCount() == 5
     assert model.pages_held == 1
 
@@ -99,7 +98,7 @@ def test_answers_for_an_old_source_are_dropped(hub: JobHub, qtbot: QtBot) -> Non
 def test_a_page_that_cannot_be_read_says_so_once(hub: JobHub, qtbot: QtBot) -> None:
     model, source = TableModel(hub, page_rows=10), Numbers(30, broken=True)
     model.set_source(source)
-    with qtbot.waitSignal(model.failed, timeout=TIMEOUT) as caught:
+    with qtbot.waitSignal(model.failed) as caught:
         text(model, 0)
     (outcome,) = caught.args
     assert isinstance(outcome, JobFailed)
@@ -114,7 +113,7 @@ def test_the_model_keeps_qt_s_contract(
     model = TableModel(hub, page_rows=10)
     model.set_source(Numbers(25))
     qtmodeltester.check(model)
-    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not hub.busy)
 
 
 def test_a_grid_of_ten_million_rows_asks_for_what_it_shows(
@@ -130,8 +129,8 @@ def test_a_grid_of_ten_million_rows_asks_for_what_it_shows(
         grid.show()
     grid.selectAll()
     grid.scrollToBottom()
-    qtbot.waitUntil(lambda: text(model, 9_999_999) == "9,999,999", timeout=TIMEOUT)
-    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: text(model, 9_999_999) == "9,999,999")
+    qtbot.waitUntil(lambda: not hub.busy)
     assert len(source.asked) < 10
 
 
@@ -178,10 +177,10 @@ def test_a_faulty_cell_is_reported_once_and_shows_nothing(qtbot: QtBot) -> None:
     model = TableModel(hub)
     model.set_source(Faulty())
     text(model, 0)
-    qtbot.waitUntil(lambda: not hub.busy, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: not hub.busy)
     with qtbot.captureExceptions() as caught:
         assert text(model, 0) is None
         assert text(model, 1) is None
     assert len(caught) == 1
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.waitSignal(hub.idle):
         hub.close()

@@ -25,8 +25,7 @@ from dpdesk.ui.widgets import (
     time_left_text,
 )
 from dpdesk.ui.widgets.activity import JobRow, state_text
-
-TIMEOUT = 10_000
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -144,20 +143,20 @@ def test_a_job_has_a_row_whose_cancel_answers_at_once(hub: JobHub, qtbot: QtBot)
         entered.set()
         stopped = threading.Event()
         with token.on_cancel(stopped.set):
-            assert stopped.wait(10)
+            assert stopped.wait(PATIENCE_SECONDS)
         token.check()
         return None
 
     hub.query("Counting classes", work)
-    qtbot.waitUntil(lambda: bool(activity.findChildren(JobRow)), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bool(activity.findChildren(JobRow)))
     (shown,) = activity.findChildren(JobRow)
-    qtbot.waitUntil(lambda: "10 of 40" in shown._text.text(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "10 of 40" in shown._text.text())
     assert shown._bar.value() == 250
     assert activity.count == 1
     shown._button.click()
     assert shown._text.text() == "stopping…"
     assert not shown._button.isEnabled()
-    qtbot.waitUntil(lambda: activity.count == 0 and activity.isHidden(), timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: activity.count == 0 and activity.isHidden())
 
 
 def test_quiet_and_short_jobs_have_no_row(hub: JobHub, qtbot: QtBot) -> None:
@@ -165,7 +164,7 @@ def test_quiet_and_short_jobs_have_no_row(hub: JobHub, qtbot: QtBot) -> None:
     qtbot.addWidget(activity)
     counts: list[int] = []
     activity.countChanged.connect(counts.append)
-    with qtbot.waitSignal(hub.idle, timeout=TIMEOUT):
+    with qtbot.waitSignal(hub.idle):
         hub.query("Page", lambda token, report: None, quiet=True)
         hub.query("Short", lambda token, report: None)
     assert counts == [1, 0]

@@ -10,6 +10,7 @@ from dpdesk.cli import interrupts
 from dpdesk.cli.interrupts import run_cancellable
 from dpdesk.core.errors import Cancelled, InputError
 from dpdesk.core.jobs import CancelToken
+from tests.helpers.waiting import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -19,7 +20,7 @@ def test_a_signal_cancels_the_work(number: signal.Signals) -> None:
         with token.on_cancel(stopped.set):
             os.kill(os.getpid(), number)
             os.kill(os.getpid(), number)
-            assert stopped.wait(30)
+            assert stopped.wait(PATIENCE_SECONDS)
         token.check()
 
     with pytest.raises(Cancelled):
@@ -58,7 +59,7 @@ def test_work_that_does_not_stop_is_left_alone_once_its_traces_are_gone(
 
     def work(token: CancelToken) -> None:
         os.kill(os.getpid(), signal.SIGINT)
-        released.wait(60)
+        released.wait(PATIENCE_SECONDS)
         ended.set()
 
     def abandon() -> bool:
@@ -69,7 +70,7 @@ def test_work_that_does_not_stop_is_left_alone_once_its_traces_are_gone(
         run_cancellable(work, abandon)
     assert asked == [False, False]
     released.set()
-    assert ended.wait(60)
+    assert ended.wait(PATIENCE_SECONDS)
 
 
 def test_work_that_has_put_its_result_in_place_is_waited_for(
@@ -80,7 +81,7 @@ def test_work_that_has_put_its_result_in_place_is_waited_for(
 
     def work(token: CancelToken) -> str:
         os.kill(os.getpid(), signal.SIGINT)
-        assert asked.wait(60)
+        assert asked.wait(PATIENCE_SECONDS)
         return "written"
 
     def abandon() -> bool:
