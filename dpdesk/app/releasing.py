@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import datetime
-import platform
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk import __version__
 from dpdesk.app.checked_aside import checked_rows, failed, warm_checker
+from dpdesk.app.evidence import (
+    environment,
+    found_values,
+    plan_values,
+    recorded_checks,
+    review_page,
+    source_facts,
+)
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
 from dpdesk.app.microdata import changed_columns, described, row_difference, write_rows
 from dpdesk.app.pseudonyms import (
@@ -24,12 +28,10 @@ from dpdesk.app.pseudonyms import (
     linkage_risk,
     notes_of,
 )
-from dpdesk.app.restating import public_page, spoken_names
+from dpdesk.app.restating import public_page
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.labels import Codebook
-from dpdesk.core.language import speaking
-from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
@@ -44,7 +46,6 @@ from dpdesk.io.release_folder import (
     ABOUT,
     CSVW,
     EVIDENCE,
-    FORMAT,
     MANIFEST,
     MICRODATA,
     PRINTED,
@@ -61,15 +62,10 @@ from dpdesk.report.printing import Printer
 if TYPE_CHECKING:
     from dpdesk.app.planning import PreparedRun
     from dpdesk.io.safewrite import PartialKeeper
-    from dpdesk.io.store import DataStore
 
 _STEPS = ("Search", "Write the microdata", "Describe and check the release", "Write the report")
 _FEW_ROWS, _UNIQUE = 20, 0.9
 _Outcome = MethodOutcome | Judged
-_PACKAGES = (
-    *("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter", "reportlab"),
-    *("pyreadstat", "psycopg"),
-)
 
 
 def write_release(
@@ -303,16 +299,10 @@ def _write_internal(
     written: _Written,
     printer: Printer,
 ) -> None:
-    from dpdesk.report.review import ReviewContent, render_review
-
     work.step(3)
     evidence = _evidence(work, outcome, written)
     prepared = work.prepared
-    content = ReviewContent(
-        *(written.manifest, evidence, prepared.method, prepared.given, outcome, written.checks)
-    )
-    with speaking(prepared.plan.language, spoken_names(written.manifest)):
-        page = render_review(content)
+    page = review_page(written.manifest, evidence, prepared.method, prepared.plan.language)
     write_report(build, page, printer, work.token, work.report)
     build.write_internal(EVIDENCE, canonical_json(evidence))
     build.write_internal(SEAL, seal_bytes(build.folder, work.token))
@@ -332,56 +322,30 @@ def write_report(
 
 
 def _evidence(work: _Work, outcome: _Outcome, written: _Written) -> dict[str, object]:
+    from dpdesk.report.review import LINKAGE, recoded_as_json
+
     prepared, manifest = work.prepared, written.manifest
     given = prepared.given
+    quasi = given.with_role(Role.QUASI_IDENTIFIER)
+    node = outcome.result.get("node")
+    recoded = recoded_as_json(outcome.recoding, quasi, node, given.hierarchies)
     return {
-        "format": FORMAT,
-        **{name: manifest[name] for name in ("dpdesk", "created", "title", "method", "guarantee")},
-        "plan_name": prepared.plan_name,
-        "plan": prepared.plan.as_plain(),
-        "parameters": effective_parameters(
-            prepared.method.parameters, given.parameters, prepared.method.parameters
+        **plan_values(
+            *(manifest, prepared.plan, prepared.plan_name),
+            *(prepared.method, given.parameters, given.roles),
         ),
         "source": source_facts(prepared.data),
-        "roles": {name: role.value for name, role in given.roles.items()},
         "hierarchies": {name: hierarchy.rows() for name, hierarchy in given.hierarchies.items()},
         "commitment_key": written.key,
         **({"pseudonyms": written.pseudonyms} if written.pseudonyms else {}),
         "result": {**outcome.result, **outcome.internal},
-        "risk": {**outcome.risk, **({"linkage": written.linkage} if written.linkage else {})},
+        "risk": {**outcome.risk, **({LINKAGE: written.linkage} if written.linkage else {})},
         "utility": dict(outcome.utility),
-        "figures": [
-            {"key": figure.key, "label": figure.label, "value": figure.value, "kind": figure.kind}
-            for figure in outcome.figures
-        ],
-        "checks": [
-            {"claim": check.claim, "status": check.status.value, "found": check.found}
-            for check in written.checks
-        ],
+        **found_values(outcome.figures, outcome.charts, recoded),
+        "checks": recorded_checks(written.checks),
         "notes": [*prepared.notes, *work.notes],
         "environment": environment(),
         "timings": dict(work.clock.seconds),
-    }
-
-
-def source_facts(data: DataStore) -> dict[str, object]:
-    """What the evidence says of the source: name, hash, rows, columns, how it was read."""
-    return {
-        "name": data.name,
-        "sha256": data.sha256,
-        "rows": data.rows,
-        "columns": list(data.columns),
-        "reading": data.reading.as_dict(),
-    }
-
-
-def environment() -> dict[str, object]:
-    """Versions of the program and of what it computes with."""
-    return {
-        "dpdesk": __version__,
-        "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.release()} ({sys.platform})",
-        "packages": {name: metadata.version(name) for name in _PACKAGES},
     }
 
 

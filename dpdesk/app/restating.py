@@ -8,6 +8,7 @@ must be one that leads to this manifest.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -40,10 +41,6 @@ if TYPE_CHECKING:
 
 ABOUT_CLAIM = "about.html says what the manifest and the table say"
 _LARGEST_PAGE = 64 * 1024 * 1024
-OTHER_TEXTS = (
-    "the page was written with other texts than this program's, so its sentences were not "
-    "compared; its bytes are those that the manifest names"
-)
 _TEXTS = ("dpdesk", "created", "title", "method", "commitment")
 _TABLES = ("parameters", "guarantee", "result", "files")
 _KEYS = frozenset(("format", *_TEXTS, *_TABLES, KEY))
@@ -95,7 +92,7 @@ def about_check(
 ) -> ClaimCheck:
     """Whether the page is the one that this manifest and table give. Raises OSError."""
     written = partial(_expected_page, manifest, method, published, token)
-    return page_check(manifest, page_bytes(page), written)
+    return page_check(manifest, about_page(manifest, page_bytes(page)), written)
 
 
 def page_bytes(page: Path) -> bytes:
@@ -103,49 +100,79 @@ def page_bytes(page: Path) -> bytes:
     return page.read_bytes() if page.stat().st_size <= _LARGEST_PAGE else b""
 
 
+@dataclass(frozen=True)
+class StoredPage:
+    """A page as it lies in a release: its claim, its file, its bytes, the hash named for it."""
+
+    claim: str
+    path: str
+    content: bytes
+    sha256: object
+
+
+def about_page(manifest: Mapping[str, object], content: bytes) -> StoredPage:
+    """``about.html`` with the hash that the manifest names. Raises TypeError, KeyError."""
+    listed = as_table(manifest["files"]).get(ABOUT)
+    digest = listed.get("sha256") if isinstance(listed, Mapping) else None
+    return StoredPage(ABOUT_CLAIM, ABOUT, content, digest)
+
+
 def page_check(
-    manifest: Mapping[str, object], content: bytes, written: Callable[[str], bytes | None]
+    manifest: Mapping[str, object], page: StoredPage, written: Callable[[str], bytes | None]
 ) -> ClaimCheck:
     """Whether a page is the one that ``written`` makes in its language.
 
     Other texts than those that the release names word the page in their own way, so one that is not
-    the same byte for byte may be right then: that cannot be told here, and nothing else depends on
-    it. Raises TypeError for a manifest that says of its texts what cannot be read.
+    the same byte for byte may be right then: that cannot be told here, and the page is not checked.
+    It must be a page without anything active in any case. Raises TypeError for a manifest that says
+    of its texts what cannot be read.
     """
+    from dpdesk.report.inert import active_part
     from dpdesk.report.pages import stated_language
 
-    stated = told_texts(manifest)
+    stated, content = told_texts(manifest), page.content
     language = stated_language(content) if stated is None else stated[0]
-    if _hash_of(manifest) != sha256(content).hexdigest():
+
+    def answer(status: CheckStatus, found: str) -> ClaimCheck:
+        return ClaimCheck(page.claim, status, found, page.path)
+
+    if page.sha256 != sha256(content).hexdigest():
         found = "its bytes are not those that the manifest names, or too many"
-        return ClaimCheck(ABOUT_CLAIM, CheckStatus.FAILED, found, ABOUT)
+        return answer(CheckStatus.FAILED, found)
+    active = active_part(content)
+    if active is not None:
+        found = f"the page holds {active}, which no page of this program does"
+        return answer(CheckStatus.FAILED, found)
     try:
         if language not in languages():
-            return ClaimCheck(ABOUT_CLAIM, CheckStatus.NOT_CHECKED, _no_texts(language), ABOUT)
+            return answer(CheckStatus.NOT_CHECKED, _no_texts(manifest, language))
         if content == written(language):
-            return ClaimCheck(ABOUT_CLAIM, CheckStatus.CONFIRMED, "written again, the same", ABOUT)
+            return answer(CheckStatus.CONFIRMED, "written again, the same")
         same = same_texts(manifest)
     except StorageError as error:
         if not error.code.startswith("resources."):
             raise
-        return ClaimCheck(ABOUT_CLAIM, CheckStatus.NOT_CHECKED, _no_texts(language), ABOUT)
+        return answer(CheckStatus.NOT_CHECKED, _no_texts(manifest, language))
     if not same:
-        return ClaimCheck(ABOUT_CLAIM, CheckStatus.NOT_CHECKED, OTHER_TEXTS, ABOUT)
+        return answer(CheckStatus.NOT_CHECKED, other_texts(manifest))
     found = "written again with the same texts, the page is another"
-    return ClaimCheck(ABOUT_CLAIM, CheckStatus.FAILED, found, ABOUT)
+    return answer(CheckStatus.FAILED, found)
 
 
-def _hash_of(manifest: Mapping[str, object]) -> object:
-    """The SHA-256 that the manifest names for the page."""
-    listed = as_table(manifest["files"]).get(ABOUT)
-    return listed.get("sha256") if isinstance(listed, Mapping) else None
+def other_texts(manifest: Mapping[str, object]) -> str:
+    """Why a page was not compared: which version says that it made it."""
+    return (
+        f"made by version {str(manifest.get('dpdesk'))[:60]} with other texts than this program's, "
+        "not compared; its bytes are those that the release names"
+    )
 
 
-def _no_texts(language: str) -> str:
+def _no_texts(manifest: Mapping[str, object], language: str) -> str:
     shown = language[:40]
     return (
-        f"the page is in the language `{shown}`, of which this program has no texts that it can "
-        "read, so its sentences were not compared; its bytes are those that the manifest names"
+        f"made by version {str(manifest.get('dpdesk'))[:60]} in the language `{shown}`, of which "
+        "this program has no texts that it can read, not compared; its bytes are those that the "
+        "release names"
     )
 
 

@@ -7,11 +7,21 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.evidence_checks import (
+    as_recorded,
+    checks_fault,
+    evidence_faults,
+    figures_check,
+    needs_source,
+    outcome_faults,
+    source_faults,
+)
 from dpdesk.app.labelling import label_faults
-from dpdesk.app.microdata import RowsMethod, evidence_fault, settled_checks
+from dpdesk.app.microdata import RowsMethod, described, evidence_fault, settled_checks
+from dpdesk.app.reports import report_checks
 from dpdesk.app.restating import (
-    ABOUT_CLAIM,
     about_check,
+    other_texts,
     plan_fault,
     recorded_hierarchies,
     setting_checks,
@@ -23,7 +33,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
-from dpdesk.engine.method import MethodInput, MicrodataMethod
+from dpdesk.engine.method import Method, MethodInput, MicrodataMethod
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.randomised_method import RandomisedMethod
 from dpdesk.engine.registry import Registry
@@ -51,12 +61,11 @@ _NO_KEY = (
     "a key of the pseudonyms is not on this computer, and without it nobody can tell whether they "
     "are those of the source; all other columns were checked as the other claims say"
 )
-_OTHERS_TEXTS = (
-    "sentences were not compared, for other texts wrote them; that they are genuine can be told by "
-    "a signature over the manifest, or by the program that wrote them."
+_NOT_CHECKED_NOTE = (
+    "what is marked as not checked was not compared with anything; that it is genuine can be told "
+    "by a signature over the manifest, or by the program that wrote it."
 )
 _CLAIMS = "Check the claims"
-_SENTENCES = ("guarantee", "the words of the guarantee", ABOUT_CLAIM)
 _SORTED_METHODS = frozenset({"k-anonymity", "anatomy"})
 _MALFORMED = (
     ValueError,
@@ -104,8 +113,8 @@ def verify_release(
     checker = _Checker(found, registry, token, report)
     claims = checker.claims(source, workspace)
     notes = list(checker.notes)
-    if any(_unworded(check) for check in claims):
-        notes.append(_OTHERS_TEXTS)
+    if any(check.status is CheckStatus.NOT_CHECKED for check in claims):
+        notes.append(_NOT_CHECKED_NOTE)
     if found.internal is None:
         notes.insert(0, UNSEALED)
     return VerifyReport(
@@ -124,6 +133,7 @@ class _Checker:
         self._token = token
         self._report = report
         self.notes: list[str] = []
+        self._figures: ClaimCheck | None = None
 
     def claims(self, source: Path | None, workspace: Workspace | None) -> tuple[ClaimCheck, ...]:
         """All claims with what was found; failed ones are failures of their file too."""
@@ -136,15 +146,29 @@ class _Checker:
             self._fail(MANIFEST, error.sentence)
             return ()
         same = source is not None and self._is_source(source)
+        checks: tuple[ClaimCheck, ...]
         if isinstance(method, PrivateMethod):
-            return self._private(method, manifest)
-        if not isinstance(method, MicrodataMethod | RandomisedMethod):
-            raise TypeError("a method releases rows or tables")
+            checks = self._private(method, manifest, source if same else None, workspace)
+        elif isinstance(method, MicrodataMethod | RandomisedMethod):
+            checks = self._rows(method, manifest, source if same else None, workspace)
+        else:
+            self._fail(MANIFEST, "the method does not say what it releases")
+            return ()
+        return (*checks, *self._internal(method, manifest, checks))
+
+    def _rows(
+        self,
+        method: RowsMethod,
+        manifest: Mapping[str, object],
+        source: Path | None,
+        workspace: Workspace | None,
+    ) -> tuple[ClaimCheck, ...]:
+        """The claims of a release of rows; with ``source``, those that need it are settled."""
         published = self._table(method)
         if published is None:
             return ()
         try:
-            if source is not None and same:
+            if source is not None:
                 checks = self._with_source(method, manifest, published, source, workspace)
             else:
                 checks = method.verify(manifest, published, self._token)
@@ -162,15 +186,30 @@ class _Checker:
         return checks
 
     def _private(
-        self, method: PrivateMethod, manifest: Mapping[str, object]
+        self,
+        method: PrivateMethod,
+        manifest: Mapping[str, object],
+        source: Path | None,
+        workspace: Workspace | None,
     ) -> tuple[ClaimCheck, ...]:
         """The claims of a release with noise."""
-        from dpdesk.app.private.checking import private_claims
+        from dpdesk.app.private.checking import figures_again, private_claims
 
         try:
             checks = private_claims(self._found, method, manifest, self._token)
+            if source is not None and self._found.evidence is not None and not _failed(checks):
+                with ExitStack() as stack:
+                    self._figures = figures_again(
+                        *(self._found.evidence, manifest, method, source),
+                        *(_place(workspace, stack), self._token, self._report),
+                    )
+        except Cancelled:
+            raise
         except InputError as error:
             self._fail(MANIFEST, error.sentence)
+            return ()
+        except DpdeskError as error:
+            self._unread(source, error)
             return ()
         except _MALFORMED as error:
             self._fail(MANIFEST, f"its claims cannot be read ({type(error).__name__})")
@@ -179,6 +218,48 @@ class _Checker:
             if check.status is CheckStatus.FAILED:
                 self._fail(check.path or MANIFEST, f"{check.claim}: {check.found}")
         return checks
+
+    def _internal(
+        self, method: Method, manifest: Mapping[str, object], checks: Sequence[ClaimCheck]
+    ) -> list[ClaimCheck]:
+        """What the internal part says: every key of the evidence, and the report made again."""
+        evidence = self._found.evidence
+        if self._found.internal is None or evidence is None:
+            return []
+        try:
+            complete = same_texts(manifest)
+            spends = isinstance(method, PrivateMethod)
+            for fault in evidence_faults(
+                manifest, evidence, method, spends=spends, complete=complete
+            ):
+                self._fail_evidence(fault)
+            if _failed(checks) or self._found.failures:
+                return []
+            more = [self._figures or needs_source(), as_recorded()]
+            more += report_checks(
+                *(self._found.root, self._found.public, manifest, evidence, method), self._token
+            )
+        except OSError as error:
+            self._found.fail(
+                self._found.root / INTERNAL,
+                f"cannot be read ({error.strerror or type(error).__name__})",
+            )
+            return []
+        except _MALFORMED as error:
+            self._fail_evidence(f"cannot be read ({type(error).__name__})")
+            return []
+        for check in more:
+            if check.status is CheckStatus.FAILED:
+                self._fail_check(check)
+        return more
+
+    def _fail_evidence(self, reason: str) -> None:
+        self._found.fail(self._found.root / INTERNAL / EVIDENCE, reason)
+
+    def _unread(self, source: Path | None, error: DpdeskError) -> None:
+        self._found.failures.append(
+            Failure(str(source), f"could not be read as the evidence says: {error.sentence}")
+        )
 
     def _restated(
         self,
@@ -270,18 +351,14 @@ class _Checker:
         """Claims settled with the source; when its plan cannot be read, those without it."""
         try:
             with ExitStack() as stack:
-                if workspace is None:
-                    from dpdesk.io.workspace import Workspace
-
-                    workspace = Workspace.open()
-                    stack.callback(workspace.close)
+                workspace = _place(workspace, stack)
                 given, data = self._given(method, source, workspace)
                 stack.callback(data.close)
                 checks = settled_checks(method, manifest, published, given, data, self._token)
                 checks = fairly_judged(manifest, checks)
                 if _failed(checks):
                     return checks
-                self._compare_recorded(manifest, checks)
+                self._figures = self._figures_again(method, manifest, given, data, checks)
                 if not isinstance(method, MicrodataMethod):
                     self._compare_evidence(method, manifest, given)
                     return checks
@@ -292,25 +369,27 @@ class _Checker:
         except (Cancelled, UnreadableTableError):
             raise
         except DpdeskError as error:
-            self._found.failures.append(
-                Failure(str(source), f"could not be read as the evidence says: {error.sentence}")
-            )
+            self._unread(source, error)
             return method.verify(manifest, published, self._token)
 
-    def _compare_recorded(
-        self, manifest: Mapping[str, object], checks: Sequence[ClaimCheck]
-    ) -> None:
-        """The checks in the evidence are those made now, where the same texts say them."""
-        found = [
-            {"claim": check.claim, "status": check.status.value, "found": check.found}
-            for check in checks
-        ]
-        evidence = self._found.evidence or {}
-        if same_texts(manifest) and evidence.get("checks") != found:
-            self._found.fail(
-                self._found.root / INTERNAL / EVIDENCE,
-                "`checks` are not those that checking with the source gives",
-            )
+    def _figures_again(
+        self,
+        method: RowsMethod,
+        manifest: Mapping[str, object],
+        given: MethodInput,
+        data: DataStore,
+        checks: Sequence[ClaimCheck],
+    ) -> ClaimCheck | None:
+        """The figures of the evidence against those that the plan gives on the source now."""
+        evidence = self._found.evidence
+        if evidence is None:
+            return None
+        faults = source_faults(evidence, data)
+        if not same_texts(manifest):
+            return figures_check(faults, other_texts(manifest))
+        faults += checks_fault(evidence, checks)
+        outcome = described(method, given, self._token, self._report)
+        return figures_check([*faults, *outcome_faults(evidence, outcome, given)])
 
     def _compare_evidence(
         self, method: RandomisedMethod, manifest: Mapping[str, object], given: MethodInput
@@ -368,9 +447,10 @@ class _Checker:
         facts, where = self._found.facts(), "the plan in the evidence"
         plan = Plan.from_plain(facts.internal_section("plan"), where)
         parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
-        hierarchies = recorded_hierarchies(facts.internal_section("hierarchies"))
+        recorded = recorded_hierarchies(facts.internal_section("hierarchies"))
         spec = replace(plan.source, path=str(source.resolve()))
         data = DataStore.open(spec, source.parent, workspace, self._token, self._report)
+        hierarchies = {name: recorded[name] for name in data.columns if name in recorded}
         roles = method.effective_roles(plan.column_roles(data.columns), parameters)
         linked = plan.linkages(data.columns)
         return MethodInput(data, roles, hierarchies, parameters, linkages=linked), data
@@ -379,13 +459,22 @@ class _Checker:
         self._found.fail(self._found.public / name, reason)
 
     def _fail_check(self, check: ClaimCheck) -> None:
-        name = check.path.removeprefix("public/") or MICRODATA
-        self._fail(name, f"{check.claim}: {check.found}")
+        reason = f"{check.claim}: {check.found}"
+        if check.path.startswith(f"{INTERNAL}/"):
+            self._found.fail(self._found.root / check.path, reason)
+        else:
+            self._fail(check.path.removeprefix("public/") or MICRODATA, reason)
 
 
-def _unworded(check: ClaimCheck) -> bool:
-    """Whether sentences could not be compared, since other texts wrote them."""
-    return check.status is CheckStatus.NOT_CHECKED and check.claim in _SENTENCES
+def _place(workspace: Workspace | None, stack: ExitStack) -> Workspace:
+    """A private workspace; one that is opened here is closed with ``stack``."""
+    if workspace is not None:
+        return workspace
+    from dpdesk.io.workspace import Workspace
+
+    opened = Workspace.open()
+    stack.callback(opened.close)
+    return opened
 
 
 def _failed(checks: Sequence[ClaimCheck]) -> bool:

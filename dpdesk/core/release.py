@@ -66,8 +66,13 @@ class VerifyReport:
             "failures": [
                 {"path": failure.path, "reason": failure.reason} for failure in self.failures
             ],
+            "not_checked": [check.claim for check in self.not_checked()],
             "notes": list(self.notes),
         }
+
+    def not_checked(self) -> tuple[ClaimCheck, ...]:
+        """What was compared with nothing; no checklist counts it as passed."""
+        return tuple(check for check in self.claims if check.status is CheckStatus.NOT_CHECKED)
 
     def confirmed(self) -> tuple[ClaimCheck, ...]:
         """The claims that the files at hand confirm."""

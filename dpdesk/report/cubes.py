@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
+from dpdesk.core.chart_values import charts_from_json
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
-from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
 from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.method import Design
 from dpdesk.engine.private.widths import half_width
 from dpdesk.report.about import settings
 from dpdesk.report.exact import exact_words, played_attack
 from dpdesk.report.pages import figure, render
-from dpdesk.report.review import check_line
+from dpdesk.report.review import check_lines
 from dpdesk.report.words import Line, plain_lines
 
 _MOST_LISTED = 500
@@ -40,13 +39,11 @@ class CuboidLine:
 
 @dataclass(frozen=True)
 class CubeReport:
-    """Everything that the report is made from; ``evidence`` as ``evidence.json`` holds it."""
+    """All that the report is made from: values of the release's own files, nothing else."""
 
     manifest: Mapping[str, object]
     evidence: Mapping[str, object]
     method: Method
-    design: Design
-    checks: tuple[ClaimCheck, ...]
     book: Codebook = NO_BOOK
 
 
@@ -85,7 +82,8 @@ def _rows_by(result: Mapping[str, object]) -> list[str]:
 
 def internal_values(content: CubeReport) -> dict[str, object]:
     """What the page for the reviewer says beyond the public one."""
-    evidence, checks = content.evidence, content.checks
+    evidence, roles = content.evidence, as_table(content.evidence["roles"])
+    columns = map(str, as_list(as_table(evidence["source"])["columns"]))
     return {
         "source": evidence["source"],
         "reading": plain_lines(as_table(as_table(evidence["source"])["reading"])),
@@ -94,13 +92,9 @@ def internal_values(content: CubeReport) -> dict[str, object]:
         "budget": plain_lines(as_table(evidence["budget"])),
         "counting": plain_lines(as_table(as_table(evidence["result"]).get("counting", {}))),
         "attack": played_attack(content.manifest, as_table(evidence["result"])),
-        "roles": [
-            (name, voice().say(str(role))) for name, role in as_table(evidence["roles"]).items()
-        ],
-        "charts": content.design.charts,
-        "checks": tuple(check_line(check) for check in checks),
-        "confirmed": sum(check.status is CheckStatus.CONFIRMED for check in checks),
-        "failed": sum(check.status is CheckStatus.FAILED for check in checks),
+        "roles": [(name, voice().say(str(roles[name]))) for name in columns],
+        "charts": charts_from_json(evidence["charts"]),
+        **check_lines(evidence),
         "files": content.manifest["files"],
         "environment": plain_lines(as_table(evidence["environment"])),
         "timings": plain_lines(as_table(evidence["timings"])),

@@ -7,17 +7,17 @@ from html import escape
 
 from dpdesk.report.page_tree import Node, parse_page
 
-_TAGS = frozenset(
+TAGS = frozenset(
     """section header h1 h2 h3 p ul ol li dl dt dd div span strong code bdi
     table caption thead tbody tr th td figure figcaption details summary
     svg title desc defs pattern g line rect path circle text""".split()  # noqa: SIM905
 )
-_DRAWN = frozenset(
+DRAWN = frozenset(
     """x y x1 y1 x2 y2 cx cy r d width height viewbox patternunits fill stroke stroke-width opacity
     stroke-dasharray text-anchor font-weight font-size font-family style xmlns role
     """.split()  # noqa: SIM905
 )
-_WRITTEN = frozenset({"class", "scope", "id", "aria-labelledby", "lang"})
+WRITTEN = frozenset({"class", "scope", "id", "aria-labelledby", "lang"})
 _SPELT = {"viewbox": "viewBox", "patternunits": "patternUnits"}
 
 
@@ -38,7 +38,7 @@ def _markup(node: Node, prefix: str) -> Iterator[str]:
         if isinstance(child, str):
             yield escape(child, quote=False)
             continue
-        if child.tag not in _TAGS:
+        if child.tag not in TAGS:
             raise ValueError(f"a page holds <{child.tag}>, which cannot be taken over")
         yield f"<{child.tag}{''.join(_attributes(child, prefix))}>"
         yield from _markup(child, prefix)
@@ -47,7 +47,7 @@ def _markup(node: Node, prefix: str) -> Iterator[str]:
 
 def _attributes(node: Node, prefix: str) -> Iterator[str]:
     for name, value in node.attributes.items():
-        if name not in _DRAWN and name not in _WRITTEN:
+        if name not in DRAWN and name not in WRITTEN:
             raise ValueError(f"<{node.tag}> has the attribute `{name}`, which cannot be taken over")
         if name == "id":
             value = f"{prefix}{value}"

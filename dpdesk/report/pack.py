@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpdesk.core.language import voice
 from dpdesk.report.embedding import content_of
-from dpdesk.report.pages import language_of, render
+from dpdesk.report.pages import render
 from dpdesk.report.review import CheckLine
 
 
@@ -59,8 +59,9 @@ class AttackLine:
 
 @dataclass(frozen=True)
 class PackContent:
-    """Everything that a pack is made from; ``report`` is the page ``internal/report.html``.
+    """Everything that a pack is made from; ``report`` is the page of the report, made again.
 
+    Where it is empty, ``report_missing`` says why; ``report_language`` is that of the release.
     ``standing`` says where the review stands, ``faults`` what is wrong with release or review.
     ``release`` is the SHA-256 of the public manifest, ``software`` that of the bill of materials.
     """
@@ -83,6 +84,8 @@ class PackContent:
     components: tuple[tuple[str, str], ...]
     guarantee: Mapping[str, object]
     report: bytes
+    report_missing: str
+    report_language: str
 
 
 def render_pack(content: PackContent) -> bytes:
@@ -93,13 +96,8 @@ def render_pack(content: PackContent) -> bytes:
     from babel import Locale
     from markupsafe import Markup
 
-    inner = Markup(content_of(content.report, "report-"))  # checked tag by tag there
-    written_in = language_of(content.report)
+    page, written_in = content.report, content.report_language
+    inner = Markup(content_of(page, "report-")) if page else ""  # checked tag by tag there
     named = Locale.parse(written_in).get_display_name(voice().language) or written_in
-    values = {
-        "pack": content,
-        "inner": inner,
-        "report_language": written_in,
-        "report_in": named,
-    }
+    values = {"pack": content, "inner": inner, "report_in": named}
     return render("pack.html", {**vars(content), **values})

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dpdesk.core.charts import Figure
+from dpdesk.core.chart_values import charts_from_json
+from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import Method, MethodInput, MethodOutcome
-from dpdesk.engine.randomised_method import Judged
+from dpdesk.core.shapes import as_float, as_list, as_table
+from dpdesk.engine.method import Method
+from dpdesk.engine.randomised_method import RandomisedMethod
 from dpdesk.report.about import pseudonym_words, settings
 from dpdesk.report.pages import figure, render, visible
 from dpdesk.report.words import (
@@ -23,7 +26,10 @@ from dpdesk.report.words import (
     unit_of,
 )
 
+LINKAGE = "linkage"
+"""What pseudonyms show of persons with several rows, in the risk of the evidence."""
 _MOST_VALUES = 200
+_MOST_RAW = 20
 _LOOKS = {
     CheckStatus.CONFIRMED: ("✓", "ok", m("confirmed")),
     CheckStatus.FAILED: ("✕", "fail", m("failed")),
@@ -35,14 +41,14 @@ _LOOKS = {
 
 @dataclass(frozen=True)
 class ReviewContent:
-    """Everything that the report is made from; ``evidence`` as ``evidence.json`` holds it."""
+    """All that the report is made from: values of ``manifest.json`` and ``evidence.json``.
+
+    Nothing else goes into it, so that it can be made again from a release folder and compared.
+    """
 
     manifest: Mapping[str, object]
     evidence: Mapping[str, object]
     method: Method
-    given: MethodInput
-    outcome: MethodOutcome | Judged
-    checks: tuple[ClaimCheck, ...]
 
 
 @dataclass(frozen=True)
@@ -89,48 +95,98 @@ class CheckLine:
 
 
 def render_review(content: ReviewContent) -> bytes:
-    """The page; see :func:`~dpdesk.report.pages.render`."""
-    manifest, evidence, outcome = content.manifest, content.evidence, content.outcome
+    """The page; see :func:`~dpdesk.report.pages.render`.
+
+    Raises TypeError, KeyError, ValueError (ChartValueError) for evidence of another form.
+    """
+    manifest, evidence, method = content.manifest, content.evidence, content.method
+    result, public = as_table(evidence["result"]), as_table(manifest["result"])
+    risk = {key: value for key, value in as_table(evidence["risk"]).items() if key != LINKAGE}
+    source, checks = as_table(evidence["source"]), check_lines(evidence)
     values = {
         "title": manifest["title"] or voice().text("Protected microdata"),
         "manifest": manifest,
         "guarantee": manifest["guarantee"],
-        "method": content.method,
-        "settings": settings(content.method.parameters, _table(evidence, "parameters")),
-        "source": _table(evidence, "source"),
-        "reading": plain_lines(_table(_table(evidence, "source"), "reading")),
+        "method": method,
+        "settings": settings(method.parameters, as_table(evidence["parameters"])),
+        "source": source,
+        "reading": plain_lines(as_table(source["reading"])),
         "plan_name": evidence["plan_name"],
-        "counts": tuple(result_lines(outcome.result)),
-        "metrics": tuple(metric_lines(outcome.result)),
-        "figures": tuple(_figure_line(one) for one in outcome.figures),
-        "charts": outcome.charts,
+        "counts": tuple(result_lines(public)),
+        "metrics": tuple(metric_lines(public)),
+        "figures": tuple(_figure_line(as_table(one)) for one in as_list(evidence["figures"])),
+        "charts": charts_from_json(evidence["charts"]),
         "roles": _roles(content),
-        "mappings": _mappings(content),
-        "risk": plain_lines(_single(outcome.risk)),
-        "risk_compared": compared_lines(outcome.risk),
-        "utility": plain_lines(_single(outcome.utility)),
-        "search": plain_lines(outcome.internal),
-        "checks": tuple(check_line(check) for check in content.checks),
-        "confirmed": sum(c.status is CheckStatus.CONFIRMED for c in content.checks),
-        "failed": sum(c.status is CheckStatus.FAILED for c in content.checks),
+        "mappings": tuple(_mapped(as_table(one)) for one in as_list(evidence["recoded"])),
+        "risk": plain_lines(_single(risk)),
+        "risk_compared": compared_lines(risk),
+        "utility": plain_lines(_single(as_table(evidence["utility"]))),
+        "search": plain_lines({key: result[key] for key in result if key not in public}),
+        **checks,
         "notes": evidence["notes"],
         "files": manifest["files"],
-        "environment": plain_lines(_table(evidence, "environment")),
-        "timings": plain_lines(_table(evidence, "timings")),
+        "environment": plain_lines(as_table(evidence["environment"])),
+        "timings": plain_lines(as_table(evidence["timings"])),
     }
-    drawn = isinstance(outcome, Judged)
+    drawn = isinstance(method, RandomisedMethod)
     return render("report_diverted.html" if drawn else "report.html", values)
 
 
-def _table(values: Mapping[str, object], key: str) -> Mapping[str, object]:
-    value = values.get(key)
-    return value if isinstance(value, Mapping) else {}
+def recoded_as_json(
+    recoding: Recoding | None,
+    quasi: Sequence[str],
+    node: object,
+    hierarchies: Mapping[str, Hierarchy],
+) -> list[dict[str, object]]:
+    """How the values of each quasi-identifier were replaced, as the evidence keeps it.
+
+    At most 200 released values of an attribute are listed, with at most 20 raw values each.
+    """
+    levels = node if isinstance(node, Mapping) else {}
+    found: list[dict[str, object]] = []
+    for name in quasi:
+        pairs = recoding.mapping.get(name) if recoding is not None else None
+        if pairs is None:
+            continue
+        groups: dict[str, list[str]] = {}
+        for raw, released in pairs.items():
+            groups.setdefault(released, []).append(raw)
+        listed = [
+            {"released": released, "raw": raws[:_MOST_RAW], "values": len(raws)}
+            for released, raws in list(groups.items())[:_MOST_VALUES]
+        ]
+        hierarchy = hierarchies.get(name)
+        found.append(
+            {
+                "attribute": name,
+                "level": int(levels.get(name, 0)),
+                "height": hierarchy.height if hierarchy else 1,
+                "groups": listed,
+                "released_values": len(groups),
+            }
+        )
+    return found
 
 
-def _figure_line(given: Figure) -> Line:
-    say = voice().say
-    value = f"{figure(given.value, given.kind)} {unit_of(given.value, given.unit)}".rstrip()
-    return Line(say(given.label), value, say(given.help))
+def check_lines(evidence: Mapping[str, object]) -> dict[str, object]:
+    """The checks that the evidence holds, as a report shows them, with their counts."""
+    checks = [_recorded_check(as_table(one)) for one in as_list(evidence["checks"])]
+    return {
+        "checks": tuple(check_line(check) for check in checks),
+        "confirmed": sum(check.status is CheckStatus.CONFIRMED for check in checks),
+        "failed": sum(check.status is CheckStatus.FAILED for check in checks),
+    }
+
+
+def _recorded_check(raw: Mapping[str, object]) -> ClaimCheck:
+    status = CheckStatus(raw["status"])
+    return ClaimCheck(str(raw["claim"]), status, str(raw["found"]), label=str(raw["label"]))
+
+
+def _figure_line(given: Mapping[str, object]) -> Line:
+    say, number, kind = voice().say, as_float(given["value"]), str(given["kind"])
+    value = f"{figure(number, kind)} {unit_of(number, str(given['unit']))}".rstrip()
+    return Line(say(str(given["label"])), value, say(str(given["help"])))
 
 
 def _single(table: Mapping[str, object]) -> dict[str, object]:
@@ -138,12 +194,13 @@ def _single(table: Mapping[str, object]) -> dict[str, object]:
 
 
 def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
-    outcome = content.outcome
-    node = outcome.result.get("node")
+    manifest, method, roles = content.manifest, content.method, as_table(content.evidence["roles"])
+    node = as_table(manifest["result"]).get("node")
     levels = node if isinstance(node, Mapping) else {}
-    drawn = outcome.drawn if isinstance(outcome, Judged) else frozenset()
+    drawn = method.drawn_columns(manifest) if isinstance(method, RandomisedMethod) else frozenset()
     lines = []
-    for name, role in content.given.roles.items():
+    for name in map(str, as_list(as_table(content.evidence["source"])["columns"])):
+        role = Role(roles[name])
         if role is Role.IDENTIFIER:
             fate = voice().text("not released")
         elif role is Role.PSEUDONYM:
@@ -158,28 +215,17 @@ def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
     return tuple(lines)
 
 
-def _mappings(content: ReviewContent) -> tuple[Mapped, ...]:
-    node = content.outcome.result.get("node")
-    levels = node if isinstance(node, Mapping) else {}
-    found = []
-    for name in content.given.with_role(Role.QUASI_IDENTIFIER):
-        recoding = content.outcome.recoding
-        pairs = recoding.mapping.get(name) if recoding is not None else None
-        hierarchy = content.given.hierarchies.get(name)
-        if pairs is None:
-            continue
-        groups: dict[str, list[str]] = {}
-        for raw, released in pairs.items():
-            groups.setdefault(released, []).append(raw)
-        level, height = int(levels.get(name, 0)), hierarchy.height if hierarchy else 1
-        lines = [(released, *_raw_text(raws)) for released, raws in groups.items()]
-        found.append(Mapped(name, level, height, tuple(lines[:_MOST_VALUES]), len(lines)))
-    return tuple(found)
-
-
-def _raw_text(values: list[str]) -> tuple[str, int]:
-    shown = ", ".join(visible(value) for value in values[:20])
-    return (f"{shown}, …" if len(values) > 20 else shown), len(values)
+def _mapped(raw: Mapping[str, object]) -> Mapped:
+    groups = []
+    for item in map(as_table, as_list(raw["groups"])):
+        values, count = [str(text) for text in as_list(item["raw"])], int(as_float(item["values"]))
+        shown = ", ".join(visible(value) for value in values)
+        shown = f"{shown}, …" if count > len(values) else shown
+        groups.append((str(item["released"]), shown, count))
+    level, height, count = (
+        int(as_float(raw[key])) for key in ("level", "height", "released_values")
+    )
+    return Mapped(str(raw["attribute"]), level, height, tuple(groups), count)
 
 
 def check_line(check: ClaimCheck) -> CheckLine:

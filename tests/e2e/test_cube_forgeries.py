@@ -17,7 +17,15 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
 from tests.helpers.cubes import people, release, write_plan, write_register
-from tests.helpers.forging import canonical, check_found, forged, manifest_of, seal_again
+from tests.helpers.forging import (
+    OTHER_PAGE,
+    PAGES,
+    canonical,
+    check_found,
+    forged,
+    manifest_of,
+    seal_again,
+)
 
 PLANS: dict[str, dict[str, Any]] = {
     "counts": {},
@@ -341,7 +349,7 @@ def test_words_of_other_texts_are_not_checked_and_the_numbers_are(
 ) -> None:
     folder = Path(shutil.copytree(genuine["counts"], tmp_path / "made" / "release"))
     said: Said = manifest_of(folder)
-    (folder / "public/about.html").write_bytes(b"<p>In other words.</p>")
+    (folder / "public/about.html").write_bytes(OTHER_PAGE)
     said["guarantee"]["claim"] = "In other words."
     said["texts"] = texts
     if texts is None:
@@ -350,7 +358,7 @@ def test_words_of_other_texts_are_not_checked_and_the_numbers_are(
     found = verify_release(folder, context.registry, CancelToken(), silent)
     assert found.ok
     unchecked = [c.claim for c in found.claims if c.status is CheckStatus.NOT_CHECKED]
-    assert unchecked == ["guarantee", "about.html says what the manifest and the table say"]
+    assert unchecked == ["guarantee", *PAGES]
     assert "a signature over the manifest" in found.notes[-1]
     said["guarantee"]["parameters"]["epsilon"] = 0.001
     seal_again(folder, said)

@@ -11,6 +11,7 @@ from pypdf import PdfReader
 
 from dpdesk.core.language import listening
 from dpdesk.report.page_tree import parse_page
+from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, approve, people, write_plan
 
 
@@ -99,17 +100,27 @@ def test_what_is_wrong_stands_on_the_first_page(author: Person, tmp_path: Path) 
     assert "not to be relied on" in words
 
 
-def test_a_report_with_anything_active_is_not_taken_over(author: Person, tmp_path: Path) -> None:
+def test_a_pack_shows_no_report_but_the_one_that_the_files_give(
+    author: Person, tmp_path: Path
+) -> None:
     forger = author.copied(tmp_path / "forger")
-    report = forger.folder / "internal/report.html"
-    text = report.read_text("utf-8")
-    report.write_text(text.replace("<main>", "<main><script>alert(1)</script>"), "utf-8")
-    said = forger.run("review", "pack", "release", "--out", tmp_path / "pack.html")
-    assert said.code == 1
-    assert "is no report that DPDesk wrote" in said.last
-    assert not (tmp_path / "pack.html").exists()
-    report.write_text(text.replace("<h2", '<h2 onclick="alert(1)"', 1), "utf-8")
-    assert forger.run("review", "pack", "release", "--out", tmp_path / "pack.html").code == 1
+    page = forger.folder / "internal/report.html"
+    text = page.read_text("utf-8")
+    for number, forged in enumerate(
+        (
+            text.replace("<main>", "<main><script>alert(1)</script>"),
+            text.replace("<main>", "<main><p>A match is right with a chance of 1 in 1,000.</p>"),
+        )
+    ):
+        page.write_text(forged, "utf-8")
+        seal_again(forger.folder, manifest_of(forger.folder))
+        pack = tmp_path / f"pack {number}.html"
+        forger.does("review", "pack", "release", "--out", pack)
+        words = words_of(pack)
+        assert "1 in 1,000" not in words
+        assert "alert(1)" not in words
+        assert "internal/report.html: report.html says what the manifest" in words
+        assert "The report is not part of this pack: checking the release failed." in words
 
 
 @pytest.mark.parametrize(
@@ -218,5 +229,5 @@ def test_a_pack_of_a_signed_release_can_be_had_in_german(author: Person, tmp_pat
     root = next(parse_page(pack.read_bytes()).all("html"))
     assert root.attributes["lang"] == "de"
     assert "en" in [n.attributes.get("lang") for n in root.all("div")]
-    told = "Der Bericht folgt so, wie er mit der Veröffentlichung geschrieben wurde: auf Englisch."
+    told = "Der Bericht folgt in der Sprache der Veröffentlichung: Englisch."
     assert told in words

@@ -18,7 +18,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.published import CheckStatus
 from dpdesk.core.release import VerifyReport
 from tests.helpers import releases as town
-from tests.helpers.forging import canonical, manifest_of, seal_again
+from tests.helpers.forging import canonical, manifest_of, report_again, seal_again
 
 Forge = Callable[[dict[str, Any]], object]
 
@@ -213,8 +213,12 @@ def test_with_the_source_checks_that_were_never_made_are_found(
     evidence = json.loads(path.read_text("utf-8"))
     evidence["checks"][0]["found"] = "counted by somebody"
     path.write_bytes(canonical(evidence))
+    report_again(copy, context.registry)
     seal_again(copy, manifest_of(copy))
-    assert check(copy, context).ok
+    found = check(copy, context)
+    assert found.ok
+    statuses = {each.claim: each.status for each in found.claims}
+    assert statuses["figures of the evidence are those of the source"] is CheckStatus.NEEDS_SOURCE
     assert "`checks` are not those" in reasons(check(copy, context, plan.parent / town.SOURCE))
 
 

@@ -10,10 +10,33 @@ from pathlib import Path
 from typing import Any
 
 from dpdesk.app.private.pages import public_page
+from dpdesk.app.reports import made_again
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.method import Method
 from dpdesk.engine.registry import Registry
+from dpdesk.report.printing import Printer
+
+OTHER_PAGE = b"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>words</title></head>
+<body><main><p>other words</p></main></body>
+</html>
+"""
+"""A page with nothing active in it that no program of ours wrote."""
+PAGES = (
+    "about.html says what the manifest and the table say",
+    "report.html says what the manifest and the evidence say",
+    "report.pdf is report.html, printed",
+)
+"""Claims on pages, in the order in which they are checked."""
+
+
+RECORDED = (
+    "figures of the evidence are those of the source",
+    "notes, times and environment in the evidence",
+)
+"""Claims on the evidence that stay open without the source."""
 
 
 def canonical(value: object) -> bytes:
@@ -41,6 +64,18 @@ def seal_again(release: Path, manifest: dict[str, object]) -> None:
     seal = {"format": 1, "files": sealed, "self": ""}
     seal["self"] = hashlib.sha256(canonical(seal)).hexdigest()
     (release / "internal/seal.json").write_bytes(canonical(seal))
+
+
+def report_again(release: Path, registry: Registry) -> None:
+    """The report that the changed files give, as a page and printed."""
+    manifest = manifest_of(release)
+    evidence = json.loads((release / "internal/evidence.json").read_text("utf-8"))
+    method = registry.get(str(manifest["method"]), "the forger")
+    page = made_again(release / "public", manifest, evidence, method, "en")
+    assert page is not None, "the files give no report"
+    (release / "internal/report.html").write_bytes(page)
+    with Printer() as printer:
+        (release / "internal/report.pdf").write_bytes(printer.pdf(page, CancelToken()))
 
 
 def forged(

@@ -181,7 +181,7 @@ def test_what_other_texts_wrote_is_said_to_be_not_checked() -> None:
     report = VerifyReport(True, (CONFIRMED, unchecked), (), (), True)
     rows = checks.check_rows(facts(), report, None)
     assert rows[-1].mark == "? not checked"
-    assert rows[-1].word == "not checked: written with other texts"
+    assert rows[-1].word == "not checked: compared with nothing"
     sentence = checks.verdict(report, rows).sentence
     assert sentence.endswith("Not checked, for this program has other texts: 1.")
 

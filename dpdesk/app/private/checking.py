@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from dpdesk.app.evidence import found_values
+from dpdesk.app.evidence_checks import checks_fault, figures_check, same_values, source_faults
 from dpdesk.app.private.labelling import dimension_faults, read_dimension_labels
 from dpdesk.app.private.pages import public_page, read_tables
 from dpdesk.app.private.preparing import builders
 from dpdesk.app.restating import (
+    about_page,
+    other_texts,
     page_bytes,
     page_check,
     plan_fault,
     recorded_hierarchies,
     setting_checks,
 )
-from dpdesk.app.texts import fairly_judged
+from dpdesk.app.texts import fairly_judged, same_texts
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
@@ -26,8 +34,14 @@ from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file
-from dpdesk.io.release_folder import ABOUT, EVIDENCE, MANIFEST, VARIABLES
+from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST, VARIABLES
 
+if TYPE_CHECKING:
+    from dpdesk.io.workspace import Workspace
+
+_OTHER_PLAN = (
+    "planning again found another choice of tables with noise, so the charts were not compared"
+)
 _NO_TABLES = frozenset((ABOUT, VARIABLES))
 
 
@@ -46,18 +60,74 @@ def private_claims(
         return ()
     for wrong in dimension_faults(found.public, manifest):
         found.fail(found.public / VARIABLES, wrong)
-    checks = list(fairly_judged(manifest, method.verify(manifest, published, token)))
+    claimed = method.verify(manifest, published, token)
+    checks = list(fairly_judged(manifest, claimed))
     checks += setting_checks(manifest, method)
     evidence = found.evidence
     if evidence is not None:
         fault = plan_fault(manifest, evidence, method)
-        if fault is not None and found.internal is not None:
-            found.fail(found.internal / EVIDENCE, fault)
+        faults = [] if fault is None else [fault]
+        if same_texts(manifest):
+            faults += checks_fault(evidence, claimed)
+        faults += _empty_faults(evidence)
+        for each in faults:
+            found.fail(found.root / INTERNAL / EVIDENCE, each)
     if not any(check.status is CheckStatus.FAILED for check in checks):
         checks += method.verify_declared(manifest, _given(evidence, method))
     if not any(check.status is CheckStatus.FAILED for check in checks):
         checks += _page(found, method, manifest)
     return tuple(checks)
+
+
+def _empty_faults(evidence: Mapping[str, object]) -> list[str]:
+    """What a release with noise says nothing of, because the data must not be judged for it."""
+    return [
+        f"`{key}` is not empty"
+        for key in ("risk", "utility", "figures", "recoded")
+        if evidence.get(key)
+    ]
+
+
+def figures_again(
+    evidence: Mapping[str, object],
+    manifest: Mapping[str, object],
+    method: PrivateMethod,
+    source: Path,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> ClaimCheck:
+    """The figures of the evidence against those of the source and of a design made again.
+
+    Nothing is drawn. Raises what a malformed manifest raises, InputError, StorageError, Cancelled.
+    """
+    from dpdesk.io.store import DataStore
+
+    given = _given(evidence, method)
+    assert given is not None
+    plan = Plan.from_plain(as_table(evidence["plan"]), given.where)
+    spec = replace(plan.source, path=str(source.resolve()))
+    with closing(DataStore.open(spec, source.parent, workspace, token, report)) as data:
+        faults = source_faults(evidence, data)
+        if faults or not same_texts(manifest):
+            return figures_check(faults, other_texts(manifest))
+        design = method.design(given, token, report)
+        if not same_values(design.result, manifest["result"]):
+            return figures_check([], _OTHER_PLAN)
+        whole = as_table(evidence["result"])
+        facts = design.facts(data, token)
+        faults += [
+            f"`result, {key}` is not what the source gives"
+            for key, value in facts.items()
+            if not same_values(whole.get(key), value)
+        ]
+        again = found_values((), design.charts, ())
+        faults += [
+            f"`{key}` is not what the plan gives"
+            for key, value in again.items()
+            if not same_values(evidence.get(key), value)
+        ]
+    return figures_check(faults)
 
 
 def _given(evidence: Mapping[str, object] | None, method: PrivateMethod) -> PrivateInput | None:
@@ -134,4 +204,4 @@ def _page(
     def written(language: str) -> bytes:
         return public_page(manifest, method, language, book)
 
-    return [page_check(manifest, content, written)]
+    return [page_check(manifest, about_page(manifest, content), written)]

@@ -10,31 +10,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.checked_aside import checked_tables, failed, warm_checker
+from dpdesk.app.evidence import (
+    environment,
+    found_values,
+    plan_values,
+    recorded_checks,
+    review_page,
+    source_facts,
+)
 from dpdesk.app.labelling import variables_as_json
 from dpdesk.app.ledgers import LedgerDesk, open_ledger
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
 from dpdesk.app.private.labelling import asks_labels, dimension_labels
 from dpdesk.app.private.pages import public_page
 from dpdesk.app.private.preparing import PreparedDesign, hierarchies_of
-from dpdesk.app.releasing import (
-    Clock,
-    environment,
-    read_back,
-    source_facts,
-    write_report,
-)
-from dpdesk.app.restating import spoken_names
+from dpdesk.app.releasing import Clock, read_back, write_report
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
-from dpdesk.core.language import speaking
-from dpdesk.core.parameters import effective_parameters
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.release_folder import (
     ABOUT,
     EVIDENCE,
-    FORMAT,
     MANIFEST,
     SEAL,
     VARIABLES,
@@ -197,15 +195,10 @@ class _Work:
         desk: LedgerDesk,
     ) -> None:
         """Evidence, report and seal."""
-        from dpdesk.report import cubes, graphs
-
         self._step(4)
+        prepared = self.prepared
         evidence = self._evidence(manifest, key, checks, debit, desk)
-        method, design = self.prepared.method, self.prepared.design
-        content = cubes.CubeReport(manifest, evidence, method, design, checks, self.book)
-        render = graphs.render_report if method.id == graphs.METHOD else cubes.render_report
-        with speaking(self.prepared.plan.language, spoken_names(manifest)):
-            page = render(content)
+        page = review_page(manifest, evidence, prepared.method, prepared.plan.language, self.book)
         write_report(self.build, page, self.printer, self.token, self.report)
         self.build.write_internal(EVIDENCE, canonical_json(evidence))
         self.build.write_internal(SEAL, seal_bytes(self.build.folder, self.token))
@@ -219,27 +212,21 @@ class _Work:
         desk: LedgerDesk,
     ) -> dict[str, object]:
         prepared = self.prepared
-        given, parameters = prepared.given, prepared.method.parameters
-        copied = ("dpdesk", "created", "title", "method", "guarantee")
+        given, design = prepared.given, prepared.design
         return {
-            "format": FORMAT,
-            **{name: manifest[name] for name in copied},
-            "plan_name": prepared.plan_name,
-            "plan": prepared.plan.as_plain(),
-            "parameters": effective_parameters(parameters, given.parameters, parameters),
+            **plan_values(
+                *(manifest, prepared.plan, prepared.plan_name),
+                *(prepared.method, given.parameters, given.roles),
+            ),
             "source": source_facts(prepared.data),
-            "roles": {name: role.value for name, role in given.roles.items()},
             "hierarchies": hierarchies_of(given),
             "commitment_key": key,
-            "result": {**prepared.design.result, **self.internal},
+            "result": {**design.result, **self.internal},
             "budget": desk.paid(debit),
             "risk": {},
             "utility": {},
-            "figures": [],
-            "checks": [
-                {"claim": check.claim, "status": check.status.value, "found": check.found}
-                for check in checks
-            ],
+            **found_values((), design.charts, ()),
+            "checks": recorded_checks(checks),
             "notes": list(prepared.notes),
             "environment": environment(),
             "timings": dict(self.clock.seconds),

@@ -12,9 +12,9 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.recording import enter
 from dpdesk.app.restating import spoken_names
 from dpdesk.app.review.looking import ReviewPicture, is_whole, look, signed_report
-from dpdesk.core.errors import DpdeskError, InputError, RefusedError
+from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.language import languages, speaking, voice
+from dpdesk.core.language import ENGLISH, languages, speaking, voice
 
 if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseFacts
@@ -38,10 +38,11 @@ def write_pack(
 ) -> Path:
     """Write the pack of a release folder to a new file, ``.html`` or ``.pdf`` by its name.
 
-    Its language is that of the report when none is given. What is wrong with release or review
-    stands on its first page. Raises InputError ``pack.kind``, ``pack.exists``, ``pack.language``,
-    ``pack.not-whole`` (a public part alone), RefusedError ``pack.report`` when the report is not
-    one that DPDesk made, StorageError, Cancelled.
+    Its language is that of the release when none is given. What is wrong with release or review
+    stands on its first page. The report in it is made again from files that were checked; where
+    that cannot be, the pack holds none and says why. Raises InputError ``pack.kind``,
+    ``pack.exists``, ``pack.language``, ``pack.not-whole`` (a public part alone), StorageError,
+    Cancelled.
     """
     from dpdesk.io.safewrite import replacing, write_new
 
@@ -119,25 +120,41 @@ def _page(
     context: AppContext, picture: ReviewPicture, folder: Path, token: CancelToken, language: str
 ) -> bytes:
     from dpdesk.report.pack import render_pack
-    from dpdesk.report.pages import language_of
 
-    report, name = _report_and_name(folder, token)
-    names = spoken_names(picture.checked.facts.release.manifest)
-    try:
-        with speaking(language or language_of(report), names):
-            return render_pack(_content(context, picture, report, name, token))
-    except (ValueError, UnicodeDecodeError) as error:
-        raise RefusedError(
-            "pack.report",
-            f"{folder / 'internal' / 'report.html'}: is no report that DPDesk wrote: {error}.",
-            hint="Take the release from a copy that verifies.",
-        ) from error
+    facts = picture.checked.facts.release
+    said = _stated_language(facts)
+    report, missing = _report(context, picture, said)
+    name = _manifest_sha256(folder, token)
+    with speaking(language or said, spoken_names(facts.manifest)):
+        return render_pack(_content(context, picture, (report, missing, said), name, token))
+
+
+def _stated_language(facts: ReleaseFacts) -> str:
+    """The language of a release's pages; English where it names none that there is."""
+    stated = facts.section("texts").get("language")
+    return stated if isinstance(stated, str) and stated in languages() else ENGLISH
+
+
+def _report(context: AppContext, picture: ReviewPicture, language: str) -> tuple[bytes, str]:
+    """The report made again, where verifying found it to be the stored one; else why not."""
+    from dpdesk.app.reports import REPORT_CLAIM, made_again
+    from dpdesk.core.published import CheckStatus
+
+    verified, facts = picture.verified, picture.checked.facts.release
+    check = next((one for one in verified.claims if one.claim == REPORT_CLAIM), None)
+    if check is None or verified.failures:
+        return b"", "checking the release failed"
+    if check.status is not CheckStatus.CONFIRMED:
+        return b"", check.found
+    method = context.registry.get(facts.method, "the manifest")
+    page = made_again(facts.public, facts.manifest, facts.evidence, method, language)
+    return (page, "") if page is not None else (b"", "the evidence cannot be read")
 
 
 def _content(
     context: AppContext,
     picture: ReviewPicture,
-    report: bytes,
+    report: tuple[bytes, str, str],
     name: str,
     token: CancelToken,
 ) -> PackContent:
@@ -169,18 +186,19 @@ def _content(
         software=bill_sha256(),
         components=tuple((name, version) for name, version, _ in components()),
         guarantee={"claim": str(facts.section("guarantee").get("claim", ""))},
-        report=report,
+        report=report[0],
+        report_missing=report[1],
+        report_language=report[2],
     )
 
 
-def _report_and_name(folder: Path, token: CancelToken) -> tuple[bytes, str]:
-    """The page of the report, and the SHA-256 of the manifest. Raises InputError."""
-    from dpdesk.io.release_folder import INTERNAL, MANIFEST, PUBLIC, REPORT
+def _manifest_sha256(folder: Path, token: CancelToken) -> str:
+    """The SHA-256 of the manifest. Raises InputError."""
+    from dpdesk.io.release_folder import MANIFEST, PUBLIC
     from dpdesk.io.safewrite import hash_file
 
     try:
-        page = (folder / INTERNAL / REPORT).read_bytes()
-        return page, hash_file(folder / PUBLIC / MANIFEST, token)[0]
+        return hash_file(folder / PUBLIC / MANIFEST, token)[0]
     except OSError as error:
         raise InputError(
             "pack.not-whole", f"{folder}: {error.strerror or error} ({error.filename})."

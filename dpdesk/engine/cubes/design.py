@@ -99,18 +99,12 @@ class CubeDesign(Design):
         """See :meth:`Design.measure`."""
         self.check_paid(debit)
         values: list[NDArray[np.int64]] = []
-        internal: dict[str, object] = {}
-        domain, cluster, most = self.declared, self.cluster, self.settings.rows_per_person
-        rows = [
-            place_rows(source, domain, channel.measure, cluster, most, token, self.counted)
-            for channel in self.channels
-        ]
+        rows = self._placed(source, token)
         token.check()
         debit.redeem()
         exact = counted_exactly(self.settings.part, rows[0], token)
         total, done = len(self.channels) * len(self.plan.sources), 0
         for channel, placed in zip(self.channels, rows, strict=True):
-            internal[channel.measure.name] = dict(placed.facts)
             for number, noise_source in enumerate(self.plan.sources):
                 counted = placed.totals(members(noise_source.cuboid), token)
                 if noise_source.residual:
@@ -118,8 +112,28 @@ class CubeDesign(Design):
                 values.append(counted + channel.noise(number, counted.shape, randomness, token))
                 done += 1
                 report(StepProgress(_DRAW, done, total, "tables"))
-        facts = {"counting": internal, **self._attack(exact, rows[0], token)}
-        return Measured(NoisyTables(tuple(values), exact), facts)
+        return Measured(NoisyTables(tuple(values), exact), self._facts(exact, rows, token))
+
+    def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
+        """See :meth:`Design.facts`."""
+        rows = self._placed(source, token)
+        return self._facts(counted_exactly(self.settings.part, rows[0], token), rows, token)
+
+    def _placed(self, source: FrequencySource, token: CancelToken) -> list[PlacedRows]:
+        domain, cluster, most = self.declared, self.cluster, self.settings.rows_per_person
+        return [
+            place_rows(source, domain, channel.measure, cluster, most, token, self.counted)
+            for channel in self.channels
+        ]
+
+    def _facts(
+        self, exact: ExactTables, rows: Sequence[PlacedRows], token: CancelToken
+    ) -> dict[str, object]:
+        counting = {
+            channel.measure.name: dict(placed.facts)
+            for channel, placed in zip(self.channels, rows, strict=True)
+        }
+        return {"counting": counting, **self._attack(exact, rows[0], token)}
 
     def _attack(
         self, exact: ExactTables, rows: PlacedRows, token: CancelToken

@@ -20,14 +20,14 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Note, Report
-from dpdesk.engine.graphs.counting import counted_graph
+from dpdesk.engine.graphs.counting import CountedGraph, counted_graph
 from dpdesk.engine.graphs.errors import nominal_variance, table_errors
 from dpdesk.engine.graphs.known import KnownDegrees
 from dpdesk.engine.graphs.settings import LEAST_NODES, MOST_NODES, GraphSettings
 from dpdesk.engine.graphs.tables import GraphTable, TableError, graph_tables, published_tables
 from dpdesk.engine.graphs.words import graph_guarantee, graph_notes, outside_words
 from dpdesk.engine.noise.randomness import RandomSource
-from dpdesk.engine.private.counting import place_rows
+from dpdesk.engine.private.counting import PlacedRows, place_rows
 from dpdesk.engine.private.declared import DeclaredDomain, declare, made_beside_data
 from dpdesk.engine.private.kinds import Noise, sampler, stated_variance
 from dpdesk.engine.private.measures import Measure
@@ -124,15 +124,24 @@ class GraphDesign(Design):
     ) -> Measured:
         """See :meth:`Design.measure`."""
         self.check_paid(debit)
-        most = self.settings.rows_per_person
-        rows = place_rows(source, self.declared, Measure(COUNT), self.cluster, most, token)
-        graph = counted_graph(rows.totals((0, 1), token), self.settings.directed)
+        rows, graph = self._counted(source, token)
         token.check()
         debit.redeem()
         edges = graph.edges
         values = edges + self.noise.sampler.draw(len(edges), randomness, token)
-        facts = {"edges": {**rows.facts, **graph.facts}}
-        return Measured(NoisyTables((values,), self._exact(graph.matrix)), {"counting": facts})
+        exact = self._exact(graph.matrix)
+        return Measured(NoisyTables((values,), exact), _facts(rows, graph))
+
+    def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
+        """See :meth:`Design.facts`."""
+        return _facts(*self._counted(source, token))
+
+    def _counted(
+        self, source: FrequencySource, token: CancelToken
+    ) -> tuple[PlacedRows, CountedGraph]:
+        most = self.settings.rows_per_person
+        rows = place_rows(source, self.declared, Measure(COUNT), self.cluster, most, token)
+        return rows, counted_graph(rows.totals((0, 1), token), self.settings.directed)
 
     def _exact(self, matrix: NDArray[np.int64]) -> ExactTables:
         """The true degrees of the nodes whose degrees are exact, and the number of edges."""
@@ -154,6 +163,10 @@ class GraphDesign(Design):
         exact = noisy.exact.values
         given = (exact.get(FIRST), exact.get(SECOND), exact.get(TOTAL))
         return published_tables(self.tables, self.released, noisy.values[0], given)
+
+
+def _facts(rows: PlacedRows, graph: CountedGraph) -> dict[str, object]:
+    return {"counting": {"edges": {**rows.facts, **graph.facts}}}
 
 
 def design_graph(given: PrivateInput, token: CancelToken) -> GraphDesign:

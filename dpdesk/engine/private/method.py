@@ -171,6 +171,13 @@ class Design(ABC):
         when it paid for less than this design costs, Cancelled.
         """
 
+    def facts(self, source: FrequencySource, token: CancelToken) -> Mapping[str, object]:
+        """The facts on the data that :meth:`measure` notes and that can be counted again.
+
+        JSON values, by the key of the internal result; nothing is drawn. Raises Cancelled.
+        """
+        return {}
+
     @abstractmethod
     def process(
         self, noisy: NoisyTables, token: CancelToken, report: Report

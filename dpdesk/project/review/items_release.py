@@ -29,6 +29,15 @@ def _verified(case: Case) -> Answer:
         text = f"Checking the release failed: {found}."
         return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
     confirmed = f"{len(report.confirmed()):,} of {counted(len(report.claims), 'claim')}"
+    unlike = report.not_checked()
+    if unlike:
+        text = (
+            f"{confirmed} are confirmed, but {listed([check.claim for check in unlike])} "
+            "could not be compared with anything."
+        )
+        accepted = case.policy.accept_not_compared
+        advice = "Make the release again with this version, or say why it may stand as it is."
+        return Answer(Status.REVIEW if accepted else Status.FAIL, text, Basis.FILES, advice)
     if not report.sealed:
         text = f"{confirmed} are confirmed, but the manifest is not sealed: the internal part "
         text += "is not at hand."

@@ -200,7 +200,14 @@ _TOP: tuple[Parameter, ...] = (
         "Check with the source",
         "The table has to be made again from the source on the computer that checks it.",
     ),
+    FlagParameter(
+        "accept_not_compared",
+        "Pages that were not compared",
+        "Pages and sentences of another version, which cannot be made again and compared, ask for "
+        "a person instead of failing.",
+    ),
 )
+_FLAGS = ("require_proven_optimal", "require_source_verification", "accept_not_compared")
 _COLUMNS: tuple[Parameter, ...] = (
     TextListParameter("forbidden", "Forbidden columns", "Names that no published column has."),
     TextListParameter("required", "Required columns", "Names that the published table has."),
@@ -232,6 +239,7 @@ class Policy:
     modes: tuple[Mode, ...] = MODES
     require_proven_optimal: bool = False
     require_source_verification: bool = False
+    accept_not_compared: bool = False
     sign_offs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
@@ -260,6 +268,7 @@ class Policy:
             modes=_modes(modes["allowed"], where),
             require_proven_optimal=top["require_proven_optimal"] is True,
             require_source_verification=top["require_source_verification"] is True,
+            accept_not_compared=top["accept_not_compared"] is True,
             sign_offs=MappingProxyType(_sign_offs(_table(raw, "sign_offs", where), where)),
         )
 
@@ -271,7 +280,7 @@ class Policy:
         plain["reviewers"] = self.reviewers
         if self.methods is not None:
             plain["methods"] = list(self.methods)
-        for key in ("require_proven_optimal", "require_source_verification"):
+        for key in _FLAGS:
             if getattr(self, key):
                 plain[key] = True
         if self.limits:

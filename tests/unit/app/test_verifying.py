@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dpdesk import __version__
 from dpdesk.app import restating
 from dpdesk.app.context import AppContext
 from dpdesk.app.texts import stated_texts, texts_fingerprint
@@ -21,6 +22,7 @@ from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError
 from tests.helpers import releases as town
+from tests.helpers.forging import OTHER_PAGE, PAGES
 
 
 @pytest.fixture(scope="module")
@@ -154,18 +156,48 @@ def status_and_words(report: VerifyReport, claim: str = ABOUT) -> tuple[CheckSta
 def test_a_page_of_other_texts_is_not_checked_and_all_else_is(
     made: Path, context: AppContext, tmp_path: Path, texts: object
 ) -> None:
-    release = with_texts(made, tmp_path / "other", texts, b"<p>other words</p>")
+    release = with_texts(made, tmp_path / "other", texts, OTHER_PAGE)
     report = verify_release(release, context.registry, CancelToken(), silent)
     here = verify_release(made, context.registry, CancelToken(), silent)
     assert report.ok
     assert status_and_words(report) == (
         CheckStatus.NOT_CHECKED,
-        "the page was written with other texts than this program's, so its sentences were not "
-        "compared; its bytes are those that the manifest names",
+        f"made by version {__version__} with other texts than this program's, not compared; its "
+        "bytes are those that the release names",
     )
-    assert [check for check in report.claims if check.claim != ABOUT] == [
-        check for check in here.claims if check.claim != ABOUT
+    assert ABOUT in report.as_json()["not_checked"]
+    assert [check for check in report.claims if check.claim not in PAGES] == [
+        check for check in here.claims if check.claim not in PAGES
     ]
+
+
+@pytest.mark.parametrize("texts", [OTHER, None])
+@pytest.mark.parametrize(
+    "active",
+    [
+        b"<script>alert(1)</script>",
+        b'<p onclick="alert(1)">words</p>',
+        b"<p onclick=alert(1)>words</p>",
+        b'<img src="https://example.org/x.png">',
+        b'<a href="javascript:alert(1)">words</a>',
+        b'<p style="background:url(https://example.org/x)">words</p>',
+        b'<p style="background:u&#114;l(https://example.org/x)">words</p>',
+        b'<svg><title><img src="x"></title></svg>',
+        b"<!-- <p> -->",
+        b'<style>@import "https://example.org/x.css";</style>',
+        b'<meta http-equiv="refresh" content="0">',
+        b"<p>\xff</p>",
+        b"<p",
+    ],
+)
+def test_a_page_with_anything_active_fails_whatever_texts_are_named(
+    made: Path, context: AppContext, tmp_path: Path, texts: object, active: bytes
+) -> None:
+    page = OTHER_PAGE.replace(b"<p>other words</p>", active)
+    release = with_texts(made, tmp_path / "other", texts, page)
+    report = verify_release(release, context.registry, CancelToken(), silent)
+    assert not report.ok
+    assert status_and_words(report)[0] is CheckStatus.FAILED
 
 
 @pytest.mark.parametrize("texts", [OTHER, None])
@@ -191,7 +223,7 @@ def test_another_version_with_the_same_texts_is_compared_byte_for_byte(
 def test_a_page_cannot_hide_behind_a_language_that_nobody_has(
     made: Path, context: AppContext, tmp_path: Path, named: str
 ) -> None:
-    page = b'<!DOCTYPE html>\n<html lang="xx">forged'
+    page = OTHER_PAGE.replace(b'lang="en"', b'lang="xx"')
     texts = {"language": named, "sha256": texts_fingerprint(named)}
     release = with_texts(made, tmp_path / "other", texts, page)
     report = verify_release(release, context.registry, CancelToken(), silent)
@@ -200,7 +232,7 @@ def test_a_page_cannot_hide_behind_a_language_that_nobody_has(
         assert status is CheckStatus.FAILED
     else:
         assert status is CheckStatus.NOT_CHECKED
-        assert words.startswith("the page is in the language `xx`, of which this program has no")
+        assert "in the language `xx`, of which this program has no texts" in words
 
 
 @pytest.mark.parametrize("broken", ["no catalogue", "no PO file"])
@@ -211,7 +243,7 @@ def test_a_language_without_readable_texts_is_said_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
     broken: str,
 ) -> None:
-    page = b'<!DOCTYPE html>\n<html lang="de">\nSeite'
+    page = OTHER_PAGE.replace(b'lang="en"', b'lang="de"')
     release = with_texts(made, tmp_path / "other", stated_texts("de"), page)
     if broken == "no catalogue":
         monkeypatch.setattr(restating, "languages", lambda: ("en",))
@@ -226,7 +258,7 @@ def test_a_language_without_readable_texts_is_said_in_one_sentence(
     assert report.ok
     status, words = status_and_words(report)
     assert status is CheckStatus.NOT_CHECKED
-    assert words.startswith("the page is in the language `de`, of which this program has no texts")
+    assert "in the language `de`, of which this program has no texts" in words
 
 
 def test_sentences_of_a_guarantee_in_other_texts_are_not_checked_but_its_facts_are(
@@ -255,7 +287,7 @@ def test_sentences_of_a_guarantee_in_other_texts_are_not_checked_but_its_facts_a
 def test_texts_that_are_told_in_another_form_fail(
     made: Path, context: AppContext, tmp_path: Path, texts: object
 ) -> None:
-    release = with_texts(made, tmp_path / "other", texts, b"<p>other words</p>")
+    release = with_texts(made, tmp_path / "other", texts, OTHER_PAGE)
     report = verify_release(release, context.registry, CancelToken(), silent)
     assert "public/manifest.json" in {failure.path for failure in report.failures}
 
@@ -274,6 +306,6 @@ def test_a_page_of_other_texts_cannot_be_changed_behind_the_manifest(
     made: Path, context: AppContext, tmp_path: Path
 ) -> None:
     release = with_texts(made, tmp_path / "other", page=b"<p>other words</p>")
-    (release / "public/about.html").write_bytes(b"<p>quite other words</p>")
+    (release / "public/about.html").write_bytes(OTHER_PAGE)
     report = verify_release(release, context.registry, CancelToken(), silent)
     assert "public/about.html" in {failure.path for failure in report.failures}

@@ -139,7 +139,7 @@ def words(state: State, source: Path | None = None) -> str:
         State.CONFIRMED: translate("Review", "re-checked from the public files"),
         State.NEEDS_MORE: translate("Review", "needs the source"),
         State.NOT_CHECKABLE: translate("Review", "not checkable by nature"),
-        State.NOT_CHECKED: translate("Review", "not checked: written with other texts"),
+        State.NOT_CHECKED: translate("Review", "not checked: compared with nothing"),
         State.FAILED: translate("Review", "failed"),
     }
     return texts[state]
@@ -184,11 +184,18 @@ def _claim_row(facts: ReleaseFacts, check: ClaimCheck, source: Path | None) -> C
         words(state, source),
         claim_words(check),
         said(check.found),
-        f"public/{name}" if name else "",
+        _path_of(name),
         _digest(facts, name),
         short=_new_run() if state is State.NEEDS_MORE and source is not None else "",
         key=check.claim if check.label else "",
     )
+
+
+def _path_of(name: str) -> str:
+    """A file as the release folder has it; claims name those of the public part alone."""
+    if not name or name.startswith("internal/"):
+        return name
+    return f"public/{name}"
 
 
 def _digest(facts: ReleaseFacts, name: str) -> str:

@@ -1,0 +1,139 @@
+"""``internal/evidence.json``: what it holds, and the report that is made from it.
+
+The report is a function of manifest, evidence and published labels, so that anybody who checks a
+release can make it again and compare; nothing of a run goes into it that is not in these files.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from dpdesk import __version__
+from dpdesk.app.restating import spoken_names
+from dpdesk.core.chart_values import charts_as_json
+from dpdesk.core.charts import Figure
+from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.language import speaking
+from dpdesk.core.parameters import ParameterValue, effective_parameters
+from dpdesk.core.published import ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import Method
+from dpdesk.engine.private.method import PrivateMethod
+from dpdesk.io.canonical import canonical_json, parse_canonical
+from dpdesk.io.release_folder import FORMAT
+
+if TYPE_CHECKING:
+    from dpdesk.core.charts import Chart
+    from dpdesk.core.plan import Plan
+    from dpdesk.io.store import DataStore
+
+COPIED = ("dpdesk", "created", "title", "method", "guarantee")
+"""What the evidence says as the manifest does."""
+_PACKAGES = (
+    *("numpy", "numba", "duckdb", "pyarrow", "jinja2", "tomlkit", "xlsxwriter", "reportlab"),
+    *("pyreadstat", "psycopg"),
+)
+
+
+def plan_values(
+    manifest: Mapping[str, object],
+    plan: Plan,
+    plan_name: str,
+    method: Method,
+    parameters: Mapping[str, ParameterValue],
+    roles: Mapping[str, Role],
+) -> dict[str, object]:
+    """The part of the evidence that follows from manifest and plan."""
+    return {
+        "format": FORMAT,
+        **{name: manifest[name] for name in COPIED},
+        "plan_name": plan_name,
+        "plan": plan.as_plain(),
+        "parameters": effective_parameters(method.parameters, parameters, method.parameters),
+        "roles": {name: role.value for name, role in roles.items()},
+    }
+
+
+def found_values(
+    figures: Iterable[Figure], charts: Sequence[Chart], recoded: Sequence[Mapping[str, object]]
+) -> dict[str, object]:
+    """The part of the evidence that people look at: figures, charts, how values were replaced."""
+    return {
+        "figures": [
+            {
+                "key": figure.key,
+                "label": figure.label,
+                "value": figure.value,
+                "kind": figure.kind,
+                "unit": figure.unit,
+                "help": figure.help,
+            }
+            for figure in figures
+        ],
+        "charts": charts_as_json(charts),
+        "recoded": list(recoded),
+    }
+
+
+def recorded_checks(checks: Iterable[ClaimCheck]) -> list[dict[str, object]]:
+    """Checks as the evidence holds them."""
+    return [
+        {
+            "claim": check.claim,
+            "status": check.status.value,
+            "found": check.found,
+            "label": check.label,
+        }
+        for check in checks
+    ]
+
+
+def source_facts(data: DataStore) -> dict[str, object]:
+    """What the evidence says of the source: name, hash, rows, columns, how it was read."""
+    return {
+        "name": data.name,
+        "sha256": data.sha256,
+        "rows": data.rows,
+        "columns": list(data.columns),
+        "reading": data.reading.as_dict(),
+    }
+
+
+def environment() -> dict[str, object]:
+    """Versions of the program and of what it computes with."""
+    return {
+        "dpdesk": __version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} ({sys.platform})",
+        "packages": {name: metadata.version(name) for name in _PACKAGES},
+    }
+
+
+def review_page(
+    manifest: Mapping[str, object],
+    evidence: Mapping[str, object],
+    method: Method,
+    language: str,
+    book: Codebook = NO_BOOK,
+) -> bytes:
+    """The bytes of ``internal/report.html`` in a language.
+
+    ``book`` are the published labels of the dimensions of a cube. Raises TypeError, KeyError,
+    ValueError and such for values of another form than a release of ours has.
+    """
+    said = parse_canonical(canonical_json(manifest))
+    recorded = parse_canonical(canonical_json(evidence))
+    with speaking(language, spoken_names(said)):
+        if isinstance(method, PrivateMethod):
+            from dpdesk.report import cubes, graphs
+
+            content = cubes.CubeReport(said, recorded, method, book)
+            graph = method.id == graphs.METHOD
+            return graphs.render_report(content) if graph else cubes.render_report(content)
+        from dpdesk.report.review import ReviewContent, render_review
+
+        return render_review(ReviewContent(said, recorded, method))

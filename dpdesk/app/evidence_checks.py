@@ -1,0 +1,174 @@
+"""What of the evidence can be checked, key by key: nothing in it is taken for granted in silence.
+
+Every key is one of four kinds: it follows from the manifest and the public files and is compared
+with them; it follows from the source and is compared where that is given; it is a record of the run
+that nobody can repeat (notes, times, environment), which is said; or it is not a key of ours, which
+is a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dpdesk.app.evidence import found_values, recorded_checks, source_facts
+from dpdesk.app.payment_checks import payment_faults
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import effective_parameters, parse_parameters
+from dpdesk.core.plan import Plan
+from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.core.schema import Role
+from dpdesk.engine.method import Method, MethodInput, MethodOutcome
+from dpdesk.engine.randomised_method import Judged
+from dpdesk.io.canonical import canonical_json, parse_canonical
+from dpdesk.io.release_folder import EVIDENCE, FORMAT, INTERNAL
+
+if TYPE_CHECKING:
+    from dpdesk.io.store import DataStore
+
+PLACE = f"{INTERNAL}/{EVIDENCE}"
+FIGURES_CLAIM = "figures of the evidence are those of the source"
+RECORD_CLAIM = "notes, times and environment in the evidence"
+_ALWAYS = frozenset(
+    """format dpdesk created title method guarantee plan_name plan parameters source roles
+    hierarchies commitment_key result risk utility figures charts recoded checks notes environment
+    timings""".split()  # noqa: SIM905
+)
+_ROWS_ALONE = frozenset({"pseudonyms"})
+_BUDGET_ALONE = frozenset({"budget"})
+_SOURCE = frozenset({"name", "sha256", "rows", "columns", "reading"})
+_SEARCH_TIMES = frozenset({"seconds"})
+LINKAGE = "linkage"
+
+
+def evidence_faults(
+    manifest: Mapping[str, object],
+    evidence: Mapping[str, object],
+    method: Method,
+    *,
+    spends: bool,
+    complete: bool,
+) -> Iterator[str]:
+    """What is wrong with the evidence of a release, as far as manifest and plan tell.
+
+    ``spends`` says whether the method is paid for from a budget; ``complete`` that this very
+    program made the release, so that no key of its evidence may be missing.
+    """
+    allowed = _ALWAYS | (_BUDGET_ALONE if spends else _ROWS_ALONE)
+    yield from _unknown("", evidence, allowed)
+    yield from _unknown("source, ", evidence.get("source"), _SOURCE)
+    if complete:
+        missing = sorted((_ALWAYS | (_BUDGET_ALONE if spends else frozenset())) - set(evidence))
+        yield from (f"the key `{key}` is missing" for key in missing)
+    if evidence.get("format") != FORMAT:
+        yield f"`format` is not {FORMAT}"
+    if not _plain_notes(evidence.get("notes")):
+        yield "`notes` are not sentences"
+    yield from _parameters_fault(evidence, method)
+    if spends:
+        yield from payment_faults(manifest, evidence, complete=complete)
+
+
+def _unknown(before: str, table: object, known: frozenset[str]) -> Iterator[str]:
+    keys = table if isinstance(table, Mapping) else {}
+    yield from (f"`{before}{str(key)[:60]}` is not a key of evidence" for key in set(keys) - known)
+
+
+def _plain_notes(notes: object) -> bool:
+    return isinstance(notes, list) and all(isinstance(note, str) for note in notes)
+
+
+def _parameters_fault(evidence: Mapping[str, object], method: Method) -> Iterator[str]:
+    """The whole parameters, public or not, are those of the plan."""
+    plan = evidence.get("plan")
+    if not isinstance(plan, Mapping):
+        return  # said elsewhere
+    try:
+        given = Plan.from_plain(plan, "the plan").protection.parameters
+        values = parse_parameters(method.parameters, given, "the plan")
+    except InputError:
+        return  # said elsewhere
+    whole = effective_parameters(method.parameters, values, method.parameters)
+    if not same_values(evidence.get("parameters"), whole):
+        yield "`parameters` are not those of its plan"
+
+
+def as_recorded() -> ClaimCheck:
+    """What nobody can check: the record of a run."""
+    found = "as the program wrote them down when it made the release; nobody can repeat them"
+    return ClaimCheck(RECORD_CLAIM, CheckStatus.NOT_CHECKABLE, found, PLACE)
+
+
+def needs_source() -> ClaimCheck:
+    """What the source alone can show."""
+    found = "risk, utility, charts, counts and checks are compared when the source is given"
+    return ClaimCheck(FIGURES_CLAIM, CheckStatus.NEEDS_SOURCE, found, PLACE)
+
+
+def figures_check(faults: Sequence[str], unlike: str = "") -> ClaimCheck:
+    """The claim on the figures; ``unlike`` says why they could not be compared."""
+    if faults:
+        found = "; ".join(faults)
+        return ClaimCheck(FIGURES_CLAIM, CheckStatus.FAILED, found, PLACE)
+    if unlike:
+        return ClaimCheck(FIGURES_CLAIM, CheckStatus.NOT_CHECKED, unlike, PLACE)
+    found = "counted again from the source, the same"
+    return ClaimCheck(FIGURES_CLAIM, CheckStatus.CONFIRMED, found, PLACE)
+
+
+def source_faults(evidence: Mapping[str, object], data: DataStore) -> list[str]:
+    """Which facts on the source are not those of the file at hand; its name may be another."""
+    recorded = evidence.get("source")
+    if not isinstance(recorded, Mapping):
+        return ["`source` is missing"]
+    facts = source_facts(data)
+    return [
+        f"`source, {key}` is not what the source gives"
+        for key in ("sha256", "rows", "columns", "reading")
+        if not same_values(recorded.get(key), facts[key])
+    ]
+
+
+def outcome_faults(
+    evidence: Mapping[str, object], outcome: MethodOutcome | Judged, given: MethodInput
+) -> list[str]:
+    """Which figures are not those of an outcome that was computed again from the source."""
+    from dpdesk.report.review import recoded_as_json
+
+    quasi, node = given.with_role(Role.QUASI_IDENTIFIER), outcome.result.get("node")
+    recoded = recoded_as_json(outcome.recoding, quasi, node, given.hierarchies)
+    again = {
+        "result": without({**outcome.result, **outcome.internal}, _SEARCH_TIMES),
+        "risk": dict(outcome.risk),
+        "utility": dict(outcome.utility),
+        **found_values(outcome.figures, outcome.charts, recoded),
+    }
+    risk = without(evidence.get("risk"), frozenset({LINKAGE}))
+    result = without(evidence.get("result"), _SEARCH_TIMES)
+    there = {**evidence, "risk": risk, "result": result}
+    return [
+        f"`{key}` is not what the source gives"
+        for key, value in again.items()
+        if not same_values(there.get(key), value)
+    ]
+
+
+def checks_fault(evidence: Mapping[str, object], checks: Sequence[ClaimCheck]) -> list[str]:
+    """Whether the checks in the evidence are those that were made now."""
+    same = same_values(evidence.get("checks"), recorded_checks(checks))
+    return [] if same else ["`checks` are not those that checking now gives"]
+
+
+def without(table: object, keys: frozenset[str]) -> dict[str, object]:
+    """A table without some keys; empty when it is not a table."""
+    given = table if isinstance(table, Mapping) else {}
+    return {str(key): value for key, value in given.items() if key not in keys}
+
+
+def same_values(one: object, other: object) -> bool:
+    """Whether two values have the same canonical JSON."""
+    try:
+        first, second = (canonical_json({"value": value}) for value in (one, other))
+    except (TypeError, ValueError):
+        return False
+    return parse_canonical(first) == parse_canonical(second) and first == second
