@@ -29,6 +29,7 @@ COMMANDS = (
     "inspect",
     "run",
     "risk",
+    "trial",
     "verify",
     "query",
     "compare",
@@ -74,6 +75,7 @@ def build_parser() -> Parser:
     _add_open_and_demo(commands)
     _add_inspect_and_risk(commands)
     _add_run(commands)
+    _add_trial(commands)
     _add_verify_and_export(commands)
     add_review(_add(commands, "review", "sign off a release: keys, submission, votes, release"))
     add_ledger(_add(commands, "ledger", "show and limit what privacy budget was spent on whom"))
@@ -149,6 +151,16 @@ def _add_run(commands: _Commands) -> None:
         help="the release folder to make, absent or empty",
     )
     add_json(run)
+
+
+def _add_trial(commands: _Commands) -> None:
+    trial = _add(
+        commands,
+        "trial",
+        "count the rows outside the categories of a plan with noise, before it spends (internal)",
+    )
+    trial.add_argument("plan", metavar="PLAN", type=Path, help="a plan file of a method with noise")
+    add_json(trial)
 
 
 def _add_verify_and_export(commands: _Commands) -> None:

@@ -106,6 +106,13 @@ def _run(context: AppContext, options: Namespace, token: CancelToken, report: Re
     return Outcome(text + "\n", summary.as_json(), kept=True)
 
 
+def _trial(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    from dpdesk.app.private.trial import try_plan
+    from dpdesk.cli.trial import trial_outcome
+
+    return trial_outcome(try_plan(context, options.plan, token, report), options.plan)
+
+
 def _result_text(result: Mapping[str, object]) -> str:
     rows: list[tuple[str, str]] = []
     for key, value in result.items():
@@ -265,7 +272,19 @@ _LOOKS: Mapping[str, tuple[str, str]] = {
 # Those that put what they make in its place through the workspace, see Workspace.placing; of those
 # of the ledger, the ones that write nothing in it.
 _STOPPABLE = frozenset(
-    ("run", "inspect", "risk", "verify", "query", "compare", "buy", "export", "demo", "review")
+    (
+        "run",
+        "inspect",
+        "risk",
+        "trial",
+        "verify",
+        "query",
+        "compare",
+        "buy",
+        "export",
+        "demo",
+        "review",
+    )
 )
 _STOPPABLE_OF_LEDGER = frozenset(("actions.show", "actions.check", "actions.export"))
 
@@ -273,6 +292,7 @@ _COMMANDS: Mapping[str, Command] = {
     "run": _run,
     "inspect": _inspect,
     "risk": _risk,
+    "trial": _trial,
     "verify": _verify,
     "query": _action,
     "compare": _compare,

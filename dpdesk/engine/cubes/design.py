@@ -135,6 +135,11 @@ class CubeDesign(Design):
         }
         return {"counting": counting, **self._attack(exact, rows[0], token)}
 
+    @property
+    def deciding(self) -> DeclaredDomain:
+        """See :attr:`Design.deciding`: a cube bought to another one counts the rows of that one."""
+        return self.declared if self.counted is None else self.counted
+
     def _attack(
         self, exact: ExactTables, rows: PlacedRows, token: CancelToken
     ) -> dict[str, object]:

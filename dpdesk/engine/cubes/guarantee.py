@@ -8,6 +8,7 @@ from dpdesk.engine.cubes.guarantee_words import assumptions
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
+    PUBLISHING,
     between_words,
     epsilon_of,
     lead_words,
@@ -63,5 +64,5 @@ def _not_covered(settings: CubeSettings) -> tuple[str, ...]:
         sentences.append(between_words(settings, which))
     else:
         sentences.append("The number of persons in the data: it is taken to be known.")
-    sentences.append(CHOOSING)
+    sentences += [CHOOSING, PUBLISHING]
     return tuple(sentences)

@@ -13,6 +13,7 @@ from dpdesk.engine.private.guarantee_words import (
     GENERATOR,
     INDEPENDENT,
     OTHERS,
+    PUBLISHING,
     between_words,
     epsilon_of,
     lead_words,
@@ -200,4 +201,4 @@ def _not_covered(settings: GraphSettings, change: int | None) -> tuple[str, ...]
     elif change is None:
         which = "places of an edge that is known to be in the data"
         sentences.append(between_words(settings, which))
-    return (*sentences, CHOOSING)
+    return (*sentences, CHOOSING, PUBLISHING)

@@ -16,6 +16,11 @@ CHOOSING = (
     "A choice among several releases, or of settings, that was made after looking at the data or "
     "at results: then more was spent than is said here."
 )
+PUBLISHING = (
+    "The decision to publish this release, or not to publish another one, which trial runs and the "
+    "checklist inform: these are internal looks at the data, and the stated loss does not cover "
+    "what the decision itself tells."
+)
 OTHERS = "Every other release about the same persons costs as well: losses add up."
 INDEPENDENT = "What somebody knows of different persons is independent."
 GENERATOR = (

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dpdesk.core.cuboid import CuboidTable
     from dpdesk.core.frequency import FrequencySource
     from dpdesk.engine.noise.randomness import RandomSource
+    from dpdesk.engine.private.declared import DeclaredDomain
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,7 @@ class Design(ABC):
     """
 
     charge: Charge
+    declared: DeclaredDomain
     guarantee: Guarantee
     result: Mapping[str, object]
     charts: tuple[Chart, ...] = ()
@@ -155,6 +157,11 @@ class Design(ABC):
         """Raise ValueError when the debit paid for another design."""
         if debit.cost != self.charge.cost or debit.draws != self.charge.draws:
             raise ValueError("the debit paid for another design")
+
+    @property
+    def deciding(self) -> DeclaredDomain:
+        """The dimensions whose categories decide which rows are counted, and where."""
+        return self.declared
 
     @abstractmethod
     def measure(

@@ -12,7 +12,8 @@ from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.published import CheckStatus
 from dpdesk.engine.private.guarantee_words import converted, rounded_up, suspicion_after
-from dpdesk.project.review.item_words import counted, listed
+from dpdesk.engine.private.trial import too_many
+from dpdesk.project.review.item_words import counted, listed, percent, share_of
 from dpdesk.project.review.policy import column_pattern, folded
 from dpdesk.project.review.questions import GRAPH, Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
@@ -124,6 +125,18 @@ def _left_out(case: Case) -> Answer:
     if whose:
         text += f" Nor were {whose:,} that do not say whose they are."
     text += _moved(case, facts)
+    strange = _too_many(case, facts, rows, lost)
+    if strange:
+        limit = percent(case.policy.outside_share)
+        text += (
+            f" {strange:,} rows ({share_of(strange, rows)}) have a value outside the declared "
+            f"categories; the policy's share is {limit}."
+        )
+        advice = (
+            "Declare the categories that the data have, or a category for all others, and try "
+            "them (`dpdesk trial`) before a budget is spent again."
+        )
+        return Answer(Status.FAIL, text, Basis.EVIDENCE, advice)
     if not lost and not cut and not whose:
         return Answer(Status.PASS, text, Basis.EVIDENCE)
     advice = "Judge whether the tables still stand for all; the figures must stay inside."
@@ -145,13 +158,8 @@ def _moved(case: Case, facts: Iterable[Mapping[str, Any]]) -> str:
     takers = case.facts.release.section("result").get("outside")
     if not isinstance(takers, Mapping):
         return ""
-    most: dict[str, int] = {}
-    for each in facts:
-        outside = each.get("rows_with_values_outside_the_domain")
-        lost = outside if isinstance(outside, Mapping) else {}
-        for name in (one for one in lost if one in takers):
-            most[name] = max(most.get(name, 0), _count(lost, name))
-    moved = sorted(((rows, name) for name, rows in most.items() if rows), reverse=True)
+    most = _strangers(facts)
+    moved = sorted(((rows, name) for name, rows in most.items() if name in takers), reverse=True)
     told = [f"{rows:,} by {listed([name])}" for rows, name in moved]
     if not told:
         return ""
@@ -159,6 +167,32 @@ def _moved(case: Case, facts: Iterable[Mapping[str, Any]]) -> str:
     if len(told) > 2:
         return f" In {len(told):,} columns, {to}, most of them {told[0]}."
     return f" In {'one column' if len(told) == 1 else 'two columns'}, {to}: {' and '.join(told)}."
+
+
+def _too_many(case: Case, facts: Iterable[Mapping[str, Any]], rows: int, lost: int) -> int:
+    """The rows outside the declared categories where they are beyond the policy's share, or 0."""
+    limit = case.policy.outside_share
+    takers = case.facts.release.section("result").get("outside")
+    taken = takers if isinstance(takers, Mapping) else {}
+    beyond = [
+        count
+        for name, count in _strangers(facts).items()
+        if too_many(count, rows, limit, moved=name in taken)
+    ]
+    if too_many(lost, rows, limit, moved=False):
+        beyond.append(lost)
+    return max(beyond, default=0)
+
+
+def _strangers(facts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """By column, the rows whose value is none of its declared categories."""
+    most: dict[str, int] = {}
+    for each in facts:
+        outside = each.get("rows_with_values_outside_the_domain")
+        found = outside if isinstance(outside, Mapping) else {}
+        for name in found:
+            most[name] = max(most.get(name, 0), _count(found, name))
+    return {name: rows for name, rows in most.items() if rows}
 
 
 def _error(case: Case) -> Answer:

@@ -150,6 +150,12 @@ LIMITS: tuple[Parameter, ...] = (
         "Share of the released rows whose value, in one unchanged column, nobody else has.",
     ),
     ShareParameter(
+        "maximum_outside",
+        "Rows outside the declared categories at most",
+        "Share of the source's rows that a release with noise leaves out or moves because a value "
+        "is none of the declared categories.",
+    ),
+    ShareParameter(
         "maximum_exposed",
         "Rows that one more column exposes at most",
         "Share of the released rows in groups below k for somebody who also knows one unchanged "
@@ -309,6 +315,18 @@ class Policy:
         value = self.limits.get(key)
         return Fraction(value) if isinstance(value, int | Fraction) else None
 
+    @property
+    def outside_share(self) -> Fraction:
+        """The share of rows outside the declared categories of a release with noise at most.
+
+        Unlike other limits it holds without a policy too: noise on empty tables helps nobody.
+        """
+        limit = self.share("maximum_outside")
+        return USUAL_OUTSIDE if limit is None else limit
+
+
+USUAL_OUTSIDE = Fraction(1, 20)
+"""The share of rows outside the declared categories that is too many where no policy names one."""
 
 BUILT_IN = Policy(title="DPDesk's own default: two reviewers, no limits")
 """What holds where an agency has given no policy."""

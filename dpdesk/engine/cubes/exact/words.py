@@ -13,6 +13,7 @@ from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
     INDEPENDENT,
     OTHERS,
+    PUBLISHING,
     lead_words,
     others_beside_exact,
     several_changes_words,
@@ -118,4 +119,4 @@ def _not_covered(settings: CubeSettings, names: str) -> tuple[str, ...]:
     ]
     if settings.replace:
         sentences.append("The number of persons in the data: it is taken to be known.")
-    return (*sentences, CHOOSING)
+    return (*sentences, CHOOSING, PUBLISHING)

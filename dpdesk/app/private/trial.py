@@ -1,0 +1,121 @@
+"""The trial run of a plan with noise: a look at the data before anything is spent, and logged.
+
+A run refuses nothing and says nothing for what the rows hold, so it cannot tell that the declared
+categories miss them: it would spend its budget on noise. The trial is an act of its own that tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.app.private.preparing import PreparedDesign, prepare_private
+from dpdesk.app.recording import enter
+from dpdesk.core.errors import InputError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.engine.private.method import PrivateMethod
+from dpdesk.engine.private.trial import OutsideFound, OutsideRows, too_many
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.core.plan import Plan
+    from dpdesk.io.store import DataStore
+    from dpdesk.project.work import WorkState
+
+TRIED = "tried on the data"
+_NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial found; ``limit`` is the policy's share of rows outside the categories.
+
+    Internal: it depends on single rows.
+    """
+
+    found: OutsideFound
+    limit: Fraction
+
+    @property
+    def beyond(self) -> tuple[OutsideRows, ...]:
+        """The columns with more rows outside their categories than the policy allows."""
+        rows, limit = self.found.rows, self.limit
+        return tuple(
+            one
+            for one in self.found.columns
+            if too_many(one.rows, rows, limit, moved=bool(one.taker))
+        )
+
+    @property
+    def ok(self) -> bool:
+        """Whether no column, and no row left out, is beyond the policy's share."""
+        found = self.found
+        return not self.beyond and not too_many(found.left_out, found.rows, self.limit, moved=False)
+
+    def share(self, rows: int) -> Fraction:
+        """Of all rows; 0 where there are none."""
+        return Fraction(rows, self.found.rows) if self.found.rows else Fraction(0)
+
+
+def try_plan(context: AppContext, plan_path: Path, token: CancelToken, report: Report) -> Trial:
+    """The trial of a plan file. Raises InputError ``trial.method`` for a method without noise, and
+    what making a plan ready raises; StorageError ``audit.*`` where it cannot be logged.
+    """
+    from dpdesk.io.planfile import read_plan
+
+    plan, base = read_plan(plan_path), plan_path.absolute().parent
+    return _try(context, plan, base, plan_path.name, token, report)
+
+
+def try_work(
+    context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
+) -> Trial:
+    """The trial of the work in the window, on its open data. Raises as :func:`try_plan`."""
+    plan, hand_made = work.to_plan(), work.hand_made()
+    return _try(context, plan, work.base, "The plan", token, report, data, hand_made)
+
+
+def _try(
+    context: AppContext,
+    plan: Plan,
+    base: Path,
+    where: str,
+    token: CancelToken,
+    report: Report,
+    data: DataStore | None = None,
+    hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
+) -> Trial:
+    from dpdesk.engine.private.trial import find_outside
+
+    method = context.registry.get(plan.protection.method, f"{where}, [protection]")
+    if not isinstance(method, PrivateMethod):
+        raise InputError(
+            "trial.method",
+            f"{where}: the method {method.id} spends no budget, so there is nothing to try before.",
+            hint="Run it: it says itself how many rows it leaves out.",
+        )
+    limit = outside_limit(context)
+    with prepare_private(context, plan, base, where, token, report, data, hierarchies) as prepared:
+        enter(context, TRIED, prepared.data.name, _facts(prepared))
+        found = find_outside(prepared.data, prepared.design.deciding, token)
+    return Trial(found, limit)
+
+
+def _facts(prepared: PreparedDesign) -> dict[str, object]:
+    """What the audit log keeps: that somebody looked, never what was seen."""
+    return {
+        "sha256": prepared.data.sha256,
+        "method": prepared.method.id,
+        "what": "rows outside the declared categories, before a budget is spent",
+    }
+
+
+def outside_limit(context: AppContext) -> Fraction:
+    """The share of rows outside the declared categories that this computer's policy allows."""
+    from dpdesk.project.review.policy_file import agency_policy
+
+    return agency_policy(context.home).policy.outside_share
