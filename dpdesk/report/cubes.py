@@ -89,7 +89,7 @@ def internal_values(content: CubeReport) -> dict[str, object]:
         "reading": plain_lines(as_table(as_table(evidence["source"])["reading"])),
         "plan_name": evidence["plan_name"],
         "notes": evidence["notes"],
-        "budget": plain_lines(as_table(evidence["budget"])),
+        "budget": plain_lines(_paid(as_table(evidence["budget"]))),
         "counting": plain_lines(as_table(as_table(evidence["result"]).get("counting", {}))),
         "attack": played_attack(content.manifest, as_table(evidence["result"])),
         "roles": [(name, voice().say(str(roles[name]))) for name in columns],
@@ -155,6 +155,11 @@ def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> 
         Line(say.text("Cells"), say.count(cells), say.text("In all tables.")),
         *(_error_line(measure, width, parameters) for measure, width in largest.items()),
     )
+
+
+def _paid(budget: Mapping[str, object]) -> dict[str, object]:
+    """What a page says of the debit; whole entries of the ledger are for programs."""
+    return {key: value for key, value in budget.items() if isinstance(value, str)}
 
 
 def loss_line(symbol: str, budget: float) -> Line:

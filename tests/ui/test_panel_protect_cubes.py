@@ -360,3 +360,26 @@ def test_the_ledger_says_beforehand_what_a_release_leaves(
     qtbot.keyClicks(box.limit, "0.3")
     qtbot.waitUntil(lambda: "✕" in box.words)
     assert not (bench.context.home / "ledger.sqlite").exists()
+
+
+def test_the_categories_are_tried_on_the_data_before_anything_is_spent(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, plan_of(tmp_path, epsilon=0.5, planner="all"))
+    box = panel.settings.trial
+    assert box.words == "Not tried with these settings yet."
+    box.button.click()
+    qtbot.waitUntil(lambda: "sex" in box.words, timeout=TIMEOUT)
+    strange = sum(row[1] == "?" for row in people())
+    assert f"✕ sex: {strange} of 300 rows" in box.words
+    assert f"“?” ({strange})" in box.words
+    assert "In no table: " in box.words
+    assert box.accessibleDescription() == box.words
+    assert findings(box) == []
+    assert bench.budget.trial is not None
+    assert not (bench.context.home / "ledger.sqlite").exists()
+    field = form.field("rows_per_person").control
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_Up)
+    qtbot.waitUntil(lambda: bench.budget.trial is None, timeout=TIMEOUT)
+    assert box.words == "Not tried with these settings yet."

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 
+__all__ = ["OutsideRows", "Trial", "outside_limit", "try_plan", "try_work"]
+
 TRIED = "tried on the data"
 _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
 

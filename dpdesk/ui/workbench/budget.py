@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal, Slot
 
 from dpdesk.app.private import trying
+from dpdesk.app.private.trial import Trial
 from dpdesk.app.types import AppContext, DataStore, Outlook, PrivateMethod, WorkState
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobDone, JobFailed
@@ -14,6 +15,14 @@ from dpdesk.ui.workbench.changes import Aspect, Changes
 from dpdesk.ui.workbench.state import WorkbenchState
 
 _CHANNEL = "workbench.budget"
+_TRIED = {
+    Aspect.DATA,
+    Aspect.SOURCE,
+    Aspect.ROLES,
+    Aspect.HIERARCHIES,
+    Aspect.METHOD,
+    Aspect.PARAMETERS,
+}
 _MATTERS = {
     Aspect.DATA,
     Aspect.SOURCE,
@@ -39,9 +48,9 @@ class LookAhead:
 
 
 class BudgetWatch(QObject):
-    """``changed()`` when :attr:`outlook` or :attr:`problem` is new.
+    """``changed()`` when :attr:`outlook`, :attr:`problem` or :attr:`trial` is new.
 
-    Both are empty for a method that spends nothing, and while its settings are not complete.
+    All are empty for a method that spends nothing, and while its settings are not complete.
     """
 
     changed = Signal()
@@ -51,6 +60,18 @@ class BudgetWatch(QObject):
         self._bench = bench
         self._outlook: Outlook | None = None
         self._problem = ""
+        self._trial: Trial | None = None
+
+    @property
+    def trial(self) -> Trial | None:
+        """What the trial of these settings on these data found; None: not tried."""
+        return self._trial
+
+    def show_trial(self, work: WorkState, trial: Trial) -> None:
+        """Keep what a trial found, where the work is still the one that was tried."""
+        if work == self._bench.work:
+            self._trial = trial
+            self.changed.emit()
 
     @property
     def outlook(self) -> Outlook | None:
@@ -65,6 +86,9 @@ class BudgetWatch(QObject):
     @Slot(object)
     def follow(self, changes: Changes) -> None:
         """Look again where these changes may matter."""
+        if changes & _TRIED and self._trial is not None:
+            self._trial = None
+            self.changed.emit()
         if changes & _MATTERS:
             self.look()
 

@@ -9,7 +9,9 @@ from PySide6.QtCore import QObject, Slot
 
 from dpdesk.app.private import trying
 from dpdesk.app.private.levels import LevelChoice, level_choices
+from dpdesk.app.private.trial import Trial, try_work
 from dpdesk.app.types import (
+    AppContext,
     DataStore,
     Explored,
     PrivateMethod,
@@ -31,6 +33,7 @@ from dpdesk.ui.workbench import Aspect, Changes, Workbench
 _CHANNEL, _ADVICE = "protect.categories", "protect.advice"
 _HIERARCHIES = {Aspect.DATA, Aspect.SOURCE, Aspect.HIERARCHIES, Aspect.METHOD}
 _LEVELS = "protect.levels"
+_TRIAL = "protect.trial"
 _SOLVED, _EXAMPLE = "protect.solved", "protect.example"
 LEAST_EXACT = -1
 
@@ -124,6 +127,27 @@ class MakeExample:
         return self.explored.example(self.parameters, self.place, self.size, token)
 
 
+@dataclass(frozen=True)
+class Tried:
+    """What a trial of this work found."""
+
+    work: WorkState
+    trial: Trial = field(repr=False)
+
+
+@dataclass(frozen=True)
+class TryOut:
+    """Work for a background thread: count the rows outside the declared categories."""
+
+    context: AppContext
+    data: DataStore
+    work: WorkState
+
+    def __call__(self, token: CancelToken, report: Report) -> Tried:
+        """What is found."""
+        return Tried(self.work, try_work(self.context, self.data, self.work, token, report))
+
+
 class PrivateSide(QObject):
     """Joins the settings of a method that draws noise with what can be found out for them."""
 
@@ -136,6 +160,7 @@ class PrivateSide(QObject):
         result.example.asked.connect(self._ask_example)
         settings.categoriesWanted.connect(self._on_wanted)
         settings.budget.edited.connect(self._on_budget)
+        settings.trial.asked.connect(self._on_try)
         workbench.budget.changed.connect(self._on_outlook)
         settings.accuracy.asked.connect(self.advise)
         settings.accuracy.taken.connect(self._on_taken)
@@ -235,6 +260,27 @@ class PrivateSide(QObject):
     def _on_outlook(self) -> None:
         watch = self._bench.budget
         self._settings.budget.show_outlook(watch.outlook, watch.problem)
+        self._settings.trial.show_trial(watch.trial)
+
+    @Slot()
+    def _on_try(self) -> None:
+        """Look at the data for rows outside the declared categories."""
+        bench = self._bench
+        if bench.data is None:
+            return
+        bench.hub.latest(_TRIAL).query(
+            self.tr("Trying the categories on the data"),
+            TryOut(bench.context, bench.data, bench.work),
+            done=self._on_tried,
+            failed=self._on_untried,
+        )
+
+    def _on_tried(self, outcome: JobDone) -> None:
+        if isinstance(outcome.value, Tried):
+            self._bench.budget.show_trial(outcome.value.work, outcome.value.trial)
+
+    def _on_untried(self, outcome: JobFailed) -> None:
+        self._settings.trial.show_trial(None, f"{outcome.sentence} {outcome.hint}".strip())
 
     def _on_advised(self, outcome: JobDone) -> None:
         found = outcome.value

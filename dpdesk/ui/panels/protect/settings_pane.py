@@ -17,6 +17,7 @@ from dpdesk.ui.panels.protect.accuracy_box import AccuracyBox
 from dpdesk.ui.panels.protect.budget_box import BudgetBox
 from dpdesk.ui.panels.protect.goals import GoalCards
 from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
+from dpdesk.ui.panels.protect.trial_box import TrialBox
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, row
 from dpdesk.ui.words.settings import levels_words
@@ -68,8 +69,8 @@ class SettingsPane(QScrollArea):
         self._layout.addWidget(self._build_by_hand())
         self._place = column(gap=0)
         self._layout.addLayout(self._place)
-        self.accuracy, self.budget = AccuracyBox(), BudgetBox()
-        for box in (self.accuracy, self.budget):
+        self.accuracy, self.budget, self.trial = AccuracyBox(), BudgetBox(), TrialBox()
+        for box in (self.accuracy, self.trial, self.budget):
             box.hide()
             self._layout.addWidget(box)
         self._layout.addWidget(self._build_pause())
@@ -104,6 +105,7 @@ class SettingsPane(QScrollArea):
         form = self._form
         self.accuracy.setVisible(isinstance(form, CubeForm))
         self.budget.setVisible(isinstance(method, PrivateMethod))
+        self.trial.setVisible(isinstance(method, PrivateMethod))
         self.budget.show_budget(work.budget)
         if isinstance(form, CubeForm):
             form.show_around(Around(columns, dict(work.roles), frozenset(work.hierarchies)))

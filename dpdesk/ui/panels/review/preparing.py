@@ -15,6 +15,7 @@ from dpdesk.ui.panels.review.preview import Preview
 from dpdesk.ui.panels.review.target import Target
 from dpdesk.ui.words.budget import confirm_words, cost_words, outlook_words
 from dpdesk.ui.words.lacking import Missing, Situation, place_words, what_is_missing
+from dpdesk.ui.words.trial import trial_verdict, untried_words
 from dpdesk.ui.workbench import Workbench
 
 PROTECT, SPEND, KEEP = "protect", "spend", "keep"
@@ -128,7 +129,11 @@ class Preparing(QObject):
         elif self._asked == self._bench.work:
             yes = self.tr("Yes: {what}").format(what=cost_words(outlook))
             answers = ((SPEND, yes), (KEEP, self.tr("Do not release")))
-            page.band.show_message("caution", confirm_words(outlook), answers, dismissible=False)
+            trial = watch.trial
+            tried = untried_words() if trial is None else trial_verdict(trial)
+            words = f"{confirm_words(outlook)} {tried}"
+            look = "caution" if trial is None or trial.ok else "fail"
+            page.band.show_message(look, words, answers, dismissible=False)
         else:
             page.band.show_message("info", outlook_words(outlook), dismissible=False)
 
