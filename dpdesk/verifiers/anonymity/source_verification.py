@@ -299,7 +299,10 @@ def _loss(found: _Generalised, position: int) -> float:
     """Mean over the cells of (leaves covered - 1)/(leaves - 1); suppressed cells count 1."""
     hierarchy, level = found.hierarchies[position], found.levels[position]
     leaves = len(hierarchy.labels[0])
-    covered = np.bincount(hierarchy.ancestors(level), minlength=len(hierarchy.labels[level]))
+    above = np.arange(leaves, dtype=np.int64)
+    for step in range(level):
+        above = hierarchy.parents[step][above].astype(np.int64)
+    covered = np.bincount(above, minlength=len(hierarchy.labels[level]))
     cells = covered[found.labels[found.kept, position]] - 1
     counted = int((cells * found.table.counts[found.kept]).sum())
     share = counted / (leaves - 1) if leaves > 1 else 0.0
