@@ -369,7 +369,7 @@ def test_the_categories_are_tried_on_the_data_before_anything_is_spent(
     box = panel.settings.trial
     assert box.words == "Not tried with these settings yet."
     box.button.click()
-    qtbot.waitUntil(lambda: "sex" in box.words, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: "sex" in box.words)
     strange = sum(row[1] == "?" for row in people())
     assert f"✕ sex: {strange} of 300 rows" in box.words
     assert f"“?” ({strange})" in box.words
@@ -381,5 +381,5 @@ def test_the_categories_are_tried_on_the_data_before_anything_is_spent(
     field = form.field("rows_per_person").control
     field.setFocus()
     qtbot.keyClick(field, Qt.Key.Key_Up)
-    qtbot.waitUntil(lambda: bench.budget.trial is None, timeout=TIMEOUT)
+    qtbot.waitUntil(lambda: bench.budget.trial is None)
     assert box.words == "Not tried with these settings yet."
