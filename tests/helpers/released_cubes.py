@@ -75,10 +75,22 @@ def memory_release(
 
 
 def released(
-    made: CubeDesign, noisy: Sequence[Any], domains: Domains, **keys: Any
+    made: CubeDesign,
+    noisy: Sequence[Any],
+    domains: Domains,
+    counts: Any = None,
+    **keys: Any,
 ) -> MemoryRelease:
-    """What is released of a design over ``domains`` when these arrays were measured."""
-    tables = made.process(NoisyTables(tuple(noisy)), CancelToken(), silent)
+    """What is released of a design over ``domains`` when these arrays were measured.
+
+    What the plan releases exactly comes from the base ``counts``.
+    """
+    part = made.settings.part
+    whole = {
+        mask: counts.sum(axis=tuple(axis for axis in range(counts.ndim) if not mask >> axis & 1))
+        for mask in (() if part is None else part.whole)
+    }
+    tables = made.process(NoisyTables(tuple(noisy), ExactTables(whole)), CancelToken(), silent)
     manifest = _manifest(made, _input(domains, keys))
     return MemoryRelease(manifest, {table.file: table for table in tables})
 

@@ -423,6 +423,13 @@ def _notes(
             "errors stated are those before that step."
         )
         notes.append(Note("cube.biased", sentence))
+    if settings.integral:
+        sentence = (
+            "The errors stated are those before numbers are made whole; a cell that is the sum of "
+            "many finer ones that do not lie side by side errs by more then, which answers to "
+            "questions take into account."
+        )
+        notes.append(Note("cube.whole", sentence))
     if cluster is None:
         rows = settings.rows_per_person
         told = "one row" if rows == 1 else f"at most {rows:,} rows"

@@ -28,6 +28,7 @@ from dpdesk.engine.cubes.olap.variances import covariances, explained, sum_varia
 Floats = NDArray[np.float64]
 MOST_NUMBERS = 1_000_000
 MOST_PINS = 60
+_ONE_ROUNDING = 1 / 12
 _ROUNDING = 1e-9
 
 
@@ -88,6 +89,8 @@ def _variances(
     """Of sums in a consistent cube; less what single exact cells tell, where they are few."""
     unknown, shape = cube.unknown(vector), cube.shape
     found = sum_variances(unknown, shape, [each.sizes for each in groups])
+    if cube.settings.integral:
+        found = np.where(found > 0, found + _rounded(cube, groups) * vector.step**2, 0.0)
     if not cube.pins or len(cube.pins) > MOST_PINS:
         return found
     inside = [each.inside for each in groups]
@@ -103,6 +106,29 @@ def _variances(
             among[row, column] = covariances(unknown, shape, single, other).item()
     less = found - explained(among, np.stack(shared))
     return np.where(less < _ROUNDING * found, 0.0, less)
+
+
+def _rounded(cube: ReleasedCube, groups: Sequence[AxisGroups]) -> Floats:
+    """What making numbers whole adds to the variance of each sum, in squared steps.
+
+    Running sums of the base cells are rounded, in order. A sum of cells changes by the difference
+    of two roundings (1/12 each) for every run of cells that lie side by side; runs are counted from
+    the last dimension on: while all categories are summed up, one run goes on into the next.
+    """
+    base = 0
+    for mask in cube.sources:
+        base |= mask
+    runs, going_on = np.ones(()), np.ones((), dtype=bool)
+    for axis in reversed(range(len(groups))):
+        each = groups[axis]
+        inside = each.inside if base >> axis & 1 else np.ones((len(each.labels), 1), dtype=bool)
+        starts = np.diff(inside.astype(np.int8), axis=1, prepend=0) == 1
+        alone = np.where(inside.all(axis=1), 1.0, starts.sum(axis=1))
+        sizes = inside.sum(axis=1).astype(np.float64)
+        runs = np.where(going_on, np.multiply.outer(alone, np.ones_like(runs)),
+                        np.multiply.outer(sizes, runs))  # fmt: skip
+        going_on = np.logical_and.outer(inside.all(axis=1), going_on)
+    return np.asarray(runs * 2 * _ONE_ROUNDING)
 
 
 def check_size(groups: Sequence[AxisGroups], most: int) -> None:
