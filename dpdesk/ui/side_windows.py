@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 
 from dpdesk.app.asking import reads_rows
+from dpdesk.app.ledgers import ledger_path, open_ledger
 from dpdesk.app.shops import CUBE, AtHand
 from dpdesk.ui.asking import AskWindow
 from dpdesk.ui.audit import AuditWindow
@@ -15,6 +16,9 @@ from dpdesk.ui.database import DatabaseWindow
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.fitting import FitWindow
 from dpdesk.ui.history_window import HistoryWindow
+from dpdesk.ui.jobs import JobFailed
+from dpdesk.ui.ledger import RESTORED, LedgerWindow
+from dpdesk.ui.ledger.tasks import LookAtLedger
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.people import PeopleWindow
 from dpdesk.ui.shell import ActionSpec
@@ -22,10 +26,13 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.ways import WaysWindow
 from dpdesk.ui.workbench import Workbench
 
+_START = "ledger.start"
+
 
 class SideWindows(QObject):
-    """People and keys, the audit log, all states of the work, the plan and another file, the
-    tables of a released cube, questions to released rows, ways to release compared, databases.
+    """People and keys, the audit log, the budget ledger, all states of the work, the plan and
+    another file, the tables of a released cube, questions to released rows, ways to release
+    compared, databases.
 
     ``keysChanged()`` when keys or trusted keys are others than before; ``jumpAsked(str, str)``
     names a step of the main window and a column to look at there; ``sourceAsked(SourceSpec)`` a
@@ -43,6 +50,7 @@ class SideWindows(QObject):
         self._bench, self._window, self._theme, self._asker = bench, window, theme, asker
         self.people: PeopleWindow | None = None
         self.audit: AuditWindow | None = None
+        self.ledger: LedgerWindow | None = None
         self.fit: FitWindow | None = None
         self.history: HistoryWindow | None = None
         self.browser: BrowseWindow | None = None
@@ -50,6 +58,7 @@ class SideWindows(QObject):
         self.ways: WaysWindow | None = None
         self.database: DatabaseWindow | None = None
         self._add_actions()
+        self._look_for_lost()
 
     def _add_actions(self) -> None:
         add = self._window.actions_.add
@@ -65,6 +74,10 @@ class SideWindows(QObject):
         text = self.tr("Audit &log…")
         tip = self.tr("What was done on this computer, and whether the log of it is intact")
         add(ActionSpec("view.audit", text, "view", "Ctrl+Shift+L", tip, "records"), self.show_audit)
+        text = self.tr("Budget led&ger…")
+        tip = self.tr("What was spent on whom, what is left, and the limits")
+        spec = ActionSpec("view.ledger", text, "view", "Ctrl+Shift+E", tip, "records")
+        add(spec, self.show_ledger)
         text = self.tr("&Browse or ask a release…")
         tip = self.tr("Look through the tables of a cube, or ask released rows for counts")
         spec = ActionSpec("view.browse", text, "view", "Ctrl+Shift+B", tip, "go")
@@ -101,6 +114,31 @@ class SideWindows(QObject):
                 bench.context, bench.hub, self._theme, self._asker, self._window
             )
         self.audit.present()
+
+    @Slot()
+    def show_ledger(self) -> None:
+        """Show the ledger that the work names, or that of the home folder."""
+        bench = self._bench
+        if self.ledger is None:
+            self.ledger = LedgerWindow(bench.context, bench.hub, self._theme, self._window)
+            self.ledger.entered.connect(bench.budget.look)
+        self.ledger.present(open_ledger(bench.context, bench.work.base, bench.work.budget).path)
+
+    def _look_for_lost(self) -> None:
+        """At the start: where the ledger of the home folder was put back, show it."""
+        bench = self._bench
+        path = ledger_path(bench.context, bench.context.home)
+        if path.exists():
+            bench.hub.latest(_START).query(
+                self.tr("Reading the ledger"),
+                LookAtLedger(bench.context, path),
+                failed=self._on_lost,
+                quiet=True,
+            )
+
+    def _on_lost(self, outcome: JobFailed) -> None:
+        if outcome.code == RESTORED:
+            self.show_ledger()
 
     @Slot()
     def show_history(self) -> None:
