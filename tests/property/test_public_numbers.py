@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import pytest
@@ -20,6 +21,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.published import CheckStatus
 from dpdesk.core.schema import Role
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.anonymity.settings import PARAMETERS
@@ -114,6 +116,43 @@ def test_nothing_public_tells_suppressed_rows_apart(
     assume(kept and 0 < len(gone) <= 2)
     left, all_of_them = still_possible(rows, levels, k)
     assert left == all_of_them > 0
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("suppressed", [("", "f", "b1"), ("3", "m", ""), ("", "m", "")])
+def test_a_missing_value_that_only_a_suppressed_row_has_tells_nothing(
+    level: int, suppressed: Row
+) -> None:
+    """A missing value that a hierarchy lacks is one leaf more, and so changes how much is lost."""
+    levels = {"age": level, "sex": 0, "region": 1}
+    kept = [row for row in RELEASED if label(row, levels) != label(DOMAIN[20], levels)]
+    assert split(kept, levels, 2)[0] == kept
+    assert public_part([*kept, suppressed], levels, 2) == public_part(
+        [*kept, DOMAIN[20]], levels, 2
+    )
+
+
+def test_a_missing_value_of_released_rows_is_a_leaf_and_verifies_with_the_source() -> None:
+    levels = {"age": 1, "sex": 0, "region": 1}
+    rows = [*RELEASED, ("", "f", "b1"), ("", "f", "b1"), ("", "m", "")]
+    raw = {"k": 2, "max_suppression": 1, "levels": levels}
+    source = MemorySource.of(COLUMNS, rows)
+    asked = MethodInput(source, QUASI, HIERARCHIES, parse_parameters(PARAMETERS, raw, "plan"))
+    outcome = KAnonymity().run(asked, CancelToken(), silent)
+    manifest = {
+        "method": "k-anonymity",
+        "parameters": {"k": 2, "max_suppression": 1},
+        "guarantee": outcome.guarantee.as_json(),
+        "result": outcome.result,
+    }
+    table = publish(source, outcome.recoding)
+    checks = KAnonymity().verify_with_source(manifest, table, asked, CancelToken())
+    assert not [check for check in checks if check.status is CheckStatus.FAILED]
+    # Age has five leaves with the missing one, nine kept rows cover two; region has three without,
+    # and its kept rows cover two of a or one of b.
+    in_a = sum(row[2].startswith("a") for row in RELEASED)
+    lost = [Fraction(9, 4) + 1, Fraction(1), Fraction(in_a, 2) + 1]
+    assert float(sum(lost) / 12 / 3) == outcome.result["metrics"]["loss"]  # type: ignore[index]
 
 
 @pytest.mark.parametrize("size", [2, 3])

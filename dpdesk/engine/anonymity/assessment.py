@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
+
+import numpy as np
 
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.errors import RefusedError
@@ -19,6 +22,7 @@ from dpdesk.engine.anonymity.risk import RiskSummary, summarise_risk
 from dpdesk.engine.anonymity.utility import (
     AttributeUtility,
     GroupSuppression,
+    LeafRows,
     attribute_utilities,
     suppression_by_group,
 )
@@ -34,6 +38,7 @@ class Assessment:
     after: RiskSummary
     attributes: tuple[AttributeUtility, ...]
     groups: tuple[GroupSuppression, ...]
+    released_loss: Fraction
 
     @property
     def suppressed_share(self) -> float:
@@ -42,8 +47,11 @@ class Assessment:
 
     @cached_property
     def metrics(self) -> Mapping[str, int | float | None]:
-        """The search's measures of the node under the names of evidence files."""
-        return self.statistics.metrics()
+        """The search's measures of the node under the names of evidence files.
+
+        The loss is that of :func:`released_loss`.
+        """
+        return self.statistics.metrics() | {"loss": float(self.released_loss)}
 
     @property
     def public_metrics(self) -> Mapping[str, int | float | None]:
@@ -234,7 +242,32 @@ def assess(counted: CountedTable, statistics: NodeStatistics) -> Assessment:
         after=summarise_risk(kept, k),
         attributes=attribute_utilities(classes, before, after),
         groups=suppression_by_group(classes, before, after),
+        released_loss=released_loss(classes, statistics, after),
     )
+
+
+def released_loss(
+    classes: GeneralisedTable, statistics: NodeStatistics, after: LeafRows
+) -> Fraction:
+    """The mean loss of a cell as a release may tell it, ``after`` being its rows per leaf.
+
+    A missing value that a hierarchy lacks is a leaf of its own. One that only suppressed rows have
+    does not count among the leaves: their number would tell that such rows were there.
+    """
+    table, losses = classes.table, list(statistics.attribute_loss)
+    for position, added in enumerate(table.added):
+        unseen = [code for code in added if not after[position][code]]
+        if not unseen or statistics.rows == 0:
+            continue
+        hierarchy, level = table.hierarchies[position], classes.levels[position]
+        above = hierarchy.ancestors(level)
+        counted = np.ones(len(above), dtype=np.int64)
+        counted[unseen] = 0
+        covered = np.bincount(above, weights=counted)[above].astype(np.int64)
+        rows, whole = after[position].astype(np.int64), int(counted.sum()) - 1
+        lost = Fraction(int((rows * (covered - 1)).sum()), whole) if whole > 0 else Fraction(0)
+        losses[position] = (lost + statistics.suppressed) / statistics.rows
+    return sum(losses, Fraction(0)) / len(losses)
 
 
 def _number(value: int | float | None) -> float:

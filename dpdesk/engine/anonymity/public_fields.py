@@ -70,9 +70,10 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         "result.metrics.loss",
         Tells.LEVELS,
         "Every suppressed cell counts 1, whatever it held, so this is a function of the released "
-        "rows, of `result.rows_suppressed`, and of how many values each level covers. Where a "
-        "hierarchy was made from the data, these numbers follow from the values of all rows, and "
-        "the guarantee says so.",
+        "rows, of `result.rows_suppressed`, and of how many values each level covers. A missing "
+        "value without a leaf counts as one only where a released row has it. Where a hierarchy "
+        "was made from the data, how many values there are follows from all rows, and the "
+        "guarantee says so.",
     ),
     PublicField(
         "result.metrics.precision",

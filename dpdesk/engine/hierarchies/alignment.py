@@ -24,7 +24,8 @@ class AlignedTable:
     ``hierarchies[j]`` belongs to ``attributes[j]`` and has a leaf for every value that occurs,
     missing tokens included. ``codes`` has shape (tuples, attributes), int32, and holds leaf codes;
     ``counts`` has shape (tuples,), int64, unit rows. No tuple comes twice; the order of the tuples
-    is that of the frequency table. ``missing[j]`` are the leaf codes that stand for missing values.
+    is that of the frequency table. ``missing[j]`` are the leaf codes that stand for missing values;
+    ``added[j]`` are those of them that the hierarchy itself does not have.
     """
 
     attributes: tuple[str, ...]
@@ -32,6 +33,7 @@ class AlignedTable:
     codes: NDArray[np.int32] = field(repr=False)
     counts: NDArray[np.int64] = field(repr=False)
     missing: tuple[frozenset[int], ...] = ()
+    added: tuple[frozenset[int], ...] = ()
 
     @property
     def rows(self) -> int:
@@ -60,6 +62,7 @@ def align(
     codes = np.empty(table.codes.shape, dtype=np.int32)
     extended: list[Hierarchy] = []
     missing: list[frozenset[int]] = []
+    added: list[frozenset[int]] = []
     for position, attribute in enumerate(table.attributes):
         given = hierarchies.get(attribute)
         if given is None:
@@ -74,7 +77,10 @@ def align(
             codes[:, position] = leaf_of[table.codes[:, position]]
         extended.append(hierarchy)
         missing.append(frozenset(hierarchy.leaf_codes[token] for token in tokens))
-    return AlignedTable(table.attributes, tuple(extended), codes, table.counts, tuple(missing))
+        fresh = [token for token in tokens if token not in given.leaf_codes]
+        added.append(frozenset(hierarchy.leaf_codes[token] for token in fresh))
+    names, whole = table.attributes, tuple(extended)
+    return AlignedTable(names, whole, codes, table.counts, tuple(missing), tuple(added))
 
 
 def missing_in_groups(table: AlignedTable, position: int) -> list[str]:

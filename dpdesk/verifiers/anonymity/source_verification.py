@@ -47,6 +47,7 @@ class _Generalised:
     labels: NDArray[np.int64]  # (tuples, attributes), codes of the labels at the levels
     kept: NDArray[np.bool_]  # (tuples,)
     sizes: NDArray[np.int64]  # sizes of the kept classes
+    leaves: tuple[frozenset[str], ...]  # of the plan's hierarchies
 
     @property
     def rows(self) -> int:
@@ -154,7 +155,8 @@ def _generalise(
         used.append(hierarchy)
         levels.append(level)
     kept, sizes = _classes(labels, table.counts, claimed.k)
-    return _Generalised(table, tuple(used), tuple(levels), labels, kept, sizes)
+    leaves = tuple(frozenset(hierarchies[name].labels[0]) for name in table.attributes)
+    return _Generalised(table, tuple(used), tuple(levels), labels, kept, sizes, leaves)
 
 
 def _extended(
@@ -269,18 +271,19 @@ def _metric_checks(
     if not isinstance(claimed, Mapping):
         return []
     attributes = range(len(found.levels))
+    earlier = "entropy" in claimed
     token.check()
     discernibility = int((found.sizes * found.sizes).sum()) + found.suppressed * found.rows
     values: dict[str, float] = {
         "discernibility": discernibility,
-        "loss": _mean([_loss(found, position) for position in attributes]),
+        "loss": _mean([_loss(found, position, earlier) for position in attributes]),
         "precision": 1 - _mean([_steps(found, position) for position in attributes]),
         "entropy": math.fsum(_entropy(found, position) for position in attributes),
     }
     return [
         _settled(f"metrics, {key}", claimed.get(key), value)
         for key, value in values.items()
-        if key in claimed or key != "entropy"  # which earlier versions published
+        if key != "entropy" or earlier
     ]
 
 
@@ -295,14 +298,23 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _loss(found: _Generalised, position: int) -> float:
-    """Mean over the cells of (leaves covered - 1)/(leaves - 1); suppressed cells count 1."""
+def _loss(found: _Generalised, position: int, earlier: bool) -> float:
+    """Mean over the cells of (leaves covered - 1)/(leaves - 1); suppressed cells count 1.
+
+    Missing values without a leaf are leaves only where a released row has them; in releases of
+    earlier versions wherever any row has them.
+    """
     hierarchy, level = found.hierarchies[position], found.levels[position]
-    leaves = len(hierarchy.labels[0])
-    above = np.arange(leaves, dtype=np.int64)
+    above = np.arange(len(hierarchy.labels[0]), dtype=np.int64)
     for step in range(level):
         above = hierarchy.parents[step][above].astype(np.int64)
-    covered = np.bincount(above, minlength=len(hierarchy.labels[level]))
+    domain = found.table.domains[position]
+    held = {domain[code] for code in np.unique(found.table.codes[found.kept, position])}
+    plain = found.leaves[position]
+    counts = [earlier or text in plain or text in held for text in hierarchy.labels[0]]
+    leaves = sum(counts)
+    weights = np.array(counts, dtype=np.float64)
+    covered = np.bincount(above, weights, len(hierarchy.labels[level])).astype(np.int64)
     cells = covered[found.labels[found.kept, position]] - 1
     counted = int((cells * found.table.counts[found.kept]).sum())
     share = counted / (leaves - 1) if leaves > 1 else 0.0
