@@ -13,6 +13,7 @@ from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, in_memory, parquet_source, query
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.numbers import text_sql
+from dpdesk.io.formats.parquet_look import no_text_type
 from dpdesk.io.formats.strange import outside_sentence
 from dpdesk.io.formats.table import Notes
 from dpdesk.io.labelwatch import note_unforeseen
@@ -43,6 +44,7 @@ def load_parquet(
     digest = file_sha256(path, token, report, CHECK)
     report(StepStarted(LOAD, 2, STEPS))
     source = parquet_source(path)
+    _trust_values(con)
     described: list[tuple[object, ...]] = []
 
     def culprit() -> str:
@@ -61,12 +63,22 @@ def load_parquet(
     odd = note_unforeseen(con, found.variables, "parquet", spec.missing or (), path, token)
     outside = _outside_notes(con, path, names, [str(row[1]) for row in described], token)
     nulls = _null_notes(con, path, names, described, token)
+    con.execute("RESET GLOBAL disabled_optimizers")
     notes = (*found.notes, *outside, *nulls, *odd)
     reading = Reading("parquet", missing=spec.missing, notes=notes)
     # That a column is one of texts is something said of it too.
     known = frozenset(found.described)
     labelled = tuple(one for one in found.variables if one.name in known)
     return Loaded(names, rows, reading, digest, Codebook(labelled) if labelled else NO_BOOK)
+
+
+def _trust_values(con: DuckDBPyConnection) -> None:
+    """Let the database look at the values of a file instead of what the file says of them.
+
+    Its optimizer leaves out what the statistics of a file make needless, such as a look for NULL
+    in a column that is said to have none; programs have written such statistics wrongly.
+    """
+    con.execute("SET GLOBAL disabled_optimizers = 'statistics_propagation'")
 
 
 def _unreadable(
@@ -111,6 +123,7 @@ def first_rows(
     """The names of the columns and the first rows as canonical texts, for a preview."""
     names = tuple(variable.name for variable in look_at(path, count, token).variables)
     con = in_memory()
+    _trust_values(con)
     try:
         with readable(path, token), query(con, token, path) as cursor:
             listed = ", ".join(_as_text(row) for row in _described(cursor, path, names))
@@ -147,13 +160,7 @@ def _described(
 def _check_types(path: Path, names: tuple[str, ...], described: list[tuple[object, ...]]) -> None:
     for name, (_, kind, *_) in zip(names, described, strict=True):
         if any(word in str(kind).upper() for word in _NO_TEXT):
-            raise InputError(
-                "parquet.type",
-                f"{path.name}: the column `{name}` holds values of type {kind}, expected texts, "
-                "numbers, dates or truth values.",
-                hint="Leave the column out, or turn it into text first.",
-                details={"column": name},
-            )
+            raise no_text_type(path, name, str(kind))
 
 
 def _outside_notes(

@@ -26,7 +26,7 @@ def decimals(texts: pyarrow.Array) -> pyarrow.Array:
     cut = pc.replace_substring_regex(texts, r"^(-?\d+\.\d*?)0+$", r"\1")
     plain = pc.replace_substring_regex(cut, r"^(-?\d+)\.$", r"\1")
     named = pc.replace_substring_regex(plain, "^(-?)Infinity$", r"\1inf")
-    return pc.replace_substring_regex(named, "^NaN$", "nan")
+    return pc.replace_substring_regex(named, "^NaN$", "")
 
 
 def text_sql(name: str, kind: str) -> str:
@@ -34,6 +34,7 @@ def text_sql(name: str, kind: str) -> str:
 
     Floating-point numbers get the text of :func:`number_text`; those of single precision the
     shortest text that is the same number in single precision, whole ones below 1e16 all digits.
+    NaN is what programs write where there is no number, so it becomes NULL.
     Decimals lose the zeros at the end that only their type gives them, other values get the text
     of the database.
     """
@@ -52,7 +53,7 @@ def text_sql(name: str, kind: str) -> str:
         exact = f"format('{{:.0f}}', CAST({identifier(name)} AS DOUBLE))"
         whole = f"{identifier(name)} = trunc({identifier(name)}) AND abs({identifier(name)}) < 1e16"
         short = f"CASE WHEN {whole} THEN {exact} ELSE {short} END"
-    return f"CASE {text} WHEN '-0.0' THEN '0' ELSE {short} END"
+    return f"CASE ltrim({text}, '-') WHEN '0.0' THEN '0' WHEN 'nan' THEN NULL ELSE {short} END"
 
 
 def texts_sql(cursor: DuckDBPyConnection, source: str, columns: int) -> str:

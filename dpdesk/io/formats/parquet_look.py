@@ -77,6 +77,7 @@ def _shape(path: Path) -> tuple[tuple[str, ...], int]:
         ) from None
     except OSError as problem:
         raise storage_error(problem, path, "read") from problem
+    _check_types(path, schema)
     _check_decimals(path, schema)
     _check_names(path, names)
     if rows == 0 or not names:
@@ -98,6 +99,26 @@ def _check_names(path: Path, names: tuple[str, ...]) -> None:
                 hint="Rename one of them.",
                 details={"column": name},
             )
+
+
+def _check_types(path: Path, schema: pyarrow.Schema) -> None:
+    """Refuse columns of values that have no text, before any of them is read."""
+    import pyarrow as pa
+
+    for field in schema:
+        if pa.types.is_nested(field.type):
+            raise no_text_type(path, str(field.name), str(field.type))
+
+
+def no_text_type(path: Path, column: str, kind: str) -> InputError:
+    """The error for a column of lists, maps, structures or bytes."""
+    return InputError(
+        "parquet.type",
+        f"{path.name}: the column `{column}` holds values of type {kind}, expected texts, "
+        "numbers, dates or truth values.",
+        hint="Leave the column out, or turn it into text first.",
+        details={"column": column},
+    )
 
 
 def _check_decimals(path: Path, schema: pyarrow.Schema) -> None:
@@ -196,6 +217,7 @@ def _read_again(path: Path, notes: Notes) -> tuple[int, ...]:
                 for batch in parquet.iter_batches(_BATCH, row_groups=[group]):
                     for j, (field, column) in enumerate(zip(batch.schema, batch, strict=True)):
                         empty[j] += _empty(column)
+                        _note_nan(notes, field.name, column)
                         _refuse_long(path, field.name, column, done)
                         if field.name in utc:
                             _note_nanoseconds(notes, field.name, column, done)
@@ -250,9 +272,20 @@ def _empty(column: pyarrow.Array) -> int:
     missing = int(column.null_count)
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.large_string())
+    if pa.types.is_floating(column.type):
+        missing += _not_numbers(column)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         missing += pc.sum(pc.equal(pc.binary_length(column), 0)).as_py() or 0
     return missing
+
+
+def _not_numbers(column: pyarrow.Array) -> int:
+    """How many values of floating-point numbers are NaN."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wide = column.cast(pa.float64()) if pa.types.is_float16(column.type) else column
+    return pc.sum(pc.is_nan(wide)).as_py() or 0
 
 
 def _refuse_long(path: Path, name: str, column: pyarrow.Array, done: int) -> None:
@@ -285,6 +318,16 @@ def _is_valid(column: pyarrow.Array) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+def _note_nan(notes: Notes, name: str, column: pyarrow.Array) -> None:
+    """Note values that are no numbers, which are missing."""
+    import pyarrow as pa
+
+    found = _not_numbers(column) if pa.types.is_floating(column.type) else 0
+    if found:
+        sentence = f"Column `{name}` holds NaN (not a number), which is read as a missing value."
+        notes.add(f"nan {name}", sentence, found)
 
 
 def _note_nanoseconds(notes: Notes, name: str, column: pyarrow.Array, done: int) -> None:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,18 @@ import pytest
 from pyarrow import parquet
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import voice_of
 from dpdesk.core.plan import SourceSpec
-from dpdesk.io.formats import process
+from dpdesk.core.source_spec import KEEP
+from dpdesk.io import parquetload
+from dpdesk.io.formats import parquet_look, process
+from dpdesk.io.formats.request import ReadDone, ReadRequest
 from dpdesk.io.preview import preview_source
+from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
-from tests.helpers.stat_files import head, opened
+from tests.helpers import stat_files
+from tests.helpers.stat_files import head
 
 _ZONED = pa.timestamp("us", "America/New_York")
 
@@ -41,6 +48,11 @@ def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
+def opened(path: Path, workspace: Workspace) -> DataStore:
+    """The store of a source whose rows without a value count."""
+    return stat_files.opened(path, workspace, empty_rows=KEEP)
+
+
 def _written(path: Path, *columns: Any, names: tuple[str, ...] = ("a",), **options: Any) -> Path:
     path.parent.mkdir(exist_ok=True)
     parquet.write_table(pa.Table.from_arrays(list(columns), names), path, **options)
@@ -50,7 +62,7 @@ def _written(path: Path, *columns: Any, names: tuple[str, ...] = ("a",), **optio
 def _rows(path: Path, workspace: Workspace) -> list[tuple[str, ...]]:
     with closing(opened(path, workspace)) as store:
         rows = store.page(0, 99)
-    preview = preview_source(SourceSpec(str(path)), path.parent)
+    preview = preview_source(SourceSpec(str(path), empty_rows=KEEP), path.parent)
     assert preview.problem is None
     assert preview.rows[:99] == rows
     return list(rows)
@@ -102,12 +114,12 @@ def test_columns_whose_names_differ_by_case_alone_arrive(
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
 @pytest.mark.parametrize("at", [0, 1, 2])
-def test_nan_arrives_in_whatever_row_and_precision(
+def test_nan_is_missing_in_whatever_row_and_precision(
     at: int, kind: Any, tmp_path: Path, workspace: Workspace
 ) -> None:
     numbers, told = [-0.0, 2.5, np.inf, 7.0], [("0",), ("2.5",), ("inf",), ("7",)]
     numbers.insert(at, np.nan)
-    told.insert(at, ("nan",))
+    told.insert(at, ("",))
     path = _written(tmp_path / "a.parquet", pa.array(np.array(numbers, kind)))
     assert _rows(path, workspace) == told
     finite = [number for number in numbers if number != np.inf]
@@ -117,12 +129,16 @@ def test_nan_arrives_in_whatever_row_and_precision(
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
 @pytest.mark.parametrize("number", [0.0, -0.0, 3.0, 0.5, np.inf, -np.inf])
-def test_nan_beside_one_number_alone_arrives(
+def test_nan_next_to_one_number_alone_is_missing(
     number: float, kind: Any, tmp_path: Path, workspace: Workspace
 ) -> None:
     told = {0.0: "0", 3.0: "3", 0.5: "0.5", np.inf: "inf", -np.inf: "-inf"}[number]
-    path = _written(tmp_path / "a.parquet", pa.array(np.array([np.nan, number, np.nan], kind)))
-    assert _rows(path, workspace) == [("nan",), (told,), ("nan",)]
+    column = pa.array(np.array([np.nan, number, -np.nan, number], kind))
+    path = _written(tmp_path / "a.parquet", column, pa.array(list("abcd")), names=("c0", "c1"))
+    assert [row[0] for row in _rows(path, workspace)] == ["", told, "", told]
+    with closing(opened(path, workspace)) as store:
+        note = "Column `c0` holds NaN (not a number), which is read as a missing value. "
+        assert f"{note}There are 2 such values." in store.reading.notes
 
 
 def test_the_name_of_a_folder_adds_no_column(tmp_path: Path, workspace: Workspace) -> None:
@@ -232,15 +248,61 @@ def _patched(path: Path, table: pa.Table, old: bytes, new: bytes) -> Path:
     return path
 
 
-def test_a_file_whose_own_counts_contradict_its_values_is_refused(
+def test_values_count_and_not_what_the_file_says_of_them(
     tmp_path: Path, workspace: Workspace
 ) -> None:
+    """The file says that no value is missing; both readers find two when they look."""
     table = pa.table({"town": ["Ulm", "", None, None, "Rom"]})
     path = _patched(tmp_path / "a.parquet", table, b"6\x04(\x03Ulm", b"6\x00(\x03Ulm")
-    with pytest.raises(InputError, match="missing values of column `town`") as caught:
+    assert _rows(path, workspace) == [("Ulm",), ("",), ("",), ("",), ("Rom",)]
+    shown = preview_source(SourceSpec(path.name, empty_rows=KEEP), tmp_path)
+    assert shown.rows[2] == ("",)
+    numbers = [None] * 472 + [1.5] * 528
+    table = pa.table({"pay": numbers, "town": [n and "Ulm" for n in numbers]})
+    path = _patched(tmp_path / "b.parquet", table, b"\x16\xb0\x07", b"\x16\x80\x00")
+    with closing(opened(path, workspace)) as store:
+        for name in store.columns:
+            counts = {one.value: one.rows for one in store.value_counts(name, CancelToken())}
+            assert counts == {"": 472, {"pay": "1.5", "town": "Ulm"}[name]: 528}
+
+
+def test_readers_that_disagree_on_values_are_not_believed(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _written(tmp_path / "a.parquet", pa.array(["Ulm", None, "Rom"]), names=("c0",))
+    look_at = parquetload.look_at
+
+    def other(path: Path, limit: int | None, token: CancelToken) -> ReadDone:
+        return replace(look_at(path, limit, token), empty=(2,))
+
+    monkeypatch.setattr(parquetload, "look_at", other)
+    with pytest.raises(InputError, match="missing values of column `c0`") as caught:
         opened(path, workspace)
     assert caught.value.code == "read.disagreement"
-    assert "fehlenden Werte der Spalte `town`" in voice_of("de").say(caught.value.sentence)
+    assert "fehlenden Werte der Spalte `c0`" in voice_of("de").say(caught.value.sentence)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([[("a", 1)]] * 9, pa.map_(pa.string(), pa.int64())),
+        pa.array([[1]] * 9),
+        pa.array([{"a": 1}] * 9),
+        pa.array([[[{"a": b"x"}]]] * 9),
+    ],
+)
+def test_columns_without_texts_are_refused_before_a_row_is_read(
+    tmp_path: Path, column: pa.Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _written(tmp_path / "a.parquet", pa.array(range(9)), column, names=("c0", "c1"))
+
+    def read(*_: object, **__: object) -> None:
+        raise AssertionError("a row was read")
+
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", read)
+    with pytest.raises(InputError, match=r"a\.parquet: the column `c1` holds values of") as caught:
+        parquet_look.look(ReadRequest(str(path), "", "parquet"))
+    assert caught.value.code == "parquet.type"
 
 
 def test_a_decimal_of_more_digits_than_its_type_has_is_refused(

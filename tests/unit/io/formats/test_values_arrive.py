@@ -175,11 +175,13 @@ def test_rows_of_sas_transport_behind_those_that_it_counts_are_not_lost(tmp_path
 
 
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.float16()])
-def test_infinite_numbers_and_nan_of_parquet_arrive(tmp_path: Path, kind: pa.DataType) -> None:
+def test_infinite_numbers_of_parquet_arrive_and_nan_is_missing(
+    tmp_path: Path, kind: pa.DataType
+) -> None:
     numbers = pa.array([1.5, INF, -INF, NAN, None]).cast(kind)
     _parquet(tmp_path / "p.parquet", size=numbers)
-    preview = preview_source(SourceSpec("p.parquet"), tmp_path)
-    assert preview.rows == (("1.5",), ("inf",), ("-inf",), ("nan",), ("",))
+    preview = preview_source(SourceSpec("p.parquet", empty_rows="keep"), tmp_path)
+    assert preview.rows == (("1.5",), ("inf",), ("-inf",), ("",), ("",))
 
 
 def test_decimals_that_would_be_rounded_are_refused(tmp_path: Path) -> None:
