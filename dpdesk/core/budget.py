@@ -453,3 +453,16 @@ def issue_debit(
         request.purpose,
         seal=_LEDGER_SEAL,
     )
+
+
+NO_PROTECTION = 20
+"""An ε above which noise protects nobody: odds change by more than a hundred million."""
+_RHO_WITHOUT_PROTECTION = 5
+"""The ρ from which an ε above it follows at every δ of one in a million or less."""
+
+
+def protects(cost: Budget) -> bool:
+    """Whether a budget is small enough for its noise to hide anything of a person."""
+    if isinstance(cost, ZeroConcentrated):
+        return cost.rho <= _RHO_WITHOUT_PROTECTION
+    return not isinstance(cost, PureEpsilon | Approximate) or cost.epsilon <= NO_PROTECTION

@@ -14,6 +14,7 @@ from dpdesk.app.planning import (
     open_data,
     ranges_apart,
 )
+from dpdesk.core.budget import Budget, protects
 from dpdesk.core.closing import Closing
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
@@ -93,7 +94,7 @@ def prepare_private(
         given = given_columns(plan, store, parameters, ready, where, place, frozenset(hierarchies))
         method.check(store.columns, given.roles, parameters, place)
         design = method.design(given, token, report)
-        for found in design.notes:
+        for found in (*design.notes, *budget_notes(design.charge.cost)):
             note(found.code, found.sentence)
     except BaseException:
         if data is None:
@@ -102,6 +103,17 @@ def prepare_private(
     return PreparedDesign(
         plan, where, base, method, given, design, store, tuple(sentences), owns_data=data is None
     )
+
+
+def budget_notes(cost: Budget) -> tuple[Note, ...]:
+    """That a budget buys nothing, where it is too large for that."""
+    if protects(cost):
+        return ()
+    sentence = (
+        f"With {cost} the noise protects nobody: the odds of a guess about a person may change by "
+        "a factor of more than a hundred million, and the checklist refuses it."
+    )
+    return (Note("private.no-protection", sentence),)
 
 
 def given_columns(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.ledgers import open_ledger
 from dpdesk.app.planning import ranges_apart
-from dpdesk.app.private.preparing import OUTSIDE, given_columns, read_files
+from dpdesk.app.private.preparing import OUTSIDE, budget_notes, given_columns, read_files
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import parse_parameters
@@ -97,7 +97,7 @@ def outlook(context: AppContext, data: DataStore, work: WorkState) -> Outlook:
         refusal="" if refusal is None else refusal.sentence,
         hint="" if refusal is None else refusal.hint,
         again=found.spent.count > 0,
-        notes=tuple(note.sentence for note in found.notes),
+        notes=tuple(note.sentence for note in (*found.notes, *budget_notes(charge.cost))),
     )
 
 

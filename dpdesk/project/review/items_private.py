@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import exp, sqrt
 from typing import Any, TypeGuard
 
+from dpdesk.core.budget import NO_PROTECTION
 from dpdesk.core.charts import format_figure
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
@@ -62,6 +63,9 @@ def _loss(case: Case) -> Answer:
     names = ("scales within epsilon", "scales within rho")
     if any(case.facts.confirmed(name) for name in names):
         text += "costs no more than that."
+        if epsilon > NO_PROTECTION:
+            advice = "So large an ε protects nobody. Choose a smaller one and release again."
+            return Answer(Status.FAIL, text, Basis.FILES, advice)
         advice = "Judge whether that is little enough for these people."
         return Answer(Status.REVIEW, text, Basis.FILES, advice)
     text += "was not found to cost no more than that."

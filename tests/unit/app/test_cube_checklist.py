@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.language import voice_of
 from dpdesk.project.review.checklist import Checklist
 from dpdesk.project.review.policy import Policy
 from dpdesk.project.review.votes import ItemStatus as Status
@@ -87,6 +89,19 @@ def test_rho_is_held_against_a_limit_of_epsilon(context: AppContext, tmp_path: P
     assert checklist(context, path, limits={"maximum_epsilon": 0.753}).item("epsilon").status is (
         Status.FAIL
     )
+
+
+@pytest.mark.parametrize("keys", [{"epsilon": 50}, {"epsilon": 1e30}])
+def test_a_budget_that_protects_nobody_is_told_before_and_refused_after(
+    context: AppContext, tmp_path: Path, keys: dict[str, Any]
+) -> None:
+    found = checklist(context, made(context, tmp_path, **keys)).item("privacy-loss")
+    assert found.status is Status.FAIL
+    assert found.advice.startswith("So large an ε protects nobody.")
+    evidence = json.loads((tmp_path / "out/internal/evidence.json").read_text("utf-8"))
+    told = [note for note in evidence["notes"] if "the noise protects nobody" in note]
+    assert len(told) == 1
+    assert voice_of("de").known(told[0]) not in (None, told[0])
 
 
 @pytest.mark.parametrize(("column", "status"), [("Reg*", Status.FAIL), ("pay", Status.PASS)])

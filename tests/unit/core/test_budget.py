@@ -28,6 +28,7 @@ from dpdesk.core.budget import (
     budget_from,
     budget_plain,
     columns_fingerprint,
+    protects,
 )
 from dpdesk.core.errors import InputError, RefusedError
 from tests.helpers.debits import SOURCE, ask, debit_for_tests, pure
@@ -249,3 +250,15 @@ def test_a_request_without_draws_is_a_mechanism_of_which_the_cost_alone_is_known
     assert ask("0").draws == ()
     approximate = Approximate(Fraction(1), Fraction(1, 100))
     assert isinstance(ask(approximate), DebitRequest)
+
+
+def test_a_budget_that_buys_nothing_is_told_from_one_that_does() -> None:
+    small = (PureEpsilon(Fraction(3)), ZeroConcentrated(Fraction(1)), PureEpsilon(Fraction(20)))
+    assert all(map(protects, small))
+    large = (
+        PureEpsilon(Fraction(10**30)),
+        PureEpsilon(Fraction(21)),
+        ZeroConcentrated(Fraction(10**30)),
+        Approximate(Fraction(50), Fraction(1, 10**6)),
+    )
+    assert not any(map(protects, large))
