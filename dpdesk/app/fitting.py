@@ -42,6 +42,7 @@ _READING = {
     "encoding": "Encoding",
     "decimal": "Decimal mark",
     "header": "Line of names",
+    "skip": "Lines above the table",
 }
 
 
@@ -85,7 +86,7 @@ class Examination:
         for key, words in _READING.items():
             if key not in before or before[key] == now[key] or "" in (before[key], now[key]):
                 continue
-            weight = Weight.LOOK if key in ("decimal", "header") else Weight.NOTE
+            weight = Weight.LOOK if key in ("decimal", "header", "skip") else Weight.NOTE
             found, was = _option(now[key]), _option(before[key])
             sentence = f"{words}: {found} now, {was} before."
             advice = (

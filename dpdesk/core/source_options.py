@@ -51,10 +51,11 @@ _DATABASE = (*_EVERY, "table")
 FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
     {
         "csv": SourceFormat(
-            "delimited text", (*_EVERY, "delimiter", "encoding", "decimal", "quote", "header")
+            "delimited text",
+            (*_EVERY, "delimiter", "encoding", "decimal", "quote", "escape", "header", "skip"),
         ),
         "parquet": SourceFormat("Parquet", _EVERY),
-        "xlsx": SourceFormat("Excel", (*_EVERY, "header", "table")),
+        "xlsx": SourceFormat("Excel", (*_EVERY, "header", "skip", "table")),
         "sav": SourceFormat("SPSS", (*_EVERY, "encoding")),
         "dta": SourceFormat("Stata", (*_EVERY, "encoding")),
         "sas7bdat": SourceFormat("SAS", (*_EVERY, "encoding", "catalog")),

@@ -12,12 +12,13 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.plan_keys import check_known, invalid, missing_key, text_of
 
 _TEXT_KEYS = (
-    *("delimiter", "encoding", "decimal", "quote", "empty_rows"),
+    *("delimiter", "encoding", "decimal", "quote", "escape", "empty_rows"),
     *("table", "query", "metadata", "catalog"),
 )
-_KEYS = ("path", *_TEXT_KEYS, "header", "columns", "widths", "missing")
+_KEYS = ("path", *_TEXT_KEYS, "header", "skip", "columns", "widths", "missing")
 SKIP, KEEP = EMPTY_ROWS = ("skip", "keep")
 """What ``empty_rows`` may say of rows without any value."""
+MOST_SKIPPED = 1_000_000
 _COLUMN_KEYS = ("name", "start", "width", "decimals")
 _NO_QUOTES = ",;\t| \r\n"
 _SCHEMES = ("postgresql", "postgres")
@@ -48,8 +49,9 @@ class SourceSpec:
     """Which file or database to read and how; None means: detect.
 
     ``missing`` lists the texts that stand for a missing value; the default is the empty field only,
-    an empty tuple says that nothing is missing. ``quote`` may be the empty string (no quoting).
-    ``empty_rows`` is one of `EMPTY_ROWS`; None is ``"skip"``.
+    an empty tuple says that nothing is missing. ``quote`` may be the empty string (no quoting), and
+    so may ``escape``, which protects the character behind it. ``skip`` is the number of lines, or
+    of rows of a sheet, above the table; ``empty_rows`` is one of `EMPTY_ROWS`, None is ``"skip"``.
     ``table`` names a table of a database or a sheet of a workbook, ``query`` the SELECT that makes
     the rows out of those that were read; a database runs it itself when no table is named.
     ``columns`` describes the lines of a fixed-width text, ``metadata`` an ARGUS file that does so,
@@ -61,7 +63,9 @@ class SourceSpec:
     encoding: str | None = None
     decimal: str | None = None
     quote: str | None = None
+    escape: str | None = None
     header: bool | None = None
+    skip: int | None = None
     empty_rows: str | None = None
     missing: tuple[str, ...] = ("",)
     table: str | None = None
@@ -97,7 +101,7 @@ class SourceSpec:
     def as_plain(self) -> dict[str, object]:
         """The table ``[source]`` as plain values; options that are detected are left out."""
         plain: dict[str, object] = {"path": self.path}
-        for key in (*_TEXT_KEYS, "header"):
+        for key in (*_TEXT_KEYS, "header", "skip"):
             value = getattr(self, key)
             if value is not None:
                 plain[key] = value
@@ -120,6 +124,9 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
     optional = {key: text_of(raw, key, place, None) for key in _TEXT_KEYS if key in raw}
     _check_characters(optional, place)
     _check_tables(optional, place)
+    skip = raw.get("skip")
+    if skip is not None and (type(skip) is not int or not 0 <= skip <= MOST_SKIPPED):
+        raise invalid("skip", skip, f"a whole number of 0 to {MOST_SKIPPED:,}", place)
     header = raw.get("header")
     if header is not None and not isinstance(header, bool):
         raise invalid("header", header, "true or false", place)
@@ -129,6 +136,7 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
     return SourceSpec(
         path=path,
         header=header,
+        skip=skip,
         missing=tuple(str(item) for item in missing),
         columns=_columns(raw, place),
         **optional,
@@ -156,12 +164,16 @@ def _toml_text(code: str) -> str:
 
 
 def _check_characters(given: Mapping[str, str], place: str) -> None:
-    for key in ("delimiter", "decimal", "quote"):
+    for key in ("delimiter", "decimal", "quote", "escape"):
         if len(given.get(key, "")) > 1:
             raise invalid(key, given[key], "one character", place)
     quote = given.get("quote", "")
     if quote and (quote.isalnum() or quote in _NO_QUOTES or quote == given.get("delimiter")):
         raise invalid("quote", quote, "a quote such as `\"` or `'`, or an empty text", place)
+    escape = given.get("escape", "")
+    marks = (given.get("delimiter"), given.get("quote"))
+    if escape and (escape.isalnum() or escape in _NO_QUOTES or escape in marks):
+        raise invalid("escape", escape, "a mark such as `\\`, or an empty text", place)
     if given.get("empty_rows", SKIP) not in EMPTY_ROWS:
         raise invalid("empty_rows", given["empty_rows"], "`skip` or `keep`", place)
     if given.get("delimiter") == "":

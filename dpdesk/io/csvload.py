@@ -8,7 +8,6 @@ folder.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,15 +20,15 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.io import faults
 from dpdesk.io.database import file_literal, literal, query
 from dpdesk.io.failures import disagreement, misplaced, private_error
-from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.reading import Reading
-from dpdesk.io.sniff import Dialect, sniff, with_encoding
-from dpdesk.io.source import Stretch, byte_chunks, text_of
+from dpdesk.io.sniff import Dialect, sniff
+from dpdesk.io.source import byte_chunks
 from dpdesk.io.workspace import Workspace, home_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from dpdesk.io.csvcheck import Checked
     from dpdesk.io.scan import ScanResult
 
 STEPS = 3
@@ -53,17 +52,6 @@ class Loaded:
     book: Codebook = NO_BOOK
 
 
-@dataclass(frozen=True)
-class _Checked:
-    """A text that was scanned to its end; ``text`` is its UTF-8 form, which the scan walked."""
-
-    dialect: Dialect
-    result: ScanResult
-    text: Stretch
-    sha256: str
-    ctrl_z: bool
-
-
 def load_csv(
     con: DuckDBPyConnection,
     path: Path,
@@ -77,12 +65,15 @@ def load_csv(
     Raises InputError (``csv.*``, ``encoding.*``, ``read.disagreement``) with line and column,
     StorageError, or Cancelled; nothing is left behind in any case.
     """
+    from dpdesk.io.csvcheck import check_text, faultless
+
     dialect = sniff(path, spec)
     report(StepStarted(CHECK, 1, STEPS))
     with _removed_after() as temporary:
-        checked = _check(path, dialect, spec, workspace, token, report, temporary)
+        checked = check_text(path, dialect, workspace, token, report, temporary)
+        checked = faultless(path, checked, token, report)
         dialect, result = checked.dialect, checked.result
-        names, notes = column_names(dialect, path.name)
+        names, notes = column_names(dialect, path.name, result.fields)
         rows = result.records - (1 if dialect.header else 0)
         if rows == 0:
             raise faults.no_rows(path.name, result.first_line)
@@ -112,42 +103,6 @@ def _removed_after() -> Iterator[list[Path]]:
             path.unlink(missing_ok=True)
 
 
-def _check(
-    path: Path,
-    dialect: Dialect,
-    spec: SourceSpec,
-    workspace: Workspace,
-    token: CancelToken,
-    report: Report,
-    temporary: list[Path],
-) -> _Checked:
-    from dpdesk.io.scan import ENCODING, NONE, scan
-
-    digest = hashlib.sha256()
-    text = text_of(path, dialect.start, dialect.encoding)
-    ctrl_z = text.stop is not None
-    chunks = byte_chunks(text, token, report, CHECK, digest)
-    if dialect.encoding != "utf-8":
-        copy = workspace.new_path(".txt")
-        temporary.append(copy)
-        write_file(_decoded(chunks, dialect, path.name), copy)
-        text = Stretch(copy)
-        chunks = byte_chunks(text, token, report, CHECK)
-    result = scan(chunks, dialect.delimiter, dialect.quote, dialect.first_line, dialect.header)
-    if result.fault == ENCODING and dialect.guessed:
-        dialect = _legacy(path, dialect, result, token, report)
-        return _check(path, dialect, spec, workspace, token, report, temporary)
-    if result.fault != NONE:
-        raise faults.fault_error(path.name, dialect, result)
-    return _Checked(dialect, result, text, digest.hexdigest(), ctrl_z)
-
-
-def _decoded(chunks: Iterator[bytes], dialect: Dialect, name: str) -> Iterator[bytes]:
-    from dpdesk.io.transcode import decoded
-
-    return decoded(chunks, dialect.encoding, name, dialect.first_line)
-
-
 def write_file(chunks: Iterator[bytes] | Iterator[memoryview], path: Path) -> None:
     """Write chunks to a new private file; StorageError (disk full) leaves nothing behind."""
     try:
@@ -166,30 +121,16 @@ def write_file(chunks: Iterator[bytes] | Iterator[memoryview], path: Path) -> No
         raise
 
 
-def _legacy(
-    path: Path, dialect: Dialect, result: ScanResult, token: CancelToken, report: Report
-) -> Dialect:
-    """The dialect in the likeliest 8-bit encoding; InputError for a mixture of encodings."""
-    guess = guess_legacy(
-        high_words(byte_chunks(Stretch(path, dialect.start), token, report, CHECK))
-    )
-    if result.multibyte > 0 or guess.utf8_words > 0:
-        raise faults.mixed_encodings(path.name, dialect, result)
-    note = (
-        f"Line {result.line} is not UTF-8; the file was read as {guess.encoding}, a guess "
-        f"(`{guess.example}`); name the `encoding` if letters look wrong."
-    )
-    return with_encoding(path, dialect, guess.encoding, note)
-
-
-def column_names(dialect: Dialect, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Column names and notes about them; InputError ``csv.duplicate-names``."""
+def column_names(
+    dialect: Dialect, name: str, width: int | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of the first ``width`` columns, notes on them; InputError ``csv.duplicate-names``."""
     if not dialect.head:
         raise faults.too_long(name, dialect.first_line)
-    width = len(dialect.head[0].fields)
+    width = len(dialect.head[0].fields) if width is None else width
     if not dialect.header:
         return tuple(f"column_{j + 1}" for j in range(width)), ()
-    given = dialect.head[0].fields
+    given = dialect.head[0].fields[:width]
     names = tuple(text if text else f"column_{j + 1}" for j, text in enumerate(given))
     seen: dict[str, int] = {}
     for j, text in enumerate(names):
@@ -219,7 +160,7 @@ def _listed(items: list[str]) -> str:
     return ", ".join(items[:5]) + (", …" if len(items) > 5 else "")
 
 
-def _needs_plain_form(checked: _Checked) -> bool:
+def _needs_plain_form(checked: Checked) -> bool:
     """Whether the text must be rewritten before DuckDB may read it."""
     result, dialect = checked.result, checked.dialect
     header = dialect.head[0].fields if dialect.header else ()
@@ -229,6 +170,8 @@ def _needs_plain_form(checked: _Checked) -> bool:
         or result.blank_lines
         or result.stray_quotes
         or result.extra_records
+        or result.loose
+        or dialect.escape
         or result.fields == 1
         or not checked.text.is_whole
         or dialect.quote != '"'
@@ -237,7 +180,7 @@ def _needs_plain_form(checked: _Checked) -> bool:
 
 
 def _write_plain(
-    checked: _Checked, workspace: Workspace, token: CancelToken, report: Report
+    checked: Checked, workspace: Workspace, token: CancelToken, report: Report
 ) -> Path:
     from dpdesk.io.transcode import rewritten
 
@@ -246,7 +189,10 @@ def _write_plain(
     skip = 1 if checked.dialect.header else 0
     dialect = checked.dialect
     write_file(
-        rewritten(chunks, dialect.delimiter, dialect.quote, checked.result.fields, skip), target
+        rewritten(
+            chunks, dialect.delimiter, dialect.quote, checked.result.fields, skip, dialect.escape
+        ),
+        target,
     )
     return target
 
@@ -254,7 +200,7 @@ def _write_plain(
 def _read_into(
     con: DuckDBPyConnection,
     file: Path,
-    checked: _Checked,
+    checked: Checked,
     plain: bool,
     source: Path,
     token: CancelToken,
@@ -350,7 +296,7 @@ def _counted(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
-def _notes(checked: _Checked) -> tuple[str, ...]:
+def _notes(checked: Checked) -> tuple[str, ...]:
     result = checked.result
     notes: list[str] = []
     if checked.dialect.marked:
@@ -375,9 +321,34 @@ def _notes(checked: _Checked) -> tuple[str, ...]:
             f"Surplus empty fields at the end of {_counted(result.extra_records, 'line', 'lines')} "
             f"were left out, the first on line {result.extra_line}."
         )
+    if result.loose:
+        notes.append(
+            f"{_counted(result.loose, 'quote mark', 'quote marks')} inside quoted values not "
+            f"doubled and kept as found, the first on line {result.loose_line}."
+        )
+    if checked.left_out:
+        notes.append(_left_out_note(checked))
     if checked.ctrl_z:
         notes.append("The byte 0x1A (end of file of old programs) at the end was left out.")
     return tuple(notes)
+
+
+def _left_out_note(checked: Checked) -> str:
+    line, count = checked.left_line, checked.left_out
+    if checked.notes_below:
+        if count == 1:
+            return (
+                f"The last line, line {line}, has one field and was left out; it is a note below "
+                "the table."
+            )
+        return (
+            f"The last {count} lines, from line {line} on, have one field each and were left out; "
+            "they are notes below the table."
+        )
+    return (
+        f"The last line, line {line}, breaks off before its last field and was left out; if it is "
+        "a row, complete it."
+    )
 
 
 def _reading(
@@ -393,6 +364,8 @@ def _reading(
         missing=spec.missing,
         newline=result.newline,
         skipped_lines=result.blank_lines + dialect.first_line - 1,
+        skip=dialect.skip,
+        escape=dialect.escape,
         notes=notes,
         missing_candidates=dialect.missing_codes,
     )

@@ -9,11 +9,14 @@ from dpdesk.core.errors import InputError
 from dpdesk.io.sniff import Dialect, shown_delimiter
 
 if TYPE_CHECKING:
+    from dpdesk.io.remedies import Remedy
     from dpdesk.io.scan import ScanResult
 
 
-def fault_error(name: str, dialect: Dialect, result: ScanResult) -> InputError:
-    """The error for the fault that a scan found."""
+def fault_error(
+    name: str, dialect: Dialect, result: ScanResult, remedy: Remedy | None = None
+) -> InputError:
+    """The error for the fault that a scan found, with the option that reads the text, if any."""
     from dpdesk.io import scan
 
     builders = {
@@ -24,7 +27,16 @@ def fault_error(name: str, dialect: Dialect, result: ScanResult) -> InputError:
         scan.AFTER_QUOTE: _after_quote,
         scan.UNTERMINATED: _unterminated,
     }
-    return builders[result.fault](name, dialect, result)
+    error = builders[result.fault](name, dialect, result)
+    if remedy is None:
+        return error
+    return InputError(
+        error.code,
+        error.sentence,
+        hint=f"With `{remedy.line}` under [source] every line has {remedy.fields:,} fields; write "
+        "that if the rows are right then.",
+        details=dict(error.details) | {"set": (remedy.key, remedy.value)},
+    )
 
 
 def _column(dialect: Dialect, field: int) -> str:
@@ -86,8 +98,13 @@ def _preamble(name: str, dialect: Dialect, result: ScanResult) -> InputError | N
         f"{name}, line {result.first_line}: found {result.fields} "
         f"field{'s' if result.fields != 1 else ''}, but from line {table} on lines have {usual} "
         f"fields; the table seems to start on line {table}.",
-        hint="Delete the lines above the table (titles, notes) and save the file again.",
-        details={"line": result.first_line, "table_line": table},
+        hint=f"Write `skip = {table - dialect.first_line}` under [source] to leave out the lines "
+        "above the table.",
+        details={
+            "line": result.first_line,
+            "table_line": table,
+            "skip": table - dialect.first_line,
+        },
     )
 
 

@@ -17,14 +17,21 @@ class HeadRecord:
 
 
 def head_records(
-    text: str, delimiter: str, quote: str, limit: int, complete: bool, first_line: int = 1
+    text: str,
+    delimiter: str,
+    quote: str,
+    limit: int,
+    complete: bool,
+    first_line: int = 1,
+    escape: str = "",
 ) -> Iterator[HeadRecord]:
     """Records of ``text``, up to ``limit``; blank lines are skipped.
 
     A record that the text's end cuts is given only when ``complete`` says that the text is whole.
     Stops silently at a fault of quoting: naming faults is the scan's work.
     """
-    pattern = _field_pattern(delimiter, quote)
+    pattern = _field_pattern(delimiter, quote, escape)
+    protected = re.compile(rf"{re.escape(escape)}([{re.escape(escape + quote + delimiter)}])")
     position, line, given, width = 0, first_line, 0, 0
     while position < len(text) and given < limit:
         found = _one_record(text, position, pattern)
@@ -38,7 +45,7 @@ def head_records(
             given += 1
             width = width or len(fields)
             unquoted = (
-                value.replace(quote * 2, quote) if marked else value
+                _value(value, quote if marked else "", protected if escape else None)
                 for value, marked in zip(fields, quoted, strict=True)
             )
             yield HeadRecord(tuple(unquoted), line, tuple(quoted))
@@ -46,14 +53,36 @@ def head_records(
         position = stop
 
 
-def _field_pattern(delimiter: str, quote: str) -> re.Pattern[str]:
-    mark = re.escape(delimiter)
+def _value(text: str, quote: str, protected: re.Pattern[str] | None) -> str:
+    """The value of a field: doubled quotes are one, and what an escape protects is itself."""
+    if protected is None:
+        return text.replace(quote * 2, quote) if quote else text
+    pieces: list[str] = []
+    end = 0
+    for found in protected.finditer(text):
+        before = text[end : found.start()]
+        pieces += [before.replace(quote * 2, quote) if quote else before, found[1]]
+        end = found.end()
+    rest = text[end:]
+    return "".join([*pieces, rest.replace(quote * 2, quote) if quote else rest])
+
+
+def _field_pattern(delimiter: str, quote: str, escape: str) -> re.Pattern[str]:
+    """One field and what ends it, as :mod:`dpdesk.io.scan` reads it."""
+    mark, q, e = re.escape(delimiter), re.escape(quote), re.escape(escape)
     end = rf"(?P<end>{mark}|\r\n|\n|\r|\Z)"
     plain = rf"(?P<plain>[^{mark}\r\n]*+)"
+    protected = ""
+    if escape:
+        protected = rf"{e}[{e}{q}{mark}]|{e}|"
+        plain = rf"(?P<plain>(?:{e}[{e}{q}{mark}]|[^{mark}\r\n])*+)"
     if not quote:
         return re.compile(f"(?:(?!)(?P<quoted>)|{plain}){end}")
-    q = re.escape(quote)
-    return re.compile(rf"(?:{q}(?P<quoted>[^{q}]*+(?:{q}{q}[^{q}]*+)*+){q}|(?!{q}){plain}){end}")
+    # A quote that is not doubled and does not end the field is one of its value, if the field
+    # ends in the same line.
+    loose = rf"{q}(?![{mark}\r\n]|\Z)[^{q}{e}\r\n]*+(?=[^\r\n])"
+    inner = rf"[^{q}{e}]*+(?:(?:{protected}{q}{q}|{loose})[^{q}{e}]*+)*+"
+    return re.compile(rf"(?:{q}(?P<quoted>{inner}){q}|(?!{q}){plain}){end}")
 
 
 def _one_record(

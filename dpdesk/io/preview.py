@@ -104,6 +104,8 @@ def _text(path: Path, spec: SourceSpec, dialect: Dialect) -> SourcePreview:
         header=dialect.header,
         missing=spec.missing,
         skipped_lines=dialect.first_line - 1,
+        skip=dialect.skip,
+        escape=dialect.escape,
         notes=(*dialect.notes, *notes),
         missing_candidates=dialect.missing_codes,
     )
@@ -141,7 +143,12 @@ def _is_utf8(data: bytes, complete: bool) -> bool:
 def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:
     """What the scan finds in the head; a record that the head's end cuts is no fault."""
     from dpdesk.io import faults
-    from dpdesk.io.scan import NONE, UNTERMINATED, scan
+    from dpdesk.io.csvcheck import named_width, scan_as
+    from dpdesk.io.remedies import remedy
+    from dpdesk.io.scan import NONE, SHORT, UNTERMINATED, ScanResult
+
+    def again(other: Dialect, width: int = 0) -> ScanResult:
+        return scan_as(iter([text]), other, width)
 
     data, complete = read_head(path)
     part = Stretch(path, dialect.start)
@@ -150,10 +157,13 @@ def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:
     text = part.of_head(data).decode(dialect.encoding, "replace").encode("utf-8")
     if not complete:
         text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]
-    result = scan(iter([text]), dialect.delimiter, dialect.quote, dialect.first_line)
+    result = again(dialect)
+    named = named_width(dialect)
+    if result.fault == SHORT and 1 < named <= result.found < result.fields:
+        result = again(dialect, named)
     if result.fault == NONE or (result.fault == UNTERMINATED and not complete):
         return None
-    return faults.fault_error(path.name, dialect, result)
+    return faults.fault_error(path.name, dialect, result, remedy(dialect, result, again))
 
 
 def _parquet(path: Path, spec: SourceSpec) -> SourcePreview:

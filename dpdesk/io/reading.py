@@ -22,7 +22,8 @@ class Reading:
     unless it is ``"csv"``. ``missing`` are the declared codes, ``missing_candidates`` further texts
     that look like such codes. ``newline`` is
     ``"LF"``, ``"CRLF"``, ``"CR"``, ``"mixed"``, ``"none"``, or empty when not known yet.
-    ``skipped_lines`` counts lines that are neither header nor row. ``notes`` are sentences.
+    ``skipped_lines`` counts lines that are neither header nor row, ``skip`` those of titles above
+    the table (of a sheet: rows). ``notes`` are sentences.
     """
 
     format: str
@@ -36,6 +37,8 @@ class Reading:
     skipped_lines: int = 0
     notes: tuple[str, ...] = ()
     missing_candidates: tuple[str, ...] = ()
+    skip: int = 0
+    escape: str = ""
 
     def as_dict(self) -> dict[str, object]:
         """Plain values, as JSON can carry them."""

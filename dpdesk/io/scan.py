@@ -30,19 +30,25 @@ NONE, SHORT, LONG, NUL, ENCODING, AFTER_QUOTE, UNTERMINATED = 0, 1, 2, 3, 4, 5, 
     UTF8_LEFT, UTF8_LOW, UTF8_HIGH, MULTIBYTE, FAULT, FAULT_LINE, FAULT_FIELD, FAULT_FOUND,
     CONTENT, EXTRA_CONTENT, OFFSET, RECORD_START, LONGEST, QUOTED_ENDS, QUOTED_FIELDS, BLANK_LINE,
     UTF8_LINE, FIRST_LINE, DATA_LINE, HELD, HEADERS, WEIGHT,
-) = range(38)  # fmt: skip
-SLOTS = 38
+    PENDING, BEFORE, PROTECTED, LOOSE, LOOSE_LINE, LOOSE_FIELD, TAIL, TAIL_START, TAIL_WIDEST,
+    TAIL_KIND, TAIL_LINE, TAIL_FIELD, TAIL_FOUND, LOOSE_AT,
+) = range(52)  # fmt: skip
+SLOTS = 52
 WEIGHTS = 65_521
 """Row i (from 0) has the weight i mod this number, plus 1: small enough that no sum overflows."""
 
 # What a byte is; the two kinds that a value is made of come first.
-_ORDINARY, _BLANK, _DELIMITER, _QUOTE, _CR, _LF, _HIGH, _ZERO = 0, 1, 2, 3, 4, 5, 6, 7
+_ORDINARY, _BLANK, _DELIMITER, _QUOTE, _CR, _LF, _HIGH, _ZERO, _ESCAPE = range(9)
+_BACKSLASH = 0x5C
+_MOST_NOTES, _NARROW = 20, 2
+"""Lines at the end of a text that may be notes below a table, and columns of a table that has none:
+more lines are a fault, and so is one field where a row has two."""
 
 
-def byte_classes(delimiter: str, quote: str) -> Bytes:
-    """What each byte value means to the kernel; both marks are single ASCII characters.
+def byte_classes(delimiter: str, quote: str, escape: str = "") -> Bytes:
+    """What each byte value means to the kernel; all marks are single ASCII characters.
 
-    ``quote`` may be empty: no byte is then a quote.
+    ``quote`` and ``escape`` may be empty: no byte is then one.
     """
     classes = np.zeros(256, dtype=np.uint8)
     classes[ord(" ")] = classes[ord("\t")] = _BLANK
@@ -53,15 +59,22 @@ def byte_classes(delimiter: str, quote: str) -> Bytes:
     classes[ord(delimiter)] = _DELIMITER
     if quote:
         classes[ord(quote)] = _QUOTE
+    if escape:
+        classes[ord(escape)] = _ESCAPE
     return classes
 
 
-def new_state(first_line: int = 1, header: bool = False) -> State:
-    """The state before the first byte; with a header the first record is no row."""
+def new_state(first_line: int = 1, header: bool = False, width: int = 0) -> State:
+    """The state before the first byte; with a header the first record is no row.
+
+    ``width`` is the number of fields; 0: that of the first record.
+    """
     state = np.zeros(SLOTS, dtype=np.int64)
     state[LINE] = state[RECORD_LINE] = first_line
     state[HEADERS] = 1 if header else 0
     state[WEIGHT] = 1
+    state[EXPECTED] = width
+    state[BEFORE] = state[LOOSE_AT] = -2
     return state
 
 
@@ -82,6 +95,34 @@ def _fault(state: State, kind: int, line: int, field: int, found: int) -> None:
 
 
 @kernel
+def _too_short(state: State, kind: int, fields: int) -> None:
+    """A record of too few fields: a fault unless no good record comes behind it."""
+    if state[TAIL] == 0:
+        state[TAIL_KIND], state[TAIL_LINE], state[TAIL_FOUND] = kind, state[RECORD_LINE], fields
+        state[TAIL_FIELD] = fields if kind == SHORT else fields - 1
+        state[TAIL_START] = state[RECORD_START]
+    state[TAIL] += 1
+    state[TAIL_WIDEST] = max(state[TAIL_WIDEST], fields)
+
+
+@kernel
+def _count_record(state: State, weighed: State, fields: int) -> None:
+    """A good record."""
+    if fields > state[EXPECTED]:
+        if state[EXTRA_RECORDS] == 0:
+            state[EXTRA_LINE] = state[RECORD_LINE]
+        state[EXTRA_RECORDS] += 1
+    if state[RECORDS] < state[HEADERS]:
+        weighed[:, :] = 0
+    else:
+        _weigh(state, weighed, fields - 1, state[HELD])
+        state[WEIGHT] = state[WEIGHT] % WEIGHTS + 1
+    state[RECORDS] += 1
+    if state[RECORDS] == 2:
+        state[DATA_LINE] = state[RECORD_LINE]
+
+
+@kernel
 def _end_record(state: State, weighed: State, offset: int) -> bool:
     """Close the record that ends here; False on a fault. Blank lines are no records."""
     fields = state[FIELD] + 1
@@ -92,27 +133,19 @@ def _end_record(state: State, weighed: State, offset: int) -> bool:
         if state[BLANK_LINE] == 0 and state[RECORDS] > 0:
             state[BLANK_LINE] = state[RECORD_LINE]
     else:
-        if state[EXPECTED] == 0:
-            state[EXPECTED] = fields
+        if state[RECORDS] == 0:
+            state[EXPECTED] = max(state[EXPECTED], fields if state[EXPECTED] == 0 else 0)
             state[FIRST_LINE] = state[RECORD_LINE]
-        elif fields < state[EXPECTED]:
-            _fault(state, SHORT, state[RECORD_LINE], fields, fields)
+        if fields > state[EXPECTED] and state[EXTRA_CONTENT] != 0:
+            _fault(state, LONG, state[RECORD_LINE], state[EXPECTED], fields)
             return False
-        elif fields > state[EXPECTED]:
-            if state[EXTRA_CONTENT] != 0:
-                _fault(state, LONG, state[RECORD_LINE], state[EXPECTED], fields)
-                return False
-            if state[EXTRA_RECORDS] == 0:
-                state[EXTRA_LINE] = state[RECORD_LINE]
-            state[EXTRA_RECORDS] += 1
-        if state[RECORDS] < state[HEADERS]:
-            weighed[:, :fields] = 0
+        if fields < state[EXPECTED]:
+            _too_short(state, SHORT, fields)
+        elif state[TAIL] > 0:
+            state[FAULT] = state[TAIL_KIND]
+            return False
         else:
-            _weigh(state, weighed, fields - 1, state[HELD])
-            state[WEIGHT] = state[WEIGHT] % WEIGHTS + 1
-        state[RECORDS] += 1
-        if state[RECORDS] == 2:
-            state[DATA_LINE] = state[RECORD_LINE]
+            _count_record(state, weighed, fields)
     length = offset - state[RECORD_START]
     if length > state[LONGEST]:
         state[LONGEST] = length
@@ -171,6 +204,9 @@ def _line_end(state: State, weighed: State, kind: int, after_cr: bool, offset: i
         state[RECORD_START] = offset + 1
         return True
     if state[MODE] == QUOTED:
+        if state[LOOSE_AT] == state[QUOTED_FIELDS]:
+            _fault(state, AFTER_QUOTE, state[LOOSE_LINE], state[LOOSE_FIELD], 0)
+            return False
         state[QUOTED_ENDS] += 1
         state[HELD] += 1
         state[CONTENT] = 1
@@ -214,19 +250,32 @@ def _quote(state: State) -> bool:
 
 
 @kernel
+def _loose(state: State) -> None:
+    """A quote inside a quoted value that is not doubled: part of the value, which goes on.
+
+    It must end in the same line (see :func:`_line_end`), so that no line is taken for a value.
+    """
+    state[MODE] = QUOTED
+    state[HELD] += 1
+    if state[LOOSE] == 0:
+        state[LOOSE_LINE], state[LOOSE_FIELD] = state[LINE], state[FIELD]
+    state[LOOSE] += 1
+    state[LOOSE_AT] = state[QUOTED_FIELDS]
+
+
+@kernel
 def _content(state: State, blank: bool) -> bool:
-    """An ordinary byte of a value; False after a closing quote."""
+    """An ordinary byte of a value."""
     mode = state[MODE]
     if mode == QUOTE_SEEN:
-        _fault(state, AFTER_QUOTE, state[LINE], state[FIELD], 0)
-        return False
+        _loose(state)
     if mode == START:
         state[MODE] = PLAIN
     state[HELD] += 1
-    if not blank or mode == QUOTED:
+    if not blank or mode not in (START, PLAIN):
         state[CONTENT] = 1
-    if state[EXPECTED] > 0 and state[FIELD] >= state[EXPECTED]:
-        state[EXTRA_CONTENT] = 1
+        if state[EXPECTED] > 0 and state[FIELD] >= state[EXPECTED]:
+            state[EXTRA_CONTENT] = 1
     return True
 
 
@@ -238,6 +287,22 @@ def _special(
     if state[UTF8_LEFT] > 0 and kind != _HIGH:
         _fault(state, ENCODING, state[LINE], state[FIELD], byte)
         return False
+    if state[PENDING] != 0:
+        state[PENDING] = 0
+        state[HELD] += 1
+        state[CONTENT] = 1
+        if kind in (_DELIMITER, _QUOTE, _ESCAPE):
+            state[PROTECTED] += 1
+            return True
+    elif kind == _ESCAPE:
+        if state[MODE] == QUOTE_SEEN:
+            _loose(state)
+        if state[MODE] == START:
+            state[MODE] = PLAIN
+        if state[EXPECTED] > 0 and state[FIELD] >= state[EXPECTED]:
+            state[EXTRA_CONTENT] = 1
+        state[PENDING] = 1
+        return True
     if kind == _HIGH:
         if not _high_byte(state, byte):
             _fault(state, ENCODING, state[LINE], state[FIELD], byte)
@@ -272,7 +337,7 @@ def scan_chunk(data: Bytes, classes: Bytes, state: State, weighed: State) -> Non
     i = 0
     while i < size:
         kind = classes[data[i]]
-        simple = state[UTF8_LEFT] == 0
+        simple = state[UTF8_LEFT] == 0 and state[PENDING] == 0
         if kind == _ORDINARY and mode != QUOTE_SEEN and simple:
             if mode == START:
                 mode = PLAIN
@@ -292,6 +357,8 @@ def scan_chunk(data: Bytes, classes: Bytes, state: State, weighed: State) -> Non
             i += 1
         elif kind == _QUOTE and mode == QUOTED and simple:
             mode = QUOTE_SEEN
+            if (data[i - 1] if i > 0 else state[BEFORE]) == _BACKSLASH:
+                state[PROTECTED] += 1
             i += 1
         else:
             state[MODE], state[FIELD], state[HELD] = mode, field, held
@@ -304,6 +371,8 @@ def scan_chunk(data: Bytes, classes: Bytes, state: State, weighed: State) -> Non
         after_cr = False
     state[MODE], state[FIELD], state[HELD] = mode, field, held
     state[PREVIOUS_CR] = 1 if after_cr else 0
+    if size > 0:
+        state[BEFORE] = data[size - 1]
     state[OFFSET] += size
 
 
@@ -312,10 +381,18 @@ def finish(state: State, weighed: State) -> None:
     """The end of the text: close the last record, or find it open."""
     if state[FAULT] != NONE:
         return
+    if state[PENDING] != 0:
+        state[HELD] += 1
+    ended = state[BEFORE] in (0x0A, 0x0D)
     if state[UTF8_LEFT] > 0:
         _fault(state, ENCODING, state[LINE], state[FIELD], 0)
     elif state[MODE] == QUOTED:
-        _fault(state, UNTERMINATED, state[QUOTE_LINE], state[FIELD], 0)
+        if state[LOOSE_AT] == state[QUOTED_FIELDS]:
+            _fault(state, AFTER_QUOTE, state[LOOSE_LINE], state[LOOSE_FIELD], 0)
+        elif state[TAIL] == 0 and state[RECORD_LINE] == state[LINE] - (1 if ended else 0):
+            _too_short(state, UNTERMINATED, state[FIELD] + 1)
+        else:
+            _fault(state, UNTERMINATED, state[QUOTE_LINE], state[FIELD], 0)
     elif state[MODE] != START or state[FIELD] > 0:
         _end_record(state, weighed, state[OFFSET])
 
@@ -325,7 +402,12 @@ class ScanResult:
     """What a scan found; ``fault`` is NONE when the whole text was walked.
 
     ``records`` counts all non-blank records, a header among them; ``fields`` is the width of the
-    first. ``longest`` is the length in bytes of the longest record. ``sizes`` are the bytes of all
+    first. ``tail`` counts lines that are left out at the end because they have another number of
+    fields (the last one that
+    has no line end, or notes of one field), ``tail_start`` is the first byte of them.
+    ``protected`` counts marks that an escape protects, or quotes behind a backslash that close a
+    value where there is no escape; ``loose`` quotes inside quoted values that are not doubled.
+    ``longest`` is the length in bytes of the longest record. ``sizes`` are the bytes of all
     values of each column, ``weighted`` the same with the weight of each row (see ``WEIGHTS``),
     modulo 2^64; the header counts in neither.
     """
@@ -348,12 +430,19 @@ class ScanResult:
     longest: int
     quoted_ends: int
     quoted_fields: int
+    protected: int
+    loose: int
+    loose_line: int
+    tail: int
+    tail_start: int
+    tail_line: int
     fault: int
     line: int
     column: int
     found: int
     sizes: tuple[int, ...] = field(default=(), kw_only=True)
     weighted: tuple[int, ...] = field(default=(), kw_only=True)
+    tail_notes: bool = field(default=False, kw_only=True)
 
     @property
     def newline(self) -> str:
@@ -377,7 +466,8 @@ def result_of(state: State, weighed: State) -> ScanResult:
     slots = (
         RECORDS, EXPECTED, FIRST_LINE, DATA_LINE, LF_ENDS, CRLF_ENDS, CR_ENDS, BLANK_LINES,
         BLANK_LINE, STRAY, STRAY_LINE, EXTRA_RECORDS, EXTRA_LINE, MULTIBYTE, UTF8_LINE, LONGEST,
-        QUOTED_ENDS, QUOTED_FIELDS, FAULT, FAULT_LINE, FAULT_FIELD, FAULT_FOUND,
+        QUOTED_ENDS, QUOTED_FIELDS, PROTECTED, LOOSE, LOOSE_LINE, TAIL, TAIL_START, TAIL_LINE,
+        FAULT, FAULT_LINE, FAULT_FIELD, FAULT_FOUND,
     )  # fmt: skip
     sums = weighed[:, : int(state[EXPECTED])]
     sizes, weighted = sums[0].tolist(), sums[1].view(np.uint64).tolist()
@@ -391,18 +481,47 @@ def scan(
     quote: str,
     first_line: int = 1,
     header: bool = False,
+    escape: str = "",
+    width: int = 0,
 ) -> ScanResult:
-    """Scan a text that comes in chunks, up to its end or its first fault."""
-    classes = byte_classes(delimiter, quote)
-    state = new_state(first_line, header)
+    """Scan a text that comes in chunks, up to its end or its first fault.
+
+    Lines of another number of fields at the end are no fault when they may be a line that breaks
+    off or notes below the table; see ``tail`` of the result.
+    """
+    classes = byte_classes(delimiter, quote, escape)
+    state = new_state(first_line, header, width)
     weighed = np.zeros((2, 1), dtype=np.int64)
     for chunk in chunks:
         weighed = _with_room(weighed, state, len(chunk))
         scan_chunk(np.frombuffer(chunk, dtype=np.uint8), classes, state, weighed)
-        if state[FAULT] != NONE:
-            return result_of(state, weighed)
-    finish(state, weighed)
-    return result_of(state, weighed)
+        if state[FAULT] != NONE or state[TAIL] > _MOST_NOTES:
+            break
+    else:
+        finish(state, weighed)
+    return _with_tail(result_of(state, weighed), state)
+
+
+def _with_tail(result: ScanResult, state: State) -> ScanResult:
+    """The result, with the fault of the last lines unless they are notes or break off.
+
+    A short line that has its line end does not break off: it is a row that lacks a field.
+    """
+    closed = state[BEFORE] in (0x0A, 0x0D) and state[TAIL_KIND] != UNTERMINATED
+    notes = state[TAIL_WIDEST] == 1 and result.fields > _NARROW and result.tail <= _MOST_NOTES
+    broken = notes or (result.tail == 1 and not closed)
+    if result.tail == 0:
+        return result
+    if result.fault == NONE and broken and result.records > 1:
+        found = int(state[TAIL_FOUND])
+        return replace(result, found=found, tail_notes=bool(closed or result.tail > 1))
+    return replace(
+        result,
+        fault=int(state[TAIL_KIND]),
+        line=int(state[TAIL_LINE]),
+        column=int(state[TAIL_FIELD]),
+        found=int(state[TAIL_FOUND]),
+    )
 
 
 def _with_room(weighed: State, state: State, size: int) -> State:

@@ -18,6 +18,8 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import missing_advice
 from dpdesk.io.failures import storage_error
 from dpdesk.io.head import HeadRecord, head_records
+from dpdesk.io.looks import MISSING_CODES, datum
+from dpdesk.io.titles import table_start, titles_note
 
 HEAD_BYTES = 1 << 20
 HEAD_RECORDS = 500
@@ -26,10 +28,6 @@ DELIMITER_NAMES = {
     ",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", "^": "caret",
     "\x1f": "unit separator (0x1F)", "\x01": "control byte 0x01", " ": "blank",
 }  # fmt: skip
-MISSING_CODES = (
-    "?", "NA", "N/A", "n/a", "NULL", "null", "NONE", "None", "NaN", "nan", ".", "-", "..", "#N/A",
-    "-9", "-99", "-999",
-)  # fmt: skip
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -56,17 +54,12 @@ _MAGIC = (
 )
 _HTML = re.compile(rb"\s*<(!doctype html|html|\?xml|table|head|body)", re.IGNORECASE)
 _PIECE = 1 << 16
+_MOST_HEAD = 1 << 26
+_TITLE_RECORDS = 80
+BACKSLASH = "\\"
 _BREAK = re.compile(r"[\r\n]")
 _ENCLOSED = re.compile(r"(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|\Z)", re.MULTILINE)
 _OPENED = re.compile(r"(?:^|[,;\t|])'", re.MULTILINE)
-_NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)*|[.,]\d+)([eE][+-]?\d+)?\Z")
-_DATA = (
-    _NUMBER,
-    re.compile(r"([€$£¥]\s?)?[+-]?([€$£¥]\s?)?\d[\d.,'’\s]*[%‰€$£¥]?\Z"),
-    re.compile(r"(\d{1,4}[-./]){2}\d{1,4}([T ].*)?\Z"),
-    re.compile(r"\d{1,2}:\d\d(:\d\d.*)?\Z"),
-)
-"""Numbers, amounts and shares (``€ 5``, ``5 %``, ``1'234``), dates, times of day."""
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}([.\s]\d{3})+|\d+),\d+\Z")
 _DECIMAL_POINT = re.compile(r"[+-]?(\d{1,3}([,\s]\d{3})+|\d+)\.\d+([eE][+-]?\d+)?\Z")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}\Z")
@@ -76,8 +69,9 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}\Z")
 class Dialect:
     """How a delimited text is to be read.
 
-    ``start`` is the number of bytes before the text proper (a byte order mark and a ``sep=`` line),
-    ``first_line`` the physical line that follows them; ``guessed`` says that the encoding was
+    ``start`` is the number of bytes before the text proper (a byte order mark, a ``sep=`` line and
+    ``skip`` lines of titles), ``first_line`` the physical line that follows them; ``escape`` is
+    settled when the plan names it; ``guessed`` says that the encoding was
     neither named nor marked. ``head`` are the first records, a header among them.
     """
 
@@ -93,6 +87,9 @@ class Dialect:
     first_line: int
     marked: bool
     notes: tuple[str, ...]
+    skip: int = 0
+    escape: str = ""
+    settled: bool = False
 
 
 def shown_delimiter(delimiter: str) -> str:
@@ -136,20 +133,170 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
     notes: list[str] = []
     if "\ufffd" in text and encoding == "utf-8" and not _broken(data, complete):
         notes.append("Some letters were lost before (they are stored as the sign \ufffd).")
-    text, skipped, separator = _separator_line(text, name, notes)
+    text, separator = _separator_line(text, name, notes)
+    given = _Given(spec, separator, complete, name, path)
     first_line = 2 if separator else 1
-    quote = spec.quote if spec.quote is not None else _quote(text, notes)
-    delimiter = spec.delimiter or separator or _delimiter(text, quote, complete, name, path, notes)
-    head = tuple(head_records(text, delimiter, quote, HEAD_RECORDS, complete, first_line))
+    marks = _marks(text, given, notes)
+    skip = spec.skip
+    if skip is None:
+        skip = _titles(text, marks, given, first_line, notes)
+    if skip:
+        text = _below(text, skip, name)
+        again = _marks(text, given, notes)
+        if spec.skip is None and again.delimiter != marks.delimiter:
+            raise _other_below(name, skip, marks.delimiter, again.delimiter)
+        marks = again
+    before = skip + first_line - 1
+    first_line += skip
+    head = marks.records(text, complete, first_line, HEAD_RECORDS)
     header = spec.header if spec.header is not None else _header(head, notes)
     body = head[1:] if header else head
-    decimal = spec.decimal or _decimal(body, delimiter, notes)
+    decimal = spec.decimal or _decimal(body, marks.delimiter, notes)
     missing = _missing_codes(body, spec, notes)
-    start = mark + len(skipped.encode(encoding))
+    start = mark + _bytes_of_lines(path, mark, before, encoding)
     return Dialect(
-        encoding, guessed, delimiter, quote, header, decimal, missing, head, start, first_line,
-        mark > 0, tuple(notes),
+        encoding, guessed, marks.delimiter, marks.quote, header, decimal, missing, head, start,
+        first_line, mark > 0, tuple(dict.fromkeys(notes)), skip, marks.escape,
+        spec.escape is not None,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What is known before a text is looked at."""
+
+    spec: SourceSpec
+    separator: str | None
+    complete: bool
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """The marks of a text."""
+
+    delimiter: str
+    quote: str
+    escape: str
+
+    def records(
+        self, text: str, complete: bool, first_line: int, limit: int
+    ) -> tuple[HeadRecord, ...]:
+        """The first records of the text."""
+        return tuple(
+            head_records(text, self.delimiter, self.quote, limit, complete, first_line, self.escape)
+        )
+
+
+def _marks(text: str, given: _Given, notes: list[str]) -> _Marks:
+    spec = given.spec
+    quote = spec.quote if spec.quote is not None else _quote(text, notes)
+    delimiter = spec.delimiter or given.separator
+    if delimiter is None:
+        delimiter = _delimiter(text, quote, given.complete, given.name, given.path, notes)
+    escape = spec.escape
+    if escape is None:
+        escape = _escape(text, delimiter, quote, given.complete)
+    return _Marks(delimiter, quote, escape)
+
+
+def _escape(text: str, delimiter: str, quote: str, complete: bool) -> str:
+    """A backslash, when the head can be read with it and cannot be read without.
+
+    Whether the whole text can be read in one way alone is for the scan to say.
+    """
+    if not quote or BACKSLASH + quote not in text:
+        return ""
+    plain, escaped = (
+        _split(text, delimiter, quote, complete, escape) for escape in ("", BACKSLASH)
+    )
+    return BACKSLASH if escaped.share == 1.0 and plain.share < 1.0 else ""
+
+
+def _titles(text: str, marks: _Marks, given: _Given, first_line: int, notes: list[str]) -> int:
+    """How many lines stand above the table; InputError ``csv.preamble`` where it cannot be told."""
+    if given.spec.header is False:
+        return 0
+    head = marks.records(text, given.complete, first_line, _TITLE_RECORDS)
+    found = table_start([record.fields for record in head])
+    if not found.above:
+        return 0
+    skip = head[found.above].line - first_line
+    if not found.sure:
+        raise _unsure_start(given.name, head, found.above, skip)
+    title = next((text for record in head[: found.above] for text in record.fields if text), "")
+    if title:
+        notes.append(titles_note("line", first_line, first_line + skip - 1, title))
+    return skip
+
+
+def _unsure_start(name: str, head: Sequence[HeadRecord], above: int, skip: int) -> InputError:
+    first, table = head[0], head[above]
+    return InputError(
+        "csv.preamble",
+        f"{name}, line {first.line}: the line looks like a title; the table seems to start on line "
+        f"{table.line}.",
+        hint=f"Write `skip = {skip}` under [source] if it does, or `skip = 0` if line "
+        f"{first.line} belongs to it.",
+        details={"line": first.line, "table_line": table.line, "skip": skip},
+    )
+
+
+def _other_below(name: str, skip: int, above: str, below: str) -> InputError:
+    return InputError(
+        "csv.preamble",
+        f"{name}, line {skip + 1}: the lines above are split by {shown_delimiter(above)}, those "
+        f"from here on by {shown_delimiter(below)}.",
+        hint=f"Write `skip = {skip}` under [source] if the table starts here, and name its "
+        "`delimiter`.",
+        details={"line": skip + 1, "skip": skip},
+    )
+
+
+def _below(text: str, lines: int, name: str) -> str:
+    """The text below so many lines; InputError ``source.option`` when there is none."""
+    found = re.match(rf"(?:[^\r\n]*+(?:\r\n|\n|\r)){{{lines}}}", text)
+    rest = "" if found is None else text[found.end() :]
+    if not rest.strip(" \t\r\n\x1a"):
+        raise _nothing_below(name, lines)
+    return rest
+
+
+def _nothing_below(name: str, lines: int) -> InputError:
+    return InputError(
+        "source.option",
+        f"{name}: found nothing below the first {lines:,} lines, which `skip` leaves out.",
+        hint="Write a smaller number under [source].",
+        details={"key": "skip", "line": 1},
+    )
+
+
+def _bytes_of_lines(path: Path, mark: int, lines: int, encoding: str) -> int:
+    """The number of bytes of the first lines of a text.
+
+    They are found among the bytes of the file, never counted in the decoded text: that was decoded
+    leniently and may have other bytes. Raises InputError ``source.option``.
+    """
+    if not lines:
+        return 0
+    lf, cr = "\n".encode(encoding), "\r".encode(encoding)
+    ends = re.compile(b"|".join(re.escape(mark) for mark in (cr + lf, lf, cr)))
+    data = read_head(path, _MOST_HEAD)[0][mark:]
+    place, left = 0, lines
+    while found := ends.search(data, place):
+        if found.start() % len(lf):
+            place = found.start() + 1
+            continue
+        place, left = found.end(), left - 1
+        if not left:
+            return place
+    raise _nothing_below(path.name, lines)
+
+
+def with_escape(path: Path, dialect: Dialect, escape: str, note: str) -> Dialect:
+    """The same dialect with another escape, which the scan made necessary."""
+    return with_encoding(path, replace(dialect, escape=escape), dialect.encoding, note)
 
 
 def with_encoding(path: Path, dialect: Dialect, encoding: str, note: str) -> Dialect:
@@ -157,19 +304,25 @@ def with_encoding(path: Path, dialect: Dialect, encoding: str, note: str) -> Dia
     data, complete = read_head(path)
     text, complete = _head_text(path, data, complete, encoding, dialect.start)
     records = head_records(
-        text, dialect.delimiter, dialect.quote, HEAD_RECORDS, complete, dialect.first_line
+        text,
+        dialect.delimiter,
+        dialect.quote,
+        HEAD_RECORDS,
+        complete,
+        dialect.first_line,
+        dialect.escape,
     )
     return replace(
         dialect,
         encoding=encoding,
-        guessed=False,
+        guessed=dialect.guessed and encoding == dialect.encoding,
         head=tuple(records),
-        notes=(*dialect.notes, note),
+        notes=(*dialect.notes, note) if note else dialect.notes,
     )
 
 
 def _check_options(spec: SourceSpec) -> None:
-    for key in ("delimiter", "quote"):
+    for key in ("delimiter", "quote", "escape"):
         value = getattr(spec, key)
         if value and (len(value) != 1 or not value.isascii() or value in "\r\n\0"):
             raise InputError(
@@ -265,7 +418,7 @@ def _head_text(
         decoder = codecs.getincrementaldecoder(encoding)("replace")
         text = decoder.decode(data[mark:], complete)
         enough = complete or _has_lines(text[: 1 << 22], 3)
-        if enough or size >= 1 << 26:
+        if enough or size >= _MOST_HEAD:
             return text, complete
         size *= 4
         data, complete = read_head(path, size)
@@ -284,11 +437,11 @@ def _broken(data: bytes, complete: bool) -> bool:
     return False
 
 
-def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str, str | None]:
-    """Split off Excel's first line ``sep=…``: the rest, what was skipped, the delimiter."""
+def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str | None]:
+    """Split off Excel's first line ``sep=…``: the rest, and the delimiter."""
     found = re.match(r"sep=([\x01-\x7f])(\r\n|\n|\r|\Z)", text, re.IGNORECASE)
     if found is None or found.group(1) in "\r\n\"'":
-        return text, "", None
+        return text, None
     rest, separator = text[found.end() :], found.group(1)
     notes.append(f"Line 1 names the delimiter ({shown_delimiter(separator)}); it is no row.")
     if not rest.strip(" \t\r\n\x1a"):
@@ -298,7 +451,7 @@ def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str, s
             "expected a header line and rows.",
             details={"line": 2},
         )
-    return rest, text[: found.end()], separator
+    return rest, separator
 
 
 def _quote(text: str, notes: list[str]) -> str:
@@ -334,10 +487,9 @@ class _Split:
     any_split: bool
 
 
-def _split(text: str, delimiter: str, quote: str, complete: bool) -> _Split:
-    widths = Counter(
-        len(record.fields) for record in head_records(text, delimiter, quote, 200, complete)
-    )
+def _split(text: str, delimiter: str, quote: str, complete: bool, escape: str = "") -> _Split:
+    records = head_records(text, delimiter, quote, 200, complete, escape=escape)
+    widths = Counter(len(record.fields) for record in records)
     if not widths:
         return _Split(delimiter, 1, 0.0, delimiter in text)
     width, count = max(widths.items(), key=lambda item: (item[1], item[0]))
@@ -394,17 +546,6 @@ def _tie_note(even: Sequence[_Split]) -> str:
     )
 
 
-def looks_numeric(value: str) -> bool:
-    """Whether a value is written like a number, with either decimal mark."""
-    return _NUMBER.match(value.strip()) is not None
-
-
-def _datum(value: str) -> int | None:
-    """Which kind of data a value is by its looks, None for what may be a name."""
-    text = value.strip()
-    return next((kind for kind, form in enumerate(_DATA) if form.match(text)), None)
-
-
 def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
     """Whether the first record names the columns."""
     if not head:
@@ -414,8 +555,8 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
     if not body:
         return True
     columns = [[row[j].strip() for row in body] for j in range(min(len(first), 200))]
-    kinds = [{_datum(value) for value in column} - {None} for column in columns]
-    if any(_datum(value) in below for value, below in zip(first, kinds, strict=False)):
+    kinds = [{datum(value) for value in column} - {None} for column in columns]
+    if any(datum(value) in below for value, below in zip(first, kinds, strict=False)):
         notes.append(
             f"Line {head[0].line} looks like data (it holds numbers or dates), so it was read as a "
             "row and the columns are named column_1, column_2, …; set `header = true` if it names "

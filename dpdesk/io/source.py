@@ -31,6 +31,10 @@ class Stretch:
         """Whether these are all bytes of the file."""
         return self.start == 0 and self.stop is None
 
+    def first(self, length: int) -> Stretch:
+        """The first bytes of the stretch, so many."""
+        return Stretch(self.path, self.start, self.start + length)
+
     def of_head(self, head: bytes) -> bytes:
         """Those of the first bytes of the same file that belong to the stretch."""
         return head[self.start : self.stop]

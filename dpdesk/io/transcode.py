@@ -16,9 +16,9 @@ State = NDArray[np.int64]
 
 # The kernel's own constants: a compiled kernel that is kept on disk would not notice a change of
 # constants that it takes from another module.
-_ORDINARY, _BLANK, _DELIMITER, _QUOTE, _CR, _LF = range(6)
+_ORDINARY, _BLANK, _DELIMITER, _QUOTE, _CR, _LF, _ESCAPE = range(7)
 _START, _PLAIN, _QUOTED, _QUOTE_SEEN = range(4)
-_MODE, _FIELD, _RECORD, _AFTER_CR, _CONSUMED = range(5)
+_MODE, _FIELD, _RECORD, _AFTER_CR, _CONSUMED, _PENDING, _MARK = range(7)
 _QUOTE_BYTE, _COMMA_BYTE, _LF_BYTE = 0x22, 0x2C, 0x0A
 _NO_BLANK_LINE, _UNFINISHED = -1, -2
 
@@ -75,13 +75,15 @@ def _not_text(name: str, encoding: str, line: int) -> InputError:
     )
 
 
-def _classes(delimiter: str, quote: str) -> Bytes:
+def _classes(delimiter: str, quote: str, escape: str) -> Bytes:
     classes = np.full(256, _ORDINARY, dtype=np.uint8)
     classes[ord(" ")] = classes[ord("\t")] = _BLANK
     classes[ord("\n")], classes[ord("\r")] = _LF, _CR
     classes[ord(delimiter)] = _DELIMITER
     if quote:
         classes[ord(quote)] = _QUOTE
+    if escape:
+        classes[ord(escape)] = _ESCAPE
     return classes
 
 
@@ -123,22 +125,8 @@ def _end_field(state: State, out: Bytes, n: int, width: int, skip: int, is_recor
 
 
 @kernel
-def _one_byte(state: State, kind: int, byte: int, out: Bytes, n: int, width: int, skip: int) -> int:
-    """Take one byte of a record over into the plain form; the new length of ``out``."""
-    mode = state[_MODE]
-    emit = state[_RECORD] >= skip and state[_FIELD] < width
-    if mode == _START and emit:
-        out[n] = _QUOTE_BYTE
-        n += 1
-    if mode != _QUOTED and kind in (_CR, _LF, _DELIMITER):
-        return _end_field(state, out, n, width, skip, kind != _DELIMITER)
-    if kind == _QUOTE and mode == _START:
-        state[_MODE] = _QUOTED
-        return n
-    if kind == _QUOTE and mode == _QUOTED:
-        state[_MODE] = _QUOTE_SEEN
-        return n
-    state[_MODE] = _PLAIN if mode in (_START, _PLAIN) else _QUOTED
+def _literal(byte: int, out: Bytes, n: int, emit: bool) -> int:
+    """Write a byte of a value; the new length of ``out``."""
     if emit:
         out[n] = byte
         n += 1
@@ -146,6 +134,47 @@ def _one_byte(state: State, kind: int, byte: int, out: Bytes, n: int, width: int
             out[n] = byte
             n += 1
     return n
+
+
+@kernel
+def _undoubled(state: State, out: Bytes, n: int, emit: bool) -> int:
+    """Write the quote that did not close its value, and go on with that value."""
+    state[_MODE] = _QUOTED
+    return _literal(state[_MARK], out, n, emit)
+
+
+@kernel
+def _one_byte(state: State, kind: int, byte: int, out: Bytes, n: int, width: int, skip: int) -> int:
+    """Take one byte of a record over into the plain form; the new length of ``out``."""
+    emit = state[_RECORD] >= skip and state[_FIELD] < width
+    if state[_MODE] == _START and emit:
+        out[n] = _QUOTE_BYTE
+        n += 1
+    if state[_PENDING] != 0:
+        state[_PENDING] = 0
+        if kind in (_DELIMITER, _QUOTE, _ESCAPE):
+            return _literal(byte, out, n, emit)
+        n = _literal(state[_MARK], out, n, emit)
+    elif kind == _ESCAPE:
+        if state[_MODE] == _QUOTE_SEEN:
+            n = _undoubled(state, out, n, emit)
+        elif state[_MODE] == _START:
+            state[_MODE] = _PLAIN
+        state[_PENDING], state[_MARK] = 1, byte
+        return n
+    mode = state[_MODE]
+    if mode != _QUOTED and kind in (_CR, _LF, _DELIMITER):
+        return _end_field(state, out, n, width, skip, kind != _DELIMITER)
+    if kind == _QUOTE and mode == _START:
+        state[_MODE] = _QUOTED
+        return n
+    if kind == _QUOTE and mode == _QUOTED:
+        state[_MODE], state[_MARK] = _QUOTE_SEEN, byte
+        return n
+    if mode == _QUOTE_SEEN and kind != _QUOTE:
+        n = _undoubled(state, out, n, emit)
+    state[_MODE] = _PLAIN if mode in (_START, _PLAIN) else _QUOTED
+    return _literal(byte, out, n, emit)
 
 
 @kernel
@@ -183,11 +212,11 @@ def _rewrite_chunk(
 
 
 def rewritten(
-    chunks: Iterator[bytes], delimiter: str, quote: str, width: int, skip: int
+    chunks: Iterator[bytes], delimiter: str, quote: str, width: int, skip: int, escape: str = ""
 ) -> Iterator[memoryview]:
     """The records of a scanned, faultless text in plain form (see :func:`_rewrite_chunk`)."""
-    classes = _classes(delimiter, quote)
-    state = np.zeros(5, dtype=np.int64)
+    classes = _classes(delimiter, quote, escape)
+    state = np.zeros(7, dtype=np.int64)
     rest = b""
     for chunk, last in _with_end(chunks):
         text = rest + chunk
@@ -197,7 +226,8 @@ def rewritten(
         rest = text[int(state[_CONSUMED]) :]
         yield memoryview(out.data)[:size]
     if state[_MODE] != _START or state[_FIELD] > 0:
-        yield memoryview(_tail(int(state[_MODE]), int(state[_FIELD]), width))
+        left = bytes([int(state[_MARK])]) * int(state[_PENDING]) if state[_FIELD] < width else b""
+        yield memoryview(left + _tail(int(state[_MODE]), int(state[_FIELD]), width))
 
 
 def _tail(mode: int, field: int, width: int) -> bytes:

@@ -67,6 +67,9 @@ def test_any_table_in_any_dialect_and_encoding_is_read_back_equal(odd: OddText) 
         delimiter=odd.delimiter,
         quote=odd.quote,
         header=odd.header,
+        skip=0,
+        escape="",
+        empty_rows="keep",
     )
     assert names == odd.names
     assert rows == list(odd.rows)

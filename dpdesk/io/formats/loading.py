@@ -96,6 +96,7 @@ def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadR
         metadata=below(spec.path if spec.path.lower().endswith(".rda") else spec.metadata),
         catalog=below(spec.catalog),
         header=spec.header,
+        skip=spec.skip,
         columns=spec.columns,
         password=password_of(spec.path) if spec.is_url else None,
     )
@@ -104,7 +105,11 @@ def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadR
 def reading_of(spec: SourceSpec, path: Path, done: ReadDone) -> Reading:
     """How a source of a foreign format was read."""
     return Reading(
-        format_of(spec, path), encoding=done.encoding, missing=spec.missing, notes=done.notes
+        format_of(spec, path),
+        encoding=done.encoding,
+        missing=spec.missing,
+        notes=done.notes,
+        skip=done.skip,
     )
 
 

@@ -35,6 +35,7 @@ class ReadRequest:
     metadata: str | None = None
     catalog: str | None = None
     header: bool | None = None
+    skip: int | None = None
     columns: tuple[FixedColumn, ...] = ()
     password: str | None = field(default=None, repr=False)
     listing: bool = False
@@ -65,7 +66,8 @@ class ReadProgress:
 class ReadDone:
     """The table was read: its columns, its rows, what was noted on the way.
 
-    ``sha256`` is the hash of the rows of a source that is no file, else empty; ``encoding`` that of
+    ``sha256`` is the hash of the rows of a source that is no file, else empty; ``skip`` counts rows
+    of a sheet above its table; ``encoding`` is that of
     the texts, as far as the source tells; ``head`` are the rows when only the first were asked for,
     ``tables`` those of the database when they were; ``empty`` counts the values of each column of a
     Parquet file that are none or the empty text, ``described`` names those of which it says more.
@@ -80,6 +82,7 @@ class ReadDone:
     tables: tuple[OfferedTable, ...] = ()
     empty: tuple[int, ...] = ()
     described: tuple[str, ...] = ()
+    skip: int = 0
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone
             notes=reader.notes.told(),
             encoding=reader.encoding,
             sha256=getattr(reader, "sha256", ""),
+            skip=getattr(reader, "skip", 0),
         )
 
 

@@ -28,6 +28,8 @@ VALUES = {
     "decimal": ",",
     "quote": "'",
     "header": False,
+    "skip": 2,
+    "escape": "\\",
     "empty_rows": "keep",
     "missing": ("", "?"),
     "table": "people",

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.io import scan
+from dpdesk.io.head import head_records
 from dpdesk.io.transcode import rewritten
 
 FIELDS = st.text(alphabet='a é"\n\r,;\t😀', max_size=6)
@@ -61,14 +62,42 @@ def test_the_scan_and_python_agree_on_what_is_utf8(data: bytes) -> None:
 
 
 @settings(deadline=None)
-@given(st.text(alphabet='ab \t"\r\n,', max_size=40), st.integers(1, 9))
-def test_rewriting_gives_as_many_records_as_the_scan_counted(text: str, size: int) -> None:
+@given(
+    st.text(alphabet='ab \t"\r\n,\\', max_size=40),
+    st.integers(1, 9),
+    st.sampled_from(["", "\\"]),
+)
+def test_rewriting_gives_the_records_that_the_scan_counted_and_weighed(
+    text: str, size: int, escape: str
+) -> None:
     data = text.encode()
-    result = scan.scan(iter([data]), ",", '"')
+    result = scan.scan(iter([data]), ",", '"', escape=escape)
+    assert scan.scan(iter(pieces(data, size)), ",", '"', escape=escape) == result
     if result.fault != scan.NONE or result.records == 0:
         return
+    if result.tail:
+        data = data[: result.tail_start]
+        result = scan.scan(iter([data]), ",", '"', escape=escape)
+        assert (result.fault, result.tail) == (scan.NONE, 0)
     chunks = iter(pieces(data, size))
-    plain = b"".join(rewritten(chunks, ",", '"', result.fields, 0))
+    plain = b"".join(rewritten(chunks, ",", '"', result.fields, 0, escape))
     again = list(csv.reader(io.StringIO(plain.decode(), newline="")))
     assert len(again) == result.records
     assert {len(record) for record in again} == {result.fields}
+    sizes = [sum(len(record[j]) for record in again) for j in range(result.fields)]
+    assert list(result.sizes) == sizes
+
+
+HEADS = st.text(alphabet='ab \t"\r\n,\\', max_size=40)
+
+
+@settings(deadline=None, max_examples=300)
+@given(HEADS, st.sampled_from(["", "\\"]))
+def test_the_head_shows_the_rows_that_are_loaded(text: str, escape: str) -> None:
+    result = scan.scan(iter([text.encode()]), ",", '"', escape=escape)
+    if result.fault != scan.NONE or result.records == 0 or result.tail or result.fields == 1:
+        return
+    plain = b"".join(rewritten(iter([text.encode()]), ",", '"', result.fields, 0, escape))
+    loaded = list(csv.reader(io.StringIO(plain.decode(), newline="")))
+    shown = head_records(text, ",", '"', 99, True, escape=escape)
+    assert [list(record.fields[: result.fields]) for record in shown] == loaded

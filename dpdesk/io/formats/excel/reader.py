@@ -23,8 +23,10 @@ from dpdesk.io.formats.excel.parts import BrokenPartError, Parts, Sheet, read_pa
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.stat_faults import nul_in_text
 from dpdesk.io.formats.table import Notes, Values, damaged, listed
+from dpdesk.io.titles import table_start, titles_note
 
 _ROWS = 20_000
+_LOOKED_AT = 60
 _OLD = b"\xd0\xcf\x11\xe0"
 _BROKEN = (
     *(expat.ExpatError, zipfile.BadZipFile, zlib.error, BrokenPartError),
@@ -35,7 +37,8 @@ _BROKEN = (
 class WorkbookReader:
     """A sheet of a workbook; see :class:`~dpdesk.io.formats.table.TableReader`.
 
-    The first row with a value is the header, unless the plan says that there is none. Cells give
+    The first row with a value is the header, unless the plan says that there is none; titles above
+    it are skipped, which is noted. Cells give
     their values, not what their format shows of them; formulas the value that was last computed.
     Hidden rows are rows, and so are rows without any value between others.
     """
@@ -69,7 +72,8 @@ class WorkbookReader:
                 "totals", f"The last row of the cells {place} holds totals; it is read as a row."
             )
         self._cells = SheetCells(self._archive, sheet, parts, self._path.name, self.notes)
-        self._opened = self._left = self._numbered()
+        self._opened = self._numbered()
+        self._left = self._table(self._opened, request)
         first = next(self._left, None)
         if first is None:
             raise InputError("read.no-rows", f"{self._path.name}: the sheet holds no value.")
@@ -90,6 +94,27 @@ class WorkbookReader:
         if self._cells.expected is not None:
             above = self._first - (request.header is False)
             self.rows = max(0, self._cells.expected - above) or None
+
+    def _table(self, rows: Iterator[Row], request: ReadRequest) -> Iterator[Row]:
+        """The rows from the table on, below those that are skipped or hold titles.
+
+        Raises InputError ``workbook.titles`` where it cannot be told where the table begins.
+        """
+        self.skip = request.skip or 0
+        if request.skip is not None or request.header is False:
+            return (row for row in rows if row[0] > self.skip)
+        first = list(islice(rows, _LOOKED_AT))
+        found = table_start([[text or "" for text in row] for _, row in first])
+        if not found.above:
+            return chain(first, rows)
+        title = next((text for _, row in first[: found.above] for text in row if text), "")
+        number, skip = first[0][0], first[found.above][0] - 1
+        if not found.sure:
+            raise _unsure(self._path.name, number, skip)
+        self.skip = skip
+        if title:
+            self.notes.add("titles", titles_note("row", number, skip, title))
+        return chain(first[found.above :], rows)
 
     def _note_names(self, made: list[str]) -> None:
         if made:
@@ -163,7 +188,8 @@ class WorkbookReader:
                 "workbook.ragged",
                 f"{self._path.name}, row {number:,}, column {column_letters(extra)}: found a "
                 f"value, but row {self._first:,} names {width} columns.",
-                hint="Name the column, or clear the cell.",
+                hint="Name the column, or clear the cell. If the names stand further down, write "
+                "the number of rows above them as `skip` under [source].",
                 details={"row": number},
             )
         texts = [text or "" for text in row[:width]]
@@ -171,3 +197,14 @@ class WorkbookReader:
             at = next(j for j, text in enumerate(texts) if "\0" in text)
             raise nul_in_text(self._path.name, number, self.variables[at].name)
         return texts + [""] * (width - len(texts))
+
+
+def _unsure(name: str, first: int, skip: int) -> InputError:
+    return InputError(
+        "workbook.titles",
+        f"{name}, row {first:,}: the row looks like a title; the table seems to start in row "
+        f"{skip + 1:,}.",
+        hint=f"Write `skip = {skip}` under [source] if it does, or `skip = 0` if row {first:,} "
+        "belongs to it.",
+        details={"row": first, "skip": skip},
+    )

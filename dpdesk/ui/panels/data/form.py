@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from dpdesk.app.types import Reading
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_options import applies, source_format, without_ignored
+from dpdesk.core.source_spec import KEEP, MOST_SKIPPED
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.data.presenter import (
     DELIMITERS,
@@ -27,9 +28,12 @@ from dpdesk.ui.panels.data.presenter import (
     decimal_words,
     delimiter_words,
     encoding_words,
+    escape_words,
     header_words,
     parse_codes,
     quote_words,
+    remedy_of,
+    remedy_words,
 )
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.flow import FlowBox
@@ -48,6 +52,7 @@ class ReadingForm(QFrame):
         set_look(self, "card")
         self._source = self._known = SourceSpec("")
         self._filling = False
+        self._remedy: tuple[str, str] | None = None
         layout = QFormLayout(self)
         layout.setContentsMargins(SPACE.l, SPACE.l, SPACE.l, SPACE.l)
         layout.setVerticalSpacing(SPACE.s)
@@ -63,7 +68,10 @@ class ReadingForm(QFrame):
             "encoding": self.encoding,
             "decimal": self.decimal,
             "quote": self.quote,
+            "escape": self.escape,
             "header": self.header,
+            "skip": self.skip,
+            "empty_rows": self.empty_rows,
         }
 
     def _build_table(self) -> None:
@@ -122,11 +130,26 @@ class ReadingForm(QFrame):
             self.tr("What encloses a value that holds the delimiter"),
             [(quote_words(mark), mark) for mark in ('"', "'", "")],
         )
+        self.escape = self._combo(
+            self.tr("Escape"),
+            self.tr("What protects a quote inside a value in quotes"),
+            [(escape_words(mark), mark) for mark in ("\\", "")],
+        )
         self.header = self._combo(
             self.tr("Column &names"),
             self.tr("Whether the first line holds the names of the columns"),
             [(header_words(answer), answer) for answer in (True, False)],
         )
+        self.skip = self._combo(
+            self.tr("Lines above the table"),
+            self.tr("How many lines of titles stand above the table; type any other number"),
+            [(str(count), str(count)) for count in range(4)],
+            editable=True,
+        )
+        self.remedy = QPushButton()
+        self.remedy.clicked.connect(self._on_remedy)
+        self.remedy.hide()
+        self._layout.addRow(self.remedy)
 
     def _combo(
         self,
@@ -159,6 +182,12 @@ class ReadingForm(QFrame):
         return box
 
     def _build_missing(self) -> None:
+        self.empty_rows = QCheckBox(self.tr("Keep rows without any value"))
+        self.empty_rows.setToolTip(
+            self.tr("Off: a row in which every field is empty is no person and is left out")
+        )
+        self.empty_rows.toggled.connect(self._on_edited)
+        self._layout.addRow(self.empty_rows)
         self.empty_missing = QCheckBox(self.tr("An empt&y field is missing"))
         self.empty_missing.setToolTip(
             self.tr("Off: an empty field is a value of its own, like any other")
@@ -189,9 +218,13 @@ class ReadingForm(QFrame):
             (self.encoding, source.encoding),
             (self.decimal, source.decimal),
             (self.quote, source.quote),
+            (self.escape, source.escape),
             (self.header, source.header),
+            (self.skip, None if source.skip is None else str(source.skip)),
         ):
             self._select(box, value)
+        self.remedy.hide()
+        self.empty_rows.setChecked(source.empty_rows == KEEP)
         self.empty_missing.setChecked("" in source.missing)
         self.codes.setText(codes_text(source.missing))
         if source.path != self._known.path:
@@ -216,7 +249,10 @@ class ReadingForm(QFrame):
             encoding=_value(self.encoding),
             decimal=_value(self.decimal),
             quote=_value(self.quote),
+            escape=_value(self.escape),
             header=header if isinstance(header, bool) else None,
+            skip=_count(_value(self.skip)),
+            empty_rows=self._said_of_empty_rows(),
             missing=(*empty, *parse_codes(self.codes.text())),
             table=self.table.text().strip() or None,
         )
@@ -229,7 +265,9 @@ class ReadingForm(QFrame):
             self.encoding: encoding_words(reading.encoding),
             self.decimal: decimal_words(reading.decimal),
             self.quote: quote_words(reading.quote),
+            self.escape: escape_words(reading.escape),
             self.header: header_words(reading.header),
+            self.skip: str(reading.skip),
         }
         self._filling = True
         for box, word in words.items():
@@ -241,6 +279,37 @@ class ReadingForm(QFrame):
         self._show_applying(reading.format)
         self._filling = False
         self._offer(reading.missing_candidates)
+
+    def _said_of_empty_rows(self) -> str | None:
+        if self.empty_rows.isChecked():
+            return KEEP
+        return None if self._source.empty_rows == KEEP else self._source.empty_rows
+
+    def offer_remedy(self, problem: JobFailed) -> None:
+        """Offer the option that would read a file with a problem; none hides the button."""
+        self._remedy = remedy_of(problem)
+        self.remedy.setVisible(self._remedy is not None)
+        if self._remedy is not None:
+            words = remedy_words(*self._remedy)
+            self.remedy.setText(words.replace("&", "&&"))
+            self.remedy.setToolTip(self.tr("Try this setting; nothing is changed in the file"))
+            self.remedy.setAccessibleName(words)
+
+    @Slot()
+    def _on_remedy(self) -> None:
+        if self._remedy is None:
+            return
+        key, value = self._remedy
+        boxes = {
+            "skip": self.skip,
+            "escape": self.escape,
+            "quote": self.quote,
+            "delimiter": self.delimiter,
+        }
+        self._select(boxes[key], value)
+        boxes[key].setFocus(Qt.FocusReason.OtherFocusReason)
+        self.remedy.hide()
+        self._on_edited()
 
     def _offer(self, candidates: Sequence[str]) -> None:
         known = parse_codes(self.codes.text())
@@ -302,3 +371,10 @@ def _value(box: QComboBox) -> str | None:
         return None if text != " " else " "
     value = box.itemData(place) if place > 0 else text
     return value if isinstance(value, str) else None
+
+
+def _count(text: str | None) -> int | None:
+    """A typed number of lines; None for what is none."""
+    if text is None or not text.strip().isdecimal() or int(text) > MOST_SKIPPED:
+        return None
+    return int(text)

@@ -22,7 +22,7 @@ from dpdesk.ui.words.numbers import figure_words, grouped
 ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-15", "cp1250", "iso8859-2", "utf-16")
 DELIMITERS = (",", ";", "\t", "|", " ")
 _MOST_LABELLED = 12
-_ABOUT_READING = ("csv.", "encoding.", "source.option", "source.table", "read.")
+_ABOUT_READING = ("csv.", "encoding.", "source.option", "source.table", "read.", "workbook.")
 _LONGEST_LABEL = 28
 RANGE = " – "
 translate = QCoreApplication.translate
@@ -83,6 +83,36 @@ def quote_words(quote: str) -> str:
         "": translate("DataPanel", "none"),
     }
     return words.get(quote, quote)
+
+
+def escape_words(escape: str) -> str:
+    """An escape in words."""
+    words = {
+        "\\": translate("DataPanel", "backslash (\\)"),
+        "": translate("DataPanel", "none"),
+    }
+    return words.get(escape, escape)
+
+
+def remedy_of(problem: JobFailed) -> tuple[str, str] | None:
+    """The option of the form, and its value, with which a problem says the file can be read."""
+    skip, other = problem.details.get("skip"), problem.details.get("set")
+    if isinstance(skip, int):
+        return "skip", str(skip)
+    if isinstance(other, tuple) and len(other) == 2:
+        return str(other[0]), str(other[1])
+    return None
+
+
+def remedy_words(key: str, value: str) -> str:
+    """What a button says that sets an option."""
+    if key == "skip":
+        return translate("DataPanel", "Lines above the table: {count}").format(count=value)
+    if key == "escape":
+        return translate("DataPanel", "Escape: {what}").format(what=escape_words(value))
+    if key == "quote":
+        return translate("DataPanel", "Quotes: {what}").format(what=quote_words(value))
+    return translate("DataPanel", "Delimiter: {what}").format(what=delimiter_words(value))
 
 
 def decimal_words(decimal: str) -> str:

@@ -31,7 +31,7 @@ from dpdesk.ui.words.numbers import grouped
 PREVIEW, LINES = "data.preview", "data.lines"
 WAIT_MS = 150
 _FIRST_NOTES = 6
-_DETECTED = ("delimiter", "encoding", "decimal", "quote", "header")
+_DETECTED = ("delimiter", "encoding", "decimal", "quote", "escape", "header", "skip")
 
 
 class ReadingPage(QWidget):
@@ -217,6 +217,7 @@ class ReadingPage(QWidget):
 
     def _show_error(self, problem: JobFailed) -> None:
         self.form.offer_tables(problem)
+        self.form.offer_remedy(problem)
         text = f"{problem.sentence} {problem.hint}".strip()
         self.band.show_message("fail", text, dismissible=False)
 

@@ -1,0 +1,179 @@
+"""A delimited text walked to its end by the scan, and what the scan settles: encoding, escape, end.
+
+The head of a file may be read in two ways of which only one is right further down. What the scan of
+the whole text finds has the last word; where two readings remain and differ, the plan must say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.io import faults
+from dpdesk.io.csvload import CHECK, write_file
+from dpdesk.io.legacy import guess_legacy, high_words
+from dpdesk.io.remedies import Again, remedy
+from dpdesk.io.scan import ENCODING, NONE, SHORT, ScanResult, scan
+from dpdesk.io.sniff import BACKSLASH, Dialect, with_encoding, with_escape
+from dpdesk.io.source import Stretch, byte_chunks, text_of
+from dpdesk.io.transcode import decoded
+from dpdesk.io.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A text that was scanned to its end; ``text`` is its UTF-8 form, which the scan walked.
+
+    ``left_out`` lines at its end, from line ``left_line`` on, are not part of it.
+    """
+
+    dialect: Dialect
+    result: ScanResult
+    text: Stretch
+    sha256: str
+    ctrl_z: bool
+    left_out: int = 0
+    left_line: int = 0
+    notes_below: bool = False
+
+
+def check_text(
+    path: Path,
+    dialect: Dialect,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+    temporary: list[Path],
+) -> Checked:
+    """Scan a text, in UTF-8 where it is written otherwise (a copy, which ``temporary`` names).
+
+    The result may hold a fault; see :func:`faultless`.
+    """
+    digest = hashlib.sha256()
+    text = text_of(path, dialect.start, dialect.encoding)
+    ctrl_z = text.stop is not None
+    chunks = byte_chunks(text, token, report, CHECK, digest)
+    if dialect.encoding != "utf-8":
+        copy = workspace.new_path(".txt")
+        temporary.append(copy)
+        write_file(decoded(chunks, dialect.encoding, path.name, dialect.first_line), copy)
+        text = Stretch(copy)
+        chunks = byte_chunks(text, token, report, CHECK)
+    result = scan_as(chunks, dialect)
+    if result.fault == ENCODING and dialect.guessed:
+        dialect = _legacy(path, dialect, result, token, report)
+        return check_text(path, dialect, workspace, token, report, temporary)
+    if result.fault != NONE:  # the digest is of all bytes
+        for _ in chunks:
+            pass
+    return Checked(dialect, result, text, digest.hexdigest(), ctrl_z)
+
+
+def scan_as(chunks: Iterator[bytes], dialect: Dialect, width: int = 0) -> ScanResult:
+    """Scan a text as a dialect says."""
+    return scan(
+        chunks,
+        dialect.delimiter,
+        dialect.quote,
+        dialect.first_line,
+        dialect.header,
+        dialect.escape,
+        width,
+    )
+
+
+def faultless(path: Path, checked: Checked, token: CancelToken, report: Report) -> Checked:
+    """The text in the one way in which it can be read.
+
+    Raises InputError for the fault that the scan found, with an option that helps where there is
+    one, or ``csv.ambiguous-escape`` where a backslash may protect quotes or not.
+    """
+
+    def again(dialect: Dialect, text: Stretch = checked.text, width: int = 0) -> ScanResult:
+        return scan_as(byte_chunks(text, token, report, CHECK), dialect, width)
+
+    checked = _with_settled_escape(path, checked, again)
+    dialect, result = checked.dialect, checked.result
+    named = named_width(dialect)
+    if (result.fault == SHORT or result.tail) and 1 < named <= result.found < result.fields:
+        narrow = again(dialect, width=named)
+        if narrow.fault == NONE and not narrow.tail:
+            return replace(checked, result=narrow)
+    if result.fault != NONE:
+        raise faults.fault_error(path.name, dialect, result, remedy(dialect, result, again))
+    if not result.tail:
+        return checked
+    text = checked.text.first(result.tail_start)
+    return replace(
+        checked,
+        result=again(dialect, text),
+        text=text,
+        left_out=result.tail,
+        left_line=result.tail_line,
+        notes_below=result.tail_notes,
+    )
+
+
+def named_width(dialect: Dialect) -> int:
+    """The number of columns up to the last one that the header names; 0 without a header."""
+    names = dialect.head[0].fields if dialect.header and dialect.head else ()
+    return max((j + 1 for j, text in enumerate(names) if text.strip()), default=0)
+
+
+def _with_settled_escape(path: Path, checked: Checked, again: Again) -> Checked:
+    dialect, result = checked.dialect, checked.result
+    if dialect.settled or not dialect.quote or not result.protected:
+        return checked
+    escape = "" if dialect.escape else BACKSLASH
+    other = again(replace(dialect, escape=escape))
+    if _rank(other) > _rank(result):
+        settled = with_escape(path, dialect, escape, "")
+        checked = replace(checked, dialect=settled, result=other)
+    elif _rank(other) == _rank(result) > 0:
+        raise _ambiguous_escape(path.name, dialect)
+    if not checked.dialect.escape:
+        return checked
+    notes = (*checked.dialect.notes, _ESCAPED)
+    return replace(checked, dialect=replace(checked.dialect, notes=notes))
+
+
+_ESCAPED = (
+    'A backslash protects the quote behind it and was taken off; write `escape = ""` under '
+    "[source] if it is part of the value."
+)
+
+
+def _rank(result: ScanResult) -> int:
+    """How well a text can be read: without a fault or doubt, with quotes not doubled, not."""
+    if result.fault != NONE:
+        return 0
+    return 1 if result.loose or result.tail else 2
+
+
+def _ambiguous_escape(name: str, dialect: Dialect) -> InputError:
+    return InputError(
+        "csv.ambiguous-escape",
+        f"{name}, line {dialect.first_line}: a backslash stands before quotes ({dialect.quote}), "
+        "and the text can be read with it as a part of values or as their escape.",
+        hint='Write `escape = "\\\\"` or `escape = ""` under [source].',
+        details={"line": dialect.first_line},
+    )
+
+
+def _legacy(
+    path: Path, dialect: Dialect, result: ScanResult, token: CancelToken, report: Report
+) -> Dialect:
+    """The dialect in the likeliest 8-bit encoding; InputError for a mixture of encodings."""
+    rest = Stretch(path, dialect.start)
+    guess = guess_legacy(high_words(byte_chunks(rest, token, report, CHECK)))
+    if result.multibyte > 0 or guess.utf8_words > 0:
+        raise faults.mixed_encodings(path.name, dialect, result)
+    note = (
+        f"Line {result.line} is not UTF-8; the file was read as {guess.encoding}, a guess "
+        f"(`{guess.example}`); name the `encoding` if letters look wrong."
+    )
+    return with_encoding(path, dialect, guess.encoding, note)

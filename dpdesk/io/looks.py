@@ -1,0 +1,29 @@
+"""What single texts look like: numbers, amounts, dates, times, codes of missing values."""
+
+from __future__ import annotations
+
+import re
+
+MISSING_CODES = (
+    "?", "NA", "N/A", "n/a", "NULL", "null", "NONE", "None", "NaN", "nan", ".", "-", "..", "#N/A",
+    "-9", "-99", "-999",
+)  # fmt: skip
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)*|[.,]\d+)([eE][+-]?\d+)?\Z")
+_DATA = (
+    _NUMBER,
+    re.compile(r"([€$£¥]\s?)?[+-]?([€$£¥]\s?)?\d[\d.,'’\s]*[%‰€$£¥]?\Z"),
+    re.compile(r"(\d{1,4}[-./]){2}\d{1,4}([T ].*)?\Z"),
+    re.compile(r"\d{1,2}:\d\d(:\d\d.*)?\Z"),
+)
+"""Numbers, amounts and shares (``€ 5``, ``5 %``, ``1'234``), dates, times of day."""
+
+
+def looks_numeric(value: str) -> bool:
+    """Whether a value is written like a number, with either decimal mark."""
+    return _NUMBER.match(value.strip()) is not None
+
+
+def datum(value: str) -> int | None:
+    """Which kind of data a value is by its looks, None for what may be a name."""
+    text = value.strip()
+    return next((kind for kind, form in enumerate(_DATA) if form.match(text)), None)

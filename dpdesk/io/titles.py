@@ -1,0 +1,107 @@
+"""Where a table begins below titles, notes and empty lines, in texts and in sheets alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpdesk.io.looks import MISSING_CODES, datum
+
+Fields = Sequence[str]
+_LOOKED_AT = 60
+_MOST_COLUMNS = 200
+_MOSTLY = 0.8
+_SHOWN = 40
+_WIDE = 3
+"""A line of so many fields of which one is filled is no header."""
+
+
+@dataclass(frozen=True)
+class TableStart:
+    """The number of records above the table, and whether no other reading is likely."""
+
+    above: int
+    sure: bool
+
+
+def table_start(records: Sequence[Fields]) -> TableStart:
+    """Where the table begins among the first records of a source that has a header.
+
+    Titles are records with at most one value, or with far fewer fields than most; the header is
+    the first other one. It is sure when its names are complete and stand above numbers or dates.
+    Records without any value are never part of the table.
+    """
+    looked_at = [_trimmed(record) for record in records[:_LOOKED_AT]]
+    widths = Counter(len(record) for record in looked_at if len(record) > 1)
+    width = max(widths.items(), key=lambda item: (item[1], item[0]))[0] if widths else 0
+    empty = next((n for n, record in enumerate(looked_at) if record), 0)
+    above = next((n for n, one in enumerate(looked_at) if not _is_title(one, width)), None)
+    if above is None or not _is_table(looked_at[above:]):
+        return TableStart(empty, True)
+    header, below = looked_at[above], looked_at[above + 1 :]
+    certain = _is_header(header, below, width)
+    if above == empty:
+        gaps = len(header) < width or _filled(header) < len(header)
+        if gaps and below and _is_header(below[0], below[1:], width):
+            return TableStart(above + 1, False)
+        return TableStart(above, True)
+    sure = certain and all(_filled(one) <= 1 for one in looked_at[:above])
+    if not sure and (width < _WIDE or not _may_be_header(header)):
+        return TableStart(empty, True)
+    return TableStart(above, sure)
+
+
+def _is_table(records: Sequence[Fields]) -> bool:
+    """Whether most records have several fields; else one column is split here and there."""
+    several = sum(1 for record in records if len(record) > 1)
+    return several > 0 and several >= _MOSTLY * sum(1 for record in records if record)
+
+
+def _trimmed(record: Fields) -> list[str]:
+    """The fields up to the last one with a value, without blanks around them."""
+    texts = [text.strip() for text in record[:_MOST_COLUMNS]]
+    while texts and not texts[-1]:
+        texts.pop()
+    return texts
+
+
+def _filled(record: Fields) -> int:
+    return sum(1 for text in record if text)
+
+
+def _is_title(record: Fields, width: int) -> bool:
+    if width < _WIDE:
+        return len(record) <= 1
+    return _filled(record) <= 1 or len(record) < width - 1
+
+
+def _may_be_header(record: Fields) -> bool:
+    return 2 * sum(datum(text) is None for text in record) > len(record)
+
+
+def _is_header(record: Fields, below: Sequence[Fields], width: int) -> bool:
+    """Whether names stand above data: complete, each of its own, one above numbers or dates."""
+    if len(record) < max(2, width) or not all(record) or len(set(record)) < len(record):
+        return False
+    return any(
+        datum(name) is None
+        and name not in MISSING_CODES
+        and _holds_data([row[j] for row in below if j < len(row)])
+        for j, name in enumerate(record)
+    )
+
+
+def _holds_data(column: Sequence[str]) -> bool:
+    some = [text for text in column if text and text not in MISSING_CODES]
+    return bool(some) and sum(datum(text) is not None for text in some) >= _MOSTLY * len(some)
+
+
+def titles_note(kind: str, first: int, last: int, title: str) -> str:
+    """What to say of skipped lines (``kind`` is "line") or rows of a sheet ("row") with a title."""
+    said = " ".join(title.replace("`", "'").split())
+    shown = said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
+    begins = "write `skip = 0` under [source] if the table begins there."
+    if last > first:
+        return f"The {kind}s {first:,} to {last:,} (`{shown}`) stand above the table; {begins}"
+    return f"The {kind} {first:,} (`{shown}`) stands above the table; {begins}"

@@ -1,0 +1,208 @@
+"""What other programs write and read: escapes, quotes not doubled, ends that break off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.preview import preview_source
+from dpdesk.io.reading import Reading
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
+
+Rows = list[tuple[str, ...]]
+BACKSLASH = "\\"
+
+
+@pytest.fixture
+def workspace(private_home: Path) -> Iterator[Workspace]:
+    opened = Workspace.open(private_home)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def read(
+    folder: Path, workspace: Workspace, text: str, encoding: str = "utf-8", **options: object
+) -> tuple[tuple[str, ...], Rows, Reading]:
+    (folder / "t.csv").write_bytes(text.encode(encoding))
+    spec = SourceSpec("t.csv", **options)  # type: ignore[arg-type]
+    store = DataStore.open(spec, folder, workspace, CancelToken(), silent)
+    try:
+        shown = preview_source(spec, folder)
+        rows = list(store.page(0, 999))
+        assert shown.problem is None
+        assert [row[: len(store.columns)] for row in shown.rows[: len(rows)]] == rows
+        return store.columns, rows, store.reading
+    finally:
+        store.close()
+
+
+def refused(folder: Path, workspace: Workspace, text: str, **options: object) -> InputError:
+    with pytest.raises(InputError) as caught:
+        read(folder, workspace, text, **options)
+    return caught.value
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_an_escape_is_found_where_nothing_else_reads_the_text(
+    folder: Path, workspace: Workspace, encoding: str
+) -> None:
+    text = 'name;n\n"Zoë \\"Z\\" Š";1\n"a\\\\";2500\n"b;\\";c\\n";3\n'
+    _, rows, reading = read_named(folder, workspace, text, encoding)
+    assert rows == [('Zoë "Z" Š', "1"), ("a\\", "2500"), ('b;";c\\n', "3")]
+    assert reading.escape == BACKSLASH
+    assert any('`escape = ""`' in note for note in reading.notes)
+
+
+def read_named(
+    folder: Path, workspace: Workspace, text: str, encoding: str
+) -> tuple[tuple[str, ...], Rows, Reading]:
+    (folder / "t.csv").write_bytes(text.encode(encoding))
+    spec = SourceSpec("t.csv", encoding=encoding)
+    store = DataStore.open(spec, folder, workspace, CancelToken(), silent)
+    try:
+        return store.columns, list(store.page(0, 999)), store.reading
+    finally:
+        store.close()
+
+
+def test_a_backslash_at_the_end_of_a_value_is_no_escape(folder: Path, workspace: Workspace) -> None:
+    text = 'place,n\n"C:\\dir\\",1\n"D:\\",2\n"say ""\\""",3\n'
+    _, rows, reading = read(folder, workspace, text)
+    assert rows == [("C:\\dir\\", "1"), ("D:\\", "2"), ('say "\\"', "3")]
+    assert reading.escape == ""
+
+
+def test_an_escape_far_below_the_head_is_found_by_the_scan(
+    folder: Path, workspace: Workspace
+) -> None:
+    text = "name,n\n" + "".join(f'"x{number}",{number}\n' for number in range(60_000))
+    (folder / "t.csv").write_text(text + '"a\\"b, c",7\n"last",8\n')
+    store = DataStore.open(SourceSpec("t.csv"), folder, workspace, CancelToken(), silent)
+    assert store.page(60_000, 9) == (('a"b, c', "7"), ("last", "8"))
+    assert store.reading.escape == BACKSLASH
+    store.close()
+
+
+def test_two_readings_of_a_backslash_that_differ_are_asked_for(
+    folder: Path, workspace: Workspace
+) -> None:
+    text = 'a,b\n"p "q" r",1\n"x\\"y",2\n'
+    error = refused(folder, workspace, text)
+    assert error.code == "csv.ambiguous-escape"
+    assert error.hint == 'Write `escape = "\\\\"` or `escape = ""` under [source].'
+    for escape, value in ((BACKSLASH, 'x"y'), ("", 'x\\"y')):
+        assert read(folder, workspace, text, escape=escape)[1] == [('p "q" r', "1"), (value, "2")]
+
+
+@pytest.mark.parametrize("escape", ["", BACKSLASH])
+def test_a_named_escape_is_taken_as_it_is(folder: Path, workspace: Workspace, escape: str) -> None:
+    text = "a,b\nC:\\new,1\nx\\,y,2\n" if escape else "a,b\nC:\\new,1\nx\\,2\n"
+    _, rows, reading = read(folder, workspace, text, escape=escape)
+    assert rows == [("C:\\new", "1"), ("x,y" if escape else "x\\", "2")]
+    assert reading.escape == escape
+
+
+def test_quotes_that_are_not_doubled_are_kept_as_found(folder: Path, workspace: Workspace) -> None:
+    text = 'name,n\n"He said "hi" there",1\n"5" pipe",2\n"plain",3\n'
+    _, rows, reading = read(folder, workspace, text)
+    assert rows == [('He said "hi" there', "1"), ('5" pipe', "2"), ("plain", "3")]
+    assert any("not doubled" in note and "line 2" in note for note in reading.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a,b\n"x" y,1\n"z",2\n',  # the value would go on into the next line
+        'a,b\n"p "q", r",1\n"z",2\n',  # three fields
+        'a,b\n"x"y\n',
+    ],
+)
+def test_quotes_of_which_two_readings_differ_are_refused(
+    folder: Path, workspace: Workspace, text: str
+) -> None:
+    assert refused(folder, workspace, text).code in ("csv.after-quote", "csv.ragged")
+
+
+TABLE = "name,age,income\nann,34,1200\nbob,41,250000\n"
+
+
+@pytest.mark.parametrize("end", ["cid,2", "cid", '"ci', 'cid,"2\n'])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_last_line_that_breaks_off_is_left_out_and_told(
+    folder: Path, workspace: Workspace, end: str, encoding: str
+) -> None:
+    (folder / "t.csv").write_bytes((TABLE + end).encode(encoding))
+    store = DataStore.open(SourceSpec("t.csv"), folder, workspace, CancelToken(), silent)
+    assert store.page(0, 9) == (("ann", "34", "1200"), ("bob", "41", "250000"))
+    assert any("line 4, breaks off" in note for note in store.reading.notes)
+    assert preview_source(SourceSpec("t.csv"), folder).problem is None
+    store.close()
+
+
+def test_notes_below_the_table_are_left_out_and_told(folder: Path, workspace: Workspace) -> None:
+    text = TABLE + '\nSource: the register\n"Note: incomes, before tax"\n'
+    (folder / "t.csv").write_text(text)
+    store = DataStore.open(SourceSpec("t.csv"), folder, workspace, CancelToken(), silent)
+    assert store.rows == 2
+    assert any("The last 2 lines, from line 5 on" in note for note in store.reading.notes)
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,c\n1,2\n3,4,5\n6,7,8\n",
+        "a,b,c\n1,2,3\n4,5\n6\n",
+        "a,b,c\n1,2,3\n4,5\n",
+        "a,b\n1,2\n3\n",
+        "a,b,c\n1,2,3\n4,5,6,7\n",
+        "a,b,c\n" + "x\n" * 30,
+    ],
+)
+def test_other_lines_of_another_width_are_refused(
+    folder: Path, workspace: Workspace, text: str
+) -> None:
+    assert refused(folder, workspace, text).code in ("csv.ragged", "csv.preamble")
+
+
+def test_surplus_fields_of_blanks_are_left_out(folder: Path, workspace: Workspace) -> None:
+    columns, rows, reading = read(folder, workspace, "a,b\n1,10, ,\n2,20,, \n")
+    assert (columns, rows) == (("a", "b"), [("1", "10"), ("2", "20")])
+    assert any("Surplus" in note for note in reading.notes)
+
+
+def test_a_header_wider_than_all_rows_loses_the_columns_without_a_name(
+    folder: Path, workspace: Workspace
+) -> None:
+    columns, rows, _ = read(folder, workspace, "a,b,,\n1,10\n2,20\n3,30,\n")
+    assert (columns, rows) == (("a", "b"), [("1", "10"), ("2", "20"), ("3", "30")])
+    assert refused(folder, workspace, "a,b,,\n1,10\n2,20,x,\n").code == "csv.ragged"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value", "first"),
+    [
+        ('a,b\n"x,1\ny,"2\nz,3\n', "quote", "", ('"x', "1")),
+        ("a;b\nx;1,5\ny;2\nz;3,5\n", "delimiter", ";", ("x", "1,5")),
+    ],
+)
+def test_a_refusal_names_the_option_that_reads_the_text(
+    folder: Path, workspace: Workspace, text: str, key: str, value: str, first: tuple[str, ...]
+) -> None:
+    options = {"delimiter": ","} if key == "delimiter" else {}
+    error = refused(folder, workspace, text, **options)
+    assert error.details["set"] == (key, value)
+    assert f'`{key} = "{value}"`' in (error.hint or "")
+    assert preview_source(SourceSpec("t.csv", **options), folder).problem is not None
+    assert read(folder, workspace, text, **{key: value})[1][0] == first
