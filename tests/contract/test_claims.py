@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from dpdesk.core.errors import InputError
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import ChoiceParameter, parse_parameters
@@ -104,6 +105,42 @@ def test_a_guarantee_with_noise_says_no_more_than_its_budget(
         exact="exact" in raw or "exact_edges" in raw,
     )
     assert said_too_much(design.guarantee, facts) == []
+
+
+@pytest.mark.parametrize(
+    ("origins", "said"),
+    [
+        ({}, "Where the categories of sex and region come from is not recorded."),
+        ({"sex": "typed"}, "Where the categories of region come from is not recorded."),
+        ({"sex": "data"}, "The categories of sex were suggested from the data, and are taken to"),
+        ({"sex": "file", "region": "file"}, "The categories of sex and region come from a"),
+        ({"sex": "code-list"}, "The categories of sex come from the code list of the source."),
+    ],
+)
+def test_a_guarantee_says_of_categories_no_more_than_is_recorded(
+    origins: dict[str, str], said: str
+) -> None:
+    method = default_registry().get("dp-cube", "plan")
+    assert isinstance(method, PrivateMethod)
+    raw = CUBE | {"epsilon": 1} | ({"origins": origins} if origins else {})
+    given = PrivateInput({}, {}, parse_parameters(method.parameters, raw, "plan"))
+    guarantee = method.design(given, CancelToken(), silent).guarantee
+    assert any(each.startswith(said) for each in guarantee.assumes)
+    assert said_too_much(guarantee, Facts(epsilon=1)) == []
+    declared = [each for each in guarantee.assumes if "without looking at the data" in each]
+    assert all("are taken to have been fixed" in each for each in declared)
+    recorded = [name for name, origin in origins.items() if origin == "typed"]
+    stated = [each for each in guarantee.assumes if "written by hand" in each]
+    assert bool(recorded) is bool(stated)
+
+
+@pytest.mark.parametrize("raw", [{"sex": "nobody"}, {"age": "typed"}, {"sex": ["typed"]}])
+def test_an_origin_that_is_none_is_refused(raw: dict[str, object]) -> None:
+    method = default_registry().get("dp-cube", "plan")
+    values = CUBE | {"epsilon": 1, "origins": raw}
+    parameters = parse_parameters(method.parameters, values, "plan")
+    with pytest.raises(InputError, match="origins"):
+        method.check(("sex", "region"), {"sex": QUASI, "region": QUASI}, parameters, "plan")
 
 
 @pytest.mark.parametrize("others", [{}, {"pay": SENSITIVE}, {"pay": PLAIN, "house": Role.CLUSTER}])

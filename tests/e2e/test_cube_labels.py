@@ -47,7 +47,10 @@ ledger = "ledger.sqlite"
 population = "{name}"
 """
 SEX = {1.0: "male", 2.0: "female", 3.0: "undeclared", 9.0: "refused"}
-ASSUMED = "The code lists of the source, whose labels are published, were fixed before the data."
+ASSUMED = (
+    "The code lists of the source, whose labels are published, are taken to have been fixed before "
+    "the data."
+)
 
 
 @pytest.fixture(scope="module")

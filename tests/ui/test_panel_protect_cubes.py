@@ -147,6 +147,10 @@ def test_values_of_the_data_become_categories_only_once_confirmed(
     domains.known.click()
     qtbot.mouseClick(domains.use, Qt.MouseButton.LeftButton)
     assert bench.work.parameters["domains"]["sex"] == ("?", "f", "m")  # type: ignore[index]
+    assert bench.work.parameters["origins"] == {"sex": "data"}
+    domains.area.setPlainText("f\nm")
+    assert bench.work.parameters["domains"]["sex"] == ("f", "m")  # type: ignore[index]
+    assert bench.work.parameters["origins"] == {"sex": "data"}
 
 
 def test_the_categories_of_a_hierarchy_are_copied_at_the_chosen_level(
@@ -157,6 +161,7 @@ def test_the_categories_of_a_hierarchy_are_copied_at_the_chosen_level(
     qtbot.mouseClick(form.domains.from_file, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "age" in bench.work.parameters["domains"])  # type: ignore[operator]
     assert bench.work.parameters["domains"]["age"] == ("<30", "30-59", "≥60")  # type: ignore[index]
+    assert bench.work.parameters["origins"] == {"age": "file"}
 
 
 def test_a_level_is_chosen_by_its_categories(

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from dpdesk.engine.cubes.parameters import FROM_CODES, FROM_DATA, FROM_FILE, TYPED
 from dpdesk.engine.cubes.settings import CubeSettings
 from dpdesk.engine.private.guarantee_words import GENERATOR, INDEPENDENT, OTHERS
 
-LABELS = "The code lists of the source, whose labels are published, were fixed before the data."
+LABELS = (
+    "The code lists of the source, whose labels are published, are taken to have been fixed before "
+    "the data."
+)
+_ORIGINS = {
+    TYPED: "were written by hand",
+    FROM_FILE: "come from a hierarchy",
+    FROM_CODES: "come from the code list of the source",
+    FROM_DATA: "were suggested from the data, and are taken to have been known beforehand; where "
+    "one was not, its being listed shows that somebody has it, which no ε covers",
+}
 
 
 def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
@@ -21,13 +34,42 @@ def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
         unit = f"Every person has {held} in the data; nothing in the data enforced it."
     sentences = [
         unit,
-        "The categories, their order and all settings were fixed without looking at the data.",
+        "The categories, their order and all settings are taken to have been fixed without looking "
+        "at the data.",
+        *origins(settings),
         INDEPENDENT,
         OTHERS,
         GENERATOR,
     ]
     if any(measure.column for measure in settings.measures):
-        sentences.insert(1, "The bounds of every sum were fixed without looking at the data.")
+        bounds = "The bounds of every sum are taken to have been fixed without looking at the data."
+        sentences.insert(1, bounds)
     if settings.labels:
         sentences.insert(2, LABELS)
     return tuple(sentences)
+
+
+def origins(settings: CubeSettings) -> tuple[str, ...]:
+    """What is known of where the categories come from, and of which of them it is not.
+
+    Categories that the plan does not list are those of a hierarchy that it names.
+    """
+    names = settings.counted_by or settings.dimensions
+    names = (*settings.dimensions, *(name for name in names if name not in settings.dimensions))
+    hierarchies = {name: FROM_FILE for name in names if name not in settings.domains}
+    known = hierarchies | dict(settings.origins)
+    said = [
+        f"The categories of {_joined([one for one in names if known.get(one) == origin])} {words}."
+        for origin, words in _ORIGINS.items()
+        if origin in known.values()
+    ]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        said.append(f"Where the categories of {_joined(unknown)} come from is not recorded.")
+    return tuple(said)
+
+
+def _joined(names: Sequence[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -29,6 +29,9 @@ from dpdesk.engine.private.settings import (
     rows_parameter,
 )
 
+TYPED, FROM_FILE, FROM_CODES, FROM_DATA = "typed", "file", "code-list", "data"
+ORIGINS = (TYPED, FROM_FILE, FROM_CODES, FROM_DATA)
+"""Where declared categories come from."""
 LAPLACE, GAUSSIAN = Noise.LAPLACE.value, Noise.GAUSSIAN.value
 SOURCE_LABELS = "source"
 PLANNERS = ("bmax", "pmost", "all", "base", "exact", "optimal")
@@ -50,6 +53,14 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Categories of a dimension, in the order of the release; to be declared without looking at "
         "the data.",
         example='{ sex = ["female", "male"] }',
+    ),
+    NestedParameter(
+        "origins",
+        "Where categories come from",
+        "Who or what declared the categories of a dimension: `typed` (by hand), `file` (a "
+        "hierarchy), `code-list` (of the source) or `data` (suggested from the data); the "
+        "guarantee says it.",
+        example='{ sex = "typed" }',
     ),
     NestedParameter(
         "outside",

@@ -7,7 +7,7 @@ from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
 
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
     *settings(
-        *("dimensions[]", "levels.*", "domains.*[]", "outside.*", "counted_by[]"),
+        *("dimensions[]", "levels.*", "domains.*[]", "origins.*", "outside.*", "counted_by[]"),
         *("publish.**", "forbid.**", "exact.**", "measure.**", "weights.**", "targets.**"),
         *("planner", "theta", "objective", "basis", "epsilon", "rho", "delta", "noise"),
         *("neighbours", "consistency", "nonnegative", "integral", "rows_per_person", "labels"),

@@ -14,7 +14,7 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.cubes.exact.asked import check_exact, read_exact
 from dpdesk.engine.cubes.exact.part import ExactPart
 from dpdesk.engine.cubes.lattice import MOST_DIMENSIONS, by_size, mask_of, members
-from dpdesk.engine.cubes.parameters import SOURCE_LABELS
+from dpdesk.engine.cubes.parameters import ORIGINS, SOURCE_LABELS
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import Measure
 from dpdesk.engine.private.settings import (
@@ -40,6 +40,7 @@ class CubeSettings(PrivateSettings):
     cuboid's dimensions in plan order; ``part`` is what they come to, once the domain is known.
     ``counted_by`` are the columns whose categories decide which rows count; empty: the dimensions.
     ``labels`` says that the code lists of the source are published for declared categories.
+    ``origins`` says where categories come from, as far as the plan knows it.
     """
 
     dimensions: tuple[str, ...]
@@ -63,6 +64,7 @@ class CubeSettings(PrivateSettings):
     part: ExactPart | None = None
     labels: bool = False
     counted_by: tuple[str, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -110,6 +112,7 @@ class CubeSettings(PrivateSettings):
             exact_cells=exact_cells,
             labels=values["labels"] == SOURCE_LABELS,
             counted_by=texts_of(values["counted_by"]),
+            origins=_origins(values["origins"], declared, where),
         )
 
 
@@ -308,6 +311,17 @@ def _outside(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> 
         raise misfit("cube.outside", where, "`outside` is no table of texts", "outside")
     for name in plain:
         _known(name, dimensions, "outside", where)
+    return {name: str(text) for name, text in plain.items()}
+
+
+def _origins(value: ParameterValue, dimensions: tuple[str, ...], where: str) -> Mapping[str, str]:
+    plain = value.plain if isinstance(value, Nested) else {}
+    if not isinstance(plain, Mapping) or not all(text in ORIGINS for text in plain.values()):
+        known = ", ".join(f"`{one}`" for one in ORIGINS)
+        sentence = f"`origins` names another origin than {known}"
+        raise misfit("cube.origins", where, sentence, "origins")
+    for name in plain:
+        _known(name, dimensions, "origins", where)
     return {name: str(text) for name, text in plain.items()}
 
 

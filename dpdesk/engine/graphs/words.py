@@ -175,7 +175,8 @@ def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -
     return (
         unit,
         f"{pair}: repeated rows count once, and rows from a node to itself are left out.",
-        "The nodes, their order and all settings were fixed without looking at the data.",
+        "The nodes, their order and all settings are taken to have been fixed without looking at "
+        "the data. Where the nodes come from is not recorded.",
         known,
         others,
         GENERATOR,

@@ -19,7 +19,7 @@ from dpdesk.ui.widgets.wheel import leave_wheel
 from dpdesk.ui.words.counts import quoted
 from dpdesk.ui.words.numbers import grouped
 
-FILE, DATA = "file", "data"
+FILE, DATA, TYPED = "file", "data", "typed"
 
 
 class DomainsField(Field):
@@ -27,10 +27,13 @@ class DomainsField(Field):
 
     ``wanted(str, str)`` asks for categories of a dimension (second) from its hierarchy file or
     from the data (first: :data:`FILE`, :data:`DATA`); :meth:`offer` brings them. Those of the data
-    wait until somebody has confirmed that they were known beforehand.
+    wait until somebody has confirmed that they were known beforehand. ``took(str, str)`` says,
+    before :attr:`edited` does, that the categories of a dimension (first) come from somewhere
+    (second: :data:`FILE`, :data:`DATA` or :data:`TYPED`); empty: that there are none any more.
     """
 
     wanted = Signal(str, str)
+    took = Signal(str, str)
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(parameter)
@@ -93,7 +96,7 @@ class DomainsField(Field):
     def offer(self, kind: str, name: str, categories: Sequence[str]) -> None:
         """Categories that were asked for; those of the data wait for a confirmation."""
         if kind == FILE:
-            self._take(name, categories)
+            self._take(name, categories, FILE)
             return
         self._offered = (name, tuple(categories))
         self._confirm_text.setText(self._offer_words(name, categories))
@@ -201,8 +204,9 @@ class DomainsField(Field):
             "show that this person is there. Use them only if you knew them beforehand."
         ).format(n=grouped(len(categories)), name=name, values=shown + more)
 
-    def _take(self, name: str, categories: Sequence[str]) -> None:
+    def _take(self, name: str, categories: Sequence[str], origin: str) -> None:
         self._values[name] = tuple(categories)
+        self.took.emit(name, origin)
         self._show()
         self.choose(name)
         self.edited.emit()
@@ -226,6 +230,7 @@ class DomainsField(Field):
         else:
             self._values.pop(name, None)
         self._state.setText(self._state_words())
+        self.took.emit(name, TYPED if texts else "")
         self.edited.emit()
 
     @Slot()
@@ -245,7 +250,7 @@ class DomainsField(Field):
         offered, self._offered = self._offered, None
         self._confirm.hide()
         if offered is not None and self.known.isChecked():
-            self._take(*offered)
+            self._take(*offered, DATA)
 
     @Slot()
     def _on_refuse(self) -> None:

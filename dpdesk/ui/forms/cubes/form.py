@@ -21,6 +21,7 @@ from dpdesk.ui.forms.cubes.dimensions import DimensionsField, LevelsByDimension,
 from dpdesk.ui.forms.cubes.domains import DomainsField
 from dpdesk.ui.forms.cubes.exact import ExactField
 from dpdesk.ui.forms.cubes.measures import MeasureField
+from dpdesk.ui.forms.cubes.origins import OriginsField
 from dpdesk.ui.forms.cubes.publishing import (
     CuboidNumbersField,
     OptionalChoiceField,
@@ -52,6 +53,9 @@ class CubeForm(ParameterForm):
         self._given: dict[str, object] = {}
         super().__init__(specifications, (), parent, mnemonics)
         self.domains.wanted.connect(self.categoriesWanted)
+        origins = self.field("origins")
+        if isinstance(origins, OriginsField):
+            self.domains.took.connect(origins.note)
 
     @property
     def domains(self) -> DomainsField:
@@ -94,6 +98,7 @@ class CubeForm(ParameterForm):
             "dimensions": DimensionsField,
             "levels": LevelsByDimension,
             "domains": DomainsField,
+            "origins": OriginsField,
             "outside": OutsideField,
         }
         if parameter.key in by_key:
@@ -135,11 +140,18 @@ class CubeForm(ParameterForm):
                 found.show_dimensions(tuple(n for n in chosen if n in around.hierarchies))
             elif isinstance(found, OutsideField):
                 found.show_dimensions(chosen)
+        origins = self.field("origins")
+        if isinstance(origins, OriginsField):
+            origins.show_dimensions((*chosen, *self._counted_by()))
         self.domains.show_around(around, chosen)
         measure = self.field("measure")
         if isinstance(measure, MeasureField):
             measure.show_around(around)
         self._show_what_applies()
+
+    def _counted_by(self) -> tuple[str, ...]:
+        given = self._given.get("counted_by")
+        return tuple(map(str, given)) if isinstance(given, list | tuple) else ()
 
     def follow(self, field: Field) -> None:
         """A budget is given in ε or in ρ: the one that is typed takes the other's place."""
