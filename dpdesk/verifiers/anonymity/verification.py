@@ -15,6 +15,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.pseudonyms import Linkage
 from dpdesk.core.published import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
 from dpdesk.core.schema import Role
+from dpdesk.verifiers.promises import miscounted
 from dpdesk.verifiers.reading import texts
 from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
 
@@ -214,6 +215,9 @@ def _words_check(
     wrong = parameter_fault(stated["parameters"], _facts(claimed, roles, linkages))
     if wrong:
         found = f"`{wrong}` of its parameters is not what the table and the columns give"
+        return ClaimCheck(claim, _FAILED, found, MANIFEST)
+    if miscounted(stated.get("claim"), claimed.k, sizes.smallest):
+        found = "`claim` has other numbers than the table gives"
         return ClaimCheck(claim, _FAILED, found, MANIFEST)
     words = worded(claimed.k, sizes.smallest, suppressed or 0, roles, linkages)
     differing = first_difference(stated, words.as_json())

@@ -24,6 +24,7 @@ from dpdesk.verifiers.graphs.recomputed import (
     whole_claim,
 )
 from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
+from dpdesk.verifiers.promises import overstated
 from dpdesk.verifiers.reading import OTHER, guarantee_of, promised
 from dpdesk.verifiers.worded import Sentences, first_difference, parameter_fault
 
@@ -313,7 +314,9 @@ def _words(
         fault = f"`{wrong}` of its parameters is not what the settings give"
         return _check("guarantee", fault, "", MANIFEST, label)
     again = worded(change)
-    key = first_difference(stated, again.as_json())
-    fault = "" if key is None else f"`{key}` is not what the settings give"
+    promised_more = overstated(stated, as_table(manifest["parameters"]))
+    key = promised_more or first_difference(stated, again.as_json())
+    fault = "" if not key else f"`{key}` is not what the settings give"
     found = _check("guarantee", fault, "worded again, the same", MANIFEST, label)
-    return replace(found, words=bool(fault) and again.differs_in_words(stated))
+    words = promised_more != "claim" and bool(fault)
+    return replace(found, words=words and again.differs_in_words(stated))

@@ -346,6 +346,21 @@ FAULTS = [
     Fault("gaussian", "guarantee, rho", _guaranteed(guarantee, rho=0.25)),
     Fault("gaussian", "guarantee, delta", _guaranteed(guarantee, delta=1e-9)),
     Fault("two exact", "guarantee, change", _guaranteed(guarantee, minimal_change=8)),
+    # what sentences say of the budget, worded again by the same program
+    *(
+        Fault(plan, "epsilon in words", _changed(owner, "epsilon_of", lambda found: found / 2))
+        for plan, owner in (
+            ("counts", guarantee),
+            ("gaussian", guarantee),
+            ("two exact", guarantee),
+            ("graph", graph_words),
+            ("graph, gaussian", graph_words),
+        )
+    ),
+    *(
+        Fault(plan, "suspicion in words", _changed(owner, "suspicion_after", lambda _: "11"))
+        for plan, owner in (("counts", guarantee), ("degrees", graph_words))
+    ),
     # graphs
     *(
         Fault(plan, "minimal change", _changed(KnownDegrees, "change", lambda found: found - 1))
