@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.review.protocols import passage
+from dpdesk.core.capabilities import UNKNOWN
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.labels import UserMissing
@@ -101,7 +102,8 @@ def facts_of(
     from dpdesk.io.release_check import read_what_there_is
 
     release = read_what_there_is(path)
-    return CheckedFacts(release, verified, _table_facts(context, release, token, report))
+    about = next((m.capabilities for m in context.registry if m.id == release.method), UNKNOWN)
+    return CheckedFacts(release, verified, _table_facts(context, release, token, report), about)
 
 
 def _table_facts(
@@ -125,10 +127,19 @@ def _table_facts(
 
 
 def _claimed_roles(release: ReleaseFacts) -> dict[str, Role]:
-    """The roles of the published columns as the guarantee gives them, as far as it can be read."""
+    """The roles of the published columns, as far as they can be read.
+
+    The guarantee gives them; where it does not name a column, the plan's role counts.
+    """
     given = _parameters(release)
     keys = {role.value: role for role in Role} | {"quasi_identifiers": Role.QUASI_IDENTIFIER}
-    return {
+    roles = {role.value: role for role in Role}
+    planned = {
+        name: roles[role]
+        for name, role in release.internal_section("roles").items()
+        if isinstance(role, str) and role in roles
+    }
+    return planned | {
         name: role
         for key, role in keys.items()
         if isinstance(names := given.get(key), list)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk import __version__
 from dpdesk.app.restating import spoken_names
+from dpdesk.core.capabilities import Content
 from dpdesk.core.chart_values import charts_as_json
 from dpdesk.core.charts import Figure
 from dpdesk.core.labels import NO_BOOK, Codebook
@@ -132,7 +133,7 @@ def review_page(
             from dpdesk.report import cubes, graphs
 
             content = cubes.CubeReport(said, recorded, method, book)
-            graph = method.id == graphs.METHOD
+            graph = method.capabilities.content is Content.GRAPH
             return graphs.render_report(content) if graph else cubes.render_report(content)
         from dpdesk.report.review import ReviewContent, render_review
 

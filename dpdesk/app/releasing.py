@@ -29,13 +29,14 @@ from dpdesk.app.pseudonyms import (
     notes_of,
 )
 from dpdesk.app.restating import public_page
+from dpdesk.core.capabilities import RowOrder
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.labels import Codebook
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseSummary
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import MethodOutcome, MicrodataMethod
+from dpdesk.engine.method import MethodOutcome
 from dpdesk.engine.randomised_method import Judged
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -265,7 +266,7 @@ def _check_claims(
     for check in checks:
         if check.status is CheckStatus.FAILED:
             raise failed(f"{check.claim}: {check.found}")
-    sorts = isinstance(method, MicrodataMethod)
+    sorts = method.capabilities.order is RowOrder.SORTED
     unsorted = published.first_unsorted_row(work.token) if sorts else None
     if unsorted is not None:
         raise failed(f"row {unsorted:,} of the table is out of order")

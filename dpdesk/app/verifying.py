@@ -27,6 +27,7 @@ from dpdesk.app.restating import (
     setting_checks,
 )
 from dpdesk.app.texts import fairly_judged, same_texts
+from dpdesk.core.capabilities import RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import parse_parameters
@@ -66,7 +67,6 @@ _NOT_CHECKED_NOTE = (
     "by a signature over the manifest, or by the program that wrote it."
 )
 _CLAIMS = "Check the claims"
-_SORTED_METHODS = frozenset({"k-anonymity", "anatomy"})
 _MALFORMED = (
     ValueError,
     TypeError,
@@ -298,7 +298,10 @@ class _Checker:
         try:
             published = PublishedCsv(path, self._token)
             self._survey(published)
-            if method.id in _SORTED_METHODS:
+            order = method.capabilities.order
+            if order is None:
+                self._fail(MICRODATA, "the method does not say in which order its rows stand")
+            if order is RowOrder.SORTED:
                 row = published.first_unsorted_row(self._token)
                 if row is not None:
                     self._fail(MICRODATA, f"row {row:,} is out of order, expected sorted rows")

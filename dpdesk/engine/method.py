@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, runtime_checkable
 
+from dpdesk.core.capabilities import UNKNOWN, Capabilities
 from dpdesk.core.charts import Chart, ChartTable, Figure
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.frequency import FrequencySource
@@ -178,6 +179,8 @@ class Method(ABC):
     with an argument of what it tells about people who are not in the release: any other is refused.
     ``live`` names the parameters (integer or share) that :meth:`Exploration.view` answers at once:
     forms draw them as sliders. ``later`` names keys of plans that this version does not offer yet.
+    ``capabilities`` say what it does, for all who may not ask for its id; what they leave out fails
+    wherever it is needed.
     ``pseudonyms`` says why a release may hold no pseudonyms; empty where it may.
     What it releases is the work of the sub-classes: :class:`MicrodataMethod` here, and
     :class:`~dpdesk.engine.private.method.PrivateMethod` for tables with noise, and
@@ -185,6 +188,7 @@ class Method(ABC):
     """
 
     id: ClassVar[str]
+    capabilities: ClassVar[Capabilities] = UNKNOWN
     version: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]

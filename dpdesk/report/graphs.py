@@ -26,7 +26,6 @@ from dpdesk.report.exact import AttackLine, attack_lines, deviation_of
 from dpdesk.report.pages import figure, render
 from dpdesk.report.words import Line
 
-METHOD = "dp-graph"
 _EDGES = "edges"
 _SMALL = 6
 

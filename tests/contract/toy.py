@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpdesk.core.capabilities import Capabilities, Content, RowOrder, Spending
 from dpdesk.core.charts import Figure
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.guarantee import Guarantee
@@ -34,6 +35,9 @@ class CommonValues(MicrodataMethod):
     """Leave out rows with rare values."""
 
     id: ClassVar[str] = "common-values"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.ROWS, None, Spending.NOTHING, RowOrder.SORTED
+    )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Common values only"
     summary: ClassVar[str] = "Leave out rows with a rare value."

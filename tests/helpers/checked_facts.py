@@ -8,15 +8,23 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from dpdesk.core import capabilities
+from dpdesk.core.capabilities import UNKNOWN, Capabilities, Protection, Spending
 from dpdesk.core.disclosure import ColumnFacts, Content, SpreadFacts, TableFacts
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
 from dpdesk.core.schema import ColumnType, Role, RoleSuggestion, ValueCount
+from dpdesk.engine.methods import default_registry
 from dpdesk.project.review.checklist import Checklist, make_checklist
 from dpdesk.project.review.policy import Policy, Standing
 from dpdesk.project.review.questions import CheckedFacts, Passage
 
+ABOUT = {method.id: method.capabilities for method in default_registry()} | {
+    "table": Capabilities(capabilities.Content.TABLES, Protection.CLASSES, Spending.NOTHING),
+    "priview": Capabilities(capabilities.Content.TABLES, Protection.NOISE, Spending.PERSONS),
+}
+"""What methods say of themselves, with those that plans know and no version offers yet."""
 EVEN = SpreadFacts(3, 0, 0, 0, 0, Fraction(1, 4), 0, 0)
 
 
@@ -97,6 +105,7 @@ def facts(
     claims: Sequence[ClaimCheck] = (),
     failures: Sequence[Failure] = (),
     sealed: bool = True,
+    about: Capabilities | None = None,
 ) -> CheckedFacts:
     """Checked facts of a release that is whole, with listed fields, unless told otherwise."""
     release = ReleaseFacts(
@@ -105,7 +114,8 @@ def facts(
     if not any(claim.claim == LISTED for claim in claims):
         claims = (*claims, confirmed(LISTED))
     report = VerifyReport(not failures, tuple(claims), tuple(failures), (), sealed)
-    return CheckedFacts(release, report, shown)
+    method = release.method
+    return CheckedFacts(release, report, shown, about or ABOUT.get(method, UNKNOWN))
 
 
 def confirmed(claim: str) -> ClaimCheck:

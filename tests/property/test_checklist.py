@@ -24,6 +24,7 @@ ITEM_OF = {
     "maximum_exposed": "one-column-more",
     "maximum_columns": "number-of-columns",
     "maximum_epsilon": "epsilon",
+    "maximum_outside": "left-out",
     "threshold": "threshold",
     "dominance": "dominance",
 }
@@ -63,7 +64,7 @@ def test_a_tighter_limit_never_makes_an_item_stand_better(key: str, data: st.Dat
         rule = {"rule": key, "n": data.draw(st.integers(1, 9)), "k": data.draw(st.integers(2, 99))}
         said["method"] = "table"
         evidence["plan"] = {"protection": {"rule": [rule]}}
-    if key == "maximum_epsilon":
+    if key in ("maximum_epsilon", "maximum_outside"):
         said |= {"method": "priview", "parameters": {"epsilon": data.draw(st.floats(0.01, 9))}}
     given_facts = facts.facts(shown, said, evidence)
     item_id = ITEM_OF[key]

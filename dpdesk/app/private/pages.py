@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpdesk.app.restating import spoken_names
 from dpdesk.app.texts import KEY
+from dpdesk.core.capabilities import Content
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK, Codebook
@@ -32,7 +33,7 @@ def public_page(
     said = {key: value for key, value in manifest.items() if key not in ("files", KEY)}
     with speaking(language, spoken_names(said)):
         content = parse_canonical(canonical_json(said))
-        if method.id == graphs.METHOD:
+        if method.capabilities.content is Content.GRAPH:
             return graphs.render_about(content, method)
         return cubes.render_about(content, method, book)
 

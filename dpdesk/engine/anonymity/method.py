@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
+from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Event, Report, StepProgress, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
@@ -63,6 +64,9 @@ class KAnonymity(MicrodataMethod):
     """
 
     id: ClassVar[str] = "k-anonymity"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.ROWS, Protection.CLASSES, Spending.NOTHING, RowOrder.SORTED
+    )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "k-anonymous microdata"
     summary: ClassVar[str] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
@@ -30,6 +31,9 @@ class DpCube(PrivateMethod):
     """
 
     id: ClassVar[str] = "dp-cube"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.TABLES, Protection.NOISE, Spending.PERSONS
+    )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Differentially private tables"
     summary: ClassVar[str] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
@@ -33,6 +34,9 @@ class LDiverted(RandomisedMethod):
     """
 
     id: ClassVar[str] = "l-diverted"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        Content.ROWS, Protection.DRAWN, Spending.NOTHING, RowOrder.SHUFFLED
+    )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Diverted sensitive values"
     summary: ClassVar[str] = (

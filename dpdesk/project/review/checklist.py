@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dpdesk.core.capabilities import Content, Protection
 from dpdesk.project.review.items_columns import COLUMN_ITEMS
 from dpdesk.project.review.items_diverted import questions_of
 from dpdesk.project.review.items_private import PRIVATE_ITEMS
@@ -19,8 +20,6 @@ from dpdesk.project.review.payloads import ChecklistItem
 from dpdesk.project.review.policy import Policy, Standing
 from dpdesk.project.review.questions import (
     DEVELOPING,
-    DIVERTED,
-    PRIVATE_METHODS,
     Answer,
     Basis,
     Case,
@@ -93,12 +92,16 @@ def make_checklist(
 
 def _content(case: Case) -> Sequence[Question | TableQuestion]:
     """The questions that the kind of the release raises."""
-    method = case.facts.release.method
-    if method == DIVERTED:
+    about = case.facts.about
+    if about.protection is Protection.DRAWN:
         return questions_of(case)
-    return (
-        PRIVATE_ITEMS if method in PRIVATE_METHODS else (*TABLE_ITEMS, *COLUMN_ITEMS, TELLING_ITEM)
-    )
+    if about.protection is Protection.NOISE:
+        return PRIVATE_ITEMS
+    rows = (*TABLE_ITEMS, *COLUMN_ITEMS, TELLING_ITEM)
+    if about.protection is Protection.CLASSES or about.content is Content.ROWS:
+        return rows
+    asked = {question.id for question in rows}  # not known how it protects: all that may arise
+    return (*rows, *(question for question in PRIVATE_ITEMS if question.id not in asked))
 
 
 def _sign_offs(policy: Policy) -> Sequence[Item]:

@@ -8,6 +8,7 @@ from math import exp, sqrt
 from typing import Any, TypeGuard
 
 from dpdesk.core.budget import NO_PROTECTION
+from dpdesk.core.capabilities import Content
 from dpdesk.core.charts import format_figure
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
@@ -16,7 +17,7 @@ from dpdesk.engine.private.guarantee_words import converted, rounded_up, suspici
 from dpdesk.engine.private.trial import too_many
 from dpdesk.project.review.item_words import counted, listed, percent, share_of
 from dpdesk.project.review.policy import column_pattern, folded
-from dpdesk.project.review.questions import GRAPH, Answer, Basis, Case, Question
+from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _LARGEST_LOSS = 700.0
@@ -280,7 +281,7 @@ def _is_table(item: object) -> TypeGuard[Mapping[str, Any]]:
 
 
 def _is_graph(case: Case) -> bool:
-    return case.facts.release.method == GRAPH
+    return case.facts.about.content is Content.GRAPH
 
 
 def _exact_settings(case: Case) -> Iterable[object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from dpdesk.core.capabilities import Protection, Spending
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 from dpdesk.core.public_fields import LISTED
@@ -14,10 +15,21 @@ from dpdesk.project.review.items_private import spent_epsilon
 from dpdesk.project.review.payloads import Mode
 from dpdesk.project.review.policy import Standing
 from dpdesk.project.review.protocol import Signature
-from dpdesk.project.review.questions import DIVERTED, PRIVATE_METHODS, Answer, Basis, Case, Question
+from dpdesk.project.review.questions import Answer, Basis, Case, Question
 from dpdesk.project.review.votes import ItemStatus as Status
 
 _TABLE = "table"
+_ASK_ABOUT = "Ask who made the method what a release tells of people, and say why it may pass."
+
+
+def _known(case: Case) -> Answer | None:
+    """Arises only for a method that leaves something out of what it says of itself."""
+    unsaid = case.facts.about.unsaid
+    if not unsaid:
+        return None
+    text = f"The method `{case.facts.release.method}` does not say "
+    text += f"{'; nor '.join(unsaid)}, so questions may be missing from this list."
+    return Answer(Status.FAIL, text, Basis.MANIFEST, _ASK_ABOUT)
 
 
 def _verified(case: Case) -> Answer:
@@ -59,7 +71,7 @@ def _source(case: Case) -> Answer:
         text = "The columns that were not drawn were compared with the source, row by row; values "
         text += "are drawn once, so no table can be made again."
         return Answer(Status.PASS, text, Basis.SOURCE)
-    if case.facts.release.method in PRIVATE_METHODS:
+    if case.facts.about.protection is Protection.NOISE:
         text = "Noise is drawn once and forgotten, so no table can be made again from the source."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     advice = "Verify the release with its source file."
@@ -147,7 +159,7 @@ def _optimum(case: Case) -> Answer | None:
     if not case.policy.require_proven_optimal:
         return None
     result = case.facts.release.section("result")
-    if case.facts.release.method == DIVERTED and "node" not in result:
+    if case.facts.about.protection is Protection.DRAWN and "node" not in result:
         text = "Values are drawn; nothing is searched for."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     value = result.get("proven_optimal")
@@ -164,9 +176,12 @@ def _epsilon(case: Case) -> Answer | None:
     if limit is None:
         return None
     release = case.facts.release
-    if release.method not in PRIVATE_METHODS:
+    if case.facts.about.spending is Spending.NOTHING:
         text = f"The method `{release.method}` spends no ε."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
+    if case.facts.about.spending is None:
+        text = f"The method `{release.method}` does not say what it spends of a privacy budget."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, _ASK_ABOUT)
     spent = spent_epsilon(case)
     if spent is None:
         text = "The manifest states no ε, so it cannot be held against the limit."
@@ -214,6 +229,9 @@ def _table_rule(
     case: Case, found: Fraction | None, fits: Callable[[Fraction], bool], rule: str, asked: str
 ) -> Answer:
     method = case.facts.release.method
+    if method != _TABLE and case.facts.about.content is None:
+        text = f"The method `{method}` does not say what it releases."
+        return Answer(Status.FAIL, text, Basis.MANIFEST, _ASK_ABOUT)
     if method != _TABLE:
         text = f"The method `{method}` publishes no table of cells."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
@@ -245,6 +263,7 @@ def _assumptions(case: Case) -> Answer:
 
 RELEASE_ITEMS = (
     Question("verified", "Is the release whole, and does every claim hold?", _verified),
+    Question("known-method", "Do these questions fit the method?", _known),
     Question("source", "Was the table made again from its source?", _source),
     Question(
         "public-fields", "Do public numbers keep quiet about people left out?", _public_fields

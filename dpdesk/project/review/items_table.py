@@ -48,6 +48,9 @@ def _uniques(case: Case, table: TableFacts) -> Answer:
     if table.uniques:
         text = f"{part(table.uniques, table.rows)} are alone in their class."
         return Answer(Status.FAIL, text, _TABLE, "Do not publish it; make the release again.")
+    if not table.with_role(Role.QUASI_IDENTIFIER):
+        text = "No quasi-identifiers are named, so nobody can tell who is alone in a class."
+        return Answer(Status.FAIL, text, _TABLE, "Say what somebody could know of a person.")
     text = f"None of the {counted(table.rows, 'row')} is alone in its class."
     before = _section(case.facts.release.internal_section("risk"), "before")
     alone, rows = _whole(before.get("sample_uniques")), _whole(before.get("rows"))

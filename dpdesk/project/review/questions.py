@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from dpdesk.core.capabilities import UNKNOWN, Capabilities, Content
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.release import ReleaseFacts, VerifyReport
@@ -19,10 +20,6 @@ from dpdesk.project.review.policy import Policy, Standing
 from dpdesk.project.review.protocol import ProtocolCheck
 from dpdesk.project.review.votes import ItemStatus as Status
 
-GRAPH = "dp-graph"
-PRIVATE_METHODS = ("dp-cube", GRAPH, "priview")
-DIVERTED = "l-diverted"
-MICRODATA_METHODS = ("k-anonymity", "anatomy", DIVERTED)
 _LONGEST_EVIDENCE = 4_000
 
 
@@ -70,12 +67,14 @@ DEVELOPING = Passage()
 class CheckedFacts:
     """What is known of a release: its own words, what verifying showed, what its table shows.
 
-    ``table`` is None when the published table cannot be read, or when there is none.
+    ``table`` is None when the published table cannot be read, or when there is none. ``about`` is
+    what the method says of itself; nothing, where this program does not know it.
     """
 
     release: ReleaseFacts
     report: VerifyReport
     table: TableFacts | None
+    about: Capabilities = UNKNOWN
 
     def claim(self, name: str) -> ClaimCheck | None:
         """What the verifier found of a claim; None when it was not checked."""
@@ -101,8 +100,8 @@ class Case:
 
     @property
     def has_microdata(self) -> bool:
-        """Whether the method publishes microdata."""
-        return self.facts.release.method in MICRODATA_METHODS
+        """Whether the method publishes microdata, or may do so: it does not say what it does."""
+        return self.facts.about.content in (Content.ROWS, None)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,14 @@ from fractions import Fraction
 
 import pytest
 
+from dpdesk.core.capabilities import (
+    UNKNOWN,
+    Capabilities,
+    Content,
+    Protection,
+    RowOrder,
+    Spending,
+)
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure
@@ -463,3 +471,39 @@ def test_what_was_not_measured_or_cannot_be_read_is_never_passed(
     raw: object, status: Status
 ) -> None:
     assert telling(raw).status is status
+
+
+def test_what_a_method_does_not_say_fails_until_a_person_decides() -> None:
+    """One that says nothing, and ones that leave out a single thing."""
+    said = facts.manifest(method="brand-new", guarantee={"parameters": {"epsilon": 50}})
+    silent = checklist(facts.facts(table(), said, about=UNKNOWN), policy(limits=EPSILON))
+    assert silent.item("known-method").status is Status.FAIL
+    assert silent.item("epsilon").status is Status.FAIL
+    assert "does not say what it spends" in silent.item("epsilon").evidence
+    whole = Capabilities(Content.ROWS, Protection.CLASSES, Spending.NOTHING, RowOrder.SORTED)
+    for left_out in ("content", "protection", "spending", "order"):
+        found = checklist(facts.facts(table(), said, about=replace(whole, **{left_out: None})))
+        assert found.item("known-method").status is Status.FAIL
+    with pytest.raises(KeyError):
+        checklist(facts.facts(table(), said, about=whole)).item("known-method")
+
+
+@pytest.mark.parametrize("content", [Content.TABLES, Content.GRAPH])
+@pytest.mark.parametrize("spending", [Spending.PERSONS, Spending.EDGES, None])
+def test_the_limit_of_epsilon_binds_a_method_by_what_it_says_not_by_its_name(
+    content: Content, spending: Spending | None
+) -> None:
+    about = Capabilities(content, Protection.NOISE, spending)
+    said = facts.manifest(
+        method="brand-new", guarantee={"parameters": {"epsilon": 50}}, parameters={"epsilon": 50}
+    )
+    found = checklist(facts.facts(None, said, about=about), policy(limits=EPSILON))
+    assert found.item("epsilon").status is Status.FAIL
+
+
+def test_nobody_is_said_to_be_safe_where_no_quasi_identifier_is_named() -> None:
+    found = checklist(table(column("secret", Role.SENSITIVE)))
+    assert found.item("uniques").status is Status.FAIL
+
+
+EPSILON = {"maximum_epsilon": 1}
