@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from fractions import Fraction
@@ -15,6 +16,7 @@ import pytest
 from dpdesk.cli.main import main
 from dpdesk.project.audit import AuditLog
 from dpdesk.project.ledger import Outcome
+from tests.helpers.cubes import people, write_plan, write_register
 from tests.helpers.debits import SOURCE, ask, open_here
 
 
@@ -187,3 +189,45 @@ def test_entries_are_exported_whole(
     code, _, error = said(capsys, "export", "--ledger", str(path), "--out", str(out))
     assert code == 2
     assert "is there already" in error
+
+
+def spender(folder: Path, name: str, budget: str, rows: int = 60) -> Path:
+    """A plan of a cube with ε = 1 over a register of its own in ``folder``."""
+    return write_plan(write_register(folder, people(rows), f"{name}.csv"), f"{name}.toml", budget)
+
+
+def test_the_limit_of_one_plan_binds_others_and_a_restored_home_spends_nothing(
+    tmp_path: Path, private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(plan: Path, out: str) -> tuple[int, str]:
+        code = main(["run", str(plan), "--out", str(tmp_path / out)])
+        return code, capsys.readouterr().err
+
+    limited = spender(tmp_path, "limited", "limit = 2.5")
+    free = spender(tmp_path, "free", "", rows=61)
+    greedy = spender(tmp_path, "greedy", "limit = 9.0", rows=62)
+    assert run(limited, "one")[0] == 0
+    backup = tmp_path / "backup"
+    shutil.copytree(private_home, backup)
+    assert run(free, "two")[0] == 0
+    for plan in (free, greedy, limited):
+        code, error = run(plan, "three")
+        assert code == 1
+        assert "limit ε = 2.5 (set by an earlier plan)" in error
+    assert not (tmp_path / "three").exists()
+    shutil.rmtree(private_home)
+    shutil.copytree(backup, private_home)
+    code, error = run(free, "three")
+    assert code == 2
+    assert "an old copy that was put back" in error.splitlines()[-1]
+    assert not (tmp_path / "three").exists()
+    assert said(capsys, "show")[0] == 2
+    assert said(capsys, "check")[0] == 1
+    found = told(capsys, "restore", "--reason", "a backup was put back")
+    assert (found["debits"], found["entries"]) == (1, 2)
+    (account,) = told(capsys, "show")["accounts"]
+    assert account["spent"]["epsilon"] == 2
+    assert account["limits"][0]["by_plan"] is True
+    assert run(free, "three")[0] == 1
+    evidence = json.loads((tmp_path / "two/internal/evidence.json").read_text("utf-8"))
+    assert evidence["budget"]["head"]["ledger"] == found["id"]

@@ -44,7 +44,10 @@ class BudgetBox(QFrame):
             1,
             self.tr("Limit"),
             self.tr("no limit"),
-            self.tr("A release that would spend more than this is refused"),
+            self.tr(
+                "With the release it becomes the limit of these people: it binds every plan, and "
+                "is raised with a reason only (View › Budget ledger)"
+            ),
         )
         layout.addLayout(grid)
         self._error, self._words = QLabel(), QLabel()
