@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from dpdesk.core.public_fields import (
@@ -16,8 +13,8 @@ from dpdesk.core.public_fields import (
     written,
 )
 from dpdesk.engine.methods import default_registry
+from tests.tools.public_numbers import PAGE, page
 
-PAGE = Path(__file__).parents[3] / "resources" / "docs" / "public-numbers.md"
 NAMED = PublicField("result.node.*", Tells.CHOICE, "…")
 LISTED = PublicField("result.tables[].cells", Tells.NOTHING, "…")
 NESTED = PublicField("parameters.publish.**", Tells.AUTHOR, "…")
@@ -63,21 +60,6 @@ def test_every_public_setting_is_listed_and_no_field_twice(method: object) -> No
     assert keys == {each.key for each in method.parameters if each.public}  # type: ignore[attr-defined]
 
 
-def tables() -> Iterator[str]:
-    """The tables of the page, one for what every release has and one for each method."""
-    sections = [("Every release", COMMON)]
-    sections += [(method.id, method.public_fields) for method in default_registry()]
-    for title, fields in sections:
-        yield f"## {title}\n\n| field | tells of absent people | why |\n| --- | --- | --- |"
-        rows: dict[tuple[Tells, str, str], list[str]] = {}
-        for field in fields:
-            rows.setdefault((field.tells, field.argument, field.withdrawn), []).append(field.path)
-        for (tells, argument, old), paths in rows.items():
-            named = ", ".join(f"`{path}`" for path in paths)
-            told = f"{argument} **No longer written:** {old}." if old else argument
-            yield f"| {named} | {tells.value} | {told} |"
-
-
 def test_the_page_holds_every_field_with_its_argument() -> None:
-    text = "\n".join(tables()).replace("\n## ", "\n\n## ")
-    assert text in PAGE.read_text("utf-8")
+    text = PAGE.read_text("utf-8")
+    assert page(text) == text, "python -m tests.tools.public_numbers writes the page again"
