@@ -110,8 +110,8 @@ def budget_notes(cost: Budget) -> tuple[Note, ...]:
     if protects(cost):
         return ()
     sentence = (
-        f"With {cost} the noise protects nobody: the odds of a guess about a person may change by "
-        "a factor of more than a hundred million, and the checklist refuses it."
+        f"With {cost} the noise protects nobody: the odds that a person is in the data may change "
+        "by a factor of more than a hundred million, and the checklist refuses it."
     )
     return (Note("private.no-protection", sentence),)
 
