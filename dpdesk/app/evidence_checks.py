@@ -34,7 +34,8 @@ _ALWAYS = frozenset(
     hierarchies commitment_key result risk utility figures charts recoded checks notes environment
     timings""".split()  # noqa: SIM905
 )
-_ROWS_ALONE = frozenset({"pseudonyms"})
+NOISE_PAID = "noise_paid"
+_ROWS_ALONE = frozenset({"pseudonyms", NOISE_PAID})
 _BUDGET_ALONE = frozenset({"budget"})
 _SOURCE = frozenset({"name", "sha256", "rows", "columns", "reading"})
 _SEARCH_TIMES = frozenset({"seconds"})

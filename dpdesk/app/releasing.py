@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 _STEPS = ("Search", "Write the microdata", "Describe and check the release", "Write the report")
 _FEW_ROWS, _UNIQUE = 20, 0.9
+_MOST_COSTS = 5
 _Outcome = MethodOutcome | Judged
 
 
@@ -104,6 +105,7 @@ def write_release(
         for note in outcome.notes:
             work.notes.append(note.sentence)
             report(note)
+        paid = _noise_paid(work)
         work.clock.lap("search")
         key = fresh_key()
         committed = prepared.data.sha256, key
@@ -117,7 +119,7 @@ def write_release(
         checks = _check_claims(work, build, manifest, published)
         _note_unique_columns(work, outcome, published)
         linkage = _linkage(work, outcome, pseudonyms, published)
-        written = _Written(manifest, key, checks, pseudonyms.recorded, linkage)
+        written = _Written(manifest, key, checks, pseudonyms.recorded, linkage, paid)
         _write_internal(work, build, outcome, written, printer)
         read_back(build, token)
         token.check()
@@ -139,6 +141,29 @@ class _Work:
         self.report(StepStarted(_STEPS[index], index + 1, len(_STEPS)))
 
 
+def _noise_paid(work: _Work) -> tuple[str, ...]:
+    """What was paid for noise about these people; a note names it, for releases combine."""
+    from dpdesk.app.witnessing import noise_paid
+
+    plan = work.prepared.plan
+    population = str((plan.budget or {}).get("population") or "")
+    try:
+        paid = noise_paid(work.prepared.home, population, work.prepared.data.sha256)
+    except StorageError as error:
+        work.notes.append(error.sentence)
+        work.report(Note(error.code, error.sentence))
+        return ()
+    if paid:
+        costs = ", ".join(paid[:_MOST_COSTS]) + (", …" if len(paid) > _MOST_COSTS else "")
+        sentence = (
+            f"Releases with noise about the same people were paid for on this computer ({costs}): "
+            "releases can be combined, and the guarantee takes this one to be the only one."
+        )
+        work.notes.append(sentence)
+        work.report(Note("release.noise-paid", sentence))
+    return paid
+
+
 @dataclass(frozen=True)
 class _Written:
     """What is known once the public part is written: for the evidence."""
@@ -148,6 +173,7 @@ class _Written:
     checks: tuple[ClaimCheck, ...]
     pseudonyms: Mapping[str, Mapping[str, object]]
     linkage: Mapping[str, Mapping[str, int]]
+    paid: tuple[str, ...] = ()
 
 
 class Clock:
@@ -323,6 +349,7 @@ def write_report(
 
 
 def _evidence(work: _Work, outcome: _Outcome, written: _Written) -> dict[str, object]:
+    from dpdesk.app.evidence_checks import NOISE_PAID
     from dpdesk.report.review import LINKAGE, recoded_as_json
 
     prepared, manifest = work.prepared, written.manifest
@@ -339,6 +366,7 @@ def _evidence(work: _Work, outcome: _Outcome, written: _Written) -> dict[str, ob
         "hierarchies": {name: hierarchy.rows() for name, hierarchy in given.hierarchies.items()},
         "commitment_key": written.key,
         **({"pseudonyms": written.pseudonyms} if written.pseudonyms else {}),
+        **({NOISE_PAID: list(written.paid)} if written.paid else {}),
         "result": {**outcome.result, **outcome.internal},
         "risk": {**outcome.risk, **({LINKAGE: written.linkage} if written.linkage else {})},
         "utility": dict(outcome.utility),

@@ -83,6 +83,25 @@ def audit_end(context: AppContext) -> AuditEnd | None:
     return AuditEnd(first, last) if first and last else None
 
 
+def noise_paid(home: Path, population: str, source_sha256: str) -> tuple[str, ...]:
+    """What was paid for noise about a population, or about a file: releases that others combine.
+
+    As far as this computer's audit log knows, oldest first. Raises StorageError ``audit.*``.
+    """
+    from dpdesk.project.audit import AuditLog
+    from dpdesk.project.ledger.records import fold
+
+    name = fold(population)
+    with AuditLog.open_home(home) as log:
+        paid = [entry.facts for entry in log.entries_of(DEBITED)]
+    return tuple(
+        str(facts.get("cost", ""))
+        for facts in paid
+        if facts.get("source") == source_sha256
+        or (name and fold(str(facts.get("population", ""))) == name)
+    )
+
+
 def debits_elsewhere(
     context: AppContext, ledger: str, population: str, sources: Collection[str]
 ) -> tuple[DebitElsewhere, ...]:

@@ -258,7 +258,19 @@ def _assumptions(case: Case) -> Answer:
         return Answer(Status.REVIEW, text, Basis.MANIFEST, "Read the guarantee itself.")
     text = "The guarantee holds only under these assumptions: " + " ".join(sentences)
     advice = "Judge them for these people and for what else is published about them."
-    return Answer(Status.REVIEW, text, Basis.PERSON, advice)
+    return Answer(Status.REVIEW, text, Basis.PERSON, advice, _noise_paid(case))
+
+
+def _noise_paid(case: Case) -> str:
+    """Releases with noise about the same people, as the evidence of rows names them."""
+    paid = case.facts.release.evidence.get("noise_paid")
+    costs = [str(one) for one in paid] if isinstance(paid, list) else []
+    if not costs:
+        return ""
+    return (
+        f"Releases with noise about the same people were paid for: {', '.join(costs)} "
+        f"({Basis.EVIDENCE.value})."
+    )
 
 
 RELEASE_ITEMS = (

@@ -113,3 +113,28 @@ def test_no_public_file_says_how_much_is_given_away(release: Path) -> None:
     assert claim.startswith("For someone who knows")
     assert "tell nothing" in claim
     assert any(each.startswith("What ") and "columns tell" in each for each in limits)
+
+
+def test_noise_that_was_paid_for_about_the_same_people_is_named(
+    context: AppContext, tmp_path: Path
+) -> None:
+    plan = write(tmp_path, "drawn")
+    (tmp_path / "noise.toml").write_text(
+        'version = 1\n[source]\npath = "people.csv"\nencoding = "utf-8"\ndelimiter = ","\n'
+        'quote = "\\""\nheader = true\ndecimal = "."\nmissing = [""]\n'
+        '[protection]\nmethod = "dp-cube"\ndimensions = ["branch"]\nepsilon = 0.5\n'
+        '[protection.domains]\nbranch = ["mine", "shop", "farm"]\n',
+        encoding="utf-8",
+    )
+    before = run_plan(context, plan, tmp_path / "first", CancelToken(), silent).out
+    run_plan(context, tmp_path / "noise.toml", tmp_path / "noise", CancelToken(), silent)
+    after = run_plan(context, plan, tmp_path / "second", CancelToken(), silent).out
+    notes = [
+        json.loads((out / "internal" / "evidence.json").read_text("utf-8"))["notes"]
+        for out in (before, after)
+    ]
+    assert not any("paid for" in note for note in notes[0])
+    assert any("were paid for on this computer (ε = 0.5)" in note for note in notes[1])
+    checked = check_release(context, after, CancelToken(), silent).checklist
+    assert checked.item("verified").status is Status.PASS
+    assert "were paid for: ε = 0.5" in checked.item("assumptions").evidence
