@@ -35,7 +35,7 @@ def fault_error(
         error.sentence,
         hint=f"With `{remedy.line}` under [source] every line has {remedy.fields:,} fields; write "
         "that if the rows are right then.",
-        details=dict(error.details) | {"set": (remedy.key, remedy.value)},
+        details=dict(error.details) | {"set": (remedy.key, remedy.value), "skip": None},
     )
 
 

@@ -211,7 +211,8 @@ def _escape(text: str, delimiter: str, quote: str, complete: bool) -> str:
     plain, escaped = (
         _split(text, delimiter, quote, complete, escape) for escape in ("", BACKSLASH)
     )
-    return BACKSLASH if escaped.share == 1.0 and plain.share < 1.0 else ""
+    further = plain.share < 1.0 or escaped.records > plain.records
+    return BACKSLASH if escaped.share == 1.0 and further else ""
 
 
 def _titles(text: str, marks: _Marks, given: _Given, first_line: int, notes: list[str]) -> int:
@@ -479,12 +480,13 @@ def _pieces(text: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Split:
-    """How evenly one delimiter splits the head: the commonest width, and its share."""
+    """How evenly one delimiter splits the head: the commonest width, its share, of how many."""
 
     delimiter: str
     width: int
     share: float
     any_split: bool
+    records: int = 0
 
 
 def _split(text: str, delimiter: str, quote: str, complete: bool, escape: str = "") -> _Split:
@@ -493,7 +495,8 @@ def _split(text: str, delimiter: str, quote: str, complete: bool, escape: str = 
     if not widths:
         return _Split(delimiter, 1, 0.0, delimiter in text)
     width, count = max(widths.items(), key=lambda item: (item[1], item[0]))
-    return _Split(delimiter, width, count / widths.total(), max(widths) > 1)
+    total = widths.total()
+    return _Split(delimiter, width, count / total, max(widths) > 1, total)
 
 
 def _delimiter(
