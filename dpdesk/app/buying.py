@@ -164,7 +164,8 @@ def buy(
     from dpdesk.io.release_folder import check_out
 
     check_out(out)
-    with _prepared(context, shop, wish, releases, token, report) as (prepared, known):
+    ready = _prepared(context, shop, wish, releases, token, report, spending=True)
+    with ready as (prepared, known):
         offer = _offer(context, prepared, known)
         return offer, write_private_release(context, prepared, out, token, report)
 
@@ -188,10 +189,12 @@ def _prepared(
     releases: Sequence[Path],
     token: CancelToken,
     report: Report,
+    *,
+    spending: bool = False,
 ) -> Iterator[tuple[PreparedDesign, CombinedReleases | None]]:
     known, hashes = _known(releases, token)
     plan = _plan_for(shop.plan, wish, hashes, shop.where)
-    with shop.prepare(context, plan, token, report) as prepared:
+    with shop.prepare(context, plan, token, report, spending=spending) as prepared:
         check_same_source(prepared.data, releases)
         yield prepared, known
 

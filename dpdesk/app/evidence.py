@@ -94,13 +94,17 @@ def recorded_checks(checks: Iterable[ClaimCheck]) -> list[dict[str, object]]:
 
 
 def source_facts(data: DataStore) -> dict[str, object]:
-    """What the evidence says of the source: name, hash, rows, columns, how it was read."""
+    """What the evidence says of the source: name, hash, rows, columns, how it was read.
+
+    For a private method, how many lines and values could not be read as well.
+    """
     return {
         "name": data.name,
         "sha256": data.sha256,
         "rows": data.rows,
         "columns": list(data.columns),
         "reading": data.reading.as_dict(),
+        **(data.unreadable or {}),
     }
 
 

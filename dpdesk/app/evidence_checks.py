@@ -38,6 +38,8 @@ NOISE_PAID = "noise_paid"
 _ROWS_ALONE = frozenset({"pseudonyms", NOISE_PAID})
 _BUDGET_ALONE = frozenset({"budget"})
 _SOURCE = frozenset({"name", "sha256", "rows", "columns", "reading"})
+_UNREADABLE = frozenset({"unreadable_lines", "unreadable_values"})
+"""Counts of a source that was read for a private method."""
 _SEARCH_TIMES = frozenset({"seconds"})
 LINKAGE = "linkage"
 
@@ -57,7 +59,9 @@ def evidence_faults(
     """
     allowed = _ALWAYS | (_BUDGET_ALONE if spends else _ROWS_ALONE)
     yield from _unknown("", evidence, allowed)
-    yield from _unknown("source, ", evidence.get("source"), _SOURCE)
+    yield from _unknown(
+        "source, ", evidence.get("source"), _SOURCE | (_UNREADABLE if spends else set())
+    )
     if complete:
         missing = sorted((_ALWAYS | (_BUDGET_ALONE if spends else frozenset())) - set(evidence))
         yield from (f"the key `{key}` is missing" for key in missing)
@@ -125,8 +129,8 @@ def source_faults(evidence: Mapping[str, object], data: DataStore) -> list[str]:
     facts = source_facts(data)
     return [
         f"`source, {key}` is not what the source gives"
-        for key in ("sha256", "rows", "columns", "reading")
-        if not same_values(recorded.get(key), facts[key])
+        for key in facts
+        if key != "name" and not same_values(recorded.get(key), facts[key])
     ]
 
 

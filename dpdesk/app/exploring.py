@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.microdata import described
 from dpdesk.app.planning import PreparedRun, prepare
+from dpdesk.app.private.pinning import as_read, is_pinned, pinned_source
 from dpdesk.core.budget import Noise
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
-from dpdesk.core.schema import Role
+from dpdesk.core.schema import DataProfile, Role
+from dpdesk.core.source_spec import SourceSpec
 from dpdesk.engine.method import (
     Detail,
     DetailedExploration,
@@ -210,6 +212,27 @@ def is_private(context: AppContext, work: WorkState) -> bool:
     return isinstance(context.registry.get(work.method, THE_WORK), PrivateMethod)
 
 
+def pinned_for(
+    method: Method | None, work: WorkState, data: DataStore, profile: DataProfile
+) -> SourceSpec | None:
+    """The source of the work with all that the method must have named of how it is read.
+
+    None where the method has no such need, or the work names it all. ``profile`` is of ``data``.
+    """
+    if not isinstance(method, PrivateMethod) or work.source is None:
+        return None
+    if is_pinned(work.source, data.columns):
+        return None
+    return pinned_source(work.source, data.reading, profile)
+
+
+def reads_alike(data: DataStore, of: SourceSpec | None, source: SourceSpec | None) -> bool:
+    """Whether ``data``, which were read as ``of`` says, are those of another source as well."""
+    if of is None or source is None:
+        return of is source
+    return as_read(of, data.reading) == as_read(source, data.reading)
+
+
 def ready_private(
     context: AppContext,
     data: DataStore,
@@ -217,12 +240,19 @@ def ready_private(
     token: CancelToken,
     report: Report,
     name: str = THE_WORK,
+    *,
+    spending: bool = False,
 ) -> PreparedDesign:
-    """The work as a design over data that are loaded and not looked at; see :func:`ready`."""
+    """The work as a design over data that are loaded and not looked at; see :func:`ready`.
+
+    With ``spending`` the source is read again, as a private method reads it.
+    """
     from dpdesk.app.private.preparing import prepare_private
 
     plan = work.to_plan()
-    return prepare_private(context, plan, work.base, name, token, report, data, work.hand_made())
+    return prepare_private(
+        *(context, plan, work.base, name, token, report, data, work.hand_made()), spending=spending
+    )
 
 
 def explore(
@@ -292,8 +322,9 @@ def release_work(
     if is_private(context, work):
         from dpdesk.app.private.releasing import write_private_release
 
-        design = ready_private(context, data, work, token, report, name)
-        return write_private_release(context, design, out, token, report)
+        ready_to_pay = ready_private(context, data, work, token, report, name, spending=True)
+        with ready_to_pay as design:
+            return write_private_release(context, design, out, token, report)
     from dpdesk.app.releasing import write_release
 
     prepared = ready(context, data, work, token, report, name)

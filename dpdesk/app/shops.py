@@ -67,7 +67,13 @@ class Shop:
         return tuple(map(str, given)) if isinstance(given, list | tuple) else ()
 
     def prepare(
-        self, context: AppContext, plan: Plan, token: CancelToken, report: Report
+        self,
+        context: AppContext,
+        plan: Plan,
+        token: CancelToken,
+        report: Report,
+        *,
+        spending: bool = False,
     ) -> PreparedDesign:
         """Another plan of this shop, made ready: see :func:`prepare_private`."""
         return prepare_private(
@@ -80,6 +86,7 @@ class Shop:
             self.data,
             self.hand_made,
             self.recorded,
+            spending=spending,
         )
 
 

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None, open_window: OpenWindow | None 
     except KeyboardInterrupt:
         return _complain(progress, [Cancelled().line], Cancelled.exit_code)
     except DpdeskError as error:
-        return _complain(progress, [error.line], error.exit_code)
+        return _complain(progress, [*_lines_to_add(error), error.line], error.exit_code)
     except Exception as error:  # noqa: BLE001 - the last resort
         return _complain(progress, [_last_resort(error)], 2)
     progress.clear()
@@ -135,6 +135,12 @@ def _nobody_reads(code: int) -> int:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
+
+
+def _lines_to_add(error: DpdeskError) -> Sequence[str]:
+    """Lines that a plan lacks, ready to be copied into it."""
+    lines = error.details.get("lines")
+    return [str(line) for line in lines] if isinstance(lines, tuple) else []
 
 
 def _last_resort(error: Exception) -> str:

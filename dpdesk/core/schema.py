@@ -63,7 +63,8 @@ class ColumnProfile:
     one row; ``minimum`` and ``maximum`` are the ends of a numeric or date column, as text.
     ``top`` lists the most frequent values, most frequent first, ties in code-point order.
     ``variable`` is what the source itself says of the column, where it says anything;
-    ``user_missing`` are the missing rows whose value the source declares so.
+    ``user_missing`` are the missing rows whose value the source declares so, ``date_order`` tells
+    how the dates of a column of dates are written (``"ymd"``, ``"dmy"``, ``"mdy"``).
     """
 
     name: str
@@ -79,6 +80,7 @@ class ColumnProfile:
     label: str = ""
     variable: Variable | None = None
     user_missing: int = 0
+    date_order: str = ""
 
     @property
     def unique_share(self) -> float:

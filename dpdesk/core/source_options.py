@@ -39,13 +39,22 @@ _METADATA_ENDING = ".rda"
 
 @dataclass(frozen=True)
 class SourceFormat:
-    """A kind of source: what people call it, and which keys in addition to ``path`` apply to it."""
+    """A kind of source: what people call it, and which keys in addition to ``path`` apply to it.
+
+    Those in ``pinned`` a plan of a private method must have, since they would be detected from the
+    data otherwise, and so depend on a person; ``date_order`` is one more wherever a column is
+    declared a date.
+    """
 
     name: str
     keys: tuple[str, ...]
+    pinned: tuple[str, ...]
 
 
-_EVERY = ("missing", "empty_rows", "query")
+_TYPED = ("missing", "types")
+_ENCODED = ("encoding", *_TYPED)
+_TEXT = ("encoding", "delimiter", "decimal", "quote", "header", *_TYPED)
+_EVERY = (*_TYPED, "date_order", "empty_rows", "query")
 _DATABASES = ("sqlite", "duckdb", "postgresql")
 _DATABASE = (*_EVERY, "table")
 FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
@@ -53,19 +62,20 @@ FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
         "csv": SourceFormat(
             "delimited text",
             (*_EVERY, "delimiter", "encoding", "decimal", "quote", "escape", "header", "skip"),
+            _TEXT,
         ),
-        "parquet": SourceFormat("Parquet", _EVERY),
-        "xlsx": SourceFormat("Excel", (*_EVERY, "header", "skip", "table")),
-        "sav": SourceFormat("SPSS", (*_EVERY, "encoding")),
-        "dta": SourceFormat("Stata", (*_EVERY, "encoding")),
-        "sas7bdat": SourceFormat("SAS", (*_EVERY, "encoding", "catalog")),
-        "xpt": SourceFormat("SAS transport", (*_EVERY, "encoding", "table", "catalog")),
+        "parquet": SourceFormat("Parquet", _EVERY, _TYPED),
+        "xlsx": SourceFormat("Excel", (*_EVERY, "header", "skip", "table"), ("header", *_TYPED)),
+        "sav": SourceFormat("SPSS", (*_EVERY, "encoding"), _ENCODED),
+        "dta": SourceFormat("Stata", (*_EVERY, "encoding"), _ENCODED),
+        "sas7bdat": SourceFormat("SAS", (*_EVERY, "encoding", "catalog"), _ENCODED),
+        "xpt": SourceFormat("SAS transport", (*_EVERY, "encoding", "table", "catalog"), _ENCODED),
         "fixed": SourceFormat(
-            "fixed-width text", (*_EVERY, "encoding", "columns", "widths", "metadata")
+            "fixed-width text", (*_EVERY, "encoding", "columns", "widths", "metadata"), _ENCODED
         ),
-        "sqlite": SourceFormat("SQLite", _DATABASE),
-        "duckdb": SourceFormat("DuckDB", _DATABASE),
-        "postgresql": SourceFormat("PostgreSQL", _DATABASE),
+        "sqlite": SourceFormat("SQLite", _DATABASE, _TYPED),
+        "duckdb": SourceFormat("DuckDB", _DATABASE, _TYPED),
+        "postgresql": SourceFormat("PostgreSQL", _DATABASE, _TYPED),
     }
 )
 """Every kind of source by the name that the program has for it."""

@@ -9,16 +9,20 @@ from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.plan_keys import check_known, invalid, missing_key, text_of
+from dpdesk.core.plan_keys import check_known, invalid, missing_key, one_of, text_of
 
 _TEXT_KEYS = (
-    *("delimiter", "encoding", "decimal", "quote", "escape", "empty_rows"),
+    *("delimiter", "encoding", "decimal", "quote", "escape", "date_order", "empty_rows"),
     *("table", "query", "metadata", "catalog"),
 )
-_KEYS = ("path", *_TEXT_KEYS, "header", "skip", "columns", "widths", "missing")
+_KEYS = ("path", *_TEXT_KEYS, "header", "skip", "columns", "widths", "missing", "types")
 SKIP, KEEP = EMPTY_ROWS = ("skip", "keep")
 """What ``empty_rows`` may say of rows without any value."""
 MOST_SKIPPED = 1_000_000
+NUMBER, TEXT, DATE = "number", "text", "date"
+TYPES = (NUMBER, TEXT, DATE)
+"""What a plan may declare of a column."""
+DATE_ORDERS = ("ymd", "dmy", "mdy")
 _COLUMN_KEYS = ("name", "start", "width", "decimals")
 _NO_QUOTES = ",;\t| \r\n"
 _SCHEMES = ("postgresql", "postgres")
@@ -56,6 +60,10 @@ class SourceSpec:
     the rows out of those that were read; a database runs it itself when no table is named.
     ``columns`` describes the lines of a fixed-width text, ``metadata`` an ARGUS file that does so,
     ``catalog`` a SAS file of value labels.
+
+    ``types`` declares columns (by name: ``"number"``, ``"text"`` or ``"date"``) and ``date_order``
+    how dates are written (``"ymd"``, ``"dmy"``, ``"mdy"``); ``missing_named`` says that the plan
+    names the default of ``missing``.
     """
 
     path: str
@@ -73,6 +81,9 @@ class SourceSpec:
     metadata: str | None = None
     catalog: str | None = None
     columns: tuple[FixedColumn, ...] = ()
+    types: tuple[tuple[str, str], ...] = ()
+    date_order: str | None = None
+    missing_named: bool = False
 
     @property
     def is_url(self) -> bool:
@@ -107,8 +118,10 @@ class SourceSpec:
                 plain[key] = value
         if self.columns:
             plain["columns"] = [column.as_plain() for column in self.columns]
-        if self.missing != ("",):
+        if self.missing != ("",) or self.missing_named:
             plain["missing"] = list(self.missing)
+        if self.types:
+            plain["types"] = dict(self.types)
         return plain
 
 
@@ -138,7 +151,9 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
         header=header,
         skip=skip,
         missing=tuple(str(item) for item in missing),
+        missing_named="missing" in raw and tuple(missing) == ("",),
         columns=_columns(raw, place),
+        types=_types(raw, place),
         **optional,
     )
 
@@ -180,6 +195,8 @@ def _check_characters(given: Mapping[str, str], place: str) -> None:
         raise invalid("delimiter", "", "one character", place)
     if "decimal" in given and given["decimal"] not in (".", ","):
         raise invalid("decimal", given["decimal"], "`.` or `,`", place)
+    if "date_order" in given and given["date_order"] not in DATE_ORDERS:
+        raise invalid("date_order", given["date_order"], one_of(DATE_ORDERS), place)
 
 
 def _check_tables(given: Mapping[str, str], place: str) -> None:
@@ -210,6 +227,16 @@ def _path(raw: Mapping[str, object], place: str) -> str:
         expected = "a file, or an address that begins with `postgresql://`"
         raise invalid("path", path, expected, place)
     return path
+
+
+def _types(raw: Mapping[str, object], place: str) -> tuple[tuple[str, str], ...]:
+    types = raw.get("types", {})
+    if not isinstance(types, Mapping):
+        raise invalid("types", types, "a table of columns and their types", place)
+    for name, kind in types.items():
+        if kind not in TYPES:
+            raise invalid(f"types.{name}", kind, one_of(TYPES), place)
+    return tuple((str(name), str(kind)) for name, kind in types.items())
 
 
 def _columns(raw: Mapping[str, object], place: str) -> tuple[FixedColumn, ...]:

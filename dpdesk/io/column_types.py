@@ -23,19 +23,32 @@ DATE_FORMS = (
 )
 
 
+DATE_ORDERS = {"%Y": "ymd", "%d": "dmy", "%m": "mdy"}
+"""How a date is written whose form begins like this."""
+
+
 @dataclass(frozen=True)
 class Candidate:
-    """A type, the condition that each value ``v`` meets, and the key that orders them (or none)."""
+    """A type, the condition that each value ``v`` meets, and the key that orders them (or none).
+
+    ``date_order`` tells the order of year, month and day in dates.
+    """
 
     kind: ColumnType
     condition: str
     order: str = ""
+    date_order: str = ""
+
+
+def number_pattern(decimal: str) -> str:
+    """What a number with this decimal mark looks like."""
+    mark = r"\." if decimal == "." else ","
+    return rf"[+-]?(\d+({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?"
 
 
 def candidates(decimal: str) -> tuple[Candidate, ...]:
     """The types in the order in which they are tried; the first that fits all values is taken."""
-    mark = r"\." if decimal == "." else ","
-    number = rf"[+-]?(\d+({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?"
+    number = number_pattern(decimal)
     as_number = _TRIMMED if decimal == "." else f"replace({_TRIMMED}, ',', '.')"
     day = f"try_cast(left({_TRIMMED}, 10) AS DATE)"
     return (
@@ -45,7 +58,7 @@ def candidates(decimal: str) -> tuple[Candidate, ...]:
             Candidate(ColumnType.BOOLEAN, f"lower({_TRIMMED}) IN ({_words(pair)})")
             for pair in _BOOLEAN_PAIRS
         ),
-        Candidate(ColumnType.DATE, f"{_matches(ISO_DATE)} AND {day} IS NOT NULL", _TRIMMED),
+        Candidate(ColumnType.DATE, f"{_matches(ISO_DATE)} AND {day} IS NOT NULL", _TRIMMED, "ymd"),
         *(_date(form, code) for form, code in DATE_FORMS),
     )
 
@@ -60,4 +73,5 @@ def _words(pair: tuple[str, str]) -> str:
 
 def _date(form: str, code: str) -> Candidate:
     moment = f"try_strptime({_TRIMMED}, {literal(code)})"
-    return Candidate(ColumnType.DATE, f"{_matches(form)} AND {moment} IS NOT NULL", moment)
+    order = DATE_ORDERS[code[:2]]
+    return Candidate(ColumnType.DATE, f"{_matches(form)} AND {moment} IS NOT NULL", moment, order)

@@ -8,7 +8,7 @@ folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,9 @@ _AT_ONCE = 500
 class Loaded:
     """A table ``raw`` of texts in the database, columns c0, c1, …, in source order.
 
-    ``book`` tells what the source says of its columns.
+    ``book`` tells what the source says of its columns. For a private method, ``names`` are those
+    that the plan declares, ``columns`` all of the source, and ``unreadable`` counts what could not
+    be read: a fact that stays in the agency.
     """
 
     names: tuple[str, ...]
@@ -50,6 +52,8 @@ class Loaded:
     reading: Reading
     sha256: str
     book: Codebook = NO_BOOK
+    columns: tuple[str, ...] = ()
+    unreadable: Mapping[str, object] | None = None
 
 
 def load_csv(

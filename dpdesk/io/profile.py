@@ -116,6 +116,7 @@ def _profile(
         suggestion=suggest_role(column.name, found.kind, rows, present, distinct, unique),
         minimum=ends[0],
         maximum=ends[1],
+        date_order=found.date_order,
     )
 
 

@@ -57,7 +57,8 @@ def profile_batch(
     profiles = []
     for j, column in enumerate(columns):
         distinct, unique, present = counts.get(j, (0, 0, 0))
-        kind = types.get(j, _EMPTY).kind
+        found = types.get(j, _EMPTY)
+        kind = found.kind
         low, high = ends.get(j, (None, None))
         profiles.append(
             ColumnProfile(
@@ -71,6 +72,7 @@ def profile_batch(
                 suggestion=suggest_role(column.name, kind, rows, present, distinct, unique),
                 minimum=low,
                 maximum=high,
+                date_order=found.date_order,
             )
         )
     return profiles

@@ -67,6 +67,8 @@ _NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
 _LONGEST_SHOWN = 60
 _HINT = "A query is one SELECT over the table `data`, such as SELECT * FROM data WHERE sex = 'm'."
 
+_PLAIN_NODE = {"alias": "", "query_location": 0}
+
 Node = Mapping[str, Any]
 
 
@@ -153,16 +155,33 @@ class QueryTree:
             for name in sorted(unknown):
                 raise unknown_column(name, names, file)
 
+    @property
+    def selects_all(self) -> bool:
+        """Whether the query selects every column, as it is."""
+        items = self._node["select_list"]
+        return len(items) == 1 and _is_star(items[0]) and not items[0]["exclude_list"]
+
+    def trying(self, column: str) -> str:
+        """The query that selects ``column`` of the rows whose condition can be computed and holds.
+
+        For a query that :attr:`is_filter`.
+        """
+        where = self._node["where_clause"]
+        tried = {**_PLAIN_NODE, "class": "OPERATOR", "type": "OPERATOR_TRY", "children": [where]}
+        return self._changed(column, {} if where is None else {"where_clause": tried})
+
     def selecting(self, column: str) -> str:
         """The query that selects ``column`` of the same rows in the same order, in SQL."""
+        return self._changed(column, {})
+
+    def _changed(self, column: str, parts: Node) -> str:
         selected = {
+            **_PLAIN_NODE,
             "class": "COLUMN_REF",
             "type": "COLUMN_REF",
-            "alias": "",
-            "query_location": 0,
             "column_names": [column],
         }
-        statement = {**self.statement, "node": {**self._node, "select_list": [selected]}}
+        statement = {**self.statement, "node": {**self._node, **parts, "select_list": [selected]}}
         whole = json.dumps({"error": False, "statements": [statement]})
         return str(_parser("json_deserialize_sql(CAST(? AS JSON))", whole))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.labels import NO_BOOK, Codebook, Variable
+from dpdesk.core.labels import NO_BOOK, NOTHING_MISSING, Codebook, Variable
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.csvload import RAW, Loaded
 from dpdesk.io.database import MEMORY_LIMIT, identifier, in_utc, literal, query
@@ -23,6 +23,7 @@ from dpdesk.io.formats.columns import check_names, no_text
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.missing import condition
 from dpdesk.io.nul import refuse_nul
+from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.query_tree import DATA, QueryTree, folded, place_of, read_query
 
 if TYPE_CHECKING:
@@ -91,8 +92,8 @@ def _kept(
     known = {folded(name) for name in loaded.names}
     wanted = sorted(place_of(name, loaded.names, path.name) for name in tree.named & known)
     marker = next(name for name in _free_names() if name not in known | tree.named)
-    with _locked(con, loaded, wanted, marker, path, spill, token) as inner:
-        with _told(path):
+    with locked(con, loaded, wanted, marker, path, spill, token) as inner:
+        with told(path):
             picked = inner.sql(tree.selecting(marker)).to_arrow_table()
         listed = ", ".join(f"{RAW}.c{place} AS c{j}" for j, (place, _) in enumerate(chosen))
         with query(con, token, path) as cursor:
@@ -123,9 +124,9 @@ def _made(
         place_of(name, loaded.names, path.name)
     missing = loaded.reading.missing
     empty = "" if "" in missing or not missing else missing[0]
-    with _locked(con, loaded, everything, None, path, spill, token) as inner:
+    with locked(con, loaded, everything, None, path, spill, token) as inner:
         statement = tree.text.strip().rstrip(";")
-        with _told(path):
+        with told(path):
             # A table would give two columns of one name different ones.
             names = tuple(inner.sql(statement).columns)
             check_names(names, path.name)
@@ -152,7 +153,7 @@ def _made(
 
 
 @contextmanager
-def _locked(
+def locked(
     con: DuckDBPyConnection,
     loaded: Loaded,
     places: Sequence[int],
@@ -208,7 +209,7 @@ def _closed_off(spill: Path | None) -> DuckDBPyConnection:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def told(path: Path) -> Iterator[None]:
     """Let the error be the query's when the database cannot run it."""
     import duckdb
 
@@ -230,9 +231,11 @@ def _told(path: Path) -> Iterator[None]:
 def _value_sql(loaded: Loaded, place: int) -> str:
     """SQL for the value of a column as a query sees it."""
     missing = loaded.reading.missing
+    user = loaded.book.missing(loaded.names[place]) if missing else NOTHING_MISSING
+    if loaded.unreadable is not None:
+        missing = (*missing, UNREADABLE)
     if not missing:
         return f"c{place}"
-    user = loaded.book.missing(loaded.names[place])
     return f"CASE WHEN {condition(user, missing, f'c{place}')} THEN NULL ELSE c{place} END"
 
 

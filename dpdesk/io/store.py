@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.labels import Variable
+from dpdesk.core.labels import NOTHING_MISSING, Variable
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import Recoding
@@ -23,10 +23,13 @@ from dpdesk.core.source_options import queries_rows
 from dpdesk.io.coding import DATA, Column, code_columns
 from dpdesk.io.csvload import Loaded, load_csv
 from dpdesk.io.database import connect, query
+from dpdesk.io.declared import check_types
 from dpdesk.io.emptyrows import without_empty_rows
 from dpdesk.io.failures import private_error
 from dpdesk.io.missing import note_empty
 from dpdesk.io.parquetload import load_parquet
+from dpdesk.io.private.row_filter import filtered
+from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.reading import format_of, resolve_source
 from dpdesk.io.row_query import queried
 from dpdesk.io.workspace import Workspace
@@ -48,6 +51,9 @@ class DataStore:
     missing. ``book`` is what the source says of its columns (labels, user-missing values). Every
     method may be called from any thread; each call works on a cursor of its own and stops within a
     moment when its token is cancelled.
+
+    A store that was opened for a private method holds the columns that the plan declares (asking
+    for another one is an error); ``unreadable`` counts lines and values that could not be read.
     """
 
     def __init__(
@@ -64,16 +70,27 @@ class DataStore:
         self.path = path
         self.name = path.name
         self.rows = loaded.rows
-        self.columns: tuple[str, ...] = tuple(self._columns)
+        self.columns: tuple[str, ...] = loaded.columns or tuple(self._columns)
+        self.unreadable = loaded.unreadable
         self.reading = loaded.reading
         self.sha256 = loaded.sha256
         self.book = loaded.book
 
     @classmethod
     def open(
-        cls, spec: SourceSpec, base: Path, workspace: Workspace, token: CancelToken, report: Report
+        cls,
+        spec: SourceSpec,
+        base: Path,
+        workspace: Workspace,
+        token: CancelToken,
+        report: Report,
+        *,
+        private: bool = False,
     ) -> DataStore:
         """Read the source that ``spec`` names, relative to ``base``.
+
+        With ``private``, ``spec`` names everything that would be detected, and no row has a say in
+        how or whether others are read: see :mod:`dpdesk.io.private`.
 
         Raises InputError with line and column for what cannot be read honestly, StorageError for
         a file or disk that fails, Cancelled; nothing is left behind then.
@@ -86,12 +103,19 @@ class DataStore:
             raise private_error(problem, workspace.home, "write in") from problem
         con = connect(spill)
         try:
-            loaded = _load(con, path, base, spec, workspace, token, report)
-            loaded = without_empty_rows(con, loaded, spec, path, token)
-            if queries_rows(spec):
+            load = _load_private if private else _load
+            loaded = load(con, path, base, spec, workspace, token, report)
+            if not private:
+                loaded = without_empty_rows(con, loaded, spec, path, token)
+            if private:
+                loaded = filtered(con, loaded, spec, path, spill, token)
+            elif queries_rows(spec):
                 loaded = queried(con, loaded, spec, path, spill, token)
             columns = code_columns(con, loaded.names, loaded.rows, path, token, report)
-            told = note_empty(con, columns, spec.missing, path, token)
+            told: tuple[str, ...] = ()
+            if not private:
+                check_types(con, columns, spec, loaded.reading.decimal, path, token)
+                told = note_empty(con, columns, spec.missing, path, token)
         except BaseException:
             con.close()
             shutil.rmtree(spill, ignore_errors=True)
@@ -293,10 +317,14 @@ class DataStore:
 
 
 def _with_missing(column: Column, loaded: Loaded) -> Column:
-    """The column with what its source declares missing, unless the plan says that nothing is."""
-    if not loaded.reading.missing:
-        return column
-    return replace(column, user_missing=loaded.book.missing(column.name))
+    """The column with what its source declares missing, unless the plan says that nothing is.
+
+    For a private method an unreadable value is missing too, so that it names no person.
+    """
+    user = loaded.book.missing(column.name) if loaded.reading.missing else NOTHING_MISSING
+    if loaded.unreadable is not None:
+        user = replace(user, values=(*user.values, UNREADABLE))
+    return replace(column, user_missing=user)
 
 
 def _described(profile: ColumnProfile, variable: Variable | None) -> ColumnProfile:
@@ -322,3 +350,17 @@ def _load(
     from dpdesk.io.formats.loading import load_foreign
 
     return load_foreign(con, path, base, spec, workspace, token, report)
+
+
+def _load_private(
+    con: DuckDBPyConnection,
+    path: Path,
+    base: Path,
+    spec: SourceSpec,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> Loaded:
+    from dpdesk.io.private.loading import load_private
+
+    return load_private(con, path, base, spec, workspace, token, report)

@@ -213,16 +213,18 @@ class SetSource(Command):
     """Read the data from another file, or read it in another way.
 
     With ``columns``, what was said of columns that the data do not have any more is forgotten.
+    ``what`` says it in words.
     """
 
     source: SourceSpec
     base: Path | None = None
     columns: tuple[str, ...] | None = None
+    what: str = ""
 
     @property
     def label(self) -> str:
         """See :attr:`Command.label`."""
-        return f"Read {self.source.name}"
+        return self.what or f"Read {self.source.name}"
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
@@ -328,11 +330,15 @@ def _choice_words(choice: HierarchyChoice | None) -> str:
 
 @dataclass(frozen=True)
 class SetMethod(Command):
-    """Choose a method and start from these parameters; ``what`` says it in words."""
+    """Choose a method and start from these parameters; ``what`` says it in words.
+
+    With ``source``, the plan says from then on how its source is read, as this one does.
+    """
 
     method: str
     parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     what: str = ""
+    source: SourceSpec | None = None
 
     @property
     def label(self) -> str:
@@ -341,7 +347,9 @@ class SetMethod(Command):
 
     def apply(self, state: WorkState) -> WorkState:
         """See :meth:`Command.apply`."""
-        return replace(state, method=self.method, parameters=freeze_table(self.parameters))
+        source = self.source or state.source
+        parameters = freeze_table(self.parameters)
+        return replace(state, method=self.method, parameters=parameters, source=source)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.helpers.pinned import pin
+
 SIZES = (9, 16, 7, 15, 6, 5, 2, 2)
 PUBLISH = {"3": "{ max_dimensions = 3 }", "base": "[[%s]]", "all": '"all"'}
 
@@ -67,7 +69,7 @@ population = "everybody"
 """,
         "utf-8",
     )
-    return plan
+    return pin(plan)
 
 
 def main() -> int:

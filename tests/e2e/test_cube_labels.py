@@ -25,6 +25,7 @@ from dpdesk.core.pivot import pivot_chart
 from dpdesk.core.query import Grouping
 from dpdesk.io.canonical import canonical_json
 from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.pinned import pin
 from tests.helpers.sdmx_reader import read_observations
 from tests.helpers.stat_files import head
 
@@ -76,6 +77,7 @@ def made(context: AppContext, folder: Path, name: str, rows: int, labels: str) -
     (folder / "region.csv").write_text("1;1;*\n2;2;*\n", encoding="utf-8")
     plan = folder / f"{name}.toml"
     plan.write_text(PLAN.format(source=f"{name}.sav", labels=labels, name=name), encoding="utf-8")
+    pin(plan)
     return run_plan(context, plan, folder / name, CancelToken(), silent).out
 
 

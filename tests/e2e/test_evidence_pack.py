@@ -12,6 +12,7 @@ from pypdf import PdfReader
 from dpdesk.core.language import listening
 from dpdesk.report.page_tree import parse_page
 from tests.helpers.forging import manifest_of, seal_again
+from tests.helpers.pinned import pin
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, approve, people, write_plan
 
 
@@ -161,6 +162,7 @@ def test_a_pack_tells_what_the_ledger_of_a_private_release_says_now(tmp_path: Pa
         '[budget]\npopulation = "everybody"\nlimit = 2.0\n'
     )
     (someone.desk / "plan.toml").write_text(plan, "utf-8")
+    pin(someone.desk / "plan.toml")
     for out in ("release", "second"):
         someone.does("run", "plan.toml", "--out", out)
     someone.does("review", "pack", "release", "--out", "pack.html")
@@ -199,6 +201,7 @@ def test_a_pack_without_noise_tells_what_noise_on_the_same_file_has_cost(tmp_pat
         '[protection.domains]\nsex = ["m", "f"]\n[budget]\npopulation = "everybody"\n',
         "utf-8",
     )
+    pin(work / "noise.toml")
     (work / "rows.toml").write_text(
         source + '[attributes]\nid = { role = "identifier", pseudonym = { key = "people" } }\n'
         'sex = { role = "quasi-identifier" }\n[protection]\nmethod = "k-anonymity"\nk = 5\n',

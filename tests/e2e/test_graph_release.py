@@ -23,6 +23,7 @@ from dpdesk.core.published import CheckStatus
 from dpdesk.project.review.votes import ItemStatus
 from tests.helpers.cubes import toml
 from tests.helpers.forging import PAGES, RECORDED, check_found, forged, manifest_of, seal_again
+from tests.helpers.pinned import pin
 from tests.reference.graphs import pairs as every_pair
 from tests.reference.graphs import sums
 
@@ -59,7 +60,7 @@ def write_plan(folder: Path, name: str, **keys: Any) -> Path:
     head = 'version = 1\ntitle = "Who knows whom"\n[source]\npath = "edges.csv"\n'
     tail = '[budget]\npopulation = "members"\n'
     plan.write_text(f'{head}[protection]\nmethod = "dp-graph"\n{lines}\n{tail}', "utf-8")
-    return plan
+    return pin(plan)
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ from dpdesk.core.language import listening, speaking
 from dpdesk.report import cubes, graphs, review
 from dpdesk.report.page_tree import Node, parse_page
 from dpdesk.report.printing import Printer
+from tests.helpers.pinned import pin
 
 RENDERERS = ((review, "render_review"), (cubes, "render_report"), (graphs, "render_report"))
 CUBE = """
@@ -99,6 +100,8 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]
         for name, text in texts.items():
             found[name] = folder / f"{name}.toml"
             found[name].write_text(f'language = "de"\n{text}', encoding="utf-8")
+            if name in (*MORE, "graph"):
+                pin(found[name])
         yield found
 
 

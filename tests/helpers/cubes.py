@@ -18,6 +18,15 @@ COLUMNS = ("person", "sex", "region", "age", "pay")
 SEX, REGION = ("f", "m"), ("north", "south", "other")
 AGES = ("<30", "30-59", "≥60")
 
+READ = """encoding = "utf-8"
+delimiter = ","
+decimal = "."
+quote = '"'
+header = true
+missing = [""]
+types = { person = "text", sex = "text", region = "text", age = "number", pay = "number" }"""
+"""How the register is read."""
+
 Row = tuple[str, str, str, str, str]
 
 
@@ -62,6 +71,7 @@ def write_plan(source: Path, name: str = "plan.toml", budget: str = "", **keys: 
 title = "Register tables"
 [source]
 path = "{source.name}"
+{READ}
 [attributes]
 age = {{ role = "quasi-identifier", hierarchy = {{ kind = "intervals", cuts = [[30, 60]] }} }}
 [protection]

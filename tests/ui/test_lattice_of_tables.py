@@ -22,6 +22,7 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.cubes import people, write_plan, write_register
 from tests.helpers.people_plan import open_plan
+from tests.helpers.pinned import pin
 
 SEX, REGION, AGE = 0b001, 0b010, 0b100
 Open = Callable[..., LatticeBoard]
@@ -417,7 +418,7 @@ epsilon = 1
 population = "wide"
 """.replace("'", '"')
     )
-    return plan
+    return pin(plan)
 
 
 @pytest.mark.parametrize(

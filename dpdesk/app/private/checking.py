@@ -27,9 +27,11 @@ from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.pinned import unnamed
 from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_table
+from dpdesk.core.source_options import source_format
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -107,7 +109,10 @@ def figures_again(
     assert given is not None
     plan = Plan.from_plain(as_table(evidence["plan"]), given.where)
     spec = replace(plan.source, path=str(source.resolve()))
-    with closing(DataStore.open(spec, source.parent, workspace, token, report)) as data:
+    # Releases of earlier versions were made of data that were read like those of other methods.
+    pinned = not unnamed(spec, source_format(spec))
+    found = DataStore.open(spec, source.parent, workspace, token, report, private=pinned)
+    with closing(found) as data:
         faults = source_faults(evidence, data)
         if faults or not same_texts(manifest):
             return figures_check(faults, other_texts(manifest))

@@ -11,9 +11,9 @@ from dpdesk.app.planning import (
     check_columns,
     check_protection,
     note_without_effect,
-    open_data,
     ranges_apart,
 )
+from dpdesk.app.private.pinning import open_pinned
 from dpdesk.core.budget import Budget, protects
 from dpdesk.core.closing import Closing
 from dpdesk.core.hierarchy import Hierarchy
@@ -67,12 +67,16 @@ def prepare_private(
     data: DataStore | None = None,
     hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
     recorded: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
+    *,
+    spending: bool = False,
 ) -> PreparedDesign:
     """Make a plan of a private method ready; see :func:`dpdesk.app.planning.prepare`.
 
     The design depends on nothing of the data but the names of their columns. ``recorded`` are
     hierarchies of the plan's files as the evidence of a release keeps them; the files are not read
-    then. Unlike those of ``hierarchies`` they declare categories, as the files did.
+    then. Unlike those of ``hierarchies`` they declare categories, as the files did. ``data`` serve
+    for their names alone: to be measured (``spending``), the source is read again, as the plan
+    says (:mod:`dpdesk.app.private.pinning`).
     """
     sentences: list[str] = []
 
@@ -81,28 +85,26 @@ def prepare_private(
         report(Note(code, sentence))
 
     method, parameters = check_protection(context, plan, where)
-    if not isinstance(method, PrivateMethod):
-        raise TypeError("not a private method")
+    assert isinstance(method, PrivateMethod)
     note_without_effect(plan, method, parameters, note)
     ready = read_files(plan, base, {**hierarchies, **recorded}, token, note)
-    store = data or open_data(context, plan, base, token, report)
+    store = data
+    if store is None or spending:
+        store = open_pinned(context, plan, base, where, token, report)
     try:
-        for sentence in store.reading.notes:
-            note("source.reading", f"{store.name}: {sentence}")
         ready = ranges_apart(ready, store, note, OUTSIDE)
-        place = f"{where}, [protection]"
-        given = given_columns(plan, store, parameters, ready, where, place, frozenset(hierarchies))
+        place, by_hand = f"{where}, [protection]", frozenset(hierarchies)
+        given = given_columns(plan, store, parameters, ready, where, place, by_hand)
         method.check(store.columns, given.roles, parameters, place)
         design = method.design(given, token, report)
         for found in (*design.notes, *budget_notes(design.charge.cost)):
             note(found.code, found.sentence)
     except BaseException:
-        if data is None:
+        if store is not data:
             store.close()
         raise
-    return PreparedDesign(
-        plan, where, base, method, given, design, store, tuple(sentences), owns_data=data is None
-    )
+    told, owned = tuple(sentences), store is not data
+    return PreparedDesign(plan, where, base, method, given, design, store, told, owned)
 
 
 def budget_notes(cost: Budget) -> tuple[Note, ...]:

@@ -71,6 +71,8 @@ def write_private_release(
     Cancelled
         The token was cancelled.
     """
+    if prepared.data.unreadable is None:
+        raise TypeError("the source was not read as a private method reads it")
     desk = open_ledger(context, prepared.base, prepared.plan.budget)
     with ReleaseBuilder(out, context.workspace) as build, Printer() as printer:
         token.check()

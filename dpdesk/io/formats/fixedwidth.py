@@ -39,7 +39,7 @@ class FixedWidthReader:
         csv.field_size_limit(_LONGEST_FIELD)
         self._path = Path(request.path)
         self.notes, self.rows = Notes(), None
-        columns, self._separator = self._described(request)
+        columns, self._separator = described_columns(request, self.notes)
         self._columns = columns
         self._last = max(column.start - 1 + column.width for column in columns)
         self._gaps = [] if self._separator else self._checked_places()
@@ -51,22 +51,6 @@ class FixedWidthReader:
         raw = self._path.open("rb")
         raw.seek(mark)
         self._file = TextIOWrapper(raw, self.encoding, errors="strict", newline=None)
-
-    def _described(self, request: ReadRequest) -> tuple[list[ArgusColumn], str]:
-        if request.columns:
-            return [_from_plan(column) for column in request.columns], ""
-        path = Path(request.metadata) if request.metadata else metadata_beside(self._path)
-        if path is None:
-            raise InputError(
-                "source.columns",
-                f"{self._path.name}: nothing tells where its columns stand.",
-                hint=f"Put {self._path.stem}.rda beside it, name it as `metadata`, or give "
-                "`columns` or `widths` under [source].",
-            )
-        meta = read_metadata(path)
-        for note in meta.notes:
-            self.notes.add(note, note)
-        return meta.columns, meta.separator
 
     def _detected(self) -> str:
         """UTF-8 when the whole text is, else Windows-1252, which is noted."""
@@ -217,6 +201,28 @@ class FixedWidthReader:
             hint="Repair the line, or name the right `encoding` or `columns` under [source].",
             details={"line": number},
         )
+
+
+def described_columns(request: ReadRequest, notes: Notes) -> tuple[list[ArgusColumn], str]:
+    """The columns of a text, and the separator of its fields (empty: fixed width).
+
+    Raises InputError ``source.columns`` when nothing describes it, and for bad metadata.
+    """
+    if request.columns:
+        return [_from_plan(column) for column in request.columns], ""
+    file = Path(request.path)
+    path = Path(request.metadata) if request.metadata else metadata_beside(file)
+    if path is None:
+        raise InputError(
+            "source.columns",
+            f"{file.name}: nothing tells where its columns stand.",
+            hint=f"Put {file.stem}.rda beside it, name it as `metadata`, or give "
+            "`columns` or `widths` under [source].",
+        )
+    meta = read_metadata(path)
+    for note in meta.notes:
+        notes.add(note, note)
+    return meta.columns, meta.separator
 
 
 def _from_plan(column: FixedColumn) -> ArgusColumn:

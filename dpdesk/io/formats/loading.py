@@ -51,7 +51,7 @@ def load_foreign(
     def progress(made: ReadProgress) -> None:
         report(StepProgress(LOAD, made.done, made.total, "rows"))
 
-    with _scratch(workspace) as target:
+    with scratch(workspace) as target:
         request = request_for(spec, path, base, target)
         done = read_in_process(request, path.name, token, progress)
         with query(con, token, path) as cursor:
@@ -114,7 +114,8 @@ def reading_of(spec: SourceSpec, path: Path, done: ReadDone) -> Reading:
 
 
 @contextmanager
-def _scratch(workspace: Workspace) -> Iterator[Path]:
+def scratch(workspace: Workspace) -> Iterator[Path]:
+    """A path for the table that the reading process writes; the file is removed afterwards."""
     path = workspace.new_path(".parquet")
     try:
         yield path

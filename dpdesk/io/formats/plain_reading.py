@@ -74,13 +74,15 @@ def plain_codec(encoding: str, file: str) -> str:
     return ""
 
 
-def plain_reader(read: Read, codec: str) -> Read:
+def plain_reader(read: Read, codec: str, unreadable: str | None = None) -> Read:
     """The library's function to read with, the texts of which are decoded with this codec.
 
-    It raises UnicodeDecodeError for bytes that are no text, and leaves out the beginning of a
-    character at the end of one. Asked for ``PLAIN``, it gives the texts undecoded.
+    It raises UnicodeDecodeError for bytes that are no text (of a value it gives ``unreadable``, if
+    that is named), and leaves out the beginning of a character at the end of one. Asked for
+    ``PLAIN``, it gives the texts undecoded.
     """
     text = _decoder(codec)
+    value = text if unreadable is None else _decoder(codec, unreadable)
     names: dict[str, str] = {}
 
     def reading(path: str, **options: Any) -> tuple[Any, Any]:
@@ -95,18 +97,22 @@ def plain_reader(read: Read, codec: str) -> Read:
             setattr(found, name, _all(getattr(meta, name, None), text))
         for name in _TOLD:
             setattr(found, name, _all(getattr(meta, name, None), _lenient(codec)))
-        return _all(data, text), found
+        if unreadable is None:
+            return _all(data, text), found
+        return {text(name): _all(column, value) for name, column in data.items()}, found
 
     return reading
 
 
-def _decoder(codec: str) -> Callable[[str], str]:
+def _decoder(codec: str, unreadable: str | None = None) -> Callable[[str], str]:
     @lru_cache(_KEPT)
     def text(plain: str) -> str:
         raw = plain.encode(PLAIN)
         try:
             found = raw.decode(codec)
         except UnicodeDecodeError:
+            if unreadable is not None:
+                return unreadable
             found = codecs.getincrementaldecoder(codec)("strict").decode(raw)
         return unicodedata.normalize("NFC", found) if codec == _JOINED else found
 

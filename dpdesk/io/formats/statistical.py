@@ -73,6 +73,33 @@ class StatisticalReader:
     """A .sav, .zsav, .dta or .sas7bdat file; see :class:`~dpdesk.io.formats.table.TableReader`."""
 
     def __init__(self, request: ReadRequest) -> None:
+        self._begin(request)
+        if self._format == "sav":
+            check_labels(self._path)
+        early = self._options["encoding"] or told_encoding(self._path, self._format)
+        held = self._hold(early)
+        meta = self._metadata(self._options["encoding"])
+        if self._format == "dta":
+            check_whole(self._path)
+        self.rows: int | None = meta.number_rows
+        self._take_encoding(early if held else str(meta.file_encoding or ""), request.encoding)
+        labels = self._value_labels(meta, request)
+        self.variables = tuple(
+            described(self._format, meta, name, labels.get(name, {})) for name in meta.column_names
+        )
+        if self.rows == 0 or not self.variables:
+            if self.variables and self._format == "sav":
+                self._refuse_losses(None)
+            raise no_rows(self._path.name, len(self.variables))
+        note_periods(self.notes, self.variables, self._format)
+        self.variables = without_ranges(self.notes, self.variables)
+        self._note_guess(text for variable in self.variables for text in _words(variable))
+        self._check_labels()
+        self._refuse_losses(request.limit)
+        note_unkept(self._path, self._format, meta, self.notes)
+
+    def _begin(self, request: ReadRequest) -> None:
+        """Choose the library's function for the format, and what it is always told."""
         import pyreadstat
 
         self.notes = Notes()
@@ -88,30 +115,7 @@ class StatisticalReader:
             "user_missing": True,
             "encoding": iconv_name(request.encoding),
         }
-        self.encoding = ""
-        if self._format == "sav":
-            check_labels(self._path)
-        early = self._options["encoding"] or told_encoding(self._path, self._format)
-        held = self._hold(early)
-        meta = self._metadata(self._options["encoding"])
-        if self._format == "dta":
-            check_whole(self._path)
-        self.rows: int | None = meta.number_rows
-        self._take_encoding(early if held else str(meta.file_encoding or ""), request.encoding)
-        labels = self._value_labels(meta, request)
-        self.variables = tuple(
-            _variable(self._format, meta, name, labels.get(name, {})) for name in meta.column_names
-        )
-        if self.rows == 0 or not self.variables:
-            if self.variables and self._format == "sav":
-                self._refuse_losses(None)
-            raise no_rows(self._path.name, len(self.variables))
-        note_periods(self.notes, self.variables, self._format)
-        self.variables = without_ranges(self.notes, self.variables)
-        self._note_guess(text for variable in self.variables for text in _words(variable))
-        self._check_labels()
-        self._refuse_losses(request.limit)
-        note_unkept(self._path, self._format, meta, self.notes)
+        self.encoding = self._guessed = ""
 
     def _hold(self, encoding: str) -> str:
         """Keep the library from converting texts of that encoding, if it must not; the codec."""
@@ -364,7 +368,8 @@ def _words(variable: Variable) -> Iterator[str]:
     yield from (variable.name, variable.label, *variable.value_labels.values())
 
 
-def _variable(file_format: str, meta: Any, name: str, labels: Mapping[Any, str]) -> Variable:
+def described(file_format: str, meta: Any, name: str, labels: Mapping[Any, str]) -> Variable:
+    """What a file says of a column."""
     storage = str(meta.readstat_variable_types.get(name) or "")
     display = str(meta.original_variable_types.get(name) or "")
     is_text = storage == "string"

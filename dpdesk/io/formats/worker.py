@@ -35,11 +35,24 @@ _READERS = {
     "postgresql": "databases.postgres.PostgresReader",
 }
 """Where the reader of each format is found; imported when it is asked for."""
+_PRIVATE = {
+    "parquet": "private.parquet.ParquetRows",
+    "sav": "private.statistical.PrivateStatistical",
+    "dta": "private.statistical.PrivateStatistical",
+    "sas7bdat": "private.statistical.PrivateStatistical",
+    "xpt": "private.transport.PrivateTransport",
+    "xlsx": "private.workbook.PrivateWorkbook",
+    "sqlite": "private.databases.PrivateSqlite",
+    "duckdb": "private.databases.PrivateDuckdb",
+    "postgresql": "private.databases.PrivatePostgres",
+}
+"""Those that read for a private method: nothing is refused or told because of one row."""
 
 
 def open_reader(request: ReadRequest) -> TableReader:
     """Open the source of a request with the reader of its format. Raises DpdeskError."""
-    module, name = _READERS[request.format].rsplit(".", 1)
+    readers = _PRIVATE if request.private else _READERS
+    module, name = readers[request.format].rsplit(".", 1)
     found = importlib.import_module(f"dpdesk.io.formats.{module}")
     reader: TableReader = getattr(found, name)(request)
     return reader
@@ -51,7 +64,7 @@ def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone
         from dpdesk.io.formats.databases.server import tables_of
 
         return ReadDone((), 0, tables=tables_of(request))
-    if request.format == "parquet":
+    if request.format == "parquet" and not request.private:
         from dpdesk.io.formats.parquet_look import look
 
         return look(request)
@@ -63,7 +76,7 @@ def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone
             done = ReadDone(reader.variables, _write(reader, request, tell))
         return replace(
             done,
-            notes=reader.notes.told(),
+            notes=() if request.private else reader.notes.told(),
             encoding=reader.encoding,
             sha256=getattr(reader, "sha256", ""),
             skip=getattr(reader, "skip", 0),
@@ -71,24 +84,36 @@ def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone
 
 
 def _write(reader: TableReader, request: ReadRequest, tell: Callable[[Answer], None]) -> int:
-    from pyarrow import parquet
-
     done, writer, target = 0, None, request.target
     try:
         for batch in _never_empty(reader.batches(None)):
             table = _as_table(batch)
             if writer is None:
-                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-                writer = parquet.ParquetWriter(target, table.schema)
+                writer = _writer(target, table)
             writer.write_table(table)
             done += table.num_rows
             tell(ReadProgress(done, reader.rows))
     finally:
         if writer is not None:
             writer.close()
-    if writer is None:
+    if writer is None and request.private:  # that there is no row tells of one
+        _writer(target, _as_table(tuple(Values(_nothing()) for _ in reader.variables))).close()
+    elif writer is None:
         raise no_rows(Path(request.path).name, len(reader.variables))
     return done
+
+
+def _writer(target: str, table: pyarrow.Table) -> Any:
+    from pyarrow import parquet
+
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return parquet.ParquetWriter(target, table.schema)
+
+
+def _nothing() -> pyarrow.Array:
+    import pyarrow
+
+    return pyarrow.array([], pyarrow.string())
 
 
 def _head(reader: TableReader, limit: int) -> tuple[tuple[str, ...], ...]:

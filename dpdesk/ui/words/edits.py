@@ -22,7 +22,10 @@ def worded(command: Command, method: Method | None, methods: Sequence[Method]) -
     if isinstance(command, SetMethod) and not command.what:
         chosen = next((one for one in methods if one.id == command.method), None)
         if chosen is not None:
-            words = translate("Edits", "Method: {title}").format(title=said(chosen.title))
+            words = translate("Edits", "Method: {title}")
+            if command.source is not None:
+                words = translate("Edits", "Method: {title}; how the data are read is in the plan")
+            words = words.format(title=said(chosen.title))
             return replace(command, what=words)
     return command
 

@@ -21,6 +21,7 @@ from dpdesk.app.types import (
     VerifyReport,
     WorkState,
 )
+from dpdesk.core.source_spec import SourceSpec
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.workbench import tasks
 from dpdesk.ui.workbench.problems import OpenProblem
@@ -38,7 +39,7 @@ class WorkbenchState(QObject):
         self.hub = hub
         self._history = History(WorkState())
         self._data: DataStore | None = None
-        self._data_of: tuple[object, Path] | None = None
+        self._data_of: tuple[SourceSpec | None, Path] | None = None
         self._open_problem: OpenProblem | None = None
         self._profile: DataProfile | None = None
         self._explored: Explored | None = None
@@ -64,8 +65,14 @@ class WorkbenchState(QObject):
 
         Data that were read in another way than the work says are not its data.
         """
-        work = self.work
-        return self._data if self._data_of == (work.source, work.base) else None
+        return self._data if self._has_data_of(self.work) else None
+
+    def _has_data_of(self, work: WorkState) -> bool:
+        """Whether the loaded data are those of the work: read like this, named or detected."""
+        if self._data is None or self._data_of is None:
+            return False
+        source, base = self._data_of
+        return base == work.base and exploring.reads_alike(self._data, source, work.source)
 
     @property
     def loading(self) -> bool:

@@ -21,9 +21,11 @@ from dpdesk.app.types import (
     OpenWork,
     ReleaseSummary,
     SetMethod,
+    SetSource,
     WorkState,
 )
 from dpdesk.core.errors import DpdeskError
+from dpdesk.core.source_spec import SourceSpec
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.jobs.hub import DoneCallback, Work
 from dpdesk.ui.jobs.outcomes import failure
@@ -137,8 +139,19 @@ class Workbench(WorkbenchState):
         self._after_edit(before)
 
     def choose_method(self, method: Method) -> None:
-        """Choose a method with the values that its parameters suggest."""
-        self.apply(SetMethod(method.id, suggested_values(method)))
+        """Choose a method with the values that its parameters suggest.
+
+        A private one gets a plan that names how the source is read, as it was detected.
+        """
+        source = self._pinned(method)
+        self.apply(SetMethod(method.id, suggested_values(method), source=source))
+
+    def _pinned(self, method: Method | None) -> SourceSpec | None:
+        """The source with what this method must have named of its reading; None for nothing."""
+        data, profile = self.data, self.profile
+        if data is None or profile is None:
+            return None
+        return exploring.pinned_for(method, self.work, data, profile)
 
     # ---- searching, candidates, releases
 
@@ -277,7 +290,7 @@ class Workbench(WorkbenchState):
     def _replace_data(self, found: tasks.OpenedWork) -> None:
         self._hold(found.data, (found.work.source, found.work.base))
 
-    def _hold(self, data: DataStore | None, of: tuple[object, Path] | None) -> None:
+    def _hold(self, data: DataStore | None, of: tuple[SourceSpec | None, Path] | None) -> None:
         """Hold these data, and close those before them."""
         old, self._data, self._data_of, self._profile = self._data, data, of, None
         if old is not None:
@@ -296,6 +309,10 @@ class Workbench(WorkbenchState):
         if isinstance(outcome.value, tasks.Profiled) and outcome.value.data is self._data:
             self._profile = outcome.value.profile
             self._announce({Aspect.PROFILE})
+            # An older plan, or another file below the same plan: it could not be run like this.
+            if (source := self._pinned(self.method)) is not None:
+                words = self.tr("How {name} is read now stands in the plan")
+                self.apply(SetSource(source, what=words.format(name=source.name)))
 
     def _on_unread(self, found: tasks.Unread, outcome: JobDone) -> None:
         problem = failure(outcome.job, outcome.title, found.error)
@@ -385,8 +402,7 @@ class Workbench(WorkbenchState):
 
     def _reload(self) -> None:
         """Read the data again when the work names another source than the loaded one."""
-        wanted = (self.work.source, self.work.base)
-        if self.work.source is None or wanted == self._data_of:
+        if self.work.source is None or self._has_data_of(self.work):
             self._open_problem = None
             self.cancel_load()
             return

@@ -17,6 +17,7 @@ from dpdesk.ui.browsing import BrowseWindow
 from dpdesk.ui.browsing.shelves import Chip
 from dpdesk.ui.browsing.table import PivotGrid
 from tests.helpers.person import Person
+from tests.helpers.pinned import pin
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 ADULT = """version = 1
@@ -90,6 +91,7 @@ def adults(person: Person, real_data: Path, tmp_path: Path, more: str = "") -> P
         shutil.copy(path, tmp_path / path.name)
     text = ADULT.replace("epsilon", f"{more}\nepsilon") + "limit = 1.0\n"
     (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
+    pin(tmp_path / "plan.toml")
     out = tmp_path / "release"
     run_plan(person.desk.workbench.context, tmp_path / "plan.toml", out, CancelToken(), silent)
     return out

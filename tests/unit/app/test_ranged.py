@@ -18,6 +18,7 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import HierarchyFile
 from dpdesk.io.planfile import read_plan
+from tests.helpers.pinned import pin
 
 AGES = ["21", "22", "23", "61", "62", "63", "99", "99"]
 PLAN = """version = 1
@@ -60,7 +61,7 @@ def _written(folder: Path, groups: str, plan: str = PLAN) -> Path:
     (folder / "age.grc").write_text(groups, encoding="utf-8")
     path = folder / "plan.toml"
     path.write_text(plan, encoding="utf-8")
-    return path
+    return pin(path) if plan == CUBE else path
 
 
 def _published(folder: Path) -> list[str]:

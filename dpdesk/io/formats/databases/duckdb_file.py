@@ -45,6 +45,7 @@ class DuckdbReader:
     """A table or query of a DuckDB file; see :class:`~dpdesk.io.formats.table.TableReader`."""
 
     encoding = "utf-8"
+    _only_tables = ""
 
     def __init__(self, request: ReadRequest) -> None:
         import duckdb
@@ -101,7 +102,7 @@ class DuckdbReader:
             return f"({request.query.strip().rstrip(';')}\n)", None
         found = self._con.execute(
             "SELECT table_schema, table_name FROM information_schema.tables "
-            "WHERE table_catalog = current_database() ORDER BY ALL"
+            f"WHERE table_catalog = current_database() {self._only_tables} ORDER BY ALL"
         ).fetchall()
         schemas = {
             ".".join(map(quoted_part, (name,) if schema == "main" else (schema, name))): (

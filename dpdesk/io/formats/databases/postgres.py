@@ -34,6 +34,8 @@ class PostgresReader:
     """A table or query of a server; see :class:`~dpdesk.io.formats.table.TableReader`."""
 
     encoding = "utf-8"
+    _as_text = "{column}::text"
+    """The text of a column for the server, in its SQL."""
 
     def __init__(self, request: ReadRequest) -> None:
         import psycopg
@@ -104,7 +106,7 @@ class PostgresReader:
         names = [name for name, _ in self._kinds]
         watch = NullWatch(names, self.notes)
         columns = sql.SQL(", ").join(
-            sql.SQL("{}::text").format(sql.Identifier(name)) for name in names
+            sql.SQL(self._as_text).format(column=sql.Identifier(name)) for name in names
         )
         select = self._select(columns, "" if limit is None else f"LIMIT {limit}")
         copy = sql.SQL("COPY ({}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)").format(select)
@@ -116,7 +118,7 @@ class PostgresReader:
                     self._note_dates(batch, done)
                     done += batch.num_rows
                     yield tuple(
-                        watch.values(j, decimals(array) if kind == _NUMERIC else array)
+                        self._column(watch, j, array, kind)
                         for j, (array, (_, kind)) in enumerate(
                             zip(batch.columns, self._kinds, strict=True)
                         )
@@ -132,6 +134,9 @@ class PostgresReader:
         if pump.rows != done:
             raise disagreement(self._name, "rows", pump.rows, done)
         self.sha256 = pump.digest.hexdigest()
+
+    def _column(self, watch: NullWatch, j: int, array: Any, kind: int) -> Values:
+        return watch.values(j, decimals(array) if kind == _NUMERIC else array)
 
     def _conversion(self) -> tuple[list[str], Any]:
         """Names of the columns in the stream, and how they become Arrow values."""

@@ -49,6 +49,7 @@ class SqliteReader:
     """
 
     encoding = "utf-8"
+    _kinds_of_tables = "'table', 'view'"
 
     def __init__(self, request: ReadRequest) -> None:
         self._path = Path(request.path)
@@ -89,7 +90,7 @@ class SqliteReader:
         if request.query is not None:
             return request.query, None
         found = self._con.execute(
-            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+            f"SELECT name FROM sqlite_master WHERE type IN ({self._kinds_of_tables}) "
             "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         )
         names = tuple(row[0] for row in found)

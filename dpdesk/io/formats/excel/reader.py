@@ -71,23 +71,11 @@ class WorkbookReader:
             self.notes.add(
                 "totals", f"The last row of the cells {place} holds totals; it is read as a row."
             )
-        self._cells = SheetCells(self._archive, sheet, parts, self._path.name, self.notes)
+        self._cells = self._cells_of(sheet, parts)
         self._opened = self._numbered()
         self._left = self._table(self._opened, request)
-        first = next(self._left, None)
-        if first is None:
-            raise InputError("read.no-rows", f"{self._path.name}: the sheet holds no value.")
-        self._first, header = first
         self._header = request.header
-        if request.header is False:
-            self._left = chain([first], self._left)
-            columns = [f"column_{j + 1}" for j in range(len(header))]
-        else:
-            texts = [text or "" for text in header]
-            while texts and not texts[-1]:
-                texts.pop()
-            columns = [text or f"column_{j + 1}" for j, text in enumerate(texts)]
-            self._note_names([columns[j] for j, text in enumerate(texts) if not text])
+        columns = self._head(request)
         hint = f"Rename one of them in row {self._first:,} of the sheet."
         check_names(columns, self._path.name, hint)
         self.variables = tuple(Variable(name) for name in columns)
@@ -115,6 +103,25 @@ class WorkbookReader:
         if title:
             self.notes.add("titles", titles_note("row", number, skip, title))
         return chain(first[found.above :], rows)
+
+    def _head(self, request: ReadRequest) -> list[str]:
+        """The names of the columns, from the first row with a value."""
+        first = next(self._left, None)
+        if first is None:
+            raise InputError("read.no-rows", f"{self._path.name}: the sheet holds no value.")
+        self._first, header = first
+        if request.header is False:
+            self._left = chain([first], self._left)
+            return [f"column_{j + 1}" for j in range(len(header))]
+        texts = [text or "" for text in header]
+        while texts and not texts[-1]:
+            texts.pop()
+        columns = [text or f"column_{j + 1}" for j, text in enumerate(texts)]
+        self._note_names([columns[j] for j, text in enumerate(texts) if not text])
+        return columns
+
+    def _cells_of(self, sheet: Sheet, parts: Parts) -> SheetCells:
+        return SheetCells(self._archive, sheet, parts, self._path.name, self.notes)
 
     def _note_names(self, made: list[str]) -> None:
         if made:

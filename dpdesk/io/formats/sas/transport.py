@@ -49,7 +49,7 @@ class TransportReader:
         self.variables = self._labelled(request)
         check_names(self._path.name, [variable.name for variable in self.variables])
         self.rows: int | None = self._count()
-        if self.rows == 0:
+        if self.rows == 0 and not request.private:
             raise no_rows(self._path.name, len(self.variables))
         note_file_label(self.notes, self._member.label.decode(self.encoding, "replace"))
 
@@ -164,11 +164,15 @@ class TransportReader:
             for start in range(0, wanted, size):
                 count = min(size, wanted - start)
                 raw = np.frombuffer(file.read(count * member.row_bytes), np.uint8)
-                table = raw.reshape(count, member.row_bytes)
+                table = self._block(raw.reshape(count, member.row_bytes))
                 yield tuple(
                     self._values(variable, table[:, field.start : field.start + field.width], start)
                     for variable, field in zip(self.variables, member.fields, strict=True)
                 )
+
+    def _block(self, table: Any) -> Any:
+        """The rows among those of a block, shape (rows, bytes)."""
+        return table
 
     def _values(self, variable: Variable, raw: Any, start: int) -> Values:
         import pyarrow as pa

@@ -18,6 +18,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.query import Chosen, Grouping, Query
 from dpdesk.engine.graphs.querying import pair_sums
+from tests.helpers.pinned import pin
 from tests.reference.graphs import kept, pairs, sums
 
 NODES = [f"n{i}" for i in range(6)]
@@ -66,6 +67,7 @@ epsilon = 1
 """.replace("'", '"'),
         "utf-8",
     )
+    pin(tmp_path / "plan.toml")
     with AppContext.open(tmp_path / "home") as context:
         out = run_plan(context, tmp_path / "plan.toml", tmp_path / "r", CancelToken(), silent).out
         release = open_release(context, out / "public", CancelToken(), silent)

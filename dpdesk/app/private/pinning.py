@@ -1,0 +1,161 @@
+"""Reading options that a plan of a private method must name: checked, and detected for the plan.
+
+What is detected depends on the rows, so that one person could change how all others are read. It
+is written into the plan once, before anything is spent, and stands there from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.pinned import lines_of, unnamed, untyped
+from dpdesk.core.plan import Plan, SourceSpec
+from dpdesk.core.schema import ColumnType, DataProfile, Role
+from dpdesk.core.source_options import FORMATS, source_format
+from dpdesk.core.source_spec import DATE, NUMBER, TEXT
+
+if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
+    from dpdesk.io.reading import Reading
+    from dpdesk.io.store import DataStore
+
+_TYPES = {ColumnType.INTEGER: NUMBER, ColumnType.DECIMAL: NUMBER, ColumnType.DATE: DATE}
+_ISO = "ymd"
+_UNTOLD = "utf-8"
+"""The encoding of files that need not tell it, since they are all in it."""
+_DETECTED = ("encoding", "delimiter", "decimal", "quote", "header")
+_RARE = ("skip", "escape")
+"""What is detected too, and named in a plan where there is something to name."""
+
+
+def open_pinned(
+    context: AppContext, plan: Plan, base: Path, where: str, token: CancelToken, report: Report
+) -> DataStore:
+    """The plan's source, read as the plan says and no row can change; the caller closes it.
+
+    Raises InputError ``plan.unpinned`` when the plan leaves something to be detected; its details
+    have the ``lines`` to add. StorageError, Cancelled.
+    """
+    from dpdesk.io.private.row_filter import read_filter
+    from dpdesk.io.reading import format_of, resolve_source
+    from dpdesk.io.store import DataStore
+
+    spec = plan.source
+    tree = read_filter(spec, f"{where}, [source]")
+    named = frozenset[str]() if tree is None else tree.named
+    keys = unnamed(spec, format_of(spec, resolve_source(spec, base)))
+    if keys:
+        raise _unpinned(context, spec, base, keys, where, token)
+    store = DataStore.open(spec, base, context.workspace, token, report, private=True)
+    if not untyped(spec, used_columns(plan, store.columns, named)):
+        return store
+    store.close()
+    raise _unpinned(context, spec, base, ("types",), where, token)
+
+
+def used_columns(
+    plan: Plan, columns: Sequence[str], named: frozenset[str] = frozenset()
+) -> tuple[str, ...]:
+    """Those columns of the source that a plan's method may read, or that its query names."""
+    from dpdesk.io.query_tree import folded
+
+    roles = plan.column_roles(columns)
+    said = set(_texts(plan.protection.parameters))
+    return tuple(
+        name
+        for name in columns
+        if name in said or roles[name] is Role.CLUSTER or folded(name) in named
+    )
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts in a plain value, keys of tables as well."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def pinned_source(spec: SourceSpec, reading: Reading, profile: DataProfile) -> SourceSpec:
+    """The source with all that a private method must have named, as it was detected.
+
+    ``reading`` and ``profile`` are of the data as ``spec`` has them read; what it names stays.
+    """
+    given = dict(spec.types)
+    types: dict[str, str] = {}
+    order = spec.date_order
+    for column in profile.columns:
+        kind = given.get(column.name, _TYPES.get(column.type, TEXT))
+        if kind == DATE and column.date_order:
+            order = order or column.date_order
+            kind = DATE if column.date_order in (order, _ISO) else TEXT
+        types[column.name] = kind
+    if order is None and DATE in types.values():
+        order = _ISO
+    keys = [key for key in FORMATS[reading.format].pinned if key in _DETECTED]
+    found = {key: getattr(reading, key) for key in keys if getattr(spec, key) is None}
+    found |= {key: getattr(reading, key) or None for key in _RARE if getattr(spec, key) is None}
+    if "encoding" in found:
+        found["encoding"] = found["encoding"].lower() or _UNTOLD
+    return replace(
+        spec,
+        types=tuple(types.items()),
+        date_order=order,
+        missing_named=spec.missing == ("",),
+        **found,
+    )
+
+
+def is_pinned(spec: SourceSpec, columns: Sequence[str]) -> bool:
+    """Whether a source names all that a private method must have named, for these columns."""
+    return not unnamed(spec, source_format(spec)) and not untyped(spec, columns)
+
+
+def as_read(spec: SourceSpec, reading: Reading) -> SourceSpec:
+    """The source without what would be detected all the same: equal ones give equal data."""
+    same: dict[str, Any] = {
+        key: None for key in (*_DETECTED, *_RARE) if getattr(spec, key) == getattr(reading, key)
+    }
+    return replace(spec, types=(), date_order=None, missing_named=False, **same)
+
+
+def _unpinned(
+    context: AppContext,
+    spec: SourceSpec,
+    base: Path,
+    keys: Sequence[str],
+    where: str,
+    token: CancelToken,
+) -> InputError:
+    """The refusal of a plan that leaves something open, with the lines that say what is found."""
+    from dpdesk.io.store import DataStore
+
+    def quiet(event: object) -> None:
+        """What this reading finds is no note of a release."""
+
+    data = DataStore.open(replace(spec, types=()), base, context.workspace, token, quiet)
+    with closing(data):
+        found = pinned_source(spec, data.reading, data.profile(token, quiet))
+    wanted = (*keys, "types", "date_order") if "types" in keys else keys
+    wanted = (*wanted, *(key for key in _RARE if getattr(spec, key) is None))
+    lines = lines_of(found, tuple(dict.fromkeys(wanted)))
+    named = ", ".join(f"`{line.partition(' = ')[0]}`" for line in lines)
+    verb = "are" if len(lines) > 1 else "is"
+    return InputError(
+        "plan.unpinned",
+        f"{where}, [source]: the key{'s' if len(lines) > 1 else ''} {named} {verb} missing; for a "
+        "private method the plan alone says how the source is read.",
+        hint="Check the lines above, which say what is detected now, and add them under [source].",
+        details={"keys": tuple(keys), "lines": lines},
+    )

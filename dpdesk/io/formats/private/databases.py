@@ -1,0 +1,102 @@
+"""Databases for private methods: a value is read by itself, and a table is no view.
+
+A view may hold anything, such as totals in which one person changes many rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dpdesk.core.errors import InputError
+from dpdesk.io.formats.columns import NullWatch
+from dpdesk.io.formats.databases.duckdb_file import DuckdbReader
+from dpdesk.io.formats.databases.postgres import PostgresReader
+from dpdesk.io.formats.databases.sqlite_file import SqliteReader
+from dpdesk.io.formats.numbers import decimals, number_text
+from dpdesk.io.formats.private.texts import checked_texts, texts_of
+from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.table import Values
+
+_LONGEST = 4 << 20
+"""Bytes of the longest row that is read from a server."""
+_NUMBERS = (700, 701, 1700)
+"""PostgreSQL's types of numbers with a point."""
+
+
+class PrivateSqlite(SqliteReader):
+    """A table of a SQLite file; bytes and broken texts are unreadable."""
+
+    _kinds_of_tables = "'table'"
+
+    def _texts(self, name: str, values: Sequence[object], start: int) -> Any:
+        return texts_of([_text(value) for value in values])
+
+    def _check_whole(self) -> None:
+        """The check of a database tells of single values as well."""
+
+
+class PrivateDuckdb(DuckdbReader):
+    """A table of a DuckDB file."""
+
+    _only_tables = "AND table_type = 'BASE TABLE'"
+
+    def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
+        """See :meth:`DuckdbReader.batches`."""
+        for batch in super().batches(limit):
+            yield tuple(Values(checked_texts(column.values)) for column in batch)
+
+
+class PrivatePostgres(PostgresReader):
+    """A table of a server; a row of more than 4 MiB is unreadable where it is too long."""
+
+    def __init__(self, request: ReadRequest) -> None:
+        super().__init__(request)
+        most = _LONGEST // max(1, len(self.variables))
+        self._as_text = (
+            f"CASE WHEN octet_length({{column}}::text) <= {most} THEN {{column}}::text "
+            "ELSE chr(1114111) END"
+        )
+
+    def _describe(self, request: ReadRequest) -> None:
+        super()._describe(request)
+        found = self._con.execute(
+            "SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = to_regclass(%s)",
+            [self._source.as_string(self._con).removeprefix("SELECT * FROM ")],
+        ).fetchone()
+        if found is None or not found[0]:
+            raise InputError(
+                "source.view",
+                f"{self._name}: `{request.table}` is a view, in which one person may change many "
+                "rows, expected a table for a private method.",
+                hint="Copy the rows into a table of their own.",
+                details={"key": "table"},
+            )
+
+    def _conversion(self) -> tuple[list[str], Any]:
+        """All columns come as bytes: what is no text is unreadable."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        fields = [f"c{j}" for j in range(len(self._kinds))]
+        options = csv.ConvertOptions(
+            column_types=dict.fromkeys(fields, pa.binary()),
+            null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False,
+        )  # fmt: skip
+        return fields, options
+
+    def _note_dates(self, batch: Any, done: int) -> None:
+        """Nothing is told of single values."""
+
+    def _column(self, watch: NullWatch, j: int, array: Any, kind: int) -> Values:
+        texts = checked_texts(array)
+        return Values(decimals(texts) if kind in _NUMBERS else texts)
+
+
+def _text(value: object) -> str | bytes | None:
+    """The text of a value; bytes that are no text where there is none."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return number_text(value)
+    return b"\xff" if isinstance(value, bytes) else str(value)

@@ -1,0 +1,135 @@
+"""Parquet files for private methods: values as they lie there, each made a text by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.labels import Variable
+from dpdesk.io.formats.columns import check_names, no_text
+from dpdesk.io.formats.private.texts import checked_texts
+from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.table import Notes, Values, damaged
+from dpdesk.io.private.values import UNREADABLE
+
+_ROWS = 100_000
+_DAY = 86_400
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799
+"""Seconds since 1970 of the first and the last one of the years 1 to 9999."""
+_UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+
+
+class ParquetRows:
+    """A Parquet file; see :class:`~dpdesk.io.formats.table.TableReader`."""
+
+    encoding = "utf-8"
+
+    def __init__(self, request: ReadRequest) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        self._name = Path(request.path).name
+        self.notes = Notes()
+        try:
+            self._file = parquet.ParquetFile(request.path)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise damaged(self._name, "the file is no Parquet file, or it is damaged") from error
+        schema = self._file.schema_arrow
+        check_names(schema.names, self._name, "Rename one of them.")
+        self._wanted = [name for name in schema.names if name in request.wanted]
+        for name in self._wanted:
+            kind = schema.field(name).type
+            if not _has_text(kind):
+                raise no_text(self._name, name, str(kind))
+        self.variables = tuple(Variable(name) for name in schema.names)
+        self.rows: int | None = self._file.metadata.num_rows
+
+    def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
+        """The rows in the order of the file; of columns that nobody wants, where there is one."""
+        import pyarrow as pa
+
+        wanted = [variable.name in self._wanted for variable in self.variables]
+        try:
+            for batch in self._file.iter_batches(_ROWS):
+                yield tuple(
+                    _values(column) if asked else _presence(column)
+                    for column, asked in zip(batch.columns, wanted, strict=True)
+                )
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InputError(
+                "read.damaged",
+                f"{self._name}: the file is damaged ({str(error)[:200]}).",
+                hint="Get the file again from where it comes from.",
+            ) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _has_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    t = pa.types
+    if t.is_dictionary(kind):
+        return _has_text(kind.value_type)
+    is_text = t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind)
+    is_number = t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)
+    is_time = t.is_date(kind) or t.is_timestamp(kind) or t.is_time(kind)
+    return bool(is_text or is_number or is_time or t.is_boolean(kind) or t.is_null(kind))
+
+
+def _presence(array: Any) -> Values:
+    """A sign in each row that has a value."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    there = array.is_valid()
+    kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        there = pc.and_(there, pc.fill_null(pc.greater(pc.binary_length(array), 0), False))
+    return Values(pc.if_else(there, pa.scalar("x"), pa.scalar("")))
+
+
+def _values(array: Any) -> Values:
+    import pyarrow as pa
+
+    t = pa.types
+    if t.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    kind = array.type
+    if t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind):
+        # Without a check of what the bytes are, which would refuse the file for one of them.
+        raw = pa.large_binary()
+        return Values(checked_texts(array.cast(pa.large_string()).view(raw)))
+    if t.is_null(kind):
+        return Values(pa.repeat("", len(array)))
+    if t.is_float16(kind):
+        array = array.cast(pa.float32())
+    if t.is_decimal256(kind):
+        return Values(array.cast(pa.string()))
+    if t.is_date64(kind):
+        array = array.cast(pa.date32(), safe=False)
+    if t.is_date(kind) or t.is_timestamp(kind):
+        return _moments(array)
+    return Values(array)
+
+
+def _moments(array: Any) -> Values:
+    """Dates and moments; one of another year than 1 to 9999 is unreadable."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_date(array.type):
+        whole, unit = array.view(pa.int32()).cast(pa.int64()), 1
+        first, last = _FIRST // _DAY, _LAST // _DAY
+    else:
+        whole, unit = array.view(pa.int64()), _UNITS[array.type.unit]
+        first, last = _FIRST, _LAST
+    whole = pc.divide(whole, unit)
+    good = pc.and_(pc.greater_equal(whole, first), pc.less_equal(whole, last))
+    good = pc.fill_null(good, True)
+    odd = pc.if_else(good, pa.scalar(None, pa.string()), pa.scalar(UNREADABLE, pa.string()))
+    return Values(pc.if_else(good, array, pa.scalar(None, array.type)), odd)

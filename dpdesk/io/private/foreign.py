@@ -1,0 +1,97 @@
+"""Sources of foreign formats, Parquet files and databases for a private method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
+from dpdesk.core.labels import Codebook
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
+from dpdesk.io.database import parquet_source, query
+from dpdesk.io.formats.loading import request_for, scratch
+from dpdesk.io.formats.numbers import text_sql
+from dpdesk.io.formats.process import read_in_process
+from dpdesk.io.formats.request import ReadProgress
+from dpdesk.io.private.loading import Wanted, book_of, counted, lost_values, wanted_columns
+from dpdesk.io.private.values import typed_sql
+from dpdesk.io.reading import Reading, format_of
+from dpdesk.io.source import file_sha256
+from dpdesk.io.workspace import Workspace
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+def load_typed(
+    con: DuckDBPyConnection,
+    path: Path,
+    base: Path,
+    spec: SourceSpec,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> Loaded:
+    """Load the declared columns; see :func:`dpdesk.io.private.loading.load_private`."""
+    report(StepStarted(CHECK, 1, STEPS))
+    digest = "" if spec.is_url else file_sha256(path, token, report, CHECK)
+    report(StepStarted(LOAD, 2, STEPS))
+
+    def progress(made: ReadProgress) -> None:
+        report(StepProgress(LOAD, made.done, made.total, "rows"))
+
+    with scratch(workspace) as target:
+        request = replace(
+            request_for(spec, path, base, target),
+            private=True,
+            query=None,
+            skip=spec.skip or 0,
+            wanted=tuple(name for name, _ in spec.types),
+        )
+        done = read_in_process(request, path.name, token, progress)
+        names = tuple(variable.name for variable in done.variables)
+        wanted = wanted_columns(spec, names, path.name)
+        rows = _take_over(con, path, target, spec, names, wanted, token)
+    reading = Reading(
+        format_of(spec, path), encoding=done.encoding, missing=spec.missing,
+        header=spec.header is not False,
+    )  # fmt: skip
+    facts = lost_values(con, path, wanted.names, token)
+    book = book_of(wanted, Codebook(done.variables))
+    digest = digest or done.sha256
+    return Loaded(wanted.names, rows, reading, digest, book, names, facts)
+
+
+def _take_over(
+    con: DuckDBPyConnection,
+    path: Path,
+    target: Path,
+    spec: SourceSpec,
+    names: Sequence[str],
+    wanted: Wanted,
+    token: CancelToken,
+) -> int:
+    """Make the table ``raw`` of the one that the reader wrote; how many rows it has."""
+    source = parquet_source(target)
+    with query(con, token, path) as cursor:
+        found = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        kinds = {str(row[0]): str(row[1]) for row in found}
+        texts = [_text(place, kinds) for place in wanted.places]
+        inner = ", ".join(f"{text} AS f{j}" for j, text in enumerate(texts))
+        listed = typed_sql([f"f{j}" for j in range(len(texts))], wanted.kinds, spec)
+        filled = " OR ".join(f"trim({_text(j, kinds)}, ' \t') <> ''" for j in range(len(names)))
+        cursor.execute(
+            f"CREATE TABLE {RAW} AS SELECT {listed} FROM (SELECT {inner} FROM {source} "
+            f"WHERE {counted(spec, filled)})"
+        )
+        rows = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
+    return int(rows[0]) if rows else 0
+
+
+def _text(place: int, kinds: dict[str, str]) -> str:
+    """SQL for the text of a column of the table that the reader wrote."""
+    odd = f"s{place}, " if f"s{place}" in kinds else ""
+    return f"coalesce({odd}{text_sql(f'c{place}', kinds[f'c{place}'])}, '')"

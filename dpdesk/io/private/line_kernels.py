@@ -1,0 +1,208 @@
+"""Compiled steps from the bytes of a text to the fields of its lines, a line at a time.
+
+What becomes of a line depends on its own bytes alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpdesk.core.compiled import kernel
+
+Array = Any
+"""A numpy array; inside compiled code element types come from the caller."""
+_LF, _CR, _END, _HIGH = 0x0A, 0x0D, 0x1A, 0x80
+
+
+@kernel
+def find_lines(data: Array, size: int, starts: Array, stops: Array) -> int:
+    """Where the lines of ``data[:size]`` begin and end; how many there are.
+
+    LF, CR and CR LF end a line. A line of nothing (or of a byte order mark, or the end-of-file byte
+    0x1A alone) is none; a mark at the beginning of a line is no part of it.
+    """
+    found = begin = 0
+    for at in range(size + 1):
+        if at < size and data[at] != _LF and data[at] != _CR:
+            continue
+        first = begin
+        if (
+            at - first >= 3
+            and data[first] == 0xEF
+            and data[first + 1] == 0xBB
+            and data[first + 2] == 0xBF
+        ):
+            first += 3
+        if at > first and not (at == first + 1 and data[first] == _END):
+            starts[found] = first
+            stops[found] = at
+            found += 1
+        begin = at + 1
+    return found
+
+
+@kernel
+def is_text(data: Array, start: int, stop: int) -> bool:
+    """Whether bytes are UTF-8 without NUL."""
+    at = start
+    while at < stop:
+        first = int(data[at])
+        at += 1
+        if first < _HIGH:
+            if first == 0:
+                return False
+            continue
+        low, high = 0x80, 0xBF
+        if 0xC2 <= first <= 0xDF:
+            more = 1
+        elif 0xE0 <= first <= 0xEF:
+            more = 2
+            if first == 0xE0:
+                low = 0xA0
+            elif first == 0xED:
+                high = 0x9F
+        elif 0xF0 <= first <= 0xF4:
+            more = 3
+            if first == 0xF0:
+                low = 0x90
+            elif first == 0xF4:
+                high = 0x8F
+        else:
+            return False
+        if at + more > stop:
+            return False
+        for _ in range(more):
+            if data[at] < low or data[at] > high:
+                return False
+            low, high = 0x80, 0xBF
+            at += 1
+    return True
+
+
+@kernel
+def quoted_end(data: Array, start: int, stop: int, quote: int, escape: int) -> Any:
+    """Where a quoted field ends (behind its last quote; -1: nowhere), and the bytes that it has."""
+    at, size = start, 0
+    while at < stop:
+        if escape >= 0 and data[at] == escape and at + 1 < stop:
+            at += 2
+        elif data[at] != quote:
+            at += 1
+        elif at + 1 < stop and data[at + 1] == quote:
+            at += 2
+        else:
+            return at + 1, size
+        size += 1
+    return -1, size
+
+
+@kernel
+def split_line(
+    data: Array,
+    start: int,
+    stop: int,
+    marks: Array,
+    places: Array,
+    line: int,
+    firsts: Array,
+    sizes: Array,
+) -> int:
+    """Find the wanted fields of one line; 0 when it has not as many fields as it should.
+
+    2 when one of them holds more than blanks, else 1.
+
+    ``marks`` are delimiter, quote, escape (-1: none) and whether blanks before a field are no part
+    of it; ``places[k]`` is where field ``k`` goes, -1 for one that nobody wants. ``firsts`` tells
+    where it begins, as ``2 · place + 1`` for one in quotes. Surplus empty fields are none.
+    """
+    delimiter, quote, escape, skips = marks[0], marks[1], marks[2], marks[3]
+    at, k, found = start, 0, 1
+    while True:
+        while skips and at < stop and data[at] == 0x20:
+            at += 1
+        if quote >= 0 and at < stop and data[at] == quote:
+            end, size = quoted_end(data, at + 1, stop, quote, escape)
+            if end < 0 or (end < stop and data[end] != delimiter):
+                return 0
+            first, last = 2 * (at + 1) + 1, end - 1
+        else:
+            end = at
+            while end < stop and data[end] != delimiter:
+                end += 1
+            size, first, last = end - at, 2 * at, end
+        for j in range(first // 2, last):
+            if data[j] != 0x20 and data[j] != 0x09:
+                found = 2
+                break
+        if k < len(places):
+            if places[k] >= 0:
+                firsts[places[k], line] = first
+                sizes[places[k], line] = size
+        elif size > 0:
+            return 0
+        k += 1
+        if end >= stop:
+            return found if k >= len(places) else 0
+        at = end + 1
+
+
+@kernel
+def split_lines(
+    data: Array,
+    starts: Array,
+    stops: Array,
+    marks: Array,
+    places: Array,
+    longest: int,
+    firsts: Array,
+    sizes: Array,
+    filled: Array,
+) -> int:
+    """Find the wanted fields of all lines; how many lines are unreadable.
+
+    Fields of these have the place -1 and the size 4, which is that of the sign put for them.
+    ``filled`` tells which lines hold more than blanks, or are unreadable.
+    """
+    lost = 0
+    for line in range(len(starts)):
+        start, stop = starts[line], stops[line]
+        good = 0
+        if stop - start <= longest and is_text(data, start, stop):
+            good = split_line(data, start, stop, marks, places, line, firsts, sizes)
+        filled[line] = good != 1
+        if good == 0:
+            lost += 1
+            for c in range(len(firsts)):
+                firsts[c, line] = -1
+                sizes[c, line] = 4
+    return lost
+
+
+@kernel
+def put_fields(
+    data: Array, firsts: Array, sizes: Array, quote: int, escape: int, sign: Array, buffer: Array
+) -> None:
+    """Copy one column's fields into a buffer, one behind the other."""
+    to = 0
+    for line in range(len(firsts)):
+        first, stop = firsts[line], to + sizes[line]
+        if first < 0:
+            for j in range(len(sign)):
+                buffer[to + j] = sign[j]
+            to = stop
+            continue
+        at, quoted = first // 2, first % 2 == 1
+        while to < stop:
+            # Of two quotes, and behind the sign of an escape, the second byte counts.
+            if quoted and (data[at] == quote or (escape >= 0 and data[at] == escape)):
+                at += 1
+            buffer[to] = data[at]
+            at += 1
+            to += 1
+
+
+@kernel
+def are_texts(data: Array, ends: Array, good: Array) -> None:
+    """Which values are UTF-8 without NUL; value ``i`` begins at ``ends[i]``."""
+    for i in range(len(good)):
+        good[i] = is_text(data, ends[i], ends[i + 1])

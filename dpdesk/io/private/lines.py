@@ -1,0 +1,259 @@
+"""A text for a private method: each physical line is a record, and no line is read by another.
+
+LF, CR and CR LF end a line, inside quotes too. A line with another number of fields, with a quote
+that nothing closes, or with bytes that are no text is one row whose values are all unreadable.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.io.csvload import CHECK
+from dpdesk.io.private.values import UNREADABLE
+from dpdesk.io.sniff import codec_name
+from dpdesk.io.source import Stretch, byte_chunks
+
+if TYPE_CHECKING:
+    import pyarrow
+
+SEPARATOR = re.compile(b"(\xef\xbb\xbf)?sep=.", re.IGNORECASE)
+"""A line that names the delimiter, for Excel."""
+LONGEST = 16 << 20
+"""Bytes of the longest line that is read, in UTF-8."""
+FILLED = "filled"
+_BLOCK = 8 << 20
+_LOST = "\udc80"
+"""What stands for bytes that are no text: no UTF-8 has it, so its line is unreadable."""
+_STATEFUL = ("iso2022", "hz", "utf-7", "utf_7")
+_NO_ORDER = ("utf-16", "utf-32")
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """How fields stand in a line; an empty delimiter: the line is one field.
+
+    ``blanks`` says that blanks before a field are no part of it.
+    """
+
+    delimiter: str = ""
+    quote: str = ""
+    escape: str = ""
+    blanks: bool = False
+
+    def marks(self) -> Any:
+        """The characters as the compiled steps take them."""
+        codes = [ord(sign) if sign else -1 for sign in (self.delimiter, self.quote, self.escape)]
+        return np.array([*codes, int(self.blanks)], np.int64)
+
+
+@dataclass
+class LostLines:
+    """How many lines were unreadable; known when all have been read."""
+
+    count: int = 0
+
+
+def line_codec(encoding: str, name: str) -> str:
+    """The codec of an encoding in which a line can be read by itself.
+
+    Raises InputError ``encoding.unknown``, and ``encoding.state`` for an encoding in which one line
+    changes how the next ones are read, or that leaves the order of its bytes open.
+    """
+    codec = codec_name(encoding, name)
+    if codec == "utf-8-sig":
+        return "utf-8"
+    if codec.startswith(_STATEFUL) or codec in _NO_ORDER:
+        hint = f"Name {codec}-le or {codec}-be." if codec in _NO_ORDER else "Save it as UTF-8."
+        raise InputError(
+            "encoding.state",
+            f"{name}: in the encoding {encoding}, the beginning of a file changes how its lines "
+            "are read, which no private method allows.",
+            hint=hint,
+            details={"encoding": encoding},
+        )
+    return codec
+
+
+def _mark_unit(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return _LOST, error.end
+
+
+def _mark_byte(error: UnicodeError) -> tuple[str, int]:
+    # The byte behind a wrong one may end the line, so only the wrong one goes.
+    assert isinstance(error, UnicodeDecodeError)
+    return _LOST, error.start + 1
+
+
+codecs.register_error("dpdesk.unit", _mark_unit)
+codecs.register_error("dpdesk.byte", _mark_byte)
+
+
+def _utf8(chunks: Iterator[bytes], codec: str) -> Iterator[bytes]:
+    """The text in UTF-8; what is no text of the encoding is none of UTF-8 either."""
+    if codec == "utf-8":
+        yield from chunks
+        return
+    wide = codec.startswith(_NO_ORDER)
+    decoder = codecs.getincrementaldecoder(codec)("dpdesk.unit" if wide else "dpdesk.byte")
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode("utf-8", "surrogatepass")
+    yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
+
+
+def _blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The bytes in pieces of whole lines; of a line that is too long, just too many."""
+    held = bytearray()
+    for chunk in chunks:
+        held += chunk
+        if len(held) < _BLOCK:
+            continue
+        end = max(held.rfind(b"\n"), held.rfind(b"\r")) + 1
+        if end:
+            yield bytes(held[:end])
+            del held[:end]
+        elif len(held) > LONGEST:
+            del held[LONGEST + 1 :]
+    if held:
+        yield bytes(held)
+
+
+class TextLines:
+    """The lines of a text below its first ``skip`` ones; they can be read once.
+
+    ``first`` takes the next line that is not blank as a text.
+    """
+
+    def __init__(
+        self, path: Path, codec: str, skip: int, token: CancelToken, report: Report
+    ) -> None:
+        self._digest = hashlib.sha256()
+        chunks = byte_chunks(Stretch(path), token, report, CHECK, digest=self._digest)
+        self._blocks = _blocks(_utf8(chunks, codec))
+        self._held = b""
+        self.number = 0
+        above = self._line() if skip else b""
+        # A first line that names the delimiter for Excel is none of those that a plan counts.
+        more = skip if above and SEPARATOR.fullmatch(above) else skip - 1
+        for _ in range(more):
+            self._line()
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the file; whole when all lines have been read."""
+        return self._digest.hexdigest()
+
+    def first(self) -> bytes | None:
+        """The next line that is not blank; None at the end of the text."""
+        while (line := self._line()) is not None:
+            text = line.removeprefix(codecs.BOM_UTF8)
+            if text.strip(b"\r\n\x1a"):
+                return text
+        return None
+
+    def _line(self) -> bytes | None:
+        if not self._held:
+            self._held = next(self._blocks, b"")
+        if not self._held:
+            return None
+        ends = [at for at in (self._held.find(b"\n"), self._held.find(b"\r")) if at >= 0]
+        end = min(ends, default=len(self._held) - 1) + 1
+        if self._held[end - 1 : end] == b"\r" and self._held[end : end + 1] == b"\n":
+            end += 1
+        line, self._held = self._held[:end], self._held[end:]
+        self.number += 1
+        return line.rstrip(b"\r\n")
+
+    def tables(
+        self, grammar: Grammar, width: int, wanted: Sequence[int], lost: LostLines
+    ) -> Iterator[pyarrow.Table]:
+        """The fields of the lines that are left, by their places, as columns f0, f1, ….
+
+        The column :data:`FILLED` tells which lines hold more than blanks. ``width`` is how many
+        fields a line has. A value of an unreadable line is
+        :data:`~dpdesk.io.private.values.UNREADABLE`.
+        """
+        places = np.full(width, -1, np.int64)
+        places[list(wanted)] = np.arange(len(wanted))
+        if self._held:
+            yield _table(self._held, grammar, places, len(wanted), lost)
+            self._held = b""
+        for block in self._blocks:
+            yield _table(block, grammar, places, len(wanted), lost)
+
+
+def _table(
+    block: bytes, grammar: Grammar, places: Any, columns: int, lost: LostLines
+) -> pyarrow.Table:
+    import pyarrow as pa
+
+    from dpdesk.io.private.line_kernels import find_lines, put_fields, split_lines
+
+    data = np.frombuffer(block, np.uint8)
+    most = block.count(b"\n") + block.count(b"\r") + 1
+    starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
+    count = find_lines(data, len(data), starts, stops)
+    marks = grammar.marks()
+    firsts, sizes = np.zeros((columns, count), np.int64), np.zeros((columns, count), np.int64)
+    filled = np.ones(count, np.bool_)
+    lost.count += split_lines(
+        data, starts[:count], stops[:count], marks, places, LONGEST, firsts, sizes, filled
+    )
+    sign = np.frombuffer(UNREADABLE.encode(), np.uint8)
+    arrays = []
+    for c in range(columns):
+        ends = np.zeros(count + 1, np.int64)
+        np.cumsum(sizes[c], out=ends[1:])
+        buffer = np.empty(int(ends[-1]), np.uint8)
+        put_fields(data, firsts[c], sizes[c], int(marks[1]), int(marks[2]), sign, buffer)
+        arrays.append(
+            pa.LargeStringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(buffer))
+        )
+    names = [*(f"f{c}" for c in range(columns)), FILLED]
+    return pa.table([*arrays, pa.array(filled)], names=names)
+
+
+def fields_of(line: str, grammar: Grammar) -> tuple[str, ...] | None:
+    """The fields of one line, a header; None where a quote is not closed."""
+    fields: list[str] = []
+    at = 0
+    while True:
+        while grammar.blanks and line[at : at + 1] == " ":
+            at += 1
+        if grammar.quote and line[at : at + 1] == grammar.quote:
+            field, at = _quoted(line, at + 1, grammar)
+            if at < 0 or (at < len(line) and line[at] != grammar.delimiter):
+                return None
+        else:
+            end = line.find(grammar.delimiter, at) if grammar.delimiter else -1
+            end = len(line) if end < 0 else end
+            field, at = line[at:end], end
+        fields.append(field)
+        if at >= len(line):
+            return tuple(fields)
+        at += 1
+
+
+def _quoted(line: str, at: int, grammar: Grammar) -> tuple[str, int]:
+    """A field in quotes, and where it ends (-1: nowhere)."""
+    found: list[str] = []
+    while at < len(line):
+        if grammar.escape and line[at] == grammar.escape and at + 1 < len(line):
+            at += 1
+        elif line[at] == grammar.quote:
+            if line[at + 1 : at + 2] != grammar.quote:
+                return "".join(found), at + 1
+            at += 1
+        found.append(line[at])
+        at += 1
+    return "", -1

@@ -1,0 +1,237 @@
+"""From a source of a private method to a table of texts in the database.
+
+How it is read stands in the plan. What is found in a row is told of nowhere but in the counts of
+unreadable lines and values, which stay in the agency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_spec import KEEP
+from dpdesk.io import faults
+from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
+from dpdesk.io.database import literal, query
+from dpdesk.io.declared import unknown_type
+from dpdesk.io.private.lines import (
+    FILLED,
+    SEPARATOR,
+    Grammar,
+    LostLines,
+    TextLines,
+    fields_of,
+    line_codec,
+)
+from dpdesk.io.private.values import UNREADABLE, typed_sql
+from dpdesk.io.reading import Reading, format_of
+from dpdesk.io.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pyarrow
+    from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Columns that the plan declares: their names, types, and places among all of the source."""
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    places: tuple[int, ...]
+
+
+def load_private(
+    con: DuckDBPyConnection,
+    path: Path,
+    base: Path,
+    spec: SourceSpec,
+    workspace: Workspace,
+    token: CancelToken,
+    report: Report,
+) -> Loaded:
+    """Load the declared columns of ``path`` into the table ``raw``.
+
+    ``spec`` names all that :mod:`dpdesk.core.pinned` asks for. Raises InputError for what the head
+    of the source gets wrong (no such column, a name twice, no workbook), StorageError, Cancelled;
+    nothing for what stands in a row.
+    """
+    report(StepStarted(CHECK, 1, STEPS))
+    file_format = format_of(spec, path)
+    if file_format == "csv":
+        return _load_text(con, path, spec, token, report)
+    if file_format == "fixed":
+        from dpdesk.io.private.fixed import load_fixed
+
+        return load_fixed(con, path, base, spec, token, report)
+    from dpdesk.io.private.foreign import load_typed
+
+    return load_typed(con, path, base, spec, workspace, token, report)
+
+
+def wanted_columns(spec: SourceSpec, names: Sequence[str], source: str) -> Wanted:
+    """The declared columns in the order of the source; InputError ``plan.unknown-column``."""
+    fault = unknown_type(spec, names, source)
+    if fault is not None:
+        raise fault
+    types = dict(spec.types)
+    places = tuple(j for j, name in enumerate(names) if name in types)
+    found = tuple(names[j] for j in places)
+    return Wanted(found, tuple(types[name] for name in found), places)
+
+
+def _load_text(
+    con: DuckDBPyConnection, path: Path, spec: SourceSpec, token: CancelToken, report: Report
+) -> Loaded:
+    codec = line_codec(spec.encoding or "", path.name)
+    grammar = Grammar(spec.delimiter or "", spec.quote or "", spec.escape or "")
+    lines = TextLines(path, codec, spec.skip or 0, token, report)
+    names, width = _head(lines, grammar, spec, path.name)
+    wanted = wanted_columns(spec, names, path.name)
+    report(StepStarted(LOAD, 2, STEPS))
+    texts = [f"f{c}" for c in range(len(wanted.names))]
+    listed = typed_sql(texts, wanted.kinds, spec)
+    rows, lost = insert_lines(
+        con, path, lines, grammar, width, wanted.places, listed, token, counted(spec)
+    )
+    reading = Reading(
+        format="csv",
+        delimiter=spec.delimiter or "",
+        encoding=codec,
+        decimal=spec.decimal or ".",
+        quote=spec.quote or "",
+        header=spec.header is not False,
+        missing=spec.missing,
+    )
+    facts = {"unreadable_lines": lost, **lost_values(con, path, wanted.names, token)}
+    return Loaded(wanted.names, rows, reading, lines.sha256, NO_BOOK, names, facts)
+
+
+def insert_lines(
+    con: DuckDBPyConnection,
+    path: Path,
+    lines: TextLines,
+    grammar: Grammar,
+    width: int,
+    places: Sequence[int],
+    listed: str,
+    token: CancelToken,
+    where: str,
+) -> tuple[int, int]:
+    """Make the table ``raw`` of lines; how many rows it has, and how many lines were unreadable.
+
+    ``listed`` are its columns in SQL, from the fields f0, f1, … that ``places`` tells, ``where``
+    is the condition of its rows.
+    """
+    lost, made = LostLines(), "CREATE TABLE {} AS"
+    with query(con, token, path) as cursor:
+        for table in _some(lines, grammar, width, places, lost):
+            cursor.register("block", table)
+            cursor.execute(f"{made.format(RAW)} SELECT {listed} FROM block WHERE {where}")
+            cursor.unregister("block")
+            made = "INSERT INTO {}"
+        counted = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
+    return int(counted[0]) if counted else 0, lost.count
+
+
+def _some(
+    lines: TextLines, grammar: Grammar, width: int, places: Sequence[int], lost: LostLines
+) -> Iterator[pyarrow.Table]:
+    """An empty table, and those of the lines."""
+    import pyarrow as pa
+
+    fields = [pa.field(f"f{c}", pa.large_string()) for c in range(len(places))]
+    yield pa.schema([*fields, pa.field(FILLED, pa.bool_())]).empty_table()
+    yield from lines.tables(grammar, width, places, lost)
+
+
+def counted(spec: SourceSpec, filled: str = FILLED) -> str:
+    """The condition in SQL that a line is a row: ``filled``, unless the plan keeps empty rows."""
+    return "true" if spec.empty_rows == KEEP else filled
+
+
+def lost_values(
+    con: DuckDBPyConnection, path: Path, names: Sequence[str], token: CancelToken
+) -> dict[str, object]:
+    """How many values of each column are unreadable: a fact that stays in the agency."""
+    if not names:
+        return {"unreadable_values": {}}
+    counts = ", ".join(f"count(*) FILTER (c{j} = {literal(UNREADABLE)})" for j in range(len(names)))
+    with query(con, token, path) as cursor:
+        found = cursor.execute(f"SELECT {counts} FROM {RAW}").fetchone() or ()
+    return {"unreadable_values": {name: n for name, n in zip(names, found, strict=True) if n}}
+
+
+def _head(
+    lines: TextLines, grammar: Grammar, spec: SourceSpec, name: str
+) -> tuple[tuple[str, ...], int]:
+    """The names of the columns, and how many fields a line has; InputError for a bad header."""
+    if spec.header is False:
+        names = tuple(f"column_{j + 1}" for j in range(len(spec.types)))
+        if set(names) != {column for column, _ in spec.types}:
+            raise InputError(
+                "source.types",
+                f"{name}: without a header, `types` declares every column (`column_1`, "
+                "`column_2` and so on), which tells how many fields a line has.",
+                details={"key": "types"},
+            )
+        return names, len(names)
+    head = lines.first()
+    if head is not None and SEPARATOR.fullmatch(head):
+        head = lines.first()
+    if head is None:
+        raise InputError(
+            "csv.empty",
+            f"{name}: the file is empty, expected a header line and rows.",
+            details={"line": 1},
+        )
+    fields = fields_of(_decoded(head, spec, lines.number, name), grammar)
+    if fields is None:
+        raise InputError(
+            "csv.quote",
+            f"{name}, line {lines.number}: the header has a quote that does not end on its line, "
+            "and for a private method each line is a record.",
+            hint='Name the right `quote` under [source], or none: `quote = ""`.',
+            details={"line": lines.number},
+        )
+    return _names(fields, dict(spec.types), lines.number, name), len(fields)
+
+
+def _decoded(head: bytes, spec: SourceSpec, line: int, name: str) -> str:
+    try:
+        return head.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(
+            "encoding.undecodable",
+            f"{name}, line {line}: found bytes that are no text in the encoding {spec.encoding}.",
+            hint="Name the right `encoding` under [source].",
+            details={"line": line},
+        ) from None
+
+
+def _names(
+    fields: tuple[str, ...], types: dict[str, str], line: int, source: str
+) -> tuple[str, ...]:
+    """The names of the columns, without last ones that have no name and are not declared."""
+    names = [text or f"column_{j + 1}" for j, text in enumerate(fields)]
+    while len(names) > 1 and not fields[len(names) - 1] and names[-1] not in types:
+        names.pop()
+    seen: dict[str, int] = {}
+    for j, text in enumerate(names):
+        if text in seen:
+            raise faults.duplicate_name(source, line, text, seen[text], j)
+        seen[text] = j
+    return tuple(names)
+
+
+def book_of(wanted: Wanted, book: Codebook) -> Codebook:
+    """What the source says of the declared columns."""
+    kept = frozenset(wanted.names)
+    found = tuple(one for one in book.variables if one.name in kept)
+    return Codebook(found) if found else NO_BOOK

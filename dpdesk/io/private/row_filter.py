@@ -1,0 +1,88 @@
+"""The ``query`` of a private method: a condition that keeps or leaves out each row by itself.
+
+With an order, a limit, a window, a subquery or an aggregate, one person would change whether others
+are counted. A condition that cannot be computed for a row leaves that row out, and refuses nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_options import queries_rows
+from dpdesk.io.csvload import RAW, Loaded
+from dpdesk.io.database import identifier, query
+from dpdesk.io.query_tree import QueryTree, folded, place_of, read_query, refused, walk
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_MARKER = "row number of dpdesk"
+_KEPT = "kept_rows"
+_GROWING = frozenset(("repeat", "lpad", "rpad"))
+"""Functions with which one value could fill the memory."""
+_HINT = "Write a condition on the row's own columns, such as SELECT * FROM data WHERE sex = 'm'."
+_TABLE = "Name the `table` as well; the query then runs over its rows."
+
+
+def read_filter(spec: SourceSpec, where: str) -> QueryTree | None:
+    """The query of a source, which must be a filter on rows; None where there is none.
+
+    Needs no data. Raises InputError ``source.query``.
+    """
+    if spec.query is None:
+        return None
+    if not queries_rows(spec):
+        raise refused(where, "the database would run it, which no private method allows", _TABLE)
+    tree = read_query(spec.query, where)
+    if not tree.is_filter or not tree.selects_all:
+        raise refused(
+            where,
+            "for a private method a query may only keep rows by their own values, without LIMIT, "
+            "ORDER BY, DISTINCT, windows, subqueries, aggregates or a choice of columns",
+            _HINT,
+        )
+    for node in walk(tree.statement["node"]):
+        if node.get("class") == "FUNCTION" and str(node["function_name"]).lower() in _GROWING:
+            raise refused(where, "with this function one value could fill the memory", _HINT)
+    return tree
+
+
+def filtered(
+    con: DuckDBPyConnection,
+    loaded: Loaded,
+    spec: SourceSpec,
+    path: Path,
+    spill: Path | None,
+    token: CancelToken,
+) -> Loaded:
+    """Leave out of the table ``raw`` the rows that the query of ``spec`` does not keep.
+
+    Raises InputError ``source.query`` for a column that is not there or is not declared, and for a
+    condition that no row could have; nothing for what a row holds.
+    """
+    from dpdesk.io.row_query import locked, told
+
+    tree = read_filter(spec, path.name)
+    if tree is None:
+        return loaded
+    tree.check_names(loaded.names, path.name)
+    known = {folded(name) for name in loaded.names}
+    wanted = sorted(place_of(name, loaded.names, path.name) for name in tree.named & known)
+    with locked(con, loaded, wanted, _MARKER, path, spill, token) as inner, told(path):
+        kept = inner.sql(tree.trying(_MARKER)).to_arrow_table()
+    with query(con, token, path) as cursor:
+        cursor.register(_KEPT, kept)
+        cursor.execute(
+            f"DELETE FROM {RAW} WHERE rowid NOT IN (SELECT {identifier(_MARKER)} FROM {_KEPT})"
+        )
+        cursor.unregister(_KEPT)
+        # Deleted rows leave gaps, and places of rows count from 0 without any.
+        cursor.execute(f"CREATE TABLE {_KEPT} AS SELECT * FROM {RAW}")
+        cursor.execute(f"DROP TABLE {RAW}")
+        cursor.execute(f"ALTER TABLE {_KEPT} RENAME TO {RAW}")
+        found = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
+    return replace(loaded, rows=int(found[0]) if found else 0)

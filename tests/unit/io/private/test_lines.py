@@ -1,0 +1,97 @@
+"""Lines of a text for a private method: each by itself, whatever stands in the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.io.private.lines import FILLED, Grammar, LostLines, TextLines, line_codec
+from tests.reference.private_lines import UNREADABLE, rows_of
+
+_SIGNS = (
+    b"a",
+    b"b",
+    b",",
+    b",",
+    b'"',
+    b'"',
+    b"\n",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b" ",
+    b"\t",
+    b"\0",
+    b"\x1a",
+)
+_BYTES = (
+    b"\xc3\xa9",
+    b"\xc3",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xed\xa0\x80",
+    b"\xf0\x9f\x98\x80",
+    b"\xe4",
+)
+PIECES = st.sampled_from(_SIGNS + _BYTES)
+
+
+def read(
+    path: Path, data: bytes, codec: str, grammar: Grammar, width: int
+) -> tuple[list[tuple[str, ...]], int]:
+    path.write_bytes(data)
+    lost = LostLines()
+    lines = TextLines(path, codec, 0, CancelToken(), silent)
+    rows = []
+    for table in lines.tables(grammar, width, range(width), lost):
+        kept = table.filter(table.column(FILLED))
+        rows += list(zip(*(kept.column(j).to_pylist() for j in range(width)), strict=True))
+    return rows, lost.count
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "cp1252", "utf-16-le", "shift_jis", "gb18030"])
+@pytest.mark.parametrize("quote", ['"', ""])
+@settings(max_examples=100, deadline=None)
+@given(pieces=st.lists(PIECES, max_size=40), width=st.integers(1, 3))
+def test_lines_are_read_as_the_slow_reader_reads_them(
+    tmp_path_factory: pytest.TempPathFactory,
+    codec: str,
+    quote: str,
+    pieces: list[bytes],
+    width: int,
+) -> None:
+    data = b"".join(pieces)
+    if codec == "utf-16-le":
+        data = data.decode("latin-1").encode(codec) + (b"\x00\xd8" if b"\xff" in data else b"")
+    path = tmp_path_factory.mktemp("lines") / "a.csv"
+    found, lost = read(path, data, codec, Grammar(",", quote), width)
+    wanted = rows_of(data, codec, ",", quote, width)
+    assert found == wanted
+    assert lost == wanted.count((UNREADABLE,) * width)
+
+
+def test_one_line_changes_no_other_one_wherever_blocks_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpdesk.io.private.lines._BLOCK", 64)
+    monkeypatch.setattr("dpdesk.io.private.lines.LONGEST", 100)
+    monkeypatch.setattr("dpdesk.io.source.CHUNK", 7)
+    others = [f"row {number},{'é' * (number % 9)}".encode() for number in range(40)]
+    known = [tuple(one.decode().split(",")) for one in others]
+    for odd in (b'"', b"x" * 1000, b"\xff", b"\0", b'a,"b', b"x" * 101 + b",y"):
+        lines = [*others[:17], odd, *others[17:]]
+        found, lost = read(tmp_path / "a.csv", b"\n".join(lines), "utf-8", Grammar(",", '"'), 2)
+        assert found == [*known[:17], (UNREADABLE, UNREADABLE), *known[17:]], odd
+        assert lost == 1
+
+
+@pytest.mark.parametrize("encoding", ["iso2022_jp", "hz", "utf-7", "utf-16", "utf-32"])
+def test_encodings_in_which_a_line_changes_the_next_ones_are_refused(encoding: str) -> None:
+    with pytest.raises(InputError) as caught:
+        line_codec(encoding, "a.csv")
+    assert caught.value.code in ("encoding.state", "encoding.unknown")

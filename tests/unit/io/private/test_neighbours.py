@@ -1,0 +1,111 @@
+"""Two files that differ in one person's row: everything else that is read of them is the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.core.jobs import CancelToken, Note
+from dpdesk.core.source_spec import read_source
+from dpdesk.io.private.values import UNREADABLE
+from dpdesk.io.reading import Reading
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
+from tests.helpers.odd_rows import (
+    FORMATS,
+    LINES,
+    MORE,
+    NAMES,
+    TEXT,
+    TYPED,
+    line,
+    odd_rows,
+    people,
+    write_text,
+)
+
+Rows = Counter[tuple[str, ...]]
+Read = Callable[[str, Mapping[str, Any]], tuple[tuple[str, ...], Reading, Rows]]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Iterator[Read]:
+    """Read a file of the folder as a private method does; it says nothing while it reads."""
+    workspace = Workspace.open(tmp_path / "home")
+
+    def reading(name: str, keys: Mapping[str, Any]) -> tuple[tuple[str, ...], Reading, Rows]:
+        told: list[object] = []
+        spec = read_source({"path": name, **keys}, "the test")
+        data = DataStore.open(spec, tmp_path, workspace, CancelToken(), told.append, private=True)
+        rows = Counter(data.page(0, 100_000))
+        found = data.columns, data.reading, rows
+        data.close()
+        assert not [event for event in told if isinstance(event, Note)]
+        return found
+
+    yield reading
+    workspace.close()
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_line_changes_nothing_of_the_others(tmp_path: Path, read: Read, part: int) -> None:
+    others = [line(row) for row in people()]
+    write_text(tmp_path / "a.csv", others)
+    columns, reading, rows = read("a.csv", TEXT)
+    assert rows.total() == len(others)
+    for number, odd in list(enumerate(LINES))[part::4]:
+        write_text(tmp_path / "a.csv", others, [(number % 25, odd)])
+        found = read("a.csv", TEXT)
+        assert found[:2] == (columns, reading), odd[:50]
+        assert not rows - found[2], odd[:50]
+        assert (found[2] - rows).total() <= 1, odd[:50]
+
+
+def test_without_a_header_a_first_line_of_another_width_is_a_row_like_others(
+    tmp_path: Path, read: Read
+) -> None:
+    named = {f"column_{j + 1}": kind for j, kind in enumerate(TEXT["types"].values())}  # type: ignore[attr-defined]
+    keys = TEXT | {"header": False, "types": named}
+    others = [line(row) for row in people()]
+    for first in (b"a,b", b"1,2,3,4,5,6", b"\xef\xbb\xbf", b"", b"\xff", b'"'):
+        (tmp_path / "a.csv").write_bytes(b"\n".join([first, *others]))
+        columns, _, rows = read("a.csv", keys)
+        assert columns == tuple(named)
+        assert rows.total() == 24 + rows[(UNREADABLE,) * 5]
+        assert rows[(UNREADABLE,) * 5] <= 1
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_odd_rows_change_nothing_of_the_others_in_any_format(
+    tmp_path: Path, read: Read, name: str
+) -> None:
+    write, keys = FORMATS[name]
+    others, odd = people(), [*odd_rows(), *MORE.get(name, [])]
+    mixed = list(others)
+    for number, row in enumerate(odd):
+        mixed.insert(number * 2 % len(mixed), row)
+    write(tmp_path / f"a.{name}", others)
+    write(tmp_path / f"b.{name}", mixed)
+    columns, _, rows = read(f"a.{name}", TYPED | keys)
+    found, _, more = read(f"b.{name}", TYPED | keys)
+    assert columns == found == NAMES
+    assert rows.total() == len(others)
+    assert not rows - more
+    assert len(odd) - 2 <= (more - rows).total() <= len(odd)
+
+
+@pytest.mark.parametrize("name", ["csv", "sqlite", "parquet"])
+def test_a_file_of_nobody_is_read_like_any_other(tmp_path: Path, read: Read, name: str) -> None:
+    if name == "csv":
+        write_text(tmp_path / "a.csv", [])
+        found = read("a.csv", TEXT)
+    else:
+        write, keys = FORMATS[name]
+        write(tmp_path / f"a.{name}", [])
+        found = read(f"a.{name}", TYPED | keys)
+    assert found[0] == NAMES
+    assert not found[2]
