@@ -74,7 +74,14 @@ def odd_numbers(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 def _is_odd(value: object) -> bool:
     if isinstance(value, int):
         return value.bit_length() > _MAX_BITS
-    return isinstance(value, float | Decimal) and not is_sane(Decimal(value))
+    if isinstance(value, float):  # as its file writes it, not with all digits of its binary form
+        return not is_sane(Decimal(repr(value)))
+    return isinstance(value, Decimal) and (not is_sane(value) or _vanishes(value))
+
+
+def _vanishes(number: Decimal) -> bool:
+    """Whether a number is so near to 0 that a release, which keeps floats, would hold 0 instead."""
+    return number != 0 and float(number) == 0
 
 
 def is_sane(number: Decimal) -> bool:

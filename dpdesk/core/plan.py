@@ -22,6 +22,7 @@ from dpdesk.core.source_spec import SourceSpec as SourceSpec
 from dpdesk.core.source_spec import read_source
 
 PLAN_VERSION = 1
+_LONGEST_TITLE = 1_000
 BUILDER_KINDS = ("intervals", "mask", "order", "dates", "tree")
 
 _PLAN_KEYS = ("version", "title", "language", "source", "attributes", "protection", "budget")
@@ -111,7 +112,7 @@ class Plan:
             source=read_source(_table(raw, "source", where), where),
             attributes=_attributes(_table(raw, "attributes", where, {}), where),
             protection=_protection(_table(raw, "protection", where), where),
-            title=text_of(raw, "title", where, ""),
+            title=_title(raw, where),
             budget=None if raw.get("budget") is None else _budget(raw, where),
             language=_language(raw, where),
         )
@@ -180,6 +181,13 @@ def _check_version(raw: Mapping[str, object], where: str) -> None:
             hint="The plan was written for another version of DPDesk.",
             details={"key": "version"},
         )
+
+
+def _title(raw: Mapping[str, object], where: str) -> str:
+    title = text_of(raw, "title", where, "")
+    if len(title) > _LONGEST_TITLE:
+        raise invalid("title", title, f"at most {_LONGEST_TITLE:,} characters", where)
+    return title
 
 
 def _language(raw: Mapping[str, object], where: str) -> str:

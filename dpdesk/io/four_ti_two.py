@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.graver import GraverError
+from dpdesk.core.home import expanded
 from dpdesk.core.jobs import CancelToken
 from dpdesk.io.workspace import Workspace
 
@@ -58,7 +59,7 @@ class FourTiTwo:
         if not named:
             found = next(filter(None, map(shutil.which, NAMES)), None)
             return None if found is None else Path(found).absolute()
-        place = Path(named).expanduser().absolute()
+        place = expanded(named).absolute()
         tried = [place / name for name in NAMES] if place.is_dir() else [place]
         return next((each for each in tried if each.is_file() and os.access(each, os.X_OK)), None)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
+from dpdesk.core.home import expanded
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_options import check_options, source_format
 
@@ -69,7 +70,7 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
     check_options(spec, spec.name)
     if spec.is_url:
         return _named_after(spec)
-    path = Path(base, Path(spec.path).expanduser()).absolute()
+    path = Path(base, expanded(spec.path)).absolute()
     if path.suffix.lower() in LATER_ENDINGS:
         raise InputError(
             "source.format",

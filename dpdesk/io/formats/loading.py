@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.core.home import expanded
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.labels import Codebook, Kind
 from dpdesk.core.plan import SourceSpec
@@ -82,7 +83,7 @@ def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadR
     """What is asked of the reading process; paths that the plan names start at ``base``."""
 
     def below(name: str | None) -> str | None:
-        return None if name is None else str(Path(base, Path(name).expanduser()).absolute())
+        return None if name is None else str(Path(base, expanded(name)).absolute())
 
     if spec.is_url:
         refuse_unconfirmed(spec.path)

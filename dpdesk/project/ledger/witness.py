@@ -24,6 +24,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dpdesk.core.errors import StorageError
+from dpdesk.core.home import expanded
 from dpdesk.project.ledger.records import LedgerEntry
 
 VARIABLE = "DPDESK_WITNESS"
@@ -61,7 +62,7 @@ class Witness:
         """
         named = os.environ.get(VARIABLE)
         if named:
-            path = Path(named).expanduser().absolute()
+            path = expanded(named).absolute()
             return cls(path / FILE if path.is_dir() else path, named=True)
         import platformdirs
 

@@ -10,25 +10,29 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, Paragraph
 
 from dpdesk.core.language import ENGLISH, languages, voice_of
-from dpdesk.report.page_tree import parse_page
+from dpdesk.report.page_tree import Node, parse_page
 from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MUTED, PLAIN, style, width_of
 from dpdesk.report.pdf.flow import Flow, Heading, kept_together
 
 _MARGIN, _HEAD, _FOOT = 18 * mm, 20 * mm, 18 * mm
 _LEVELS = {"title": 0, "h2": 0, "h3": 1}
 _SIZE = 7.5
+_LONGEST = 50_000
+"""Characters of one text; some twenty sheets, and more than any sentence."""
 
 
 def pdf_of(page: bytes) -> bytes:
     """The PDF of a page that :func:`dpdesk.report.pages.render` made.
 
-    The same page gives the same bytes. What the page shows on demand is printed. ValueError for a
-    page with something that cannot be printed.
+    The same page gives the same bytes. What the page shows on demand is printed; of a text of more
+    than 50,000 characters its beginning. ValueError for a page with something that cannot be
+    printed.
     """
     root = parse_page(page)
     main, title = root.find("main"), root.find("title")
     if main is None or title is None:
         raise ValueError("the page has no title or no content")
+    _cut_long(main)
     language = next((n.attributes.get("lang", "") for n in root.all("html")), "")
     width = A4[0] - 2 * _MARGIN
     flow = Flow(width)
@@ -37,6 +41,15 @@ def pdf_of(page: bytes) -> bytes:
         blocks.append(_note(flow.glyphs.lacking, language))
     badge = next((n.text() for n in main.all("span") if "badge" in n.classes), "")
     return _built(blocks, title.text(), badge, language)
+
+
+def _cut_long(node: Node) -> None:
+    """Cut values of so many characters that laying them out on paper would take for ever."""
+    for j, child in enumerate(node.children):
+        if isinstance(child, Node):
+            _cut_long(child)
+        elif len(child) > _LONGEST:
+            node.children[j] = f"{child[:_LONGEST]}…"
 
 
 def _note(lacking: int, language: str) -> Flowable:

@@ -76,3 +76,15 @@ def test_odd_numbers_are_found_with_their_keys() -> None:
 )
 def test_values_are_shown_short_and_on_one_line(value: object, text: str) -> None:
     assert show(value) == text
+
+
+@pytest.mark.parametrize("text", ["1e-300", "1e-308", "5e-324", "0.1", "1e300", "-1e-308"])
+def test_a_number_that_a_plan_may_hold_may_stand_in_a_release_too(text: str) -> None:
+    """A release keeps floats, and what it keeps must be read as the plan was."""
+    for number in (Decimal(text), float(text)):
+        assert not list(odd_numbers({"a": number}))
+
+
+@pytest.mark.parametrize("text", ["1e-400", "-1e-999", "1e1001"])
+def test_a_number_that_a_release_would_hold_as_another_is_odd(text: str) -> None:
+    assert [path for path, _ in odd_numbers({"a": Decimal(text)})] == ["a"]

@@ -252,3 +252,10 @@ def test_a_language_that_there_is_not_is_refused_with_those_that_there_are() -> 
     with pytest.raises(InputError, match=r"`language` is .*, expected one of `en`, `de`") as caught:
         Plan.from_plain(changed("language", "xx"), "p.toml")
     assert caught.value.code == "plan.invalid"
+
+
+def test_a_title_has_an_end() -> None:
+    with pytest.raises(InputError, match="expected at most 1,000 characters") as caught:
+        Plan.from_plain({**GOOD, "title": "x" * 100_000}, "plan.toml")
+    assert len(caught.value.sentence) < 200
+    assert Plan.from_plain({**GOOD, "title": "x" * 1_000}, "plan.toml").title == "x" * 1_000

@@ -151,3 +151,13 @@ def test_keys_that_are_not_set_are_not_given() -> None:
         "header",
         "missing",
     )
+
+
+def test_the_home_of_a_user_that_is_not_there_is_a_path_like_any_other(tmp_path: Path) -> None:
+    for spec in (
+        SourceSpec("~no-such-user/people.csv"),
+        SourceSpec("people.sas7bdat", catalog="~no-such-user/formats.sas7bcat"),
+    ):
+        problem = preview_source(spec, tmp_path).problem
+        assert problem is not None
+        assert problem.code == "storage.missing"

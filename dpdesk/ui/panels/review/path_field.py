@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
+from dpdesk.core.home import expanded
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.theme import SPACE
 from dpdesk.ui.widgets import column, row
@@ -54,7 +55,7 @@ class PathField(QWidget):
     def path(self) -> Path | None:
         """What is written; None when nothing is."""
         text = self.line.text().strip()
-        return Path(text).expanduser() if text else None
+        return expanded(text) if text else None
 
     def _add_buttons(self, line: QHBoxLayout, tip: str) -> None:
         texts = {

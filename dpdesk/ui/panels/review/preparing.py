@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 
 from dpdesk.app.types import PrivateMethod, SetLanguage, SetTitle, WorkState
+from dpdesk.core.home import expanded
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.review import presenter
@@ -95,7 +96,7 @@ class Preparing(QObject):
 
     def _write(self) -> None:
         self._asked = None
-        out = Path(self._page.folder.strip()).expanduser()
+        out = expanded(self._page.folder.strip())
         self._job = self._bench.write_release(out)
         if self._job:
             text = self.tr("Writing the release {name}").format(name=out.name)

@@ -22,6 +22,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.guarantee import Guarantee
+from dpdesk.core.home import expanded
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.schema import Role
 from dpdesk.ui.words.numbers import figure_words, grouped
@@ -158,7 +159,7 @@ def folder_problem(text: str) -> str:
     """
     if not text.strip():
         return translate("Review", "Name a folder for the release; it is made for you.")
-    place = Path(text.strip()).expanduser()
+    place = expanded(text.strip())
     if not place.is_absolute():
         return translate("Review", "Give the whole path of the folder, from the root.")
     try:
