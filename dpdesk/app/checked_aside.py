@@ -7,7 +7,7 @@ need of the source is counted here and handed over.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -105,14 +105,17 @@ def checked_rows(
     public: Path,
     given: MethodInput,
     difference: RowDifference | None,
+    likely: Iterable[tuple[str, ...]],
     token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
     """What the verifier says of rows as they lie on the disk, settled with the source.
 
+    ``likely`` are the columns of which it will want the counts: others cost it another look.
     Raises as :func:`checked_tables`, and what counting in the source raises.
     """
     source = given.source
-    handed = HandedCounts(source.name, source.rows, tuple(source.columns))
+    tables = {names: source.frequency_table(names, token) for names in likely}
+    handed = HandedCounts(source.name, source.rows, tuple(source.columns), tables)
     for _ in range(_MOST_ASKED):
         question = RowsQuestion(method, public, replace(given, source=handed), difference)
         found = _asked(question, token)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -288,7 +288,8 @@ def _check_claims(
     """What the verifier says of the table as it lies on the disk, before anybody sees it."""
     method, given = work.prepared.method, work.prepared.given
     difference = row_difference(method, manifest, published, given, work.prepared.data, work.token)
-    checks = checked_rows(method, build.public, given, difference, work.token)
+    likely = _counted_for_checks(manifest)
+    checks = checked_rows(method, build.public, given, difference, likely, work.token)
     for check in checks:
         if check.status is CheckStatus.FAILED:
             raise failed(f"{check.claim}: {check.found}")
@@ -298,6 +299,15 @@ def _check_claims(
         raise failed(f"row {unsorted:,} of the table is out of order")
     work.clock.lap("check")
     return checks
+
+
+def _counted_for_checks(manifest: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
+    """Columns of which a check of this guarantee asks the counts in the source."""
+    guarantee = manifest["guarantee"]
+    given = guarantee["parameters"] if isinstance(guarantee, Mapping) else {}
+    if "k" in given and given.get("quasi_identifiers"):
+        yield tuple(given["quasi_identifiers"])
+    yield from ((name,) for name in given.get("diverted", ()))
 
 
 def _note_unique_columns(work: _Work, outcome: _Outcome, published: PublishedCsv) -> None:

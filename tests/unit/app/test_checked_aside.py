@@ -17,7 +17,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.cubes.exact import planned
 from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity, Origin
-from tests.helpers import cubes, releases
+from tests.helpers import clinic, cubes, releases
 
 EXACT: list[Any] = [["sex", "region"], ["sex", "age"], ["region", "age"]]
 
@@ -95,3 +95,28 @@ def test_the_check_is_made_by_another_process_which_may_be_started_again(
     assert verify_release(out, context.registry, CancelToken(), silent).ok
     assert checker.start().pid != first.pid
     checker.close()
+
+
+@pytest.mark.parametrize("method", ["k-anonymity", "l-diverted"])
+def test_what_a_check_wants_of_the_source_is_handed_over_at_once(
+    context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    answers: list[object] = []
+    asked = checked_aside._asked
+
+    def noted(question: object, token: CancelToken) -> object:
+        answers.append(asked(question, token))
+        return answers[-1]
+
+    monkeypatch.setattr(checked_aside, "_asked", noted)
+    if method == "k-anonymity":
+        _rows(context, tmp_path)
+    else:
+        clinic.write_source(tmp_path)
+        combined = 'l = 2\nk = 3\nsensitive = ["illness"]\nmax_suppression = 0.5'
+        roles = (
+            'age = { role = "quasi-identifier", hierarchy = { kind = "intervals", widths = [10] } }'
+        )
+        clinic.release(clinic.write_plan(tmp_path, combined, roles), tmp_path / "out", context)
+    assert len(answers) == 1
+    assert not isinstance(answers[0], checked_aside.Wanted)
