@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 from dpdesk.app.evidence import found_values, recorded_checks, source_facts
 from dpdesk.app.payment_checks import payment_faults
 from dpdesk.core.errors import InputError
+from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import effective_parameters, parse_parameters
-from dpdesk.core.plan import Plan
+from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.schema import Role
+from dpdesk.core.shapes import as_table
 from dpdesk.engine.method import Method, MethodInput, MethodOutcome
 from dpdesk.engine.randomised_method import Judged
 from dpdesk.io.canonical import canonical_json, parse_canonical
@@ -132,6 +135,29 @@ def source_faults(evidence: Mapping[str, object], data: DataStore) -> list[str]:
         for key in facts
         if key != "name" and not same_values(recorded.get(key), facts[key])
     ]
+
+
+def builder_faults(
+    evidence: Mapping[str, object],
+    recorded: Mapping[str, Hierarchy],
+    data: DataStore,
+    token: CancelToken,
+) -> list[str]:
+    """Which hierarchies are not those that the builders of the plan give on the source.
+
+    Raises InputError for a builder that gives none, Cancelled.
+    """
+    from dpdesk.app.planning import build_from
+
+    where = "the plan in the evidence"
+    plan, faults = Plan.from_plain(as_table(evidence["plan"]), where), []
+    for name, spec in plan.attributes.items():
+        if name not in recorded or not isinstance(spec.hierarchy, HierarchyBuilder):
+            continue
+        again = build_from(spec.hierarchy, name, data, token, where)
+        if not same_values(list(again.rows()), list(recorded[name].rows())):
+            faults.append(f"`hierarchies, {name}` is not what the plan's builder gives")
+    return faults
 
 
 def outcome_faults(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.evidence_checks import (
     as_recorded,
+    builder_faults,
     checks_fault,
     evidence_faults,
     figures_check,
@@ -388,6 +389,7 @@ class _Checker:
         if evidence is None:
             return None
         faults = source_faults(evidence, data)
+        faults += builder_faults(evidence, given.hierarchies, data, self._token)
         if not same_texts(manifest):
             return figures_check(faults, other_texts(manifest))
         faults += checks_fault(evidence, checks)

@@ -25,6 +25,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
+from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.releases import SOURCE, release, write_source
 
 
@@ -354,6 +355,24 @@ def test_a_public_part_alone_is_opened_as_unsealed(room: Room, plan: Path, tmp_p
     assert "Open report" not in buttons
     assert room.button("Export as CSV").isEnabled()
     assert findings(room.panel) == []
+
+
+def test_pages_of_a_release_that_does_not_verify_are_not_opened(
+    room: Room, plan: Path, tmp_path: Path
+) -> None:
+    made = release(plan, tmp_path / "out", room.bench.context).out
+    page = made / "internal/report.html"
+    page.write_text(page.read_text("utf-8").replace("<main>", "<main><p>1 in 1,000</p>"), "utf-8")
+    seal_again(made, manifest_of(made))
+    room.open(made)
+    assert room.panel.release.band.kind == "fail"
+    names = {
+        one.accessibleName()
+        for one in room.panel.findChildren(QPushButton)
+        if one.isVisible() and one.isEnabled()
+    }
+    assert not names & {"Open report", "Open user page"}
+    assert "Open folder" in names
 
 
 def test_pages_and_folder_are_opened_by_the_system(

@@ -306,11 +306,12 @@ class ReviewPanel(Panel):
 
     def _on_files(self, outcome: JobDone) -> None:
         if isinstance(outcome.value, FileLists):
-            lists = outcome.value
+            lists, report = outcome.value, self._bench.verified
             self.release.show_files(lists)
+            whole = report is not None and report.ok  # pages of a forger are not opened
             self.release.set_can_open(
-                report=any(one.name == "report.html" for one in lists.internal or ()),
-                about=any(one.name == "about.html" for one in lists.public),
+                report=whole and any(one.name == "report.html" for one in lists.internal or ()),
+                about=whole and any(one.name == "about.html" for one in lists.public),
             )
 
     def _verify(self, source: Path | None) -> None:
