@@ -16,6 +16,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
 from dpdesk.core.jobs import CancelToken, silent
 from tests.helpers import clinic, cubes, releases
+from tests.helpers.pinned import pin
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "resources/docs/verification.md"
@@ -100,7 +101,7 @@ def test_the_page_lists_what_of_the_engine_a_check_runs(
         releases.write_source(tmp_path / "rows"),
         clinic.write_plan(tmp_path / "drawn"),
         cubes.write_plan(register, exact=exact),
-        tmp_path / "graph/plan.toml",
+        pin(tmp_path / "graph/plan.toml"),
     ]
     with AppContext.open(tmp_path / "home") as context:
         for plan in plans:
