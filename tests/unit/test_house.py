@@ -108,12 +108,12 @@ def test_no_tracked_file_names_a_machine_or_a_workplace() -> None:
     assert found == []
 
 
-def test_no_source_file_is_longer_than_500_lines() -> None:
+def test_no_source_file_is_longer_than_800_lines() -> None:
     lengths = {path: len(path.read_text("utf-8").splitlines()) for path in SOURCES}
-    assert {str(path): count for path, count in lengths.items() if count > 500} == {}
+    assert {str(path): count for path, count in lengths.items() if count > 800} == {}
 
 
-def test_no_function_is_longer_than_40_lines() -> None:
+def test_no_function_is_longer_than_60_lines() -> None:
     long = []
     for path in SOURCES:
         if path.is_relative_to(ROOT / "tests"):
@@ -123,7 +123,7 @@ def test_no_function_is_longer_than_40_lines() -> None:
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 text = ast.get_docstring(node, clean=False)
                 lines -= len(text.splitlines()) if text else 0
-                if lines > 40:
+                if lines > 60:
                     long.append(f"{path.relative_to(ROOT)}: {node.name}: {lines}")
     assert long == []
 
