@@ -11,19 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.compiled import kernel
-from dpdesk.core.frequency import FrequencySource
+from dpdesk.core.frequency import FrequencySource, FrequencyTable
 from dpdesk.core.jobs import CancelToken
 
 TELL = "Count what columns tell of each other"
 """The step of a run in which this is done."""
-MOST_COLUMNS = 3
-"""How many columns are looked at together."""
 _CANDIDATES = 12
 _SHOWN = 5
 _LARGEST_KEY = 2**62
@@ -56,7 +55,7 @@ class Telling:
 
     ``unaided`` are the rows that are guessed with no column, by the most frequent value. ``single``
     are columns by themselves, those that are certain of most rows first; ``together`` is the best
-    guess found with up to three columns, each the one that adds most to those before.
+    guess found with up to three columns.
     """
 
     column: str
@@ -97,6 +96,30 @@ def told(
     value. Raises Cancelled.
     """
     table = source.frequency_table((*columns, target), token)
+    groups = _numbered(table, columns, labels, token)
+    values, _ = _released(table.codes[:, -1], table.domains[-1], labels.get(target))
+    order = np.lexsort((values, groups))
+    token.check()
+    certain, guessed = _walk(groups, values, table.counts, order)
+    return Told(tuple(columns), int(certain), int(guessed))
+
+
+def grouped(
+    table: FrequencyTable, labels: Labels, token: CancelToken
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The group of equal released texts that each combination is in, and the rows of each group.
+
+    ``labels`` as for :func:`told`. Raises Cancelled.
+    """
+    numbers = _numbered(table, table.attributes, labels, token)
+    known, groups = np.unique(numbers, return_inverse=True)
+    return groups, np.bincount(groups, table.counts, len(known)).astype(np.int64)
+
+
+def _numbered(
+    table: FrequencyTable, columns: Sequence[str], labels: Labels, token: CancelToken
+) -> NDArray[np.int64]:
+    """A number for the released texts of the first ``columns``, the same for the same texts."""
     groups = np.zeros(len(table.counts), np.int64)
     width = 1
     for place, name in enumerate(columns):
@@ -107,11 +130,7 @@ def told(
             width = len(known)
         groups = groups * size + codes
         width *= max(size, 1)
-    values, _ = _released(table.codes[:, -1], table.domains[-1], labels.get(target))
-    order = np.lexsort((values, groups))
-    token.check()
-    certain, guessed = _walk(groups, values, table.counts, order)
-    return Told(tuple(columns), int(certain), int(guessed))
+    return groups
 
 
 def telling(
@@ -124,26 +143,26 @@ def telling(
 ) -> Telling:
     """What the columns ``others`` tell of ``target``: each by itself, then up to three together.
 
-    The columns that are taken together are found greedily among the twelve best by themselves, so
-    others may tell more. ``labels`` as for :func:`told`. Raises Cancelled.
+    All pairs of the twelve best by themselves are tried, since two columns may tell together what
+    neither tells alone; to the best pair is added the column that adds most, so other sets of three
+    may tell more. ``labels`` as for :func:`told`. Raises Cancelled.
     """
+
+    def best_of(sets: Sequence[tuple[str, ...]], known: Sequence[Told]) -> Told | None:
+        tried = [told(source, target, names, labels, token) for names in sets]
+        return max((*known, *tried), key=lambda each: (each.guessed, each.certain), default=None)
+
     total, single = len(others) + 1, []
     unaided = told(source, target, (), labels, token)
     for place, name in enumerate(others):
         progress(place + 1, total)
         single.append(told(source, target, (name,), labels, token))
-    best = max(single, key=lambda each: (each.guessed, each.certain), default=None)
-    candidates = sorted(single, key=lambda each: -each.guessed)[:_CANDIDATES]
-    while best is not None and len(best.columns) < MOST_COLUMNS:
-        wider = [
-            told(source, target, (*best.columns, name), labels, token)
-            for (name,) in (each.columns for each in candidates)
-            if name not in best.columns
-        ]
-        found = max(wider, key=lambda each: (each.guessed, each.certain), default=best)
-        if found.guessed <= best.guessed:
-            break
-        best = found
+    single.sort(key=lambda each: (-each.guessed, -each.certain))
+    candidates = [name for each in single[:_CANDIDATES] for name in each.columns]
+    best = best_of(list(combinations(candidates, 2)), single)
+    if best is not None and len(best.columns) == 2:
+        more = [(*best.columns, name) for name in candidates if name not in best.columns]
+        best = best_of(more, [best])
     progress(total, total)
     single.sort(key=lambda each: (-each.certain, -each.guessed))
     return Telling(target, source.rows, unaided.guessed, tuple(single[:_SHOWN]), best)

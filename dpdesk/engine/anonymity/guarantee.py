@@ -16,6 +16,15 @@ UNCHANGED_ROLES = (Role.SENSITIVE, Role.INSENSITIVE, Role.WEIGHT, Role.CLUSTER)
 RELEASED_ROLES = (*UNCHANGED_ROLES, Role.PSEUDONYM)
 """Roles of released columns that are no quasi-identifiers."""
 
+SEARCH_LIMITS = (
+    "Knowledge of the search: someone who knows how the levels were chosen may conclude something "
+    "about the rows that made a generalisation necessary (minimality attack).",
+    "Published figures and labels: levels that were made from the data tell of the range, length "
+    "or number of its values, suppressed rows included; someone who knows nearly all rows can test "
+    "guesses about the others.",
+)
+"""What levels that a search chose, over all rows, tell of the rows."""
+
 _MOST_NAMES = 12
 _NO_LINKAGES: Mapping[str, Linkage] = {}
 
@@ -117,15 +126,7 @@ def _limits(k: int, roles: Mapping[str, Role], rows_suppressed: int) -> tuple[st
             "Absence: suppressed rows had rare combinations, so somebody who is known to be in "
             "the data and matches no released row is known to be one of them."
         )
-    limits.append(
-        "Knowledge of the search: someone who knows how the levels were chosen may conclude "
-        "something about the rows that made a generalisation necessary (minimality attack)."
-    )
-    limits.append(
-        "Published figures and labels: levels that were made from the data tell of the range, "
-        "length or number of its values, suppressed rows included; someone who knows nearly all "
-        "rows can test guesses about the others."
-    )
+    limits += SEARCH_LIMITS
     return tuple(limits)
 
 

@@ -65,7 +65,7 @@ def generalise(
     outcome = method.chosen(replace(given, parameters=parameters), token, report)
     recoding = outcome.recoding
     table = given.source.frequency_table(recoding.attributes, token)
-    codes = _label_codes(recoding, table.domains, table.codes)
+    codes = label_codes(recoding, table.domains, table.codes)
     tuples, sizes = _classes(recoding, codes, table.counts)
     more, removed = trimmed(sizes, k, settings.l)
     _check_room(given, settings, recoding.rows_suppressed + int(sizes[more].sum()), len(more))
@@ -102,7 +102,7 @@ def kept_counts(
 ) -> dict[str, int]:
     """Rows of each raw value of a column among the rows that are not suppressed."""
     table = given.source.frequency_table((*recoding.attributes, name), token)
-    codes = _label_codes(recoding, table.domains[:-1], table.codes[:, :-1])
+    codes = label_codes(recoding, table.domains[:-1], table.codes[:, :-1])
     kept = ~suppressed_tuples(recoding, codes)
     counts = np.bincount(table.codes[kept, -1], table.counts[kept], len(table.domains[-1]))
     values = zip(table.domains[-1], counts.tolist(), strict=True)
@@ -114,7 +114,7 @@ def choose_rows(
 ) -> Choose:
     """Choose the rows of the classes that are left, without some at random of classes above k."""
     columns = rows.coded_columns(recoding.attributes, token)
-    codes = _label_codes(
+    codes = label_codes(
         recoding,
         [column.domain for column in columns],
         np.stack([column.codes for column in columns], axis=1),
@@ -178,7 +178,7 @@ def _no_room(given: MethodInput, settings: Settings, suppressed: int) -> Refused
     )
 
 
-def _label_codes(
+def label_codes(
     recoding: Recoding, domains: Sequence[Sequence[str]], codes: NDArray[Any]
 ) -> NDArray[np.int32]:
     """Raw codes as codes of the recoding's labels, of the same shape."""

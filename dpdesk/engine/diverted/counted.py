@@ -78,16 +78,16 @@ class CountedValues:
         self, settings: Settings, first: Generalised | None, token: CancelToken, report: Report
     ) -> ColumnsTell:
         """What the columns that are not drawn tell of those that are. Raises Cancelled."""
-        mapping = {} if first is None else first.recoding.mapping
+        recoding = None if first is None else first.recoding
         key = (
             settings.diverted(self._given.roles),
             tuple(sorted(settings.levels.items())),
-            () if first is None else repr(first.outcome.result["node"]),
+            () if first is None else (settings.k, settings.max_suppression, settings.l),
         )
         with self._lock:
             known = self._told.get(key)
         if known is None:
-            known = columns_tell(self._given, settings, mapping, token, report)
+            known = columns_tell(self._given, settings, recoding, token, report)
             with self._lock:
                 self._told[key] = known
         return known

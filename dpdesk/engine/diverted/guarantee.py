@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.schema import Role
+from dpdesk.engine.anonymity.guarantee import SEARCH_LIMITS
 
 MODEL = "l-diverted zero-differential privacy"
 _MOST_NAMES = 12
@@ -126,6 +127,8 @@ def _not_covered(
         )
     limits += _column_limits(diverted, roles, k)
     limits += _row_limits(size, rows_removed, rows_suppressed)
+    if k is not None:
+        limits += SEARCH_LIMITS
     return tuple(limits)
 
 

@@ -19,8 +19,9 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         "result.rows_removed",
         Tells.COUNT,
         "How many rows were left over when all others were put into groups of ℓ′, so how many the "
-        "source had. They are drawn uniformly at random, whatever they hold, and no drawn value "
-        "comes from them, so nothing else of them is published.",
+        "source had. They are drawn at random, whatever the columns that are drawn hold (beside k: "
+        "from the classes with more than k rows), and no drawn value comes from them, so nothing "
+        "else of them is published.",
     ),
     PublicField(
         "result.rows_out",

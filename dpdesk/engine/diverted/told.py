@@ -7,15 +7,19 @@ changed by the draw: for a row that an occupation follows from, the draw hides n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
+from dpdesk.engine.diverted.combined import label_codes, suppressed_tuples
 from dpdesk.engine.diverted.settings import Settings
 from dpdesk.engine.diverted.values import labels_of
 from dpdesk.engine.method import MethodInput
-from dpdesk.engine.telling import TELL, Telling, telling
+from dpdesk.engine.telling import TELL, Telling, grouped, telling
 from dpdesk.engine.telling_words import alone_note, telling_notes
 
 
@@ -23,8 +27,9 @@ from dpdesk.engine.telling_words import alone_note, telling_notes
 class ColumnsTell:
     """What other columns tell of each drawn one, and the rows that are alone with their values.
 
-    ``columns`` is the number of columns that are not drawn; ``alone`` are the rows whose values
-    there no other row has, None where k makes the rows alike.
+    ``columns`` is the number of columns that are not drawn; ``alone`` are the rows whose released
+    values there no other row has, None where every column is drawn. Rows that are suppressed for k
+    are not among them; k makes rows alike in the quasi-identifiers alone.
     """
 
     drawn: tuple[Telling, ...]
@@ -48,11 +53,11 @@ class ColumnsTell:
 def columns_tell(
     given: MethodInput,
     settings: Settings,
-    mapping: Mapping[str, Mapping[str, str]],
+    recoding: Recoding | None,
     token: CancelToken,
     report: Report,
 ) -> ColumnsTell:
-    """Measure it in all rows of the source; ``mapping`` is what was done to columns for k.
+    """Measure it in all rows of the source; ``recoding`` is what was done to columns for k.
 
     Raises InputError ``diverted.levels``, Cancelled.
     """
@@ -62,6 +67,7 @@ def columns_tell(
         for name, role in given.roles.items()
         if role is not Role.IDENTIFIER and name not in drawn
     ]
+    mapping = {} if recoding is None else recoding.mapping
     found = []
     for place, name in enumerate(drawn):
         labels = dict(mapping)
@@ -70,8 +76,23 @@ def columns_tell(
             labels[name] = labels_of(table, given.hierarchies, level, given.where)
         found.append(telling(given.source, name, others, labels, token))
         report(StepProgress(TELL, place + 1, len(drawn), "columns"))
-    alone = None
-    if settings.k is None and others:
-        table = given.source.frequency_table(others, token)
-        alone = int((table.counts == 1).sum())
+    alone = _alone(given, others, recoding, token) if others else None
     return ColumnsTell(tuple(found), len(others), alone)
+
+
+def _alone(
+    given: MethodInput, names: Sequence[str], recoding: Recoding | None, token: CancelToken
+) -> int:
+    """Rows that are not suppressed and of whose released values in ``names`` there are no others.
+
+    A class is suppressed as a whole, so no suppressed row has the values of one that is kept.
+    """
+    table = given.source.frequency_table(names, token)
+    if recoding is None:
+        return int((table.counts == 1).sum())
+    groups, sizes = grouped(table, recoding.mapping, token)
+    first = np.flatnonzero(sizes[groups] == 1)
+    at = [names.index(name) for name in recoding.attributes]
+    domains = [table.domains[place] for place in at]
+    codes = label_codes(recoding, domains, table.codes[first][:, at])
+    return int((~suppressed_tuples(recoding, codes)).sum())

@@ -96,9 +96,7 @@ def _only_release(case: Case) -> Answer:
 def _linkage(case: Case, table: TableFacts) -> Answer:
     k = _size(case, "k")
     if k is not None:
-        text = f"The release claims k = {k:,}, and the smallest class has {table.smallest:,} rows."
-        status = Status.PASS if table.smallest >= k else Status.FAIL
-        return Answer(status, text, Basis.TABLE, "Do not publish it; make the release again.")
+        return _linkage_beside(case, table, k)
     quasi = [each.name for each in table.with_role(Role.QUASI_IDENTIFIER)]
     advice = "Where that is a threat, give `k` in the plan: both guarantees then hold at once."
     if not quasi:
@@ -110,10 +108,35 @@ def _linkage(case: Case, table: TableFacts) -> Answer:
     return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
 
 
+def _linkage_beside(case: Case, table: TableFacts, k: int) -> Answer:
+    """Rows are alike in the quasi-identifiers; other columns may still tell them apart."""
+    text = f"The release claims k = {k:,}, and the smallest class has {table.smallest:,} rows."
+    if table.smallest < k:
+        return Answer(Status.FAIL, text, Basis.TABLE, "Do not publish it; make the release again.")
+    drawn = _names(case, "diverted")
+    others = [
+        each.name
+        for each in table.columns
+        if each.role is not Role.QUASI_IDENTIFIER and each.name not in drawn
+    ]
+    if not others or _rows_alone(case) == 0:
+        return Answer(Status.PASS, text, Basis.TABLE, more=_alone(case) if others else "")
+    advice = (
+        "Judge whether others may know these columns of a person; if so, make them "
+        "quasi-identifiers as well, or leave them out."
+    )
+    text += f" {listed(others)} {verb(others, 'is', 'are')} released unchanged."
+    return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
+
+
+def _rows_alone(case: Case) -> object:
+    return case.facts.release.internal_section("risk").get("rows_alone")
+
+
 def _alone(case: Case) -> str:
     """How many rows of the source no other row equals in the columns that are not drawn."""
     evidence = case.facts.release
-    alone = evidence.internal_section("risk").get("rows_alone")
+    alone = _rows_alone(case)
     rows = evidence.internal_section("source").get("rows")
     known = all(isinstance(each, int) and not isinstance(each, bool) for each in (alone, rows))
     if not known or not isinstance(alone, int) or not isinstance(rows, int) or rows < 1:

@@ -46,7 +46,11 @@ def _telling(case: Case) -> Answer:
     sure = max((each for each in found if each.certain), key=_certain_share, default=None)
     best = max((each for each in found if each.surer(size)), key=_guessed_share, default=None)
     if sure is None and best is None:
-        text = "No column that is released gives the hidden value of another away."
+        text = (
+            "No column by itself gives a hidden value away for sure, and no columns that were "
+            "tried together (up to three) guess one right both more often than once in "
+            f"{size:,} and more often than without any column."
+        )
         return Answer(Status.PASS, text, _EVIDENCE)
     parts = []
     if sure is not None:

@@ -10,6 +10,7 @@ import pytest
 
 from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
+from dpdesk.app.running import run_plan
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.project.review.checklist import Checklist
 from dpdesk.project.review.policy import Policy
@@ -103,9 +104,30 @@ def test_with_k_the_questions_about_classes_are_asked_too(
     plan = clinic.write_plan(folder, lines, ROLES)
     found = checklist(context, clinic.release(plan, tmp_path / "out", context).out)
     stands = {item.id: item.status for item in found.items}
-    assert stands["linkage"] is Status.PASS
     assert {"smallest-class", "uniques", "suppression", "one-column-more"} <= set(stands)
     assert "homogeneous" not in stands
+
+
+@pytest.mark.parametrize(("role", "status"), [("identifier", "PASS"), ("insensitive", "REVIEW")])
+def test_k_does_not_pass_for_columns_that_others_may_know(
+    context: AppContext, tmp_path: Path, role: str, status: str
+) -> None:
+    """k makes rows alike in the quasi-identifiers; a column beside them still finds each person."""
+    rows = [f"p{number},{number % 2},{'abcd'[number % 4]}" for number in range(40)]
+    (tmp_path / "d.csv").write_text("\n".join(["code,sex,ill", *rows, ""]), "utf-8")
+    (tmp_path / "plan.toml").write_text(
+        'version = 1\n[source]\npath = "d.csv"\n[attributes]\nsex = { role = "quasi-identifier" }\n'
+        f'code = {{ role = "{role}" }}\n[protection]\n'
+        'method = "l-diverted"\nl = 2\nk = 2\nsensitive = ["ill"]\n',
+        "utf-8",
+    )
+    made = run_plan(context, tmp_path / "plan.toml", tmp_path / "out", CancelToken(), silent).out
+    item = checklist(context, made).item("linkage")
+    assert item.status is Status[status]
+    assert ("40 of 40 rows (100 %) can be told from all others" in item.evidence) is (
+        role == "insensitive"
+    )
+    assert ("`code` is released unchanged" in item.evidence) is (role == "insensitive")
 
 
 def test_a_manifest_without_its_claim_fails_in_words(

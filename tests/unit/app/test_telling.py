@@ -122,6 +122,7 @@ def test_noise_that_was_paid_for_about_the_same_people_is_named(
     (tmp_path / "noise.toml").write_text(
         'version = 1\n[source]\npath = "people.csv"\nencoding = "utf-8"\ndelimiter = ","\n'
         'quote = "\\""\nheader = true\ndecimal = "."\nmissing = [""]\n'
+        'types = { branch = "text" }\n'
         '[protection]\nmethod = "dp-cube"\ndimensions = ["branch"]\nepsilon = 0.5\n'
         '[protection.domains]\nbranch = ["mine", "shop", "farm"]\n',
         encoding="utf-8",

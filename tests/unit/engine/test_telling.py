@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.telling import MOST_COLUMNS, Told, telling, told
+from dpdesk.engine.telling import Told, telling, told
 from tests.helpers.memory_tables import MemorySource
 from tests.reference import telling as reference
 
@@ -47,15 +47,16 @@ def test_what_is_told_together_is_never_less_than_what_one_column_tells(
 ) -> None:
     found = telling(source_of(rows), "job", NAMES[1:], {}, CancelToken())
     assert found.together is not None
-    assert len(found.together.columns) <= MOST_COLUMNS
+    assert len(found.together.columns) <= 3
     records = [dict(zip(NAMES, row, strict=True)) for row in rows]
     assert (found.together.certain, found.together.guessed) == reference.told(
         records, "job", found.together.columns
     )
     assert all(each.guessed <= found.together.guessed for each in found.single)
     assert found.single == tuple(sorted(found.single, key=lambda x: (-x.certain, -x.guessed)))
-    best = max(reference.told(records, "job", columns)[1] for columns in permutations(NAMES[1:], 1))
-    assert found.together.guessed >= best
+    for size in (1, 2):
+        tried = (reference.told(records, "job", each)[1] for each in permutations(NAMES[1:], size))
+        assert found.together.guessed >= max(tried)
 
 
 def test_a_branch_that_gives_an_occupation_away_is_found() -> None:
@@ -68,6 +69,20 @@ def test_a_branch_that_gives_an_occupation_away_is_found() -> None:
     best = found.surer(3)
     assert best is not None
     assert best.columns[0] == "branch"
+
+
+def test_two_columns_that_tell_nothing_alone_are_found_together() -> None:
+    """A third one that tells a little by itself does not hide them."""
+    rows = [
+        (str((a + b) % 3), str(a), str(b), str((a + b) % 3 if i % 4 == 0 else i % 3))
+        for a in range(3)
+        for b in range(3)
+        for i in range(12)
+    ]
+    found = telling(source_of(rows), "job", NAMES[1:], {}, CancelToken())
+    assert found.together is not None
+    assert set(found.together.columns) == {"branch", "sex"}
+    assert found.together.certain == len(rows)
 
 
 def test_a_row_that_is_alone_tells_nothing_of_itself() -> None:

@@ -206,3 +206,39 @@ def test_the_classes_are_told_apart_however_many_labels_there_are() -> None:
     assert gone.sum() == 20
     assert gone[:10].all()
     assert gone[250:260].all()
+
+
+@given(st.integers(0, 40), st.integers(0, 9))
+def test_rows_alone_are_those_released_that_no_other_released_row_equals(
+    singles: int, seed: int
+) -> None:
+    rows = [(age, town, f"s{n % 12}", f"c{n % 7}") for n, (age, town, _) in enumerate(people(120))]
+    rows += [
+        (str(20 + (seed + n) % 40), f"t{n % 4}", f"s{n % 12}", f"only{n}") for n in range(singles)
+    ]
+    roles = {**ROLES, "code": Role.INSENSITIVE}
+    parameters = parse_parameters(
+        LDiverted.parameters, {"l": 4, "k": 5, "max_suppression": 0.5}, "plan"
+    )
+    asked = MethodInput(Rows.of(tuple(roles), rows), roles, HIERARCHIES, parameters)
+    judged = LDiverted().judge(asked, TOKEN, silent)
+    recoding = judged.recoding
+    assert recoding is not None
+    gone = {tuple(labels) for labels in suppressed_labels(recoding)}
+    shown = [(recoding.mapping["age"][r[0]], recoding.mapping["town"][r[1]], r[3]) for r in rows]
+    counted = Counter(row for row in shown if row[:2] not in gone)
+    assert judged.risk["rows_alone"] == sum(times == 1 for times in counted.values())
+
+
+def suppressed_labels(recoding: Recoding) -> list[list[str]]:
+    return [
+        [recoding.labels[place][code] for place, code in enumerate(codes)]
+        for codes in recoding.suppressed.tolist()
+    ]
+
+
+def test_levels_that_a_search_chose_are_named_as_a_limit() -> None:
+    judged, _ = made(people())
+    limits = judged.guarantee.as_json()["does_not_cover"]
+    assert any("minimality attack" in str(each) for each in limits)  # type: ignore[union-attr]
+    assert any("made from the data" in str(each) for each in limits)  # type: ignore[union-attr]
