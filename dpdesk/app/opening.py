@@ -7,6 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.recipes import spelled_work
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
@@ -108,3 +109,8 @@ def open_work(
     if work.source is None:
         raise ValueError("the work names no data")
     return open_data(context, work.source, work.base, token, report)
+
+
+def spelled(work: WorkState, data: DataStore) -> WorkState:
+    """The work with names of columns as its data write them; InputError ``plan.name-forms``."""
+    return spelled_work(work, data.columns)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.ranged import missing_apart
 from dpdesk.core.closing import Closing
+from dpdesk.core.column_names import same_forms, shown_form, spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
@@ -88,12 +89,15 @@ def prepare(
         notes.add("source.reading", f"{store.name}: {sentence}")
     try:
         named = store.reading.header or plan.source.header is not None
+        plan, parameters, ready = spelled_plan(plan, method, ready, store.columns, where)
+        uses = _Uses(method, parameters)
         check_columns(plan, store.columns, store.name, where, named=named)
         roles = uses.effective(plan.column_roles(store.columns))
         method.check(store.columns, roles, parameters, where)
         ready = _make_hierarchies(plan, uses, roles, ready, store, token, notes, where)
         if Role.QUASI_IDENTIFIER in uses.roles:
             _check_leaves(plan, roles, ready, store, token, notes, where)
+        _note_forms(roles, store, token, notes)
         ordered = {name: ready[name] for name in store.columns if name in ready}
     except BaseException:
         if data is None:
@@ -151,6 +155,30 @@ def _check_pseudonyms(context: AppContext, plan: Plan, method: Method, where: st
         from dpdesk.app.pseudonyms import check_keys
 
         check_keys(context.home, plan)
+
+
+def spelled_plan(
+    plan: Plan,
+    method: Method,
+    hierarchies: Mapping[str, Hierarchy],
+    columns: Sequence[str],
+    where: str,
+) -> tuple[Plan, dict[str, ParameterValue], dict[str, Hierarchy]]:
+    """The plan, its parameters and hierarchies with names of columns as the source writes them.
+
+    Raises InputError ``plan.name-forms``.
+    """
+    spelled = spelling(columns)
+    plan = plan.spelled_as(columns, where)
+    place = f"{where}, [protection]"
+    parameters = parse_parameters(method.parameters, plan.protection.parameters, place)
+    named = {
+        spelled(name): hierarchy
+        if spelled(name) == name
+        else replace(hierarchy, attribute=spelled(name))
+        for name, hierarchy in hierarchies.items()
+    }
+    return plan, parameters, named
 
 
 def check_columns(
@@ -357,6 +385,22 @@ def _check_leaves(
                     "hierarchy.same-label",
                     f"Column `{name}`: {quoted(value)} is a missing value, and a group of its "
                     f"hierarchy is called so too; both are released as {quoted(value)}.",
+                )
+
+
+def _note_forms(
+    roles: Mapping[str, Role], store: DataStore, token: CancelToken, notes: _Notes
+) -> None:
+    """Values that look alike and count as different ones: a group seems to hold more of them."""
+    for name, role in roles.items():
+        if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+            values = same_forms(store.frequency_table([name], token).domains[0])
+            if values is not None:
+                first, second = (quoted(shown_form(value)) for value in values)
+                notes.add(
+                    "source.value-forms",
+                    f"Column `{name}`: {first} and {second} are one value in two Unicode forms and "
+                    "count as two; save the source in one form (NFC).",
                 )
 
 

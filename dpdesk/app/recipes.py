@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
+from dpdesk.core.column_names import Spelling, check_one_each, spelling, with_names
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plain import freeze_table
 from dpdesk.core.plan import Plan, SourceSpec
@@ -22,8 +23,6 @@ from dpdesk.core.source_options import applies, given_keys, source_format
 from dpdesk.project.work import HierarchyChoice, OpenWork, WorkState
 
 STEP = "Hold the file against the plan"
-_KEYS_OF_COLUMNS = frozenset({"levels", "domains"})
-_LISTS_OF_COLUMNS = frozenset({"sensitive", "dimensions", "rows", "columns", "attribute"})
 
 
 class Weight(StrEnum):
@@ -200,44 +199,36 @@ def renamed_work(work: WorkState, renames: Mapping[str, str]) -> WorkState:
     names = [renames.get(name, name) for name in work.roles]
     if len(set(names)) != len(names):
         raise ValueError("two columns of the plan would get one name")
+    return _with_names(work, lambda name: renames.get(name, name))
+
+
+def spelled_work(work: WorkState, columns: Sequence[str]) -> WorkState:
+    """The work with names of columns as these columns of its data are written.
+
+    Raises InputError ``plan.name-forms`` where two names of the work are one column.
+    """
+    spelled = spelling(columns)
+    check_one_each(dict.fromkeys((*work.roles, *work.hierarchies)), spelled, "The plan")
+    source = work.source and work.source.spelled_as(columns)
+    return _with_names(replace(work, source=source), spelled)
+
+
+def _with_names(work: WorkState, spelled: Spelling) -> WorkState:
     return replace(
         work,
-        roles=MappingProxyType(dict(zip(names, work.roles.values(), strict=True))),
+        roles=MappingProxyType({spelled(name): role for name, role in work.roles.items()}),
         hierarchies=MappingProxyType(
             {
-                renames.get(name, name): _named(choice, renames.get(name, name))
+                spelled(name): _named(choice, spelled(name))
                 for name, choice in work.hierarchies.items()
             }
         ),
-        parameters=freeze_table(_renamed_keys(work.parameters, renames)),
+        parameters=freeze_table(with_names(work.parameters, spelled)),
         pseudonyms=MappingProxyType(
-            {renames.get(name, name): spec for name, spec in work.pseudonyms.items()}
+            {spelled(name): spec for name, spec in work.pseudonyms.items()}
         ),
     )
 
 
 def _named(choice: HierarchyChoice, name: str) -> HierarchyChoice:
     return replace(choice, attribute=name) if isinstance(choice, Hierarchy) else choice
-
-
-def _renamed_keys(table: Mapping[str, object], renames: Mapping[str, str]) -> dict[str, object]:
-    """Parameters that speak of columns, with the new names; all others as they are."""
-    found: dict[str, object] = {}
-    for key, value in table.items():
-        if key in _KEYS_OF_COLUMNS and isinstance(value, Mapping):
-            found[key] = {renames.get(name, name): item for name, item in value.items()}
-        elif key in _LISTS_OF_COLUMNS:
-            found[key] = _renamed_items(value, renames)
-        elif isinstance(value, tuple) and all(isinstance(item, Mapping) for item in value):
-            found[key] = [_renamed_keys(item, renames) for item in value]
-        else:
-            found[key] = value
-    return found
-
-
-def _renamed_items(value: object, renames: Mapping[str, str]) -> object:
-    if isinstance(value, str):
-        return renames.get(value, value)
-    if isinstance(value, tuple):
-        return [_renamed_items(item, renames) for item in value]
-    return value

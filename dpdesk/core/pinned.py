@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from dpdesk.core.column_names import form
 from dpdesk.core.source_options import FORMATS
 from dpdesk.core.source_spec import DATE, SourceSpec
 
@@ -35,8 +36,8 @@ def unnamed(spec: SourceSpec, file_format: str) -> tuple[str, ...]:
 
 def untyped(spec: SourceSpec, columns: Sequence[str]) -> tuple[str, ...]:
     """Those of the columns that ``types`` does not declare."""
-    known = {name for name, _ in spec.types}
-    return tuple(name for name in columns if name not in known)
+    known = {form(name) for name, _ in spec.types}
+    return tuple(name for name in columns if form(name) not in known)
 
 
 def lines_of(spec: SourceSpec, keys: Sequence[str]) -> tuple[str, ...]:

@@ -7,11 +7,12 @@ A plan is a value. Reading and writing plan files is the work of ``dpdesk.io``; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import TypeAlias
 
+from dpdesk.core.column_names import check_one_each, spelling, with_names
 from dpdesk.core.errors import InputError
 from dpdesk.core.language import ENGLISH, languages
 from dpdesk.core.plain import MAX_DIGITS, freeze_table, odd_numbers, show, thaw
@@ -121,6 +122,23 @@ class Plan:
         """The role of every column, in this order; one the plan is silent on is insensitive."""
         silent_on = AttributeSpec()
         return {name: self.attributes.get(name, silent_on).released_as for name in columns}
+
+    def spelled_as(self, columns: Sequence[str], where: str) -> Plan:
+        """The same plan with every name of a column as these columns of the source are written.
+
+        Names meet by their NFC, wherever a plan has one; see :mod:`dpdesk.core.column_names`.
+        Raises InputError ``plan.name-forms`` where two names of the plan are one column.
+        """
+        spelled = spelling(columns)
+        check_one_each(self.attributes, spelled, f"{where}, [attributes]")
+        return replace(
+            self,
+            source=self.source.spelled_as(columns),
+            attributes={spelled(name): spec for name, spec in self.attributes.items()},
+            protection=Protection(
+                self.protection.method, with_names(self.protection.parameters, spelled)
+            ),
+        )
 
     @property
     def pseudonyms(self) -> dict[str, PseudonymSpec]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
+from dpdesk.core.column_names import check_one_each, spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.plan_keys import check_known, invalid, missing_key, one_of, text_of
 
@@ -108,6 +109,17 @@ class SourceSpec:
             metadata=self.metadata and moved(self.metadata),
             catalog=self.catalog and moved(self.catalog),
         )
+
+    def spelled_as(self, columns: Sequence[str]) -> SourceSpec:
+        """The same source with the columns in ``types`` written as the source writes them.
+
+        Raises InputError ``plan.name-forms`` where two of them are one column.
+        """
+        spelled = spelling(columns)
+        if all(spelled(name) == name for name, _ in self.types):
+            return self
+        check_one_each((name for name, _ in self.types), spelled, f"{self.name}, `types`")
+        return replace(self, types=tuple((spelled(name), kind) for name, kind in self.types))
 
     def as_plain(self) -> dict[str, object]:
         """The table ``[source]`` as plain values; options that are detected are left out."""

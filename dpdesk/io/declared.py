@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.core.column_names import spelling
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import nearest
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 def unknown_type(spec: SourceSpec, names: Sequence[str], source: str) -> InputError | None:
     """The error for a column that ``types`` declares and the source does not have."""
-    name = next((name for name, _ in spec.types if name not in names), None)
+    spelled = spelling(names)
+    name = next((name for name, _ in spec.types if spelled(name) not in names), None)
     if name is None:
         return None
     near = nearest(name, names)
@@ -45,10 +47,11 @@ def check_types(
 
     Raises InputError ``source.type-of-value``, ``plan.unknown-column``; Cancelled.
     """
-    fault = unknown_type(spec, [column.name for column in columns], path.name)
+    names = [column.name for column in columns]
+    fault = unknown_type(spec, names, path.name)
     if fault is not None:
         raise fault
-    types = dict(spec.types)
+    types = dict(spec.spelled_as(names).types)
     for column in columns:
         kind = types.get(column.name)
         if kind is None:

@@ -16,6 +16,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.io.argus_hierarchies import RECODING, TREE, read_argus
 from dpdesk.io.safewrite import PartialKeeper
+from dpdesk.io.spelled_paths import as_on_disk
 from dpdesk.io.textfile import decode, read_bytes, write_text
 
 DELIMITERS = (";", ",", "\t")
@@ -53,6 +54,7 @@ def open_hierarchy(path: Path, attribute: str) -> HierarchyReading:
         and what :meth:`Hierarchy.from_rows` raises. Each sentence starts with the path and names
         the row and the values.
     """
+    path = as_on_disk(path)
     if path.suffix.lower() in (RECODING, TREE):
         found = read_argus(path)
         hierarchy = Hierarchy.from_rows(attribute, found.rows, str(path))

@@ -18,6 +18,14 @@ _DATA = (
 """Numbers, amounts and shares (``€ 5``, ``5 %``, ``1'234``), dates, times of day."""
 
 
+_CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w./-]{1,40}\Z")
+
+
+def looks_like_code(value: str) -> bool:
+    """Whether a value is one word of letters and digits, such as ``h2o``, ``B12`` or ``A-001``."""
+    return _CODE.match(value.strip()) is not None
+
+
 def looks_numeric(value: str) -> bool:
     """Whether a value is written like a number, with either decimal mark."""
     return _NUMBER.match(value.strip()) is not None

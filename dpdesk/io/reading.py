@@ -10,6 +10,7 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.home import expanded
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_options import check_options, source_format
+from dpdesk.io.spelled_paths import as_on_disk
 
 LATER_ENDINGS = (".xls", ".ods", ".por")
 PREVIEW_ROWS = 200
@@ -70,7 +71,7 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
     check_options(spec, spec.name)
     if spec.is_url:
         return _named_after(spec)
-    path = Path(base, expanded(spec.path)).absolute()
+    path = as_on_disk(Path(base, expanded(spec.path)).absolute())
     if path.suffix.lower() in LATER_ENDINGS:
         raise InputError(
             "source.format",

@@ -18,8 +18,8 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import missing_advice
 from dpdesk.io.failures import storage_error
 from dpdesk.io.head import HeadRecord, head_records
-from dpdesk.io.looks import MISSING_CODES, datum
-from dpdesk.io.titles import table_start, titles_note
+from dpdesk.io.looks import MISSING_CODES, datum, looks_like_code
+from dpdesk.io.titles import holds_data, table_start, titles_note
 
 HEAD_BYTES = 1 << 20
 HEAD_RECORDS = 500
@@ -56,6 +56,8 @@ _HTML = re.compile(rb"\s*<(!doctype html|html|\?xml|table|head|body)", re.IGNORE
 _PIECE = 1 << 16
 _MOST_HEAD = 1 << 26
 _TITLE_RECORDS = 80
+_CODES = 2
+"""So many codes tell what a column holds."""
 BACKSLASH = "\\"
 _BREAK = re.compile(r"[\r\n]")
 _ENCLOSED = re.compile(r"(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|\Z)", re.MULTILINE)
@@ -566,6 +568,13 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
             "them."
         )
         return False
+    if not _names_data(first, columns) and any(map(_continues, first, columns)):
+        notes.append(
+            f"Line {head[0].line} looks like data (it holds codes as the lines below do), so it "
+            "was read as a row and the columns are named column_1, column_2, …; set "
+            "`header = true` if it names them."
+        )
+        return False
     repeated = [
         first[j]
         for j in range(min(len(first), 200))
@@ -583,6 +592,23 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
             "`header = false` if it is one."
         )
     return True
+
+
+def _names_data(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether a text of the first line stands above numbers or dates, and so is a name."""
+    return any(
+        name.strip() and name.strip() not in MISSING_CODES and holds_data(column)
+        for name, column in zip(first, columns, strict=False)
+    )
+
+
+def _continues(first: str, column: Sequence[str]) -> bool:
+    """Whether the first text of a column is a code as long as those below it."""
+    codes = [text for text in column if text and text not in MISSING_CODES]
+    if len(codes) < _CODES or not all(map(looks_like_code, (first, *codes))):
+        return False
+    lengths = [len(text) for text in codes]
+    return min(lengths) <= len(first.strip()) <= max(lengths)
 
 
 def _decimal(body: Sequence[HeadRecord], delimiter: str, notes: list[str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from dpdesk.core.column_names import check_forms
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken, Report
@@ -111,6 +112,7 @@ class DataStore:
                 loaded = filtered(con, loaded, spec, path, spill, token)
             elif queries_rows(spec):
                 loaded = queried(con, loaded, spec, path, spill, token)
+            check_forms(loaded.columns or loaded.names, path.name)
             columns = code_columns(con, loaded.names, loaded.rows, path, token, report)
             told: tuple[str, ...] = ()
             if not private:

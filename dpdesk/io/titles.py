@@ -87,12 +87,13 @@ def _is_header(record: Fields, below: Sequence[Fields], width: int) -> bool:
     return any(
         datum(name) is None
         and name not in MISSING_CODES
-        and _holds_data([row[j] for row in below if j < len(row)])
+        and holds_data([row[j] for row in below if j < len(row)])
         for j, name in enumerate(record)
     )
 
 
-def _holds_data(column: Sequence[str]) -> bool:
+def holds_data(column: Sequence[str]) -> bool:
+    """Whether most texts of a column are numbers or dates; False for a column without texts."""
     some = [text for text in column if text and text not in MISSING_CODES]
     return bool(some) and sum(datum(text) is not None for text in some) >= _MOSTLY * len(some)
 

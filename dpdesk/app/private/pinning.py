@@ -65,6 +65,7 @@ def used_columns(
     """Those columns of the source that a plan's method may read, or that its query names."""
     from dpdesk.io.query_tree import folded
 
+    plan = plan.spelled_as(columns, "The plan")
     roles = plan.column_roles(columns)
     said = set(_texts(plan.protection.parameters))
     return tuple(
@@ -92,7 +93,7 @@ def pinned_source(spec: SourceSpec, reading: Reading, profile: DataProfile) -> S
 
     ``reading`` and ``profile`` are of the data as ``spec`` has them read; what it names stays.
     """
-    given = dict(spec.types)
+    given = dict(spec.spelled_as([column.name for column in profile.columns]).types)
     types: dict[str, str] = {}
     order = spec.date_order
     for column in profile.columns:

@@ -12,10 +12,12 @@ from dpdesk.app.planning import (
     check_protection,
     note_without_effect,
     ranges_apart,
+    spelled_plan,
 )
 from dpdesk.app.private.pinning import open_pinned
 from dpdesk.core.budget import Budget, protects
 from dpdesk.core.closing import Closing
+from dpdesk.core.column_names import spelling
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import ParameterValue
@@ -92,8 +94,10 @@ def prepare_private(
     if store is None or spending:
         store = open_pinned(context, plan, base, where, token, report)
     try:
+        plan, parameters, ready = spelled_plan(plan, method, ready, store.columns, where)
         ready = ranges_apart(ready, store, note, OUTSIDE)
-        place, by_hand = f"{where}, [protection]", frozenset(hierarchies)
+        spelled = spelling(store.columns)
+        place, by_hand = f"{where}, [protection]", frozenset(map(spelled, hierarchies))
         given = given_columns(plan, store, parameters, ready, where, place, by_hand)
         method.check(store.columns, given.roles, parameters, place)
         design = method.design(given, token, report)

@@ -8,12 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plain import quoted
 
 ROOT = "*"
+_OTHER_FORM = (
+    "Its leaf looks the same and is stored in another Unicode form (NFC or NFD); save data and "
+    "hierarchy in the same one."
+)
 _NO_ORIGINS: Mapping[str, str] = {}
 
 
@@ -72,7 +77,7 @@ def align(
         hierarchy = given.with_untouched_leaves(tokens)
         leaf_of = _leaf_codes(hierarchy, domain)
         if (leaf_of < 0).any():
-            _refuse_missing_leaves(table, position, leaf_of, where, origins)
+            _refuse_missing_leaves(table, position, leaf_of, where, origins, given)
         if domain:
             codes[:, position] = leaf_of[table.codes[:, position]]
         extended.append(hierarchy)
@@ -118,6 +123,7 @@ def _refuse_missing_leaves(
     leaf_of: NDArray[np.int32],
     where: str,
     origins: Mapping[str, str],
+    hierarchy: Hierarchy,
 ) -> None:
     """Raise for the values without a leaf that occur; unused domain values are no fault."""
     rows = np.bincount(
@@ -138,7 +144,9 @@ def _refuse_missing_leaves(
         f"{where}, attribute `{attribute}`: {'this value has' if order.size == 1 else 'these '}"
         f"{'' if order.size == 1 else 'values have'} no leaf{named}: {shown}; expected one leaf "
         "for each value of the data.",
-        hint="Add the values to the hierarchy, or declare them as missing.",
+        hint=_OTHER_FORM
+        if form(domain[order[0]]) in {form(leaf) for leaf in hierarchy.leaves}
+        else "Add the values to the hierarchy, or declare them as missing.",
         details={
             "attribute": attribute,
             "values": tuple(domain[code] for code in order[:100]),

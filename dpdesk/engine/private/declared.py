@@ -11,10 +11,12 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.column_names import form, same_forms, shown_form
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
@@ -34,7 +36,8 @@ HierarchyGiven = Hierarchy | HierarchyBuilder | None
 class DeclaredDimension:
     """A dimension: its categories, and the place of each text among them.
 
-    ``known`` maps texts to places, those with blanks around them as well; what it lacks is asked of
+    ``known`` maps texts to places, those with blanks around them and in other Unicode forms (NFC,
+    NFD) as well; what it lacks is asked of
     ``rule`` (for numbers) and goes to the place ``outside`` otherwise (None: the row is dropped).
     ``above`` holds the labels of the categories at coarser levels of the declared hierarchy.
     """
@@ -56,10 +59,20 @@ class DeclaredDimension:
                 places[position] = place
         return places
 
+    @cached_property
+    def _by_form(self) -> Mapping[str, int]:
+        """Places by the one form in which texts meet that differ only as Unicode stores them."""
+        places: dict[str, int] = {}
+        for text, place in self.known.items():
+            places.setdefault(form(text), place)
+        return places
+
     def _place(self, text: str) -> int | None:
         place = self.known.get(text)
         if place is None:
             place = self.known.get(text.strip())
+        if place is None and not text.isascii():
+            place = self._by_form.get(form(text.strip()))
         return self.rule(text) if place is None and self.rule is not None else place
 
     def belongs(self, texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -254,6 +267,10 @@ def _check_categories(categories: Sequence[str], place: str) -> None:
         if text in seen:
             raise _domain(place, f"lists the category {quoted(text)} twice")
         seen.add(text)
+    both = same_forms(categories)
+    if both is not None:
+        first, second = (quoted(shown_form(text)) for text in both)
+        raise _domain(place, f"lists one category in two Unicode forms, {first} and {second}")
 
 
 def _domain(place: str, what: str) -> InputError:

@@ -80,7 +80,7 @@ def wanted_columns(spec: SourceSpec, names: Sequence[str], source: str) -> Wante
     fault = unknown_type(spec, names, source)
     if fault is not None:
         raise fault
-    types = dict(spec.types)
+    types = dict(spec.spelled_as(names).types)
     places = tuple(j for j, name in enumerate(names) if name in types)
     found = tuple(names[j] for j in places)
     return Wanted(found, tuple(types[name] for name in found), places)

@@ -133,8 +133,13 @@ def _load(
     if token.cancelled:  # nobody will take it over
         data.close()
         token.check()
+    try:
+        named = opening.spelled(work, data)
+    except DpdeskError as error:
+        data.close()
+        return Unread(path, work, is_plan, error.with_traceback(None))
     recording.mention(context, "opened", data.path, report, {"sha256": data.sha256})
-    return OpenedWork(path, work, data, is_plan)
+    return OpenedWork(path, named, data, is_plan)
 
 
 @dataclass(frozen=True)

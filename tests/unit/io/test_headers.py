@@ -59,6 +59,37 @@ def test_names_above_numbers_dates_or_categories_are_a_header(tmp_path: Path, te
     assert (header, [note for note in notes if note.startswith("Line 1")]) == (True, [])
 
 
+CODES = [
+    "h2o\nco2\nch4\n",
+    "h2o,x\nco2,y\nch4,z\n",
+    "B12;C13\nB13;C14\nB14;C15\n",
+    "A1,north\nA2,south\nA3,north\n",
+    "a1,\na2,u\na3,v\n",
+]
+
+
+@pytest.mark.parametrize("text", CODES)
+def test_a_first_line_of_codes_as_below_is_a_row(tmp_path: Path, text: str) -> None:
+    header, notes = _notes(tmp_path / "a.csv", text)
+    assert header is False
+    assert any("codes as the lines below do" in note for note in notes)
+
+
+@pytest.mark.parametrize("text", CODES)
+@pytest.mark.parametrize("names", [("substance", "place"), ("id", "x"), ("year2019", "year2020")])
+def test_names_above_codes_are_a_header(tmp_path: Path, text: str, names: tuple[str, str]) -> None:
+    mark = ";" if ";" in text else ","
+    line = mark.join(names[: 1 + (mark in text)])
+    assert _notes(tmp_path / "a.csv", f"{line}\n{text}")[0] is True
+
+
+@pytest.mark.parametrize(
+    "text", ["q1,q2\n1,2\n3,4\n", "id1,b2\nx1,2\ny22,3\n", "h2o,co2\n1,a1\n2,b2\n"]
+)
+def test_codes_above_numbers_are_names(tmp_path: Path, text: str) -> None:
+    assert _notes(tmp_path / "a.csv", text)[0] is True
+
+
 def test_a_header_that_nothing_tells_from_a_row_is_noted(tmp_path: Path) -> None:
     header, notes = _notes(tmp_path / "a.csv", "Anna,Ulm\nBerta,Bonn\nClara,Kiel\n")
     assert header is True

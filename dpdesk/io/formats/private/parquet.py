@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dpdesk.core.column_names import form
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Variable
 from dpdesk.io.formats.columns import check_names, no_text
@@ -38,7 +39,8 @@ class ParquetRows:
             raise damaged(self._name, "the file is no Parquet file, or it is damaged") from error
         schema = self._file.schema_arrow
         check_names(schema.names, self._name, "Rename one of them.")
-        self._wanted = [name for name in schema.names if name in request.wanted]
+        asked = set(map(form, request.wanted))
+        self._wanted = [name for name in schema.names if form(name) in asked]
         for name in self._wanted:
             kind = schema.field(name).type
             if not _has_text(kind):
