@@ -107,8 +107,12 @@ def queries_rows(spec: SourceSpec) -> bool:
 
     A database runs a query itself, in its own words, unless the source names a ``table`` too.
     """
-    by_database = source_format(spec) in _DATABASES and spec.table is None
-    return spec.query is not None and not by_database
+    return spec.query is not None and not asks_database(spec)
+
+
+def asks_database(spec: SourceSpec) -> bool:
+    """Whether a query of a source would be run by its database, over all tables that it has."""
+    return spec.table is None and source_format(spec) in _DATABASES
 
 
 def given_keys(spec: SourceSpec) -> tuple[str, ...]:

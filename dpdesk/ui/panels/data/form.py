@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.types import Reading
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_options import applies, source_format, without_ignored
+from dpdesk.core.source_options import applies, asks_database, source_format, without_ignored
 from dpdesk.core.source_spec import KEEP, MOST_SKIPPED
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.data.presenter import (
@@ -35,6 +35,7 @@ from dpdesk.ui.panels.data.presenter import (
     remedy_of,
     remedy_words,
 )
+from dpdesk.ui.panels.data.rows_card import RowsCard
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wheel import leave_wheel
@@ -62,6 +63,9 @@ class ReadingForm(QFrame):
         self._build_table()
         self._build_choices()
         self._build_missing()
+        self.rows = RowsCard()
+        self.rows.edited.connect(self._on_rows)
+        layout.addRow(self.rows)
         self._boxes = {
             "table": self.tables,
             "delimiter": self.delimiter,
@@ -230,6 +234,7 @@ class ReadingForm(QFrame):
         if source.path != self._known.path:
             self.tables.clear()
         self.table.setText(source.table or "")
+        self.rows.set_query(source.query, by_database=asks_database(source))
         self._show_applying(source_format(source))
         self._filling = False
         self._known = self.source()
@@ -255,11 +260,15 @@ class ReadingForm(QFrame):
             empty_rows=self._said_of_empty_rows(),
             missing=(*empty, *parse_codes(self.codes.text())),
             table=self.table.text().strip() or None,
+            query=self.rows.query(),
         )
         return without_ignored(said)
 
-    def show_detected(self, reading: Reading) -> None:
-        """Say in the untouched fields what was detected, and offer codes that look missing."""
+    def show_detected(self, reading: Reading, columns: Sequence[str] | None = None) -> None:
+        """Say in the untouched fields what was detected, and offer codes that look missing.
+
+        ``columns`` are those of the source, if known, from which conditions choose.
+        """
         words = {
             self.delimiter: delimiter_words(reading.delimiter),
             self.encoding: encoding_words(reading.encoding),
@@ -277,6 +286,8 @@ class ReadingForm(QFrame):
                 if box.isEditable():
                     box.setEditText(box.itemText(DETECT))
         self._show_applying(reading.format)
+        self.rows.set_read(columns, reading.decimal)
+        self._known = self.source()
         self._filling = False
         self._offer(reading.missing_candidates)
 
@@ -349,8 +360,16 @@ class ReadingForm(QFrame):
         """Leaving a field is no edit."""
         now = self.source()
         if not self._filling and now != self._known:
-            self._known = now
+            if now.table != self._known.table:
+                self.rows.set_by_database(asks_database(now))
+            self._known = self.source()
             self.edited.emit()
+
+    @Slot()
+    def _on_rows(self) -> None:
+        """A condition that is not whole yet is an edit too: nothing may be read by it."""
+        self._known = self.source()
+        self.edited.emit()
 
     @Slot()
     def _on_candidate(self) -> None:

@@ -93,6 +93,7 @@ class DataPanel(Panel):
         self.start.sampleAsked.connect(self.sampleAsked)
         self.loading.cancelAsked.connect(self._workbench.cancel_load)
         self.table.readingAsked.connect(self._on_reading_asked)
+        self.table.rowsAsked.connect(self._on_rows_asked)
         self.table.nextAsked.connect(self._on_next)
         self.reading.applied.connect(self._on_applied)
         self.reading.left.connect(self._on_left)
@@ -195,7 +196,8 @@ class DataPanel(Panel):
         if problem is not self._shown_problem:
             self._shown_problem = problem
         if bench.data is not None or not bench.loading:
-            self.table.show_data(bench.data)
+            source = bench.work.source
+            self.table.show_data(bench.data, None if source is None else source.query)
         self.table.show_profile(bench.profile)
         self._count_spreads()
         self.statusChanged.emit()
@@ -275,6 +277,11 @@ class DataPanel(Panel):
         self._wants_reading = True
         self.reading.begin(work.source, work.base, None)
         self._refresh()
+
+    @Slot()
+    def _on_rows_asked(self) -> None:
+        self._on_reading_asked()
+        self.reading.form.rows.unfold()
 
     @Slot()
     def _on_left(self) -> None:

@@ -22,7 +22,10 @@ from dpdesk.ui.words.numbers import figure_words, grouped
 ENCODINGS = ("utf-8", "cp1252", "iso8859-1", "iso8859-15", "cp1250", "iso8859-2", "utf-16")
 DELIMITERS = (",", ";", "\t", "|", " ")
 _MOST_LABELLED = 12
-_ABOUT_READING = ("csv.", "encoding.", "source.option", "source.table", "read.", "workbook.")
+_ABOUT_READING = (
+    *("csv.", "encoding.", "read.", "workbook."),
+    *("source.option", "source.table", "source.query"),
+)
 _LONGEST_LABEL = 28
 RANGE = " – "
 translate = QCoreApplication.translate

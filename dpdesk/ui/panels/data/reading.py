@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
 from dpdesk.app.describing import LinesAround
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.row_conditions import read_query
+from dpdesk.core.source_options import asks_database
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.jobs.outcomes import failure
 from dpdesk.ui.models import DataGrid, ListModel
@@ -151,7 +153,8 @@ class ReadingPage(QWidget):
     def _on_reset(self) -> None:
         plain = SourceSpec("")
         again = {name: getattr(plain, name) for name in _DETECTED}
-        self.form.set_source(replace(self._began, missing=plain.missing, **again))
+        kept = self.form.source().query
+        self.form.set_source(replace(self._began, missing=plain.missing, query=kept, **again))
         self._on_edited()
 
     @Slot()
@@ -173,7 +176,7 @@ class ReadingPage(QWidget):
         self._previewed = found
         preview = found.preview
         reading = preview.reading
-        self.form.show_detected(reading)
+        self.form.show_detected(reading, self._columns_of_source(found))
         self._delegate.set_missing(reading.missing)
         width = len(preview.columns)
         self._model.numbers = number_columns(preview.rows, width, reading.decimal)
@@ -185,6 +188,15 @@ class ReadingPage(QWidget):
         self._notes.setVisible(bool(reading.notes))
         self._show_problem(found)
         self._allow()
+
+    def _columns_of_source(self, found: Previewed) -> tuple[str, ...] | None:
+        """The columns before the query, None where the preview has those that a query makes."""
+        preview, query = found.preview, found.source.query
+        if not preview.columns or asks_database(found.source):
+            return None
+        whole = query is None or read_query(query) is not None
+        failed = preview.problem is not None and preview.problem.code == "source.query"
+        return preview.columns if whole or failed else None
 
     def _notes_words(self, notes: Sequence[str]) -> str:
         words = in_window("\n".join(notes[:_FIRST_NOTES]))
@@ -218,6 +230,8 @@ class ReadingPage(QWidget):
     def _show_error(self, problem: JobFailed) -> None:
         self.form.offer_tables(problem)
         self.form.offer_remedy(problem)
+        if problem.details.get("key") == "query":
+            self.form.rows.fold.setChecked(True)
         text = f"{problem.sentence} {problem.hint}".strip()
         self.band.show_message("fail", text, dismissible=False)
 
@@ -273,16 +287,19 @@ class ReadingPage(QWidget):
     def _allow(self) -> None:
         found = self._previewed
         ready = found is not None and found.preview.problem is None
-        self.apply_button.setEnabled(ready)
+        fault = self.form.rows.fault()
+        self.apply_button.setEnabled(ready and not fault)
         reason = self.tr("Read the whole file in this way; it can be undone")
         if found is None:
             reason = self.tr("The first rows are still being read")
         elif not ready:
             reason = self.tr("The first rows show a problem; change the settings first")
+        elif fault:
+            reason = fault
         self.apply_button.setToolTip(reason)
 
     @Slot()
     def _on_apply(self) -> None:
         found = self._previewed
-        if found is not None and found.preview.problem is None:
+        if found is not None and self.apply_button.isEnabled():
             self.applied.emit(found.source, found.preview.columns)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from dpdesk.app.types import DataProfile, DataStore
 from dpdesk.ui.jobs import JobFailed, JobHub
+from dpdesk.ui.panels.data.choosing import query_sentence
 from dpdesk.ui.panels.data.grid import RawGrid, RawModel
 from dpdesk.ui.panels.data.inspector import ColumnInspector
 from dpdesk.ui.panels.data.presenter import answer, reading_sentence
@@ -14,6 +15,7 @@ from dpdesk.ui.panels.data.tasks import Spreads
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, StepHeader, column
 from dpdesk.ui.widgets.beside import BesideBox
+from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.words.numbers import grouped
 
@@ -35,9 +37,13 @@ class StoreRows:
 
 
 class TablePage(QWidget):
-    """``readingAsked()`` to change how the file is read, ``nextAsked()`` to go on."""
+    """``readingAsked()`` to change how the file is read, ``rowsAsked()`` which rows are kept.
+
+    ``nextAsked()`` to go on.
+    """
 
     readingAsked = Signal()
+    rowsAsked = Signal()
     nextAsked = Signal()
 
     def __init__(self, hub: JobHub, theme: ThemeManager, parent: QWidget | None = None) -> None:
@@ -82,7 +88,13 @@ class TablePage(QWidget):
             self.tr("Delimiter, encoding, decimal mark, quotes, names, missing codes")
         )
         self.reading_button.clicked.connect(self.readingAsked)
-        return BesideBox(self._reading, self.reading_button)
+        self.rows_button = QPushButton(self.tr("Choose ro&ws…"))
+        self.rows_button.setToolTip(self.tr("Keep only the rows that meet conditions, or all"))
+        self.rows_button.clicked.connect(self.rowsAsked)
+        buttons = FlowBox()
+        for button in (self.rows_button, self.reading_button):
+            buttons.add(button)
+        return BesideBox(self._reading, buttons)
 
     def _build_legend(self) -> QLabel:
         legend = QLabel(
@@ -97,8 +109,8 @@ class TablePage(QWidget):
 
     # ---- what others tell
 
-    def show_data(self, data: DataStore | None) -> None:
-        """Show the rows of a store; the same one again changes nothing."""
+    def show_data(self, data: DataStore | None, query: str | None = None) -> None:
+        """Show the rows of a store, which a query chose; the same one again changes nothing."""
         if data is self._data:
             return
         self._data, self._profile, self._spreads, self._column = data, None, None, 0
@@ -110,7 +122,8 @@ class TablePage(QWidget):
             return
         self.grid.delegate.set_missing(data.reading.missing)
         self.model.describe(data.reading.missing, None)
-        self._reading.setText(reading_sentence(data.reading))
+        said = (reading_sentence(data.reading), query_sentence(query, data.reading.decimal))
+        self._reading.setText(" ".join(filter(None, said)))
         self._show_notes(first=True)
         self.grid.setCurrentIndex(self.model.index(0, 0))
         self._refresh()
