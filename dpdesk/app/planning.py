@@ -331,6 +331,7 @@ def _make_hierarchies(
             continue
         elif isinstance(spec, HierarchyBuilder):
             made[name] = build_from(spec, name, store, token, f"{where}, [attributes.{name}]")
+            note_idle_options(name, spec, notes.add)
             _note_chosen_widths(name, spec, notes)
         elif role is Role.QUASI_IDENTIFIER:
             made[name] = _default(name, store, token, notes)
@@ -411,6 +412,19 @@ def _note_chosen_widths(name: str, spec: HierarchyBuilder, notes: _Notes) -> Non
             f"The intervals of `{name}` were chosen from the range of all its values, so their "
             "width tells of the largest and the smallest one; give `widths` to choose them "
             "yourself.",
+        )
+
+
+def note_idle_options(
+    name: str, builder: HierarchyBuilder, note: Callable[[str, str], None]
+) -> None:
+    """Tell which options of a builder do not matter beside the others."""
+    from dpdesk.engine.hierarchies.builders import idle_options
+
+    for key, by in idle_options(builder):
+        note(
+            "plan.without-effect",
+            f"[attributes.{name}], hierarchy: `{key}` has no effect beside `{by}`.",
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from dpdesk.app.planning import (
     check_columns,
     check_protection,
+    note_idle_options,
     note_without_effect,
     ranges_apart,
     spelled_plan,
 )
-from dpdesk.app.private.pinning import open_pinned
+from dpdesk.app.private.pinning import open_pinned, used_columns
 from dpdesk.core.budget import Budget, protects
 from dpdesk.core.closing import Closing
 from dpdesk.core.column_names import spelling
@@ -95,6 +96,7 @@ def prepare_private(
         store = open_pinned(context, plan, base, where, token, report)
     try:
         plan, parameters, ready = spelled_plan(plan, method, ready, store.columns, where)
+        _note_hierarchies(plan, store.columns, note)
         ready = ranges_apart(ready, store, note, OUTSIDE)
         spelled = spelling(store.columns)
         place, by_hand = f"{where}, [protection]", frozenset(map(spelled, hierarchies))
@@ -109,6 +111,19 @@ def prepare_private(
         raise
     told, owned = tuple(sentences), store is not data
     return PreparedDesign(plan, where, base, method, given, design, store, told, owned)
+
+
+def _note_hierarchies(plan: Plan, columns: Sequence[str], note: Callable[[str, str], None]) -> None:
+    """Tell which hierarchies, and which of their options, the method does not use."""
+    used = used_columns(plan, columns)
+    for name, spec in plan.attributes.items():
+        if spec.hierarchy is None:
+            continue
+        if name not in used:
+            why = "the settings of the method do not name the column"
+            note("hierarchy.unused", f"The hierarchy of `{name}` is not used, because {why}.")
+        elif isinstance(spec.hierarchy, HierarchyBuilder):
+            note_idle_options(name, spec.hierarchy, note)
 
 
 def budget_notes(cost: Budget) -> tuple[Note, ...]:

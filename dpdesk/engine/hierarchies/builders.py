@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from dpdesk.core.builder_form import BuilderForm
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.parameters import parse_parameters
+from dpdesk.core.parameters import parameters_without_effect, parse_parameters
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.engine.hierarchies import dates, intervals, masks, orders, trees
 from dpdesk.engine.hierarchies.options import APART, ROOT, Options, Rows, option_error, texts
@@ -101,6 +101,20 @@ def build_hierarchy(
     if not rows:
         return Hierarchy.from_rows(attribute, [(value, ROOT) for value in untouched], place)
     return Hierarchy.from_rows(attribute, rows, place).with_untouched_leaves(untouched)
+
+
+def idle_options(builder: HierarchyBuilder) -> tuple[tuple[str, str], ...]:
+    """Options that are given and do not matter beside another one, each with that other one.
+
+    Raises InputError for options of a known builder that cannot be read.
+    """
+    kind = _KINDS.get(builder.kind)
+    if kind is None:
+        return ()
+    given = _normalised(builder.options)
+    options = parse_parameters(kind.form.parameters, given, f"hierarchy ({builder.kind})")
+    found = parameters_without_effect(kind.form.parameters, options)
+    return tuple((key, by) for key, by in found if key in given)
 
 
 def _normalised(options: Mapping[str, object]) -> Mapping[str, object]:

@@ -56,6 +56,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Cut points",
         "Instead of widths: where intervals begin, for each level; a level keeps only cuts of "
         "the level below.",
+        replaces=("origin",),
     ),
     ChoiceParameter(
         "labels",
@@ -119,6 +120,7 @@ def declared_levels(
     bottom, top = number(options, "bottom"), number(options, "top")
     origin = number(options, "origin") or Fraction(0)
     if isinstance(cuts, tuple) and cuts:
+        _check_cuts_alone(options, where)
         levels = list(_checked_cuts(cuts, where))
     elif widths and bottom is not None and top is not None and bottom < top:
         levels = [
@@ -221,9 +223,7 @@ def _levels(
     widths = numbers(options, "widths")
     bottom, top = number(options, "bottom"), number(options, "top")
     if isinstance(cuts, tuple) and cuts:
-        for key, given in (("widths", widths), ("bottom", bottom), ("top", top)):
-            if given is not None:
-                raise option_error(where, f"found both `cuts` and `{key}`, expected one.", key=key)
+        _check_cuts_alone(options, where)
         return [_by_cuts(level, style) for level in _checked_cuts(cuts, where)]
     if bottom is not None and top is not None and bottom >= top:
         raise option_error(
@@ -235,6 +235,13 @@ def _levels(
     origin = number(options, "origin") or Fraction(0)
     chosen = _checked_widths(widths, where) if widths else nice_widths(parsed)
     return [_by_width(width, origin, bottom, top, style) for width in chosen]
+
+
+def _check_cuts_alone(options: Options, where: str) -> None:
+    """Refuse what would be ignored beside `cuts`."""
+    for key in ("widths", "bottom", "top"):
+        if options.get(key) is not None:
+            raise option_error(where, f"found both `cuts` and `{key}`, expected one.", key=key)
 
 
 def _checked_widths(widths: tuple[Fraction, ...], where: str) -> tuple[Fraction, ...]:

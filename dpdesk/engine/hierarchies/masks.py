@@ -48,6 +48,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Instead: how many characters each level hides, such as 1, 2, 4.",
         whole=True,
         minimum=1,
+        replaces=("every",),
     ),
     TextParameter(
         "pad",
