@@ -2,20 +2,20 @@
 
 Every key is one of four kinds: it follows from the manifest and the public files and is compared
 with them; it follows from the source and is compared where that is given; it is a record of the run
-that nobody can repeat (notes, times, environment), which is said; or it is not a key of ours, which
-is a failure.
+that nobody can repeat (times, environment, notes but for those that the source gives), which is
+said, in the report too; or it is not a key of ours, which is a failure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dpdesk.app.evidence import found_values, recorded_checks, source_facts
 from dpdesk.app.payment_checks import payment_faults
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.published import CheckStatus, ClaimCheck
@@ -124,17 +124,39 @@ def figures_check(faults: Sequence[str], unlike: str = "") -> ClaimCheck:
     return ClaimCheck(FIGURES_CLAIM, CheckStatus.CONFIRMED, found, PLACE)
 
 
-def source_faults(evidence: Mapping[str, object], data: DataStore) -> list[str]:
-    """Which facts on the source are not those of the file at hand; its name may be another."""
+def source_faults(evidence: Mapping[str, object], data: DataStore, *, complete: bool) -> list[str]:
+    """Which facts on the source are not those of the file at hand; its name may be another.
+
+    Unless it is ``complete``, an earlier program made the evidence, which may have written down
+    less of how the source was read: what it did write is compared.
+    """
     recorded = evidence.get("source")
     if not isinstance(recorded, Mapping):
         return ["`source` is missing"]
     facts = source_facts(data)
+    if not complete:
+        facts = {key: _as_far_as(recorded, key, facts[key]) for key in facts if key in recorded}
     return [
         f"`source, {key}` is not what the source gives"
         for key in facts
         if key != "name" and not same_values(recorded.get(key), facts[key])
     ]
+
+
+def _as_far_as(recorded: Mapping[str, object], key: str, fact: object) -> object:
+    """A fact with no more keys than the record has of it."""
+    there = recorded[key]
+    if not isinstance(fact, Mapping) or not isinstance(there, Mapping):
+        return fact
+    return {name: value for name, value in fact.items() if name in there}
+
+
+def note_faults(evidence: Mapping[str, object], notes: Iterable[Note]) -> list[str]:
+    """Whether notes that follow from the source and the plan are missing in the evidence."""
+    recorded = evidence.get("notes")
+    there = recorded if isinstance(recorded, list) else []
+    missing = [note.sentence for note in notes if note.sentence not in there]
+    return [f"`notes` do not say what the source gives ({missing[0][:80]}…)"] if missing else []
 
 
 def builder_faults(
@@ -177,11 +199,12 @@ def outcome_faults(
     risk = without(evidence.get("risk"), frozenset({LINKAGE}))
     result = without(evidence.get("result"), _SEARCH_TIMES)
     there = {**evidence, "risk": risk, "result": result}
-    return [
+    faults = [
         f"`{key}` is not what the source gives"
         for key, value in again.items()
         if not same_values(there.get(key), value)
     ]
+    return faults + note_faults(evidence, outcome.notes)
 
 
 def checks_fault(evidence: Mapping[str, object], checks: Sequence[ClaimCheck]) -> list[str]:

@@ -388,9 +388,10 @@ class _Checker:
         evidence = self._found.evidence
         if evidence is None:
             return None
-        faults = source_faults(evidence, data)
+        complete = same_texts(manifest)
+        faults = source_faults(evidence, data, complete=complete)
         faults += builder_faults(evidence, given.hierarchies, data, self._token)
-        if not same_texts(manifest):
+        if not complete:
             return figures_check(faults, other_texts(manifest))
         faults += checks_fault(evidence, checks)
         outcome = described(method, given, self._token, self._report)

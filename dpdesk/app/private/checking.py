@@ -9,10 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.evidence import found_values
-from dpdesk.app.evidence_checks import checks_fault, figures_check, same_values, source_faults
+from dpdesk.app.evidence_checks import (
+    checks_fault,
+    figures_check,
+    note_faults,
+    same_values,
+    source_faults,
+)
 from dpdesk.app.private.labelling import dimension_faults, read_dimension_labels
 from dpdesk.app.private.pages import public_page, read_tables
-from dpdesk.app.private.preparing import builders
+from dpdesk.app.private.preparing import budget_notes, builders
 from dpdesk.app.restating import (
     about_page,
     other_texts,
@@ -113,8 +119,9 @@ def figures_again(
     pinned = not unnamed(spec, source_format(spec))
     found = DataStore.open(spec, source.parent, workspace, token, report, private=pinned)
     with closing(found) as data:
-        faults = source_faults(evidence, data)
-        if faults or not same_texts(manifest):
+        complete = same_texts(manifest)
+        faults = source_faults(evidence, data, complete=complete)
+        if faults or not complete:
             return figures_check(faults, other_texts(manifest))
         design = method.design(given, token, report)
         if not same_values(design.result, manifest["result"]):
@@ -132,6 +139,7 @@ def figures_again(
             for key, value in again.items()
             if not same_values(evidence.get(key), value)
         ]
+        faults += note_faults(evidence, (*design.notes, *budget_notes(design.charge.cost)))
     return figures_check(faults)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from dpdesk import __version__
 from dpdesk.app import restating
 from dpdesk.app.context import AppContext
+from dpdesk.app.reports import made_again
 from dpdesk.app.texts import stated_texts, texts_fingerprint
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import Cancelled
@@ -21,8 +22,9 @@ from dpdesk.core.release import VerifyReport
 from dpdesk.engine.anonymity.method import KAnonymity
 from dpdesk.engine.registry import Registry
 from dpdesk.io.csvgrammar import UnreadableTableError
+from tests.helpers import clinic
 from tests.helpers import releases as town
-from tests.helpers.forging import OTHER_PAGE, PAGES
+from tests.helpers.forging import OTHER_PAGE, PAGES, report_again
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +152,91 @@ def with_texts(
 def status_and_words(report: VerifyReport, claim: str = ABOUT) -> tuple[CheckStatus, str]:
     (check,) = [check for check in report.claims if check.claim == claim]
     return check.status, check.found
+
+
+FIGURES = "figures of the evidence are those of the source"
+
+
+def with_evidence(made: Path, place: Path, texts: object, change: Callable[[Any], object]) -> Path:
+    """The release with changed evidence and the report that it gives, sealed again."""
+    from dpdesk.engine.methods import default_registry
+    from dpdesk.io.canonical import canonical_json, read_canonical
+    from dpdesk.io.release_folder import seal_bytes
+
+    copy = with_texts(made, place, texts)
+    evidence = read_canonical(copy / "internal/evidence.json")
+    change(evidence)
+    (copy / "internal/evidence.json").write_bytes(canonical_json(evidence))
+    report_again(copy, default_registry())
+    (copy / "internal/seal.json").write_bytes(seal_bytes(copy, CancelToken()))
+    return copy
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_what_an_earlier_version_wrote_down_less_of_a_reading_is_no_fault(
+    made: Path, context: AppContext, tmp_path: Path, own: bool
+) -> None:
+    """A version before some option of reading: the keys that it knew are compared, no others."""
+
+    def before(evidence: Any) -> None:
+        del evidence["source"]["reading"]["skip"], evidence["source"]["reading"]["escape"]
+
+    texts = stated_texts("en") if own else None
+    release = with_evidence(made, tmp_path / "other", texts, before)
+    source = town.write_source(tmp_path).parent / town.SOURCE
+    report = verify_release(release, context.registry, CancelToken(), silent, source)
+    status, words = status_and_words(report, FIGURES)
+    assert report.ok is not own
+    assert status is (CheckStatus.FAILED if own else CheckStatus.NOT_CHECKED)
+    assert ("reading" in words) is own
+
+
+@pytest.mark.parametrize("key", ["encoding", "newline"])
+def test_what_an_earlier_version_wrote_down_of_a_reading_is_compared(
+    made: Path, context: AppContext, tmp_path: Path, key: str
+) -> None:
+    def forge(evidence: Any) -> None:
+        evidence["source"]["reading"][key] = "other"
+
+    release = with_evidence(made, tmp_path / "other", None, forge)
+    source = town.write_source(tmp_path).parent / town.SOURCE
+    report = verify_release(release, context.registry, CancelToken(), silent, source)
+    assert not report.ok
+    assert "`source, reading` is not what the source gives" in report.failures[0].reason
+
+
+def test_a_warning_that_the_source_gives_cannot_be_left_out_unseen(
+    context: AppContext, tmp_path: Path
+) -> None:
+    """What measuring the release found is said in notes that a reviewer reads."""
+    source = clinic.write_source(tmp_path)
+    made = clinic.release(clinic.write_plan(tmp_path), tmp_path / "release", context).out
+
+    def silence(evidence: Any) -> None:
+        assert evidence["notes"]
+        evidence["notes"] = []
+
+    release = with_evidence(made, tmp_path / "other", stated_texts("en"), silence)
+    whole = verify_release(made, context.registry, CancelToken(), silent, source)
+    assert whole.ok
+    report = verify_release(release, context.registry, CancelToken(), silent, source)
+    assert not report.ok
+    assert "`notes` do not say what the source gives" in report.failures[0].reason
+
+
+def test_a_report_says_that_notes_are_what_was_written_down(made: Path) -> None:
+    """A forged note shows in a report that is made again from it, so the report must say so."""
+    from dpdesk.engine.methods import default_registry
+    from dpdesk.io.canonical import read_canonical
+
+    manifest = read_canonical(made / "public/manifest.json")
+    evidence = read_canonical(made / "internal/evidence.json") | {"notes": ["All is well."]}
+    method = default_registry().get("k-anonymity", "the test")
+    page = made_again(made / "public", manifest, evidence, method, "en")
+    assert page is not None
+    before, _, after = page.decode().partition("<li>All is well.</li>")
+    assert "not whether one was added" in before
+    assert after
 
 
 @pytest.mark.parametrize("texts", [OTHER, None])
