@@ -27,6 +27,16 @@ _FORBIDDEN = (
 # The statement and the tables do not fit each other.
 _NONSENSE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
 _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
+# SQLite's own statistics, as ANALYZE makes them. Only it may give out such a name, but a file that
+# was written by hand can hold anything under it, and what acts by itself then acts.
+_STATISTICS = frozenset(
+    ("table", name, name, f"CREATE TABLE {name}({columns})")
+    for name, columns in (
+        ("sqlite_stat1", "tbl,idx,stat"),
+        ("sqlite_stat3", "tbl,idx,neq,nlt,ndlt,sample"),
+        ("sqlite_stat4", "tbl,idx,neq,nlt,ndlt,sample"),
+    )
+)
 
 
 def connect(
@@ -133,7 +143,7 @@ def _objects(
     return {
         (str(kind), str(name)): (str(on), sql)
         for kind, name, on, sql in rows
-        if not str(name).startswith("sqlite_stat") and (not table or str(on) == table)
+        if (kind, name, on, sql) not in _STATISTICS and (not table or str(on) == table)
     }
 
 

@@ -15,6 +15,7 @@ from dpdesk.project.file.locking import lock_path
 from dpdesk.project.history import History
 from dpdesk.project.people import host_name, user_name
 from dpdesk.project.work import SetTitle, WorkState
+from tests.helpers.hidden_objects import hidden_trigger
 from tests.helpers.powerless import run_powerless
 from tests.helpers.projects import Desk, history, plain, save
 
@@ -286,6 +287,9 @@ FOREIGN = {
     "an index": "CREATE UNIQUE INDEX one_label ON moments (label)",
     "a table": "CREATE TABLE other (x)",
     "another column": "ALTER TABLE candidates ADD COLUMN note",
+    "a trigger under a name of SQLite's own": hidden_trigger(
+        "moments", "UPDATE moments SET label = 'another' WHERE id = new.id;"
+    ),
 }
 
 

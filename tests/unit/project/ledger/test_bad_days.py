@@ -17,6 +17,7 @@ from dpdesk.project.ledger import AccountKey, Ledger, check_file
 from dpdesk.project.ledger.file import APPLICATION, SCHEMA
 from dpdesk.project.ledger.records import LedgerEntry
 from tests.helpers.debits import ask, open_here, pure
+from tests.helpers.hidden_objects import hidden_trigger
 from tests.helpers.powerless import run_powerless
 
 KEY = AccountKey("residents")
@@ -393,6 +394,7 @@ def test_an_input_error_names_what_was_found(tmp_path: Path) -> None:
         "DROP TRIGGER entries_no_change; CREATE TRIGGER entries_no_change AFTER INSERT ON entries "
         "BEGIN SELECT 1; END",
         "CREATE VIEW spent AS SELECT * FROM entries",
+        hidden_trigger("entries", "SELECT RAISE(IGNORE);"),
     ],
 )
 def test_a_ledger_with_a_foreign_trigger_or_view_is_not_used(
