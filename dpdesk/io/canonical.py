@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import stat
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -59,12 +60,16 @@ def read_canonical(path: Path) -> dict[str, object]:
     Raises
     ------
     UnreadableJsonError
-        With the reason: too large, not UTF-8, a BOM, not JSON, a key twice, a number out of range,
-        not an object, or not in canonical form (so bytes were changed outside DPDesk).
+        With the reason: not a file, too large, not UTF-8, a BOM, not JSON, a key twice, a number
+        out of range, not an object, or not in canonical form (so bytes were changed outside
+        DPDesk).
     OSError
         When the file cannot be read.
     """
-    if path.stat().st_size > LARGEST_JSON:
+    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):  # what a device or a pipe gives may never end
+        raise UnreadableJsonError("is a link, a folder or a device, expected a file")
+    if facts.st_size > LARGEST_JSON:
         raise UnreadableJsonError(f"larger than {LARGEST_JSON:,} bytes, which no release needs")
     return parse_canonical(path.read_bytes())
 

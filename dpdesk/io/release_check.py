@@ -189,7 +189,7 @@ def _check_listed(
     actual = _size(path)
     if actual is None:
         return
-    if actual > _most_read(size):
+    if actual > most_read(size):
         found.unread.add(path)
         found.fail(path, f"has {actual:,} bytes, but the manifest names {size:,}; it was not read")
     elif _hash(found, path, token) != (wanted, size):
@@ -368,7 +368,7 @@ def _size(path: Path) -> int | None:
     return facts.st_size if stat.S_ISREG(facts.st_mode) else None
 
 
-def _most_read(listed: int) -> int:
+def most_read(listed: int) -> int:
     """How large a file may be to be read although it was changed: to say what else is wrong."""
     return 2 * listed + (1 << 20)
 

@@ -11,8 +11,14 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.io.canonical import UnreadableJsonError, canonical_json, read_canonical
+from dpdesk.io.canonical import (
+    LARGEST_JSON,
+    UnreadableJsonError,
+    canonical_json,
+    read_canonical,
+)
 from dpdesk.io.failures import storage_error
+from dpdesk.io.release_check import LARGEST_INTERNAL, most_read
 from dpdesk.io.release_folder import EVIDENCE, INTERNAL, MANIFEST, PUBLIC, REVIEW, SEAL
 from dpdesk.io.safewrite import hash_file
 from dpdesk.project.review.events import Fault
@@ -50,10 +56,15 @@ class ReleaseBinding:
 def bind_release(folder: Path, token: CancelToken) -> ReleaseBinding:
     """Hash a release folder, as a stream.
 
+    A file that is far larger than the manifest says of it, or than any release needs, is not read:
+    its code is empty, and no submission has such a one.
+
     Raises InputError ``release.missing`` unless it has both parts, StorageError, Cancelled.
     """
     files: dict[str, str] = {}
     odd: list[str] = []
+    manifest = _table(folder / _MANIFEST)
+    listed = _listed_sizes(manifest)
     for part in (PUBLIC, INTERNAL):
         if (folder / part).is_symlink() or not (folder / part).is_dir():
             raise InputError(
@@ -62,17 +73,23 @@ def bind_release(folder: Path, token: CancelToken) -> ReleaseBinding:
                 hint="A review needs the whole release folder, not its public part alone.",
             )
         try:
-            _hash_part(folder, part, files, odd, token)
+            _hash_part(folder, part, listed, files, odd, token)
         except OSError as error:
             raise storage_error(error, folder / part, "read") from error
-    plan, commitment = _plan(folder / _EVIDENCE), _commitment(folder / _MANIFEST)
-    return ReleaseBinding(files, plan, commitment, tuple(sorted(odd)))
+    plan = _table(folder / _EVIDENCE).get("plan")
+    code = hashlib.sha256(canonical_json(plan)).hexdigest() if isinstance(plan, dict) else ""
+    commitment = manifest.get("commitment")
+    named = commitment if isinstance(commitment, str) and is_hash(commitment) else ""
+    return ReleaseBinding(files, code, named, tuple(sorted(odd)))
 
 
 def manifest_code(folder: Path, token: CancelToken) -> str:
     """SHA-256 of the manifest alone; empty when it cannot be read."""
+    path = folder / _MANIFEST
     try:
-        return hash_file(folder / _MANIFEST, token)[0]
+        facts = path.lstat()
+        readable = stat.S_ISREG(facts.st_mode) and facts.st_size <= LARGEST_JSON
+        return hash_file(path, token)[0] if readable else ""
     except OSError:
         return ""
 
@@ -95,36 +112,52 @@ def binding_faults(submitted: Submission, found: ReleaseBinding) -> tuple[Fault,
 
 
 def _hash_part(
-    folder: Path, part: str, files: dict[str, str], odd: list[str], token: CancelToken
+    folder: Path,
+    part: str,
+    listed: Mapping[str, int],
+    files: dict[str, str],
+    odd: list[str],
+    token: CancelToken,
 ) -> None:
     waiting = [folder / part]
     while waiting:
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 path = Path(entry.path).relative_to(folder).as_posix()
-                mode = entry.stat(follow_symlinks=False).st_mode
-                if stat.S_ISDIR(mode):
+                facts = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(facts.st_mode):
                     waiting.append(folder / path)
-                elif not stat.S_ISREG(mode):
+                elif not stat.S_ISREG(facts.st_mode):
                     odd.append(path)
                 elif path != _REVIEW:
-                    files[path] = hash_file(folder / path, token)[0]
+                    small = facts.st_size <= _most(path, listed)
+                    files[path] = hash_file(folder / path, token)[0] if small else ""
 
 
-def _plan(path: Path) -> str:
+def _table(path: Path) -> dict[str, object]:
+    """A file of JSON; empty when it cannot be read."""
     try:
-        plan = read_canonical(path).get("plan")
-        return hashlib.sha256(canonical_json(plan)).hexdigest() if isinstance(plan, dict) else ""
+        return read_canonical(path)
     except (UnreadableJsonError, OSError, RecursionError):
-        return ""
+        return {}
 
 
-def _commitment(path: Path) -> str:
-    try:
-        value = read_canonical(path).get("commitment")
-    except (UnreadableJsonError, OSError, RecursionError):
-        return ""
-    return value if isinstance(value, str) and is_hash(value) else ""
+def _listed_sizes(manifest: Mapping[str, object]) -> Mapping[str, int]:
+    """The bytes that a manifest gives for its files."""
+    files = manifest.get("files")
+    given = files.items() if isinstance(files, Mapping) else ()
+    return {
+        f"{PUBLIC}/{path}": facts["bytes"]
+        for path, facts in given
+        if isinstance(facts, Mapping) and type(facts.get("bytes")) is int
+    }
+
+
+def _most(path: str, listed: Mapping[str, int]) -> int:
+    """How large a file may be to be read."""
+    if path == _MANIFEST:
+        return LARGEST_JSON
+    return most_read(listed[path]) if path in listed else LARGEST_INTERNAL
 
 
 def _fault(code: str, reason: str) -> Fault:
