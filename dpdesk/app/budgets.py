@@ -23,6 +23,7 @@ from dpdesk.app.witnessing import (
     debits_elsewhere,
     elsewhere_note,
     known_entries,
+    unknown_note,
     unwitnessed_note,
 )
 from dpdesk.core.budget import Budget
@@ -106,6 +107,7 @@ def look_at_ledger(
     with closing(Ledger.open(path, create=False, token=token, witness=witness)) as ledger:
         ledger.require(known_entries(context, ledger.identity))
         book, entries = ledger.book, ledger.entries()
+        unknown = unknown_note(book.ledger, book.debits.values())
         identity, unwitnessed = ledger.identity, ledger.tell_witness()
     keys = book.accounts() if population is None else (find_account(book, population, path),)
     accounts: list[AccountPicture] = []
@@ -114,6 +116,8 @@ def look_at_ledger(
         accounts.append(_picture(context, book, key, delta, token))
     found = dict.fromkeys(one for account in accounts for one in account.elsewhere)
     notes = [elsewhere_note(tuple(found)).sentence] if found else []
+    if unknown is not None:
+        notes.append(unknown.sentence)
     if unwitnessed:
         notes.append(unwitnessed_note(unwitnessed).sentence)
     return LedgerPicture(

@@ -34,6 +34,7 @@ from dpdesk.app.witnessing import (
     debits_elsewhere,
     elsewhere_note,
     known_entries,
+    unknown_note,
     unwitnessed_note,
 )
 from dpdesk.core.budget import (
@@ -141,7 +142,9 @@ class LedgerDesk:
 
         book = self._look()
         found = preview(book, request, self.limit, str(self.path))
-        return replace(found, notes=(*found.notes, *self._elsewhere(book.ledger, request)))
+        unknown = unknown_note(book.ledger, book.debits.values())
+        notes = (*found.notes, *self._elsewhere(book.ledger, request))
+        return replace(found, notes=notes if unknown is None else (*notes, unknown))
 
     def paid(self, debit: Debit) -> dict[str, object]:
         """Where the ledger says that a release was paid for, and where the ledger ends now.
@@ -208,6 +211,9 @@ class LedgerDesk:
                 report(note)
             for note in self._elsewhere(ledger.identity, request):
                 report(note)
+            unknown = unknown_note(ledger.identity, ledger.book.debits.values())
+            if unknown is not None:
+                report(unknown)
             known, end = known_entries(self.context, ledger.identity), audit_end(self.context)
             debit = ledger.debit(request, self.limit, known, end)
             limits = ledger.book.history(AccountKey.of(request))
@@ -314,12 +320,13 @@ def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
 
     Raises InputError ``ledger.exists``; StorageError ``ledger.*``, ``audit.*``.
     """
-    from dpdesk.project.ledger import Ledger
+    from dpdesk.project.ledger import Ledger, Witness
 
     if path.exists():
         raise InputError(
             "ledger.exists", f"{path}: there is a file already.", hint="Name another one."
         )
     enter(context, BEGUN, path, {"reason": reason})
-    with closing(Ledger.open(path)) as ledger:
+    with closing(Ledger.open(path, witness=Witness.here())) as ledger:
+        ledger.tell_witness()  # that this one lies here now, and not the lost one
         return ledger.identity

@@ -20,7 +20,7 @@ from dpdesk.core.jobs import CancelToken, Note
 
 if TYPE_CHECKING:
     from dpdesk.project.audit import AuditEntry
-    from dpdesk.project.ledger import AuditEnd, LedgerEntry
+    from dpdesk.project.ledger import AuditEnd, DebitRecord, LedgerEntry
 
 DEBITED, BEGUN, LIMITED = "debited", "began a ledger", "set a budget limit"
 RESTORED = "restored a ledger"
@@ -169,6 +169,8 @@ def unwitnessed_note(reason: str) -> Note:
 def check_not_lost(context: AppContext, path: Path) -> None:
     """Raise StorageError ``ledger.lost`` when debits were made into a ledger that is gone.
 
+    As far as the audit log or the witness knows.
+
     A fresh one in its place would forget what was spent.
     """
     from dpdesk.project.audit import AuditLog
@@ -180,6 +182,8 @@ def check_not_lost(context: AppContext, path: Path) -> None:
                 debits = 0
             elif entry.subject == str(path):
                 debits, last = debits + 1, entry.time
+    if not debits:  # the log lies beside the ledger, and may have been put back or lost with it
+        debits, last = _witnessed_at(path)
     if debits:
         count = "1 debit was" if debits == 1 else f"{debits:,} debits were"
         raise StorageError(
@@ -189,6 +193,34 @@ def check_not_lost(context: AppContext, path: Path) -> None:
             "good, begin a new one (`dpdesk ledger begin`).",
             details={"path": str(path), "debits": debits},
         )
+
+
+def _witnessed_at(path: Path) -> tuple[int, str]:
+    """How many debits the witness knows of the ledger that lay here last, and when the last was."""
+    from dpdesk.project.ledger import Witness
+
+    here = [one for one in Witness.here().ledgers().values() if one.path == str(path)]
+    debits = [one.time for one in here[-1].entries if one.kind == "debit"] if here else []
+    return len(debits), max(debits, default="")
+
+
+def unknown_note(ledger: str, debits: Iterable[DebitRecord]) -> Note | None:
+    """What to say of a ledger that has debits and that the witness has never seen; else None.
+
+    So it is on a new computer with a home folder from a backup, and where the witness was lost.
+    Raises StorageError ``witness.unreadable``.
+    """
+    from dpdesk.project.ledger import Witness
+
+    last = max((record.time for record in debits), default="")
+    if not last or Witness.here().entries(ledger):
+        return None
+    return Note(
+        "ledger.unknown",
+        f"The witness has not seen this ledger before, whose last debit is of {last}. If it was "
+        "put back from a backup, debits that were made later are not counted: enter them again "
+        "from their releases (`dpdesk ledger restore --reason TEXT --release DIR`).",
+    )
 
 
 def restore_ledger(

@@ -290,12 +290,16 @@ class Ledger(Closing):
     def _adding(self, known: Mapping[int, str] = NOTHING_KNOWN) -> Iterator[None]:
         """A transaction on top of a ledger that has all that is known; then the witness is told.
 
-        Nothing is begun where the witness's place was named and cannot be written.
+        Nothing is entered where the witness's place was named and cannot be written, or does not
+        take what the ledger has already: an entry that is on the disk cannot be taken back.
         """
         if self._witness is not None:
             self.unwitnessed = self._witness.ready()
         with failures(self.path), self._transaction():
             self._must_hold(known, self._book, self._witnessed())
+            self._tell()
+            if self._witness is not None:
+                self._witness.refuse(self.unwitnessed)
             yield
         self._tell()
 

@@ -80,8 +80,9 @@ class AccountKey:
 
 
 def fold(name: str) -> str:
-    """A name of a population as it is compared."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    """A name of a population as it is compared; signs that nobody sees do not count."""
+    seen = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
+    return " ".join(unicodedata.normalize("NFKC", seen).casefold().split())
 
 
 def one_line(text: str) -> str:

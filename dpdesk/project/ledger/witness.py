@@ -15,8 +15,10 @@ for nothing.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -46,8 +48,8 @@ class SeenLedger:
 class Witness:
     """The witness in a file; ``named`` says that its place was set on purpose.
 
-    Where such a place cannot be used nothing is spent. Where the usual place cannot, :meth:`keep`
-    says so, and work goes on without.
+    Where such a place cannot be used nothing is spent (:meth:`refuse`). Where the usual place
+    cannot, :meth:`keep` says so, and work goes on without.
     """
 
     path: Path
@@ -77,6 +79,7 @@ class Witness:
         Raises StorageError ``witness.unreadable`` where there is one that cannot be read.
         """
         try:
+            _expect_plain(self.path)
             with self.path.open("rb") as stream:
                 facts = os.fstat(stream.fileno())
             return _read(str(self.path), (facts.st_ino, facts.st_size, facts.st_mtime_ns))
@@ -103,15 +106,21 @@ class Witness:
     def ready(self) -> str:
         """Make the file where there is none, and see that lines can be added.
 
-        Why they cannot, empty where they can. Raises StorageError ``witness.unwritable`` for a
-        place that was named.
+        Why they cannot, empty where they can. Raises as :meth:`refuse`.
         """
-        return self._add(b"")
+        reason = self._add(b"")
+        self.refuse(reason)
+        return reason
+
+    def refuse(self, reason: str) -> None:
+        """Raise StorageError ``witness.unwritable`` where a place that was named has this fault."""
+        if reason and self.named:
+            raise _unwritable(self.path, reason)
 
     def keep(self, ledger: str, path: Path, entries: Iterable[LedgerEntry]) -> str:
         """Add entries of a ledger that lies at ``path``, on the disk when this returns.
 
-        Why that was impossible, empty when it was not. Raises as :meth:`ready`.
+        Why that was impossible, empty when it was not.
         """
         lines = [
             json.dumps({"ledger": ledger, "path": str(path), **entry.as_plain()}, sort_keys=True)
@@ -123,6 +132,7 @@ class Witness:
     def _add(self, content: bytes) -> str:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _expect_plain(self.path)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
             descriptor = os.open(self.path, flags, 0o600)
             try:
@@ -132,10 +142,18 @@ class Witness:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            if self.named:
-                raise _unwritable(self.path, error) from error
-            return error.strerror or type(error).__name__
+            return _why(error)
         return ""
+
+
+def _expect_plain(path: Path) -> None:
+    """Raise OSError where something is there that is not a file: reading a pipe may never end."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
 
 
 @lru_cache(maxsize=2)
@@ -198,10 +216,10 @@ def _unreadable(path: Path, error: OSError) -> StorageError:
     )
 
 
-def _unwritable(path: Path, error: OSError) -> StorageError:
+def _unwritable(path: Path, reason: str) -> StorageError:
     return StorageError(
         "witness.unwritable",
-        f"{path}: the witness of the ledgers cannot be written ({_why(error)}).",
+        f"{path}: the witness of the ledgers cannot be written ({reason}).",
         hint=f"Make it writable, or let {VARIABLE} name another place; nothing is spent before.",
         details={"path": str(path)},
     )

@@ -13,7 +13,7 @@ import pytest
 
 from dpdesk.app import auditing, budgets, witnessing
 from dpdesk.app.context import AppContext
-from dpdesk.app.ledgers import LedgerDesk, open_ledger
+from dpdesk.app.ledgers import LedgerDesk, begin_ledger, open_ledger
 from dpdesk.core.budget import Debit, PureEpsilon
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, silent
@@ -158,6 +158,45 @@ def test_another_ledger_for_the_same_people_is_a_warning_and_never_a_stop(tmp_pa
     with desk_of(tmp_path / "second", {"population": "foxes"}) as desk:
         request = desk.request(PureEpsilon(Fraction("0.2")), "c" * 64, ["tail"], "cube")
         assert desk.preview(request).notes == ()
+
+
+def test_a_home_put_back_to_before_its_ledger_begins_no_fresh_one(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with desk_of(home) as desk:
+        spend(desk)
+        path = desk.path
+    shutil.rmtree(home)
+    with desk_of(home) as desk:
+        for attempt in (
+            lambda: spend(desk),
+            lambda: spent(desk),
+            lambda: desk.preview(desk.request(PureEpsilon(Fraction(1)), SOURCE, ["age"], "x")),
+        ):
+            with pytest.raises(StorageError, match="1 debit was made into it") as error:
+                attempt()
+            assert error.value.code == "ledger.lost"
+        assert not path.exists()
+        begin_ledger(desk.context, path, "the disk burnt, nothing was kept")
+        path.unlink()  # a new one without debits has nothing to lose
+        spend(desk)
+        assert spent(desk) == Fraction("0.4")
+
+
+def test_a_ledger_that_the_witness_has_never_seen_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, _, _ = backed_up(tmp_path)
+    monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "of-a-new-computer.jsonl"))
+    with desk_of(home) as desk:
+        request = desk.request(PureEpsilon(Fraction("0.1")), SOURCE, ["age"], "cube")
+        assert "ledger.unknown" in [note.code for note in desk.preview(request).notes]
+        said: list[Event] = []
+        desk.debit(request, said.append)
+        codes = [getattr(event, "code", "") for event in said]
+        assert codes.count("ledger.unknown") == 1
+        desk.debit(request, said.append)
+        assert [getattr(event, "code", "") for event in said].count("ledger.unknown") == 1
+        assert "ledger.unknown" not in [note.code for note in desk.preview(request).notes]
 
 
 def test_a_usual_place_that_cannot_be_written_is_said_with_every_debit(

@@ -165,7 +165,8 @@ def test_a_resaved_file_does_not_reset_the_budget_of_a_population(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "name", ["Residents", " residents ", "residents\u00a0", "ＲＥＳＩＤＥＮＴＳ"]
+    "name",
+    ["Residents", " residents ", "residents\u00a0", "ＲＥＳＩＤＥＮＴＳ", "resi\u00addents\u200b"],
 )
 def test_a_slip_in_a_name_does_not_begin_a_fresh_budget(tmp_path: Path, name: str) -> None:
     with open_here(tmp_path / "l.sqlite") as ledger:

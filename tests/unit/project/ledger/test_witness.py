@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -145,6 +147,43 @@ def test_a_place_that_was_named_must_be_there_to_spend_and_the_usual_one_need_no
         with pytest.raises(StorageError) as error:
             ledger.debit(ask("0.4"))
         assert error.value.code == "witness.unreadable"
+
+
+def full_disk(descriptor: int, content: bytes) -> int:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_of_the_witness_burns_no_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    witness = Witness(tmp_path / "w.jsonl", named=True)
+    with open_here(tmp_path / "l.sqlite", witness=witness) as ledger:
+        ledger.debit(ask("0.1"))
+        with monkeypatch.context() as patch:
+            patch.setattr("dpdesk.project.ledger.witness.os.write", full_disk)
+            ledger.debit(ask("0.1"))  # on the disk already when the witness fails: it is given out
+            assert "space" in ledger.unwitnessed
+            for _ in range(3):
+                with pytest.raises(StorageError) as error:
+                    ledger.debit(ask("0.1"))
+                assert error.value.code == "witness.unwritable"
+            assert len(ledger.book.debits) == 2
+            assert ledger.tell_witness()  # who only looks is not refused
+        ledger.debit(ask("0.1"))
+        assert not ledger.unwitnessed
+        known = witness.entries(ledger.identity)
+        assert [one.hash for one in known] == [one.hash for one in ledger.entries()]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_witness_that_is_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with open_here(tmp_path / "l.sqlite", witness=Witness(tmp_path / "pipe", named=True)) as ledger:
+        for attempt in (lambda: ledger.debit(ask("0.4")), lambda: ledger.require({})):
+            with pytest.raises(StorageError) as error:
+                attempt()
+            assert error.value.code in ("witness.unwritable", "witness.unreadable")
+        assert ledger.book.debits == {}
 
 
 def test_its_place_is_the_one_that_is_named_or_one_of_the_user(
