@@ -37,16 +37,24 @@ class Told:
 
     ``certain`` are rows of which all others with the same values in ``columns`` have the same
     value, at least one other; ``guessed`` are rows whose value is the most frequent one (one of
-    them, where several are) among all rows with these values, where another row has it too.
+    them, where several are) among all rows with these values, where another row has it too;
+    ``nearly`` are rows with whose values in ``columns`` nine tenths of the rows, or all, have one
+    value, at least two rows: a few exceptions protect nobody.
     """
 
     columns: tuple[str, ...]
     certain: int
     guessed: int
+    nearly: int
 
     def as_json(self) -> dict[str, object]:
         """The form in which evidence has it."""
-        return {"columns": list(self.columns), "certain": self.certain, "guessed": self.guessed}
+        return {
+            "columns": list(self.columns),
+            "certain": self.certain,
+            "nearly": self.nearly,
+            "guessed": self.guessed,
+        }
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ class Telling:
     """What other released columns tell of ``column``, in ``rows`` rows.
 
     ``unaided`` are the rows that are guessed with no column, by the most frequent value. ``single``
-    are columns by themselves, those that are certain of most rows first; ``together`` is the best
+    are columns by themselves, those nearly certain of most rows first; ``together`` is the best
     guess found with up to three columns.
     """
 
@@ -67,7 +75,14 @@ class Telling:
     @property
     def certain(self) -> Told | None:
         """The column that gives away most rows; None when none gives one away."""
-        return self.single[0] if self.single and self.single[0].certain else None
+        best = max(self.single, key=lambda each: each.certain, default=None)
+        return best if best is not None and best.certain else None
+
+    @property
+    def nearly(self) -> Told | None:
+        """The column nearly certain of most rows, where these are more than of :attr:`certain`."""
+        sure = 0 if self.certain is None else self.certain.certain
+        return self.single[0] if self.single and self.single[0].nearly > sure else None
 
     def surer(self, size: int) -> Told | None:
         """The best guess where it is right more often than once in ``size`` and than unaided."""
@@ -100,8 +115,8 @@ def told(
     values, _ = _released(table.codes[:, -1], table.domains[-1], labels.get(target))
     order = np.lexsort((values, groups))
     token.check()
-    certain, guessed = _walk(groups, values, table.counts, order)
-    return Told(tuple(columns), int(certain), int(guessed))
+    certain, guessed, nearly = _walk(groups, values, table.counts, order)
+    return Told(tuple(columns), int(certain), int(guessed), int(nearly))
 
 
 def grouped(
@@ -164,7 +179,7 @@ def telling(
         more = [(*best.columns, name) for name in candidates if name not in best.columns]
         best = best_of(more, [best])
     progress(total, total)
-    single.sort(key=lambda each: (-each.certain, -each.guessed))
+    single.sort(key=lambda each: (-each.nearly, -each.certain, -each.guessed))
     return Telling(target, source.rows, unaided.guessed, tuple(single[:_SHOWN]), best)
 
 
@@ -182,11 +197,11 @@ def _released(
 
 @kernel
 def _walk(groups: Any, values: Any, counts: Any, order: Any) -> Any:
-    """Rows that are certain and rows that are guessed, by one walk over sorted runs.
+    """Rows that are certain, guessed, and nearly certain, by one walk over sorted runs.
 
     Per group only its rows and its largest count are kept.
     """
-    certain, guessed = 0, 0
+    certain, guessed, nearly = 0, 0, 0
     place, last = 0, len(order)
     while place < last:
         group = groups[order[place]]
@@ -203,4 +218,6 @@ def _walk(groups: Any, values: Any, counts: Any, order: Any) -> Any:
             guessed += most
             if most == total:
                 certain += most
-    return certain, guessed
+            if most * 10 >= total * 9:
+                nearly += total
+    return certain, guessed, nearly

@@ -8,7 +8,9 @@ from dpdesk.core.charts import format_figure
 from dpdesk.core.jobs import Note
 from dpdesk.engine.telling import Telling, Told
 
-TELLS, GUESSED, ALONE = "telling.certain", "telling.guessed", "telling.alone"
+TELLS, NEARLY, GUESSED, ALONE = (
+    "telling.certain", "telling.nearly", "telling.guessed", "telling.alone",
+)  # fmt: skip
 
 
 def telling_notes(found: Sequence[Telling], size: int, part: int | None = None) -> tuple[Note, ...]:
@@ -20,6 +22,8 @@ def telling_notes(found: Sequence[Telling], size: int, part: int | None = None) 
     for each in found:
         if each.certain is not None and (not part or each.certain.certain * part >= each.rows):
             notes.append(Note(TELLS, certain_words(each, each.certain)))
+        if each.nearly is not None and (not part or each.nearly.nearly * part >= each.rows):
+            notes.append(Note(NEARLY, nearly_words(each, each.nearly)))
         surer = each.surer(size)
         if surer is not None and (not part or (surer.guessed - each.unaided) * part >= each.rows):
             notes.append(Note(GUESSED, guessed_words(each, surer)))
@@ -30,6 +34,15 @@ def certain_words(found: Telling, by: Told) -> str:
     """For how many rows a column gives a value away."""
     rows = f"{by.certain:,} of {found.rows:,} rows ({_share(by.certain, found.rows)})"
     return f"For {rows}, the column `{by.columns[0]}` alone reveals `{found.column}`."
+
+
+def nearly_words(found: Telling, by: Told) -> str:
+    """For how many rows a column gives a value away but for a few exceptions."""
+    rows = f"{by.nearly:,} of {found.rows:,} rows ({_share(by.nearly, found.rows)})"
+    return (
+        f"For {rows}, the column `{by.columns[0]}` alone tells `{found.column}` with a chance of "
+        "90 % or more."
+    )
 
 
 def guessed_words(found: Telling, by: Told) -> str:

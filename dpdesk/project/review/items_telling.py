@@ -16,10 +16,19 @@ _ADVICE = (
     "Judge whether others may know these columns; if so, leave one of them out, make it coarser, "
     "or do not rely on the chance that the guarantee names."
 )
+_NOT_MEASURED = Answer(
+    Status.REVIEW,
+    "What columns tell of each other was not measured, or lies in the internal part.",
+    _EVIDENCE,
+    "Look at the whole release folder, or make the release again.",
+)
 
 
 class _Found(NamedTuple):
-    """What some columns tell of ``column``: rows that are certain, and rows that are guessed."""
+    """What some columns tell of ``column``: rows that are certain, guessed, and nearly certain.
+
+    ``nearly`` is None where it was not measured: in evidence of an earlier version.
+    """
 
     column: str
     rows: int
@@ -27,6 +36,7 @@ class _Found(NamedTuple):
     by: tuple[str, ...]
     certain: int
     guessed: int
+    nearly: int | None
 
     def surer(self, size: int) -> bool:
         return self.guessed * size > self.rows and self.guessed > self.unaided
@@ -35,9 +45,7 @@ class _Found(NamedTuple):
 def _telling(case: Case) -> Answer:
     raw = case.facts.release.internal_section("risk").get("telling")
     if raw is None:
-        text = "What columns tell of each other was not measured, or lies in the internal part."
-        advice = "Look at the whole release folder, or make the release again."
-        return Answer(Status.REVIEW, text, _EVIDENCE, advice)
+        return _NOT_MEASURED
     found = _read(raw)
     if found is None:
         text = "What the evidence says of columns that tell of others cannot be read."
@@ -45,17 +53,25 @@ def _telling(case: Case) -> Answer:
     size = _size(case)
     sure = max((each for each in found if each.certain), key=_certain_share, default=None)
     best = max((each for each in found if each.surer(size)), key=_guessed_share, default=None)
-    if sure is None and best is None:
+    near = max((each for each in found if each.nearly), key=_nearly_share, default=None)
+    if near is not None and sure is not None and _nearly_share(near) <= _certain_share(sure):
+        near = None
+    if sure is None and best is None and near is None:
+        if any(each.nearly is None for each in found):
+            return _NOT_MEASURED
         text = (
-            "No column by itself gives a hidden value away for sure, and no columns that were "
-            "tried together (up to three) guess one right both more often than once in "
-            f"{size:,} and more often than without any column."
+            "No column by itself gives a hidden value away with a chance of 90 % or more, and no "
+            "columns that were tried together (up to three) guess one right both more often than "
+            f"once in {size:,} and more often than without any column."
         )
         return Answer(Status.PASS, text, _EVIDENCE)
     parts = []
     if sure is not None:
         text = f"For {part(sure.certain, sure.rows)}, {listed(sure.by)} alone reveals "
         parts.append(f"{text}{quoted(sure.column)}.")
+    if near is not None:
+        text = f"For {part(near.nearly or 0, near.rows)}, {listed(near.by)} alone tells "
+        parts.append(f"{text}{quoted(near.column)} with a chance of 90 % or more.")
     if best is not None:
         text = f"From {listed(best.by)}, {quoted(best.column)} is guessed right for "
         parts.append(f"{text}{part(best.guessed, best.rows)}.")
@@ -64,6 +80,10 @@ def _telling(case: Case) -> Answer:
 
 def _certain_share(found: _Found) -> float:
     return found.certain / found.rows
+
+
+def _nearly_share(found: _Found) -> float:
+    return (found.nearly or 0) / found.rows
 
 
 def _guessed_share(found: _Found) -> float:
@@ -104,8 +124,13 @@ def _one(raw: object) -> list[_Found] | None:
             return None
         if certain is None or guessed is None or not certain <= guessed <= rows:
             return None
-        whose = certain if each is not together else 0
-        found.append(_Found(raw["column"], rows, unaided, tuple(names), whose, guessed))
+        nearly = None
+        if "nearly" in each:
+            nearly = _whole(each["nearly"])
+            if nearly is None or not certain <= nearly <= rows:
+                return None
+        alone = (certain, guessed, nearly) if each is not together else (0, guessed, 0)
+        found.append(_Found(raw["column"], rows, unaided, tuple(names), *alone))
     return found
 
 

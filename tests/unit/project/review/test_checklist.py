@@ -453,6 +453,16 @@ def test_columns_that_guess_better_than_promised_ask_for_a_person() -> None:
     assert telling([measured(together=even, unaided=20_000)], **drawn).status is Status.PASS
 
 
+def test_a_few_exceptions_do_not_make_it_pass() -> None:
+    found = telling([measured({**told(40, 15_000), "nearly": 13_010})])
+    assert found.status is Status.REVIEW
+    assert "For 13,010 of 50,000 rows (26.02 %), `industry` alone tells" in found.evidence
+    assert telling([measured({**told(40, 15_000), "nearly": 39})]).status is Status.FAIL
+    few = told(0, 15_000)
+    assert telling([measured({**few, "nearly": 0})]).status is Status.PASS
+    assert telling([measured(few)]).status is Status.REVIEW  # an earlier version did not measure it
+
+
 @pytest.mark.parametrize(
     ("raw", "status"),
     [
