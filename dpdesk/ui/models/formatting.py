@@ -6,14 +6,17 @@ from PySide6.QtCore import QCoreApplication, Qt
 
 from dpdesk.core.charts import Cell
 from dpdesk.core.plain import ExactFloat
-from dpdesk.ui.words.numbers import figure_words, grouped, marked
+from dpdesk.ui.words.numbers import LONGEST_SHOWN, figure_words, grouped, marked, shortened
 
 NOTHING = "–"
 translate = QCoreApplication.translate
 
 
 def format_cell(value: object) -> str:
-    """Text of a value: grouped digits, no exponents, a dash for None (not the same as empty)."""
+    """Text of a value: grouped digits, no exponents, a dash for None (not the same as empty).
+
+    A very long text is cut, and its length is said.
+    """
     if value is None:
         return NOTHING
     if isinstance(value, bool):
@@ -25,7 +28,12 @@ def format_cell(value: object) -> str:
         return marked(f"{float(value):,}")
     if isinstance(value, float):
         return figure_words(value, "number")
-    return str(value)
+    return shortened(str(value))
+
+
+def whole_text(value: object) -> str | None:
+    """The whole text of a value that is shown cut, for the clipboard; None for all others."""
+    return value if isinstance(value, str) and len(value) > LONGEST_SHOWN else None
 
 
 def alignment(value: Cell) -> Qt.AlignmentFlag:

@@ -37,6 +37,11 @@ class RowHeader(QHeaderView):
         return QSize(self.sectionSizeFromContents(last).width(), self.length())
 
 
+def _copied(index: QModelIndex) -> str:
+    """The text of a cell, whole where it is shown cut."""
+    return str(index.data(Qt.ItemDataRole.EditRole) or index.data() or "")
+
+
 class DataGrid(QTableView):
     """A read-only table; Ctrl+C copies the chosen block as tab-separated text.
 
@@ -131,10 +136,7 @@ class DataGrid(QTableView):
             return
         columns = range(block.left(), block.right() + 1)
         rows = range(block.top(), block.bottom() + 1)[: MAX_COPIED // max(1, len(columns))]
-        lines = (
-            "\t".join(str(model.index(row, column).data() or "") for column in columns)
-            for row in rows
-        )
+        lines = ("\t".join(_copied(model.index(row, column)) for column in columns) for row in rows)
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def _chosen(self) -> QItemSelectionRange | None:

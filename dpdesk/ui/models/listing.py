@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from dpdesk.core.charts import Cell
-from dpdesk.ui.models.formatting import alignment, format_cell
+from dpdesk.ui.models.formatting import alignment, format_cell, whole_text
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.words.numbers import grouped
 
@@ -64,6 +64,8 @@ class ListModel(QAbstractTableModel):
         value = row[index.column()] if index.column() < len(row) else None
         if role == Qt.ItemDataRole.DisplayRole:
             return format_cell(value)
+        if role == Qt.ItemDataRole.EditRole:
+            return whole_text(value)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return alignment(value)
         if role == Qt.ItemDataRole.AccessibleTextRole:

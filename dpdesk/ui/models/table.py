@@ -25,7 +25,7 @@ from PySide6.QtCore import (
 from dpdesk.core.charts import Cell
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
-from dpdesk.ui.models.formatting import alignment, format_cell
+from dpdesk.ui.models.formatting import alignment, format_cell, whole_text
 from dpdesk.ui.models.guard import guarded
 from dpdesk.ui.words.numbers import grouped
 
@@ -147,14 +147,19 @@ class TableModel(QAbstractTableModel):
             Qt.ItemDataRole.DisplayRole,
             Qt.ItemDataRole.TextAlignmentRole,
             Qt.ItemDataRole.AccessibleTextRole,
+            Qt.ItemDataRole.EditRole,
         ):
             return None
         row = self._row(index.row())
         if row is None:
+            if role == Qt.ItemDataRole.EditRole:
+                return None
             broken = index.row() // self._page_rows in self._broken
             text = format_cell(None) if broken else PLACEHOLDER
             return text if role != Qt.ItemDataRole.TextAlignmentRole else alignment("")
         value = row[index.column()]
+        if role == Qt.ItemDataRole.EditRole:
+            return whole_text(value)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return alignment(value)
         text = format_cell(value)

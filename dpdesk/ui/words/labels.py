@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.types import ColumnProfile
 from dpdesk.core.labels import Variable
-from dpdesk.ui.words.numbers import grouped, marked
+from dpdesk.ui.words.numbers import grouped, marked, shortened
 
 translate = QCoreApplication.translate
 _MOST_CODES = 12
@@ -18,10 +18,10 @@ def label_of(profile: ColumnProfile | None) -> str:
 
 
 def with_label(profile: ColumnProfile | None, value: str) -> str:
-    """A value with the label of its code, where it has one."""
+    """A value with the label of its code, where it has one; a very long one is cut."""
     if profile is None or profile.variable is None:
-        return value
-    return profile.variable.shown(value)
+        return shortened(value)
+    return shortened(profile.variable.shown(value))
 
 
 def is_declared_missing(profile: ColumnProfile | None, value: str) -> bool:

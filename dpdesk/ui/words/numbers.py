@@ -11,6 +11,9 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.core.charts import format_figure
 from dpdesk.core.parameters import exact_number
 
+LONGEST_SHOWN = 1_000
+"""The most characters of one value that are laid out: Qt lays out every one of them."""
+
 
 def marked(number: str) -> str:
     """A number as the program writes it, ``1,234.5``, with this language's marks.
@@ -25,6 +28,14 @@ def marked(number: str) -> str:
 def grouped(number: int) -> str:
     """A whole number with its digits in groups."""
     return marked(f"{number:,}")
+
+
+def shortened(text: str) -> str:
+    """A text as it is, or its beginning with its length where a window would choke on all of it."""
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    words = QCoreApplication.translate("Cells", "{text}… ({n} characters)")
+    return words.format(text=text[:LONGEST_SHOWN], n=grouped(len(text)))
 
 
 def figure_words(value: float | None, kind: str) -> str:

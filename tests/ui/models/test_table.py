@@ -14,6 +14,7 @@ from dpdesk.core.errors import StorageError
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.models import PLACEHOLDER, DataGrid, ListModel, TableModel
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.words.labels import with_label
 from tests.helpers.waiting import PATIENCE_SECONDS
 
 
@@ -184,3 +185,40 @@ def test_a_faulty_cell_is_reported_once_and_shows_nothing(qtbot: QtBot) -> None:
     assert len(caught) == 1
     with qtbot.waitSignal(hub.idle):
         hub.close()
+
+
+def test_an_endless_text_is_shown_cut_with_its_length_and_copied_whole(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    endless = "é" * 1_000_000
+    model = ListModel()
+    model.set_table(("a", "b"), ((endless, "short"),))
+    shown = model.index(0, 0).data()
+    assert len(shown) < 2_000
+    assert shown.startswith("ééé")
+    assert shown.endswith("… (1,000,000 characters)")
+    assert len(str(model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole))) < 2_000
+    assert with_label(None, endless) == shown
+    assert with_label(None, "short") == "short"
+    grid = DataGrid(theme, "Rows")
+    qtbot.addWidget(grid)
+    grid.setModel(model)
+    selection = grid.selectionModel()
+    selection.select(model.index(0, 0), selection.SelectionFlag.ClearAndSelect)
+    grid.copy_selection()
+    copied = QGuiApplication.clipboard().text()
+    assert (len(copied), copied == endless) == (1_000_000, True)
+
+
+def test_an_endless_text_of_a_page_is_shown_cut_too(hub: JobHub, qtbot: QtBot) -> None:
+    class Endless(Numbers):
+        def page(self, start: int, count: int) -> Sequence[Sequence[int | str]]:
+            return [(1, "x" * 5_000)]
+
+    model = TableModel(hub, page_rows=10)
+    model.set_source(Endless(1))
+    with qtbot.waitSignal(model.dataChanged):
+        text(model, 0)
+    assert str(text(model, 0, 1)).endswith("… (5,000 characters)")
+    assert model.index(0, 1).data(Qt.ItemDataRole.EditRole) == "x" * 5_000
+    assert model.index(0, 0).data(Qt.ItemDataRole.EditRole) is None
