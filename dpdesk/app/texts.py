@@ -33,6 +33,7 @@ OTHER_WORDS = (
     "model and parameters are as they must be; the sentences were written with other texts than "
     "this program's, so they were not compared"
 )
+_QUOTES = "it quotes the guarantee, whose words were not compared"
 
 
 def stated_texts(language: str) -> dict[str, str]:
@@ -76,6 +77,18 @@ def fairly_judged(
         else check
         for check in checks
     )
+
+
+def unlike_quoted(checks: Sequence[ClaimCheck], pages: Sequence[ClaimCheck]) -> list[ClaimCheck]:
+    """Checks of pages, of which none passes that quotes a guarantee of words not compared."""
+    if all(check.found != OTHER_WORDS for check in checks):
+        return list(pages)
+    return [
+        replace(page, status=CheckStatus.NOT_CHECKED, found=_QUOTES)
+        if page.claim.startswith("report.") and page.status is CheckStatus.CONFIRMED
+        else page
+        for page in pages
+    ]
 
 
 @cache

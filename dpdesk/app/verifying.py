@@ -27,7 +27,7 @@ from dpdesk.app.restating import (
     recorded_hierarchies,
     setting_checks,
 )
-from dpdesk.app.texts import fairly_judged, same_texts
+from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.capabilities import RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
@@ -240,6 +240,7 @@ class _Checker:
             more += report_checks(
                 *(self._found.root, self._found.public, manifest, evidence, method), self._token
             )
+            more = unlike_quoted(checks, more)
         except OSError as error:
             self._found.fail(
                 self._found.root / INTERNAL,

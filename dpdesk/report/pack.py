@@ -62,7 +62,8 @@ class PackContent:
     """Everything that a pack is made from; ``report`` is the page of the report, made again.
 
     Where it is empty, ``report_missing`` says why; ``report_language`` is that of the release.
-    ``standing`` says where the review stands, ``faults`` what is wrong with release or review.
+    ``standing`` says where the review stands, ``faults`` what is wrong with release or review,
+    ``unlike`` whether something of the release could not be compared.
     ``release`` is the SHA-256 of the public manifest, ``software`` that of the bill of materials.
     """
 
@@ -72,6 +73,7 @@ class PackContent:
     release: str
     standing: str
     faults: tuple[str, ...]
+    unlike: bool
     made: str
     signatures: tuple[SignatureLine, ...]
     votes: tuple[Opinion, ...]

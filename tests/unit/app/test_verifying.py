@@ -396,3 +396,23 @@ def test_a_page_of_other_texts_cannot_be_changed_behind_the_manifest(
     (release / "public/about.html").write_bytes(OTHER_PAGE)
     report = verify_release(release, context.registry, CancelToken(), silent)
     assert "public/about.html" in {failure.path for failure in report.failures}
+
+
+def test_no_report_passes_that_quotes_words_which_were_not_compared(
+    made: Path, context: AppContext, tmp_path: Path
+) -> None:
+    """Another claim under other texts: the report that is made again from it says it too."""
+    from dpdesk.io.canonical import read_canonical
+
+    guarantee = read_canonical(made / "public/manifest.json")["guarantee"]
+    assert isinstance(guarantee, dict)
+    forged = guarantee | {"claim": "Nobody can be found: the chance is 1 in 1,000."}
+    first = with_texts(made, tmp_path / "first", OTHER, guarantee=forged)
+    release = with_evidence(first, tmp_path / "other", OTHER, lambda _: None)
+    report = verify_release(release, context.registry, CancelToken(), silent)
+    words, page = "the words of the guarantee", PAGES[1]
+    assert status_and_words(report, words)[0] is CheckStatus.NOT_CHECKED
+    for claim in (page, PAGES[2]):
+        status, found = status_and_words(report, claim)
+        assert status is CheckStatus.NOT_CHECKED
+        assert "quotes the guarantee, whose words were not compared" in found
