@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dpdesk.engine.method import MethodInput
     from dpdesk.io.store import DataStore
 
-DIVERTED = "l-diverted"
 TRUTH_BADGE = "internal, confidential: from the source"
 
 
@@ -34,8 +33,10 @@ class ReleasedColumn:
 
 def reads_rows(folder: Path) -> bool:
     """Whether a release holds rows, by its files alone; nothing is read or checked."""
-    public = folder / "public" if (folder / "public").is_dir() else folder
-    return (public / "microdata.csv").is_file()
+    from dpdesk.io.release_folder import PUBLIC, holds_rows
+
+    inside = folder / PUBLIC
+    return holds_rows(inside if inside.is_dir() else folder)
 
 
 def released_column(
@@ -64,7 +65,7 @@ def drawn_columns(release: OpenRelease) -> tuple[str, ...]:
 
 def holds_evidence(release: OpenRelease) -> bool:
     """Whether the truth can be had with the source: the internal part is at hand too."""
-    return release.about.method == DIVERTED and (release.about.folder / "internal").is_dir()
+    return release.compared and (release.about.folder / "internal").is_dir()
 
 
 def true_answer(
@@ -80,22 +81,24 @@ def true_answer(
     Raises RefusedError ``ask.no-evidence`` without the internal part, ``ask.other-source`` for a
     file that the release was not made of; InputError, StorageError, Cancelled.
     """
-    from dpdesk.engine.diverted.truth import true_answer as counted_truth
+    from dpdesk.engine.querying import ComparedMethod
     from dpdesk.io.release_check import read_release
-    from dpdesk.verifiers.diverted.source_verification import claimed_recoding
 
     report(StepStarted("Check the source", 1, 2))
     facts = read_release(release.about.folder)
     if facts.internal is None:
         raise RefusedError("ask.no-evidence", "The release has no internal part at hand.")
+    if not isinstance(release.method, ComparedMethod) or not release.compared:
+        raise RefusedError(
+            "ask.no-truth", "The method does not say how the truth is found in the source."
+        )
+    method = release.method
     _check_source(source, facts, token)
     report(StepStarted("Count in the source", 2, 2))
     with told(release.about.folder):
         given, data = _given(context, facts, source, token, report)
         try:
-            recoding = claimed_recoding(facts.manifest, given, token)
-            recoded = {} if recoding is None else dict(recoding.mapping)
-            return counted_truth(query, given, token, recoded)
+            return method.true_answer(query, given, token, facts.manifest)
         finally:
             data.close()
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from dpdesk.app.querying import told
-from dpdesk.app.shops import CUBE, Shop
+from dpdesk.app.shops import Shop
 from dpdesk.core.browsing import BrowseState
+from dpdesk.core.capabilities import Capabilities, Content, Use
 from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
@@ -115,8 +116,8 @@ def open_cube(
     folders, found, manifests = (folder, *beside), [], []
     for number, each in enumerate(folders, start=1):
         report(StepStarted("Check the files", number, len(folders)))
-        content = ReleaseContent.open(each, token)
-        _check_cube(content.manifest, each)
+        content = ReleaseContent.open(each, context.registry.about, token)
+        _check_cube(context.registry.about(str(content.manifest["method"])), each)
         with told(each):
             found.append((ReleasedCube.from_manifest(content.manifest), content))
         manifests.append(content.manifest)
@@ -139,9 +140,10 @@ def _public(folder: Path) -> Path:
     return inside if inside.is_dir() else folder
 
 
-def _check_cube(manifest: Mapping[str, object], folder: Path) -> None:
-    if manifest["method"] != CUBE:
-        held = "a graph" if manifest["method"] == "dp-graph" else "rows"
+def _check_cube(about: Capabilities, folder: Path) -> None:
+    if not about.allows(Use.BROWSED):
+        words: dict[Content | None, str] = {Content.GRAPH: "a graph", Content.TABLES: "tables"}
+        held = words.get(about.content, "rows")
         raise RefusedError(
             "browse.no-cube",
             f"{folder}: the release holds {held} and no cube of tables, so there is nothing to "

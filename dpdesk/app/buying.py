@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from dpdesk.app.private.preparing import PreparedDesign
 from dpdesk.app.private.releasing import debit_request, write_private_release
 from dpdesk.app.querying import told
-from dpdesk.app.shops import CUBE, Shop, check_same_source
+from dpdesk.app.shops import Shop, check_same_source
+from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.plan import Plan, Protection
@@ -128,7 +129,7 @@ def make_offer(
         with _prepared(context, shop, wish, releases, token, report) as (prepared, known):
             return _offer(context, prepared, known)
     known = _as_combined(reader, releases)
-    plan = _plan_for(shop.plan, wish, (), shop.where)
+    plan = _plan_for(context, shop.plan, wish, (), shop.where)
     with shop.prepare(context, plan, token, report) as prepared:
         return _offer(context, prepared, known)
 
@@ -176,7 +177,7 @@ def described(context: AppContext, shop: Shop, name: str, token: CancelToken) ->
     Raises InputError ``buy.*`` and what preparing a plan raises, Cancelled.
     """
     wish = Wish((name,), (shop.budget_key, Fraction(1)))
-    plan = _plan_for(shop.plan, wish, (), shop.where)
+    plan = _plan_for(context, shop.plan, wish, (), shop.where)
     with shop.prepare(context, plan, token, silent) as prepared:
         return _offered(prepared)
 
@@ -192,8 +193,8 @@ def _prepared(
     *,
     spending: bool = False,
 ) -> Iterator[tuple[PreparedDesign, CombinedReleases | None]]:
-    known, hashes = _known(releases, token)
-    plan = _plan_for(shop.plan, wish, hashes, shop.where)
+    known, hashes = _known(context, releases, token)
+    plan = _plan_for(context, shop.plan, wish, hashes, shop.where)
     with shop.prepare(context, plan, token, report, spending=spending) as prepared:
         check_same_source(prepared.data, releases)
         yield prepared, known
@@ -211,7 +212,7 @@ def place_beside(release: Path, dimensions: Sequence[str]) -> Path:
 
 
 def _known(
-    releases: Sequence[Path], token: CancelToken
+    context: AppContext, releases: Sequence[Path], token: CancelToken
 ) -> tuple[CombinedReleases | None, tuple[str, ...]]:
     """The releases read as one, and the hashes of their manifests."""
     from dpdesk.engine.cubes.olap.combined import combine
@@ -220,9 +221,9 @@ def _known(
 
     found, hashes = [], []
     for folder in releases:
-        content = ReleaseContent.open(folder, token)
+        content = ReleaseContent.open(folder, context.registry.about, token)
         hashes.append(manifest_hash(content.manifest))
-        if content.manifest["method"] != CUBE:
+        if not context.registry.about(str(content.manifest["method"])).allows(Use.BROWSED):
             raise InputError("buy.no-cube", f"{folder}: the release is no cube of tables.")
         with told(folder):
             cube = ReleasedCube.from_manifest(content.manifest)
@@ -260,12 +261,17 @@ def manifest_hash(manifest: Mapping[str, object]) -> str:
     return hashlib.sha256(canonical_json(manifest)).hexdigest()
 
 
-def _plan_for(plan: Plan, wish: Wish, follows: Sequence[str], where: str) -> Plan:
+def _plan_for(
+    context: AppContext, plan: Plan, wish: Wish, follows: Sequence[str], where: str
+) -> Plan:
     """The plan of the purchase: one table, one noise source, the names of those before it."""
     from dpdesk.engine.cubes.olap.purchase import one_table
 
-    if plan.protection.method != CUBE:
-        raise InputError("buy.no-cube", f"{where}: the plan's method is not `{CUBE}`.")
+    method = plan.protection.method
+    if not context.registry.about(method).allows(Use.BOUGHT):
+        raise InputError(
+            "buy.no-cube", f"{where}: tables of the method `{method}` are not sold one by one."
+        )
     parameters = plan.protection.parameters
     if parameters.get("exact"):
         raise InputError(
@@ -284,7 +290,7 @@ def _plan_for(plan: Plan, wish: Wish, follows: Sequence[str], where: str) -> Pla
     protection = one_table(parameters, ordered, (key, amount), follows)
     table = " × ".join(ordered) or "grand total"
     title = f"{plan.title}: {table}" if plan.title else table
-    return replace(plan, protection=Protection(CUBE, protection), title=title)
+    return replace(plan, protection=Protection(method, protection), title=title)
 
 
 def _offered(prepared: PreparedDesign) -> ReleasedCube:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.review.protocols import passage
-from dpdesk.core.capabilities import UNKNOWN
 from dpdesk.core.disclosure import TableFacts
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.labels import UserMissing
@@ -102,7 +101,7 @@ def facts_of(
     from dpdesk.io.release_check import read_what_there_is
 
     release = read_what_there_is(path)
-    about = next((m.capabilities for m in context.registry if m.id == release.method), UNKNOWN)
+    about = context.registry.about(release.method)
     return CheckedFacts(release, verified, _table_facts(context, release, token, report), about)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.buying import check_apart, manifest_hash
 from dpdesk.app.querying import AskedRelease, told
-from dpdesk.app.shops import CUBE
+from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.plain import quoted
@@ -17,6 +17,7 @@ from dpdesk.core.query import Answer, Query
 from dpdesk.core.shapes import as_list, as_table
 
 if TYPE_CHECKING:
+    from dpdesk.app.context import AppContext
     from dpdesk.engine.cubes.olap.combined import CombinedReleases
     from dpdesk.engine.cubes.olap.grids import OneRelease
 
@@ -56,7 +57,9 @@ class OpenTogether:
         return replace(answer, warnings=(*answer.warnings, *self.warnings))
 
 
-def open_together(folders: Sequence[Path], token: CancelToken, report: Report) -> OpenTogether:
+def open_together(
+    context: AppContext, folders: Sequence[Path], token: CancelToken, report: Report
+) -> OpenTogether:
     """Check the files of several releases of one cube, and read them as one.
 
     Raises InputError ``release.missing``, ``release.unreadable``, ``query.twice``,
@@ -70,9 +73,9 @@ def open_together(folders: Sequence[Path], token: CancelToken, report: Report) -
     found, manifests = [], []
     for number, folder in enumerate(folders, start=1):
         report(StepStarted(f"Check the files of {folder.name}", number, len(folders)))
-        content = ReleaseContent.open(folder, token)
+        content = ReleaseContent.open(folder, context.registry.about, token)
         manifest = content.manifest
-        if manifest["method"] != CUBE:
+        if not context.registry.about(str(manifest["method"])).allows(Use.BROWSED):
             raise RefusedError(
                 "query.no-cube", f"{folder}: only releases of cubes are asked together."
             )
@@ -82,7 +85,7 @@ def open_together(folders: Sequence[Path], token: CancelToken, report: Report) -
     warnings = related_words(folders, manifests)
     reader = reader_of(found)
     title = str(found[0][1].manifest["title"])
-    about = AskedRelease(folders[0], title, CUBE, askable_cube(reader.cube))
+    about = AskedRelease(folders[0], title, str(manifests[0]["method"]), askable_cube(reader.cube))
     return OpenTogether(about, reader, warnings)
 
 

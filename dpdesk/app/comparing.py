@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from dpdesk.app.planning import PreparedRun
     from dpdesk.core.query import Answer, Query
     from dpdesk.engine.diverted.comparators.own_data import Comparison
-    from dpdesk.engine.diverted.method import LDiverted
+    from dpdesk.engine.querying import ComparedMethod
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 
@@ -58,28 +59,26 @@ def true_answer_of_work(
     ``compare.method``, Cancelled.
     """
     from dpdesk.app.exploring import ready
-    from dpdesk.engine.diverted.truth import true_answer
 
     prepared = ready(context, data, work, token, report)
-    _checked_method(prepared)
-    return true_answer(query, prepared.given, token)
+    return _checked_method(prepared).true_answer(query, prepared.given, token, None)
 
 
 def _compared(prepared: PreparedRun, token: CancelToken, report: Report) -> tuple[Comparison, ...]:
-    from dpdesk.engine.diverted.comparators.own_data import compare_on_own_data
     from dpdesk.engine.noise.randomness import SystemRandomness
 
-    _checked_method(prepared).judge(prepared.given, token, report)
-    return compare_on_own_data(prepared.given, prepared.data, SystemRandomness(), token, report)
+    method = _checked_method(prepared)
+    return method.compare(prepared.given, prepared.data, SystemRandomness(), token, report)
 
 
-def _checked_method(prepared: PreparedRun) -> LDiverted:
-    from dpdesk.engine.diverted.method import LDiverted
+def _checked_method(prepared: PreparedRun) -> ComparedMethod:
+    from dpdesk.engine.querying import ComparedMethod
 
-    if not isinstance(prepared.method, LDiverted):
+    method = prepared.method
+    if not method.capabilities.allows(Use.COMPARED) or not isinstance(method, ComparedMethod):
         raise RefusedError(
             "compare.method",
-            f"{prepared.plan_name}: the method `{prepared.method.id}` has no other ways to be "
-            "compared with on queries, expected `l-diverted`.",
+            f"{prepared.plan_name}: the method `{method.id}` does not say that it can be "
+            "compared with other ways on queries.",
         )
-    return prepared.method
+    return method

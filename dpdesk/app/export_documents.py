@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,11 +12,10 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.release import ReleaseFacts
-from dpdesk.engine.methods import default_registry
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.losses import described, losses
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.release_folder import MICRODATA, PUBLIC_FOLDERS, VARIABLES
+from dpdesk.io.release_folder import MICRODATA, VARIABLES, holds_rows
 from dpdesk.io.variablesfile import read_labels, read_variables
 
 _AGENCY = re.compile(r"[A-Za-z][A-Za-z0-9_\-]*(\.[A-Za-z][A-Za-z0-9_\-]*)*", re.ASCII)
@@ -24,6 +25,7 @@ def write_document(
     facts: ReleaseFacts,
     file_format: str,
     agency: str,
+    method: str,
     path: Path,
     token: CancelToken,
     report: Report,
@@ -31,13 +33,16 @@ def write_document(
 ) -> list[str]:
     """Write one of the formats ``DOCUMENTS`` of a verified release to the new file ``path``.
 
+    ``method`` is the title of the method that made it.
+
     Returns sentences about what it cannot hold. Raises InputError ``export.agency``, OSError,
     Cancelled.
     """
     if file_format == "sdmx-csv":
         _write_observations(facts, agency, path, token, report, step)
     else:
-        writers = {"csvw": _csvw, "ddi": _ddi, "sdmx-structure": _structure}
+        writers: dict[str, Callable[[ReleaseFacts, str, CancelToken], bytes]]
+        writers = {"csvw": _csvw, "ddi": partial(_ddi, method), "sdmx-structure": _structure}
         path.write_bytes(writers[file_format](facts, agency, token))
     book = _any_labels(facts)
     columns = [variable.name for variable in book.variables]
@@ -58,10 +63,9 @@ def _csvw(facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
     return canonical_json(csvw_metadata(MICRODATA, table.columns, book, facts.manifest))
 
 
-def _ddi(facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
+def _ddi(method: str, facts: ReleaseFacts, agency: str, token: CancelToken) -> bytes:
     manifest = cast("dict[str, Any]", facts.manifest)
-    method = next(one.title for one in default_registry() if one.id == facts.method)
-    if facts.method in PUBLIC_FOLDERS:
+    if not holds_rows(facts.public):
         from dpdesk.io.ddi.tables import cube_codebook
 
         return cube_codebook(manifest, method, _cube(facts, agency))

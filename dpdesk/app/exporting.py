@@ -16,8 +16,9 @@ from dpdesk.app.label_sheets import label_sheets
 from dpdesk.app.restating import spoken_names
 from dpdesk.app.review.looking import verify_signed
 from dpdesk.app.verifying import read_release
+from dpdesk.core.capabilities import Content
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.export_formats import DOCUMENTS, FORMATS, STATISTICAL, fits, kind_of
+from dpdesk.core.export_formats import DOCUMENTS, FORMATS, STATISTICAL
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress, StepStarted, silent
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import ENGLISH, speaking, voice
@@ -28,12 +29,13 @@ from dpdesk.io.canonical import canonical_json
 from dpdesk.io.formats.outcolumns import About
 from dpdesk.io.losses import described, losses
 from dpdesk.io.published import PublishedCsv
-from dpdesk.io.release_folder import ABOUT, INTERNAL, MICRODATA, PUBLIC, PUBLIC_FOLDERS, VARIABLES
+from dpdesk.io.release_folder import ABOUT, INTERNAL, MICRODATA, PUBLIC, VARIABLES, holds_rows
 from dpdesk.io.safewrite import replacing
 from dpdesk.io.tablewriters import LABELS_KEY, write_parquet, write_xlsx
 from dpdesk.io.variablesfile import read_variables
 
 if TYPE_CHECKING:
+    from dpdesk.engine.registry import Registry
     from dpdesk.io.workspace import Workspace
 
 _STEP = "Write the file"
@@ -47,6 +49,7 @@ def export_release(
     token: CancelToken,
     report: Report,
     agency: str = "",
+    registry: Registry | None = None,
 ) -> Path:
     """Write the table of a release (or of its ``public/`` alone) to the file ``out``.
 
@@ -58,7 +61,8 @@ def export_release(
     cannot hold (:mod:`dpdesk.core.export_holding`) is told by a Note for each thing. ``csvw``,
     ``ddi`` and ``sdmx-structure`` are documents about the data, ``sdmx-csv`` holds the tables of a
     cube as observations; ``agency`` is the identifier of the agency that maintains their structure.
-    Nothing internal is read. An existing file is replaced, as a whole or not at all.
+    ``registry`` holds the methods that may be known, those of this version when None. Nothing
+    internal is read. An existing file is replaced, as a whole or not at all.
 
     Raises
     ------
@@ -67,7 +71,8 @@ def export_release(
         identifier (``export.agency``), ``release`` is no folder, ``out`` is a folder or lies inside
         the release.
     RefusedError
-        The release is not verified (``export.not-verified``), or the table does not fit into the
+        The release is not verified (``export.not-verified``), its method does not say which formats
+        it fits (``export.silent-method``), or the table does not fit into the
         format (``export.too-large``).
     StorageError
         ``out`` cannot be written.
@@ -83,12 +88,15 @@ def export_release(
             hint="Choose a place outside the release folder.",
         )
     report(StepStarted("Check the release", 1, 2))
-    _check_release(release, workspace, token)
+    known = registry or default_registry()
+    _check_release(release, workspace, known, token)
     facts = read_release(release)
-    _check_fit(file_format, facts)
+    _check_fit(file_format, facts, known)
     report(StepStarted(_STEP, 2, 2))
     with replacing(out, workspace) as fresh:
-        sentences = write_verified(facts, file_format, fresh, workspace, token, report, agency)
+        sentences = write_verified(
+            facts, file_format, fresh, workspace, token, report, agency, known
+        )
     for sentence in sentences:
         report(Note("export.changed", sentence))
     return target
@@ -102,6 +110,7 @@ def write_verified(
     token: CancelToken,
     report: Report,
     agency: str = "",
+    registry: Registry | None = None,
 ) -> list[str]:
     """Write a verified release to the new file ``path``; the sentences about what it cannot hold.
 
@@ -110,7 +119,8 @@ def write_verified(
     if file_format in DOCUMENTS:
         from dpdesk.app.export_documents import write_document
 
-        return write_document(facts, file_format, agency, path, token, report, _STEP)
+        method = (registry or default_registry()).get(facts.method, str(facts.public)).title
+        return write_document(facts, file_format, agency, method, path, token, report, _STEP)
     with _one_table(facts, workspace, token) as source:
         table = PublishedCsv(source, token)
         return _write(facts, source, table, file_format, path, token, report)
@@ -119,7 +129,7 @@ def write_verified(
 @contextmanager
 def _one_table(facts: ReleaseFacts, workspace: Workspace, token: CancelToken) -> Iterator[Path]:
     """The one CSV to export: the microdata, or all tables of a cube below each other."""
-    if facts.method not in PUBLIC_FOLDERS:
+    if holds_rows(facts.public):
         yield facts.public / MICRODATA
         return
     from dpdesk.app.private.pages import read_tables
@@ -163,16 +173,31 @@ def _check_format(file_format: str) -> None:
         )
 
 
-def _check_fit(file_format: str, facts: ReleaseFacts) -> None:
-    kind = kind_of(facts.method)
-    if fits(file_format, kind):
+_WORDS = {
+    Content.ROWS: "microdata",
+    Content.TABLES: "tables of a cube",
+    Content.GRAPH: "a graph",
+}
+
+
+def _check_fit(file_format: str, facts: ReleaseFacts, registry: Registry) -> None:
+    about = registry.about(facts.method)
+    if about.content is None or about.exports is None:
+        raise RefusedError(
+            "export.silent-method",
+            f"{facts.public}: the method `{facts.method}` does not say which formats its releases "
+            "fit, so none is written.",
+            hint="Its tables are text files; use them as they are.",
+        )
+    if file_format in about.exports:
         return
-    words = {"microdata": "microdata", "cube": "tables of a cube", "graph": "a graph"}
-    described = [text for key, text in words.items() if fits(file_format, key)]
+    said = [method.capabilities for method in registry]
+    fitting = {each.content for each in said if file_format in (each.exports or ())}
+    described = [text for content, text in _WORDS.items() if content in fitting]
     raise InputError(
         "export.format",
         f"{facts.public}: `{file_format}` describes {' and '.join(described)}, and this release "
-        f"holds {words[kind]}.",
+        f"holds {_WORDS[about.content]}.",
         hint="Export to another format.",
     )
 
@@ -183,9 +208,11 @@ def _whole(release: Path) -> Path:
     return release.parent if release.name == PUBLIC and beside.is_dir() else release
 
 
-def _check_release(release: Path, workspace: Workspace, token: CancelToken) -> None:
+def _check_release(
+    release: Path, workspace: Workspace, registry: Registry, token: CancelToken
+) -> None:
     """Raise unless files and claims of the release are all as they should be."""
-    context = AppContext(workspace.home, workspace, default_registry())
+    context = AppContext(workspace.home, workspace, registry)
     found = verify_signed(context, release, token, silent)
     if found.ok:
         return
@@ -222,7 +249,7 @@ def _write(
         write_parquet(table, path, _metadata(facts, book), token, done)
     else:
         created = datetime.fromisoformat(str(manifest["created"]))
-        sheet = "Tables" if facts.method in PUBLIC_FOLDERS else "Microdata"
+        sheet = "Microdata" if holds_rows(facts.public) else "Tables"
         with speaking(_language(facts), spoken_names(manifest)):
             more = label_sheets(book)
         about = _spoken(facts)
@@ -269,7 +296,7 @@ def _statistical_writer(file_format: str) -> Callable[..., list[str]]:
 def _labels(facts: ReleaseFacts, table: PublishedCsv) -> Codebook:
     """What the release says of its columns, or of the dimensions among them."""
     path = facts.public / VARIABLES
-    if facts.method in PUBLIC_FOLDERS:
+    if not holds_rows(facts.public):
         from dpdesk.app.private.labelling import read_dimension_labels
 
         return read_dimension_labels(facts.public, facts.manifest)

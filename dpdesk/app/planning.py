@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.ranged import missing_apart
 from dpdesk.core.closing import Closing
 from dpdesk.core.column_names import same_forms, shown_form, spelling
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import (
@@ -126,9 +126,21 @@ class _Uses:
 def check_protection(
     context: AppContext, plan: Plan, where: str
 ) -> tuple[Method, dict[str, ParameterValue]]:
-    """The plan's method and its parameters, exactly read; needs no data."""
+    """The plan's method and its parameters, exactly read; needs no data.
+
+    Raises InputError ``plan.*``, RefusedError ``plan.silent-method`` for a method that leaves out
+    what nothing can be released without.
+    """
     place = f"{where}, [protection]"
     method = context.registry.get(plan.protection.method, place)
+    if method.capabilities.unready:
+        words = "; nor ".join(method.capabilities.unready)
+        raise RefusedError(
+            "plan.silent-method",
+            f"{place}: the method `{method.id}` does not say {words}, so nothing can be released "
+            "with it.",
+            hint="Use a method that says so, or ask those who made this one.",
+        )
     for key in plan.protection.parameters:
         if key in method.later:
             raise InputError(

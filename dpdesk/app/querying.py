@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.query import Answer, Askable, Query
@@ -32,11 +33,15 @@ class AskedRelease:
 
 @dataclass(frozen=True)
 class OpenRelease:
-    """A release whose files were found intact, ready for questions; it reaches no source."""
+    """A release whose files were found intact, ready for questions; it reaches no source.
+
+    ``compared``: with the source at hand, its answers can be compared with the truth.
+    """
 
     about: AskedRelease
     content: ReleasedContent
     method: QueryableMethod
+    compared: bool = False
 
     def ask(self, query: Query, token: CancelToken, report: Report) -> Answer:
         """The answer; InputError ``query.*``, RefusedError ``query.refused``, Cancelled."""
@@ -55,18 +60,18 @@ def open_release(
     from dpdesk.io.release_content import ReleaseContent
 
     report(StepStarted("Check the files", 1, 2))
-    content = ReleaseContent.open(folder, token)
+    content = ReleaseContent.open(folder, context.registry.about, token)
     report(StepStarted("Answer from the release", 2, 2))
     name = str(content.manifest["method"])
     method = context.registry.get(name, str(folder))
-    if not isinstance(method, QueryableMethod):
+    if not method.capabilities.allows(Use.ASKED) or not isinstance(method, QueryableMethod):
         raise RefusedError(
             "query.no-answers", f"{folder}: releases of the method `{name}` answer no queries."
         )
     with told(folder):
         askable = method.askable(content, token)
     about = AskedRelease(folder, str(content.manifest["title"]), name, askable)
-    return OpenRelease(about, content, method)
+    return OpenRelease(about, content, method, method.capabilities.allows(Use.COMPARED))
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from dpdesk.app.pseudonyms import (
     notes_of,
 )
 from dpdesk.app.restating import public_page
-from dpdesk.core.capabilities import RowOrder
+from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.labels import Codebook
@@ -121,7 +121,7 @@ def write_release(
         linkage = _linkage(work, outcome, pseudonyms, published)
         written = _Written(manifest, key, checks, pseudonyms.recorded, linkage, paid)
         _write_internal(work, build, outcome, written, printer)
-        read_back(build, token)
+        read_back(build, prepared.method.capabilities, token)
         token.check()
         target = build.commit(datetime.date.fromisoformat(str(manifest["created"])))
     guarantee, result = outcome.guarantee.as_json(), dict(outcome.result)
@@ -388,9 +388,9 @@ def _evidence(work: _Work, outcome: _Outcome, written: _Written) -> dict[str, ob
     }
 
 
-def read_back(build: ReleaseBuilder, token: CancelToken) -> None:
+def read_back(build: ReleaseBuilder, about: Capabilities, token: CancelToken) -> None:
     """Hashes, seal and commitment once more, from the files as written."""
-    found = check_files(build.folder, token)
+    found = check_files(build.folder, lambda _: about, token)
     if found.failures:
         failure = found.failures[0]
         raise StorageError(

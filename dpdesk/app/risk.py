@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.risk_report import RiskReport
+from dpdesk.core.capabilities import Protection
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 
@@ -23,7 +24,7 @@ def assess(context: AppContext, target: Path, token: CancelToken, report: Report
     """
     if target.is_dir():
         _check_release(context, target, token, report)
-        return release_risk(target, token)
+        return release_risk(context, target, token)
     return plan_risk(context, target, token, report)
 
 
@@ -52,8 +53,11 @@ def plan_risk(
     from dpdesk.app.microdata import described
     from dpdesk.app.private.risk import design_risk, is_private_plan
     from dpdesk.app.running import prepare_plan
+    from dpdesk.io.planfile import read_plan
 
-    if is_private_plan(context, plan_path):
+    private = is_private_plan(context, plan_path)
+    _protection(context, read_plan(plan_path).protection.method, plan_path.name)
+    if private:
         return design_risk(context, plan_path, token, report)
     with prepare_plan(context, plan_path, token, report) as prepared:
         outcome = described(prepared.method, prepared.given, token, report)
@@ -68,16 +72,17 @@ def plan_risk(
         )
 
 
-def release_risk(path: Path, token: CancelToken) -> RiskReport:
+def release_risk(context: AppContext, path: Path, token: CancelToken) -> RiskReport:
     """Risk of a release: recorded figures where its internal part is at hand, counted ones always.
 
-    Raises InputError when the folder or its table cannot be read.
+    Raises InputError when the folder or its table cannot be read, RefusedError
+    ``risk.silent-method`` when its method does not say how it protects.
     """
-    from dpdesk.app.private.risk import is_private_release, release_odds
+    from dpdesk.app.private.risk import release_odds
     from dpdesk.io.release_check import read_release
 
     facts = read_release(path)
-    if is_private_release(facts):
+    if _protection(context, facts.method, path.name) is Protection.NOISE:
         return release_odds(facts, path.name)
     return RiskReport(
         "release",
@@ -88,6 +93,19 @@ def release_risk(path: Path, token: CancelToken) -> RiskReport:
         facts.internal_section("risk") or _stated(facts),
         _counted(facts, token),
     )
+
+
+def _protection(context: AppContext, method: str, where: str) -> Protection:
+    """By what a method protects, and so which risk there is."""
+    said = context.registry.about(method).protection
+    if said is None:
+        raise RefusedError(
+            "risk.silent-method",
+            f"{where}: the method `{method}` does not say how it protects, so its risk is not "
+            "told.",
+            hint="Ask who made the method what a release tells of people.",
+        )
+    return said
 
 
 def _stated(facts: ReleaseFacts) -> dict[str, object]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.private.preparing import PreparedDesign, prepare_private
 from dpdesk.app.querying import told
 from dpdesk.app.restating import recorded_hierarchies
+from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.release import ReleaseFacts
     from dpdesk.io.store import DataStore
-
-CUBE = "dp-cube"
 
 
 @dataclass(frozen=True)
@@ -97,10 +96,11 @@ def shop_of_file(plan: Path) -> Shop:
     return Shop(read_plan(plan), plan.absolute().parent, plan.name)
 
 
-def shop_of_work(at_hand: AtHand, where: str) -> Shop:
+def shop_of_work(context: AppContext, at_hand: AtHand, where: str) -> Shop:
     """The shop of the work that is open; RefusedError ``buy.no-plan`` when it plans no cube."""
     work = at_hand.work
-    if work.method != CUBE or not work.parameters.get("dimensions"):
+    bought = context.registry.about(work.method).allows(Use.BOUGHT)
+    if not bought or not work.parameters.get("dimensions"):
         raise RefusedError(
             "buy.no-plan",
             f"{where}: tables are bought for a data cube, and none is planned.",

@@ -109,7 +109,7 @@ def verify_release(
     if source is not None and not source.is_file():
         raise InputError("source.missing", f"{source}: there is no such file.")
     report(StepStarted("Check hashes and seal", 1, 2))
-    found = check_files(path, token, reviewed=reviewed)
+    found = check_files(path, registry.about, token, reviewed=reviewed)
     report(StepStarted(_CLAIMS, 2, 2))
     checker = _Checker(found, registry, token, report)
     claims = checker.claims(source, workspace)

@@ -224,6 +224,7 @@ def _export(context: AppContext, options: Namespace, token: CancelToken, report:
         token,
         report,
         options.agency,
+        context.registry,
     )
     return Outcome(f"Written: {options.out}\n", kept=True)
 

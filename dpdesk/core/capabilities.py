@@ -41,30 +41,57 @@ class Protection(Enum):
     NOISE = "noise"
 
 
+class Use(Enum):
+    """What can be done with the releases of a method, or with its plans."""
+
+    ASKED = "asked for numbers"
+    BROWSED = "browsed as a cube"
+    BOUGHT = "bought table by table"
+    COMPARED = "compared with the truth"
+
+
 @dataclass(frozen=True)
 class Capabilities:
     """What a method does, as data; None where it does not say.
 
-    ``order`` is of rows alone; methods that release tables leave it empty.
+    ``order`` is of rows alone, ``folder`` (the folder of the public part that its tables lie in) of
+    all that releases no rows. ``exports`` are the formats that its releases fit, ``uses`` what else
+    can be done with them: empty where nothing can, which is not the same as not said.
     """
 
     content: Content | None = None
     protection: Protection | None = None
     spending: Spending | None = None
     order: RowOrder | None = None
+    folder: str | None = None
+    exports: frozenset[str] | None = None
+    uses: frozenset[Use] | None = None
+
+    def allows(self, use: Use) -> bool:
+        """Whether the method says that its releases can be used so."""
+        return self.uses is not None and use in self.uses
+
+    @property
+    def unready(self) -> tuple[str, ...]:
+        """What the method does not say and nothing can be released without, in words."""
+        stated = {"what it releases": self.content, "what it spends": self.spending}
+        missing = [words for words, value in stated.items() if value is None]
+        if self.content is Content.ROWS and self.order is None:
+            missing.append("in which order its rows stand")
+        if self.content in (Content.TABLES, Content.GRAPH) and not self.folder:
+            missing.append("in which folder its tables lie")
+        return tuple(missing)
 
     @property
     def unsaid(self) -> tuple[str, ...]:
         """What the method does not say, in words."""
         stated = {
-            "what it releases": self.content,
             "how it protects": self.protection,
-            "what it spends": self.spending,
+            "which formats its releases fit": self.exports,
+            "what its releases can be used for": self.uses,
         }
         missing = [words for words, value in stated.items() if value is None]
-        if self.content is Content.ROWS and self.order is None:
-            missing.append("in which order its rows stand")
-        return tuple(missing)
+        return (*self.unready, *missing)
 
 
 UNKNOWN = Capabilities()

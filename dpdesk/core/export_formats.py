@@ -16,22 +16,14 @@ FORMATS = ("csv", "parquet", "xlsx", *STATISTICAL, *DOCUMENTS)
 SUFFIXES = {"csvw": ".json", "ddi": ".xml", "sdmx-csv": ".csv", "sdmx-structure": ".xml"}
 """Ending of the file for the formats that are not called like it."""
 
-MICRODATA, CUBE, GRAPH = "microdata", "cube", "graph"
-_KINDS = {"dp-cube": CUBE, "dp-graph": GRAPH}
-_DESCRIBED = {"csvw": (MICRODATA,), "ddi": (MICRODATA, CUBE)}
-_DESCRIBED |= dict.fromkeys(("sdmx-csv", "sdmx-structure"), (CUBE,))
+PLAIN = frozenset(FORMATS) - frozenset(DOCUMENTS)
+"""Formats of plain tables, which hold whatever is a table."""
 
-
-def kind_of(method: str) -> str:
-    """What a release by a method holds: ``MICRODATA``, the tables of a ``CUBE`` or a ``GRAPH``."""
-    return _KINDS.get(method, MICRODATA)
+OF_ROWS = PLAIN | {"csvw", "ddi"}
+OF_CUBES = PLAIN | {"ddi", "sdmx-csv", "sdmx-structure"}
+"""Formats that hold or describe rows about persons; the tables of a cube."""
 
 
 def suffix_of(file_format: str) -> str:
     """The usual ending of a file in a format."""
     return SUFFIXES.get(file_format, f".{file_format}")
-
-
-def fits(file_format: str, kind: str) -> bool:
-    """Whether a format can hold a release of this kind; plain tables hold all."""
-    return kind in _DESCRIBED.get(file_format, (MICRODATA, CUBE, GRAPH))

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.released import ReleasedContent
+
+if TYPE_CHECKING:
+    from dpdesk.core.rows import RowSource
+    from dpdesk.engine.diverted.comparators.own_data import Comparison
+    from dpdesk.engine.method import MethodInput
+    from dpdesk.engine.noise.randomness import RandomSource
 
 
 @runtime_checkable
@@ -25,5 +32,39 @@ class QueryableMethod(Protocol):
         What a malformed manifest raises (ValueError, TypeError, KeyError and such) is told by the
         caller as ``release.unreadable``. RefusedError ``query.refused`` when the release cannot
         answer. Cancelled.
+        """
+        ...
+
+
+@runtime_checkable
+class ComparedMethod(Protocol):
+    """A :class:`~dpdesk.engine.method.Method` whose answers can be compared with the truth: inside
+    the agency, by those who have the source.
+    """
+
+    def compare(
+        self,
+        given: MethodInput,
+        rows: RowSource,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> tuple[Comparison, ...]:
+        """Ways to release the sensitive columns, compared on random queries.
+
+        Raises RefusedError when the data cannot be released or compared so, Cancelled.
+        """
+        ...
+
+    def true_answer(
+        self,
+        query: Query,
+        given: MethodInput,
+        token: CancelToken,
+        manifest: Mapping[str, object] | None,
+    ) -> Answer:
+        """The exact answer in the source, for the values as a release (by its manifest) has them.
+
+        Raises InputError ``query.*``, Cancelled.
         """
         ...

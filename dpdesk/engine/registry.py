@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dpdesk.core.capabilities import UNKNOWN, Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import nearest
 from dpdesk.engine.method import Method
+from dpdesk.engine.private.method import PrivateMethod
+from dpdesk.engine.querying import ComparedMethod, QueryableMethod
 
 
 class Registry:
@@ -20,14 +23,22 @@ class Registry:
             self.add(method)
 
     def add(self, method: Method) -> None:
-        """Register a method; ValueError when its id is taken."""
+        """Register a method; ValueError when its id is taken, or what it says cannot be true."""
         if method.id in self._methods:
             raise ValueError(f"method id {method.id!r} is registered already")
+        contradiction = _contradiction(method)
+        if contradiction:
+            raise ValueError(f"method {method.id!r} {contradiction}")
         self._methods[method.id] = method
 
     def __iter__(self) -> Iterator[Method]:
         """All methods, in order."""
         return iter(self._methods.values())
+
+    def about(self, method_id: str) -> Capabilities:
+        """What the method with this id says of itself; nothing when there is none."""
+        found = self._methods.get(method_id)
+        return UNKNOWN if found is None else found.capabilities
 
     def get(self, method_id: str, where: str) -> Method:
         """The method with this id; InputError ``plan.unknown-method`` starting with ``where``."""
@@ -49,6 +60,25 @@ class Registry:
             hint=f"Did you mean `{near}`?" if near else "",
             details={"key": "method"},
         )
+
+
+def _contradiction(method: Method) -> str:
+    """What a method says of itself and cannot be so, by what it is; empty when there is nothing."""
+    said, rows = method.capabilities, (None, Content.ROWS)
+    if isinstance(method, PrivateMethod):
+        if said.content is Content.ROWS:
+            return "draws noise for tables and says that it releases rows"
+        if said.protection not in (None, Protection.NOISE):
+            return "draws noise and says that it protects otherwise"
+        if said.spending is Spending.NOTHING:
+            return "draws noise from a budget and says that it spends nothing"
+    elif said.content not in rows or said.spending not in (None, Spending.NOTHING):
+        return "releases rows without a budget and says something else"
+    if said.allows(Use.ASKED) and not isinstance(method, QueryableMethod):
+        return "says that it answers questions and has no answers"
+    if said.allows(Use.COMPARED) and not isinstance(method, ComparedMethod):
+        return "says that it can be compared with the truth and has no comparison"
+    return ""
 
 
 def _listed(names: list[str]) -> str:

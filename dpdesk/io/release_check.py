@@ -11,12 +11,13 @@ import hmac
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TypeGuard
 
+from dpdesk.core.capabilities import Capabilities
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.release import Failure, ReleaseFacts
@@ -28,7 +29,6 @@ from dpdesk.io.release_folder import (
     MANIFEST,
     PRINTED,
     PUBLIC,
-    PUBLIC_FOLDERS,
     REVIEW,
     SEAL,
     SEALED_INTERNAL,
@@ -95,20 +95,27 @@ def locate(path: Path) -> ReleaseFiles:
     return ReleaseFiles(path, path, None)
 
 
-def check_files(path: Path, token: CancelToken, *, reviewed: bool = False) -> ReleaseFiles:
+def check_files(
+    path: Path,
+    known: Callable[[str], Capabilities],
+    token: CancelToken,
+    *,
+    reviewed: bool = False,
+) -> ReleaseFiles:
     """Check names, kinds, hashes, seal and commitment of a release folder.
 
-    With ``reviewed`` there may be a review, which its own signatures cover and others check.
+    ``known`` tells what a method says of itself, by its id: with it, which files there may be. With
+    ``reviewed`` there may be a review, which its own signatures cover and others check.
 
     Raises InputError ``release.missing`` when there is no such folder, and Cancelled.
     """
     found = locate(path)
     if found.internal is None:
-        _check_public(found, token)
+        _check_public(found, known, token)
         return found
     _names(found, path, folders={PUBLIC, INTERNAL})
     if _is_folder(found.public):
-        _check_public(found, token)
+        _check_public(found, known, token)
     if _is_folder(found.internal):
         _check_internal(found, token, reviewed)
     return found
@@ -143,16 +150,22 @@ def _read_parts(path: Path) -> ReleaseFiles:
     return found
 
 
-def _check_public(found: ReleaseFiles, token: CancelToken) -> None:
+def _check_public(
+    found: ReleaseFiles, known: Callable[[str], Capabilities], token: CancelToken
+) -> None:
     manifest = _read_object(found, found.public / MANIFEST)
     listed: dict[str, object] = {}
     if manifest is not None:
         found.manifest = _check_manifest(found, manifest)
         files = manifest.get("files")
         listed = dict(files) if isinstance(files, Mapping) else {}
-    method = str((manifest or {}).get("method"))
-    folder = PUBLIC_FOLDERS.get(method)
-    fixed = fixed_files(method) | (optional_files(method) & set(listed))
+    about = known(str((manifest or {}).get("method")))
+    folder = about.folder
+    if manifest is not None and about.unready:
+        for words in about.unready:
+            found.fail(found.public / MANIFEST, f"the method does not say {words}")
+        return
+    fixed = fixed_files(about) | (optional_files(about) & set(listed))
     tables = {name for name in listed if folder and _is_table(name, folder)}
     _names(found, found.public, files={MANIFEST} | fixed, folders={folder} if folder else set())
     if folder and _is_folder(found.public / folder):

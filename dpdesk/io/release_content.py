@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
+from dpdesk.core.capabilities import Capabilities
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken
@@ -35,13 +36,17 @@ class ReleaseContent:
         self._domain: Domain | None = None
 
     @classmethod
-    def open(cls, path: Path, token: CancelToken) -> ReleaseContent:
+    def open(
+        cls, path: Path, known: Callable[[str], Capabilities], token: CancelToken
+    ) -> ReleaseContent:
         """The content of a release folder, or of its public part alone, after a check of all files.
+
+        ``known`` tells what a method says of itself, by its id.
 
         Raises InputError ``release.missing``, RefusedError ``release.not-intact`` naming the first
         file that is not what manifest and seal say, Cancelled.
         """
-        found = check_files(path, token, reviewed=True)
+        found = check_files(path, known, token, reviewed=True)
         if found.failures or found.manifest is None:
             raise _not_intact(path, found)
         return cls(found.public, found.manifest)

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 
+from dpdesk.core.capabilities import Capabilities, Content
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.io.canonical import canonical_json
@@ -42,8 +43,6 @@ PUBLIC, INTERNAL = "public", "internal"
 MANIFEST, MICRODATA, ABOUT = "manifest.json", "microdata.csv", "about.html"
 EVIDENCE, REPORT, SEAL, REVIEW = "evidence.json", "report.html", "seal.json", "review.json"
 PRINTED = "report.pdf"
-PUBLIC_FOLDERS = {"dp-cube": "cuboids", "dp-graph": "graph"}
-"""Methods whose tables lie in a folder of the public part; others release ``microdata.csv``."""
 VARIABLES = "variables.json"
 """Labels of columns, or of a cube's dimensions; only releases of sources with labels have it."""
 CSVW = "microdata.csv-metadata.json"
@@ -52,14 +51,19 @@ SEALED_INTERNAL = frozenset({EVIDENCE, REPORT})
 """Internal files of every release; the report is printed too where that was possible."""
 
 
-def fixed_files(method: str) -> frozenset[str]:
-    """Names of the files that the public part of every release by this method has."""
-    return frozenset({ABOUT} if method in PUBLIC_FOLDERS else {MICRODATA, ABOUT})
+def fixed_files(about: Capabilities) -> frozenset[str]:
+    """Names of the files that the public part of every release by such a method has."""
+    return frozenset({MICRODATA, ABOUT} if about.content is Content.ROWS else {ABOUT})
 
 
-def optional_files(method: str) -> frozenset[str]:
-    """Names of the files that the public part of a release by this method may have."""
-    return frozenset((VARIABLES,) if method in PUBLIC_FOLDERS else (VARIABLES, CSVW))
+def optional_files(about: Capabilities) -> frozenset[str]:
+    """Names of the files that the public part of a release by such a method may have."""
+    return frozenset((VARIABLES, CSVW) if about.content is Content.ROWS else (VARIABLES,))
+
+
+def holds_rows(public: Path) -> bool:
+    """Whether the public part of a release holds rows, by its files alone; nothing is checked."""
+    return (public / MICRODATA).is_file()
 
 
 def fresh_key() -> str:

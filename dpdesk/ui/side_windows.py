@@ -8,7 +8,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from dpdesk.app.asking import reads_rows
 from dpdesk.app.ledgers import ledger_path, open_ledger
-from dpdesk.app.shops import CUBE, AtHand
+from dpdesk.app.shops import AtHand
+from dpdesk.core.capabilities import Use
 from dpdesk.ui.asking import AskWindow
 from dpdesk.ui.audit import AuditWindow
 from dpdesk.ui.browsing import BrowseWindow
@@ -178,7 +179,9 @@ class SideWindows(QObject):
 
     def plans_cube(self) -> bool:
         """Whether the data of a planned cube are open."""
-        return self._bench.data is not None and self._bench.work.method == CUBE
+        bench = self._bench
+        bought = bench.context.registry.about(bench.work.method).allows(Use.BOUGHT)
+        return bench.data is not None and bought
 
     def show_asker(self, folder: Path) -> None:
         """Ask a release of rows for counts."""

@@ -87,7 +87,7 @@ def write_private_release(
             del tables
             checks = work.check()
             work.write_internal(manifest, key, checks, spent.debit, desk)
-            read_back(build, token)
+            read_back(build, prepared.method.capabilities, token)
             token.check()
             target = build.commit(datetime.date.fromisoformat(str(manifest["created"])))
             spent.released(hashlib.sha256(canonical_json(manifest)).hexdigest())

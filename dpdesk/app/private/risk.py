@@ -15,7 +15,6 @@ from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.engine.private.method import PrivateMethod
-from dpdesk.io.release_folder import PUBLIC_FOLDERS
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -30,11 +29,6 @@ def is_private_plan(context: AppContext, plan_path: Path) -> bool:
 
     method, _ = check_protection(context, read_plan(plan_path), plan_path.name)
     return isinstance(method, PrivateMethod)
-
-
-def is_private_release(facts: ReleaseFacts) -> bool:
-    """Whether a release holds tables with noise."""
-    return facts.method in PUBLIC_FOLDERS
 
 
 def design_risk(

@@ -23,7 +23,7 @@ def ask(context: AppContext, options: Namespace, token: CancelToken, report: Rep
     query = _query(options)
     release: OpenRelease | OpenTogether
     if options.others:
-        release = open_together([options.release, *options.others], token, report)
+        release = open_together(context, [options.release, *options.others], token, report)
     else:
         release = open_release(context, options.release, token, report)
     answer = release.ask(query, token, report)

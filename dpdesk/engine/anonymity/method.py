@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending
+from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Event, Report, StepProgress, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
@@ -65,7 +66,12 @@ class KAnonymity(MicrodataMethod):
 
     id: ClassVar[str] = "k-anonymity"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        Content.ROWS, Protection.CLASSES, Spending.NOTHING, RowOrder.SORTED
+        Content.ROWS,
+        Protection.CLASSES,
+        Spending.NOTHING,
+        RowOrder.SORTED,
+        exports=OF_ROWS,
+        uses=frozenset({Use.ASKED}),
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "k-anonymous microdata"

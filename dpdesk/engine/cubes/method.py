@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
+from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.export_formats import OF_CUBES
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
@@ -32,7 +33,12 @@ class DpCube(PrivateMethod):
 
     id: ClassVar[str] = "dp-cube"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        Content.TABLES, Protection.NOISE, Spending.PERSONS
+        Content.TABLES,
+        Protection.NOISE,
+        Spending.PERSONS,
+        folder="cuboids",
+        exports=OF_CUBES,
+        uses=frozenset({Use.ASKED, Use.BROWSED, Use.BOUGHT}),
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Differentially private tables"

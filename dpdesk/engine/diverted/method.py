@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending
+from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
+from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
@@ -22,6 +23,7 @@ from dpdesk.engine.randomised_method import Judged, RandomisedMethod
 # Whatever needs numpy or compiled kernels is imported where it is used.
 if TYPE_CHECKING:
     from dpdesk.core.rows import RewrittenRows, RowSource
+    from dpdesk.engine.diverted.comparators.own_data import Comparison
     from dpdesk.engine.noise.randomness import RandomSource
 
 DRAW = "Draw the sensitive values"
@@ -35,7 +37,12 @@ class LDiverted(RandomisedMethod):
 
     id: ClassVar[str] = "l-diverted"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        Content.ROWS, Protection.DRAWN, Spending.NOTHING, RowOrder.SHUFFLED
+        Content.ROWS,
+        Protection.DRAWN,
+        Spending.NOTHING,
+        RowOrder.SHUFFLED,
+        exports=OF_ROWS,
+        uses=frozenset({Use.ASKED, Use.COMPARED}),
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Diverted sensitive values"
@@ -70,6 +77,34 @@ class LDiverted(RandomisedMethod):
         from dpdesk.engine.diverted.querying import answer_diverted
 
         return answer_diverted(query, content, token)
+
+    def compare(
+        self,
+        given: MethodInput,
+        rows: RowSource,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> tuple[Comparison, ...]:
+        """See :meth:`ComparedMethod.compare`."""
+        from dpdesk.engine.diverted.comparators.own_data import compare_on_own_data
+
+        self.judge(given, token, report)
+        return compare_on_own_data(given, rows, randomness, token, report)
+
+    def true_answer(
+        self,
+        query: Query,
+        given: MethodInput,
+        token: CancelToken,
+        manifest: Mapping[str, object] | None,
+    ) -> Answer:
+        """See :meth:`ComparedMethod.true_answer`."""
+        from dpdesk.engine.diverted.truth import true_answer
+
+        recoding = None if manifest is None else self.recoded(manifest, given, token)
+        recoded = {} if recoding is None else dict(recoding.mapping)
+        return true_answer(query, given, token, recoded)
 
     def effective_roles(
         self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]

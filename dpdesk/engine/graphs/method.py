@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending
+from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.export_formats import PLAIN
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
@@ -32,7 +33,12 @@ class DpGraph(PrivateMethod):
 
     id: ClassVar[str] = "dp-graph"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        Content.GRAPH, Protection.NOISE, Spending.EDGES
+        Content.GRAPH,
+        Protection.NOISE,
+        Spending.EDGES,
+        folder="graph",
+        exports=PLAIN,
+        uses=frozenset({Use.ASKED}),
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Differentially private graph"

@@ -43,7 +43,7 @@ class OpenPlan:
 
     def __call__(self, token: CancelToken, report: Report) -> OpenCube:
         """The cube."""
-        shop = shops.shop_of_work(self.at_hand, "the plan")
+        shop = shops.shop_of_work(self.context, self.at_hand, "the plan")
         return browsing.planned_cube(self.context, shop, token, report)
 
 
@@ -79,7 +79,7 @@ class Till:
                 "No data are open: buying counts in the file that the plan is for.",
                 hint="Open the plan in the main window.",
             )
-        return shops.shop_of_work(self.at_hand, "the plan")
+        return shops.shop_of_work(context, self.at_hand, "the plan")
 
     def place(self, shop: Shop) -> Path:
         """A free folder for the new release."""

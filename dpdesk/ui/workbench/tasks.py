@@ -318,7 +318,8 @@ class Export:
         facts = {"format": self.form, "out": str(self.out.absolute())}
         recording.enter(self.context, "exported", self.release.absolute(), facts)
         exporting.export_release(
-            self.release, self.form, self.out, self.context.workspace, token, report
+            *(self.release, self.form, self.out, self.context.workspace, token, report),
+            registry=self.context.registry,
         )
         return self.out
 

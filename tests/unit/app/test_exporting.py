@@ -16,7 +16,7 @@ from pyarrow import parquet
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.core.errors import Cancelled, InputError, RefusedError
-from dpdesk.core.export_formats import FORMATS, fits
+from dpdesk.core.export_formats import FORMATS, OF_ROWS
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.io import tablewriters
 from dpdesk.io.published import PublishedCsv
@@ -25,7 +25,7 @@ from dpdesk.io.tablewriters import Sheet
 from tests.helpers import releases as town
 from tests.helpers.ddi_structure import faults
 
-OF_MICRODATA = [name for name in FORMATS if fits(name, "microdata")]
+OF_MICRODATA = [name for name in FORMATS if name in OF_ROWS]
 
 
 @pytest.fixture(scope="module")

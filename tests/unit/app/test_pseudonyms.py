@@ -312,7 +312,7 @@ def test_a_copy_of_the_identifier_and_several_rows_of_a_person_are_pointed_out(
     evidence = json.loads((release / "internal" / "evidence.json").read_text())
     found = {"pseudonyms": ROWS - 1, "several": 39, "most": 2, "few": 0, "alone": 0}
     assert evidence["risk"]["linkage"] == {"person": found}
-    assert release_risk(release, CancelToken()).counted["linkage"] == {"person": found}
+    assert release_risk(context, release, CancelToken()).counted["linkage"] == {"person": found}
     assert verified(context, release).ok
 
 

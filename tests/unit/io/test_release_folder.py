@@ -18,6 +18,7 @@ import pytest
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.methods import default_registry
 from dpdesk.io import release_folder, safewrite
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.release_check import check_files, read_release
@@ -83,7 +84,7 @@ def test_a_committed_release_is_complete_and_leaves_nothing_beside_it(
 ) -> None:
     out = release_to(tmp_path / "out", workspace)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    found = check_files(out, CancelToken())
+    found = check_files(out, default_registry().about, CancelToken())
     assert found.failures == []
     assert found.sealed
     assert read_release(out).title == "t"
@@ -163,7 +164,7 @@ def test_an_empty_folder_is_taken_and_keeps_its_permissions(
     out.chmod(0o711)
     release_to(out, workspace)
     assert stat.S_IMODE(out.stat().st_mode) == 0o711
-    assert check_files(out, CancelToken()).failures == []
+    assert check_files(out, default_registry().about, CancelToken()).failures == []
 
 
 def test_a_link_to_an_empty_folder_is_followed(tmp_path: Path, workspace: Workspace) -> None:

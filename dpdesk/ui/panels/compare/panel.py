@@ -5,9 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QStackedWidget, QWidget
 
-from dpdesk.app.asking import DIVERTED
-from dpdesk.app.shops import CUBE
 from dpdesk.app.types import COMPARE_AT_MOST, OpenWork
+from dpdesk.core.capabilities import UNKNOWN, Capabilities, Protection, Use
 from dpdesk.core.charts import Figure
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.combo import NarrowCombo
@@ -38,7 +37,6 @@ from dpdesk.ui.workbench import Aspect, Changes, Workbench
 POINTS, TABLE, GUARANTEE, CHART = "points", "table", "guarantee", "chart:"
 LEAST_EMS, LEFT_SHARE = 36, 0.28
 _SHOWN = {Aspect.CANDIDATES, Aspect.METHOD, Aspect.DATA, Aspect.RELEASE}
-_BROWSED = (CUBE, DIVERTED)
 
 
 class ComparePanel(Panel):
@@ -266,10 +264,12 @@ class ComparePanel(Panel):
         self._entries = presenter.entries(candidates, self._pins)
         self._pages.setCurrentWidget(self._content if candidates else self._empty)
         self._offer_release()
-        drawn = self._bench.work.method == DIVERTED and self._bench.data is not None
-        self._ways.setVisible(drawn)
+        known, work = self._bench.context.registry, self._bench.work
+        compared = known.about(work.method).allows(Use.COMPARED)
+        self._ways.setVisible(compared and self._bench.data is not None)
         release = self._bench.release
-        self._browse.setVisible(release is not None and release.method in _BROWSED)
+        made = UNKNOWN if release is None else known.about(release.method)
+        self._browse.setVisible(_looked_through(made))
         line = self.tr("{n} of at most {most} candidates. Nothing of them is written yet.")
         self._header.set_line(line.format(n=len(candidates), most=COMPARE_AT_MOST))
         if candidates:
@@ -415,3 +415,9 @@ class ComparePanel(Panel):
 
     def _fit(self) -> None:
         self._stack.setMinimumHeight(self._theme.theme.ems(LEAST_EMS))
+
+
+def _looked_through(about: Capabilities) -> bool:
+    """Whether releases of a method are browsed as cubes, or asked for what was drawn."""
+    drawn = about.protection is Protection.DRAWN
+    return about.allows(Use.BROWSED) or (drawn and about.allows(Use.ASKED))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from dpdesk.core.export_formats import FORMATS, fits
+from dpdesk.core.export_formats import FORMATS
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 
@@ -25,10 +25,10 @@ class ExportsPage(QWidget):
             self._add(form, names[form], sentences[form])
         self._layout.addStretch(1)
 
-    def show_fitting(self, kind: str) -> None:
-        """Offer the formats that fit a release of this kind."""
+    def show_fitting(self, exports: frozenset[str] | None) -> None:
+        """Offer the formats that the method of a release says it fits; none where it does not."""
         for form, line in self._rows.items():
-            line.setVisible(fits(form, kind))
+            line.setVisible(exports is not None and form in exports)
 
     def set_enabled(self, can: bool, excel: bool) -> None:
         """Whether anything can be written, and an Excel sheet."""

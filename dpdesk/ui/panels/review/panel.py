@@ -11,9 +11,7 @@ from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from dpdesk.app.asking import DIVERTED
-from dpdesk.app.shops import CUBE
-from dpdesk.core.export_formats import kind_of
+from dpdesk.core.capabilities import Protection, Use
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobOutcome
 from dpdesk.ui.panels.review import checks, presenter
@@ -293,9 +291,11 @@ class ReviewPanel(Panel):
         self.release.show_checks(rows)
         self.release.show_guarantee(presenter.guarantee_of(facts))
         tables = self.tables.show_release(facts)
-        picture, cube = presenter.risk_picture(facts), facts.method == CUBE
-        self.release.exports.show_fitting(kind_of(facts.method))
-        self.release.show_picture(picture, tables=tables, cube=cube, drawn=facts.method == DIVERTED)
+        picture, about = presenter.risk_picture(facts), bench.context.registry.about(facts.method)
+        drawn = about.protection is Protection.DRAWN and about.allows(Use.ASKED)
+        self.release.exports.show_fitting(about.exports)
+        cube = about.allows(Use.BROWSED)
+        self.release.show_picture(picture, tables=tables, cube=cube, drawn=drawn)
         title, work = self.tr("Listing files"), ListFiles(bench.release_path, facts)
         bench.hub.latest(_FILES).query(title, work, done=self._on_files, quiet=True)
 
