@@ -8,6 +8,7 @@ said, in the report too; or it is not a key of ours, which is a failure.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ _BUDGET_ALONE = frozenset({"budget"})
 _SOURCE = frozenset({"name", "sha256", "rows", "columns", "reading"})
 _UNREADABLE = frozenset({"unreadable_lines", "unreadable_values"})
 """Counts of a source that was read for a private method."""
+_TEXT_READING = ("delimiter", "quote", "decimal", "escape", "header", "skip")
 _SEARCH_TIMES = frozenset({"seconds"})
 LINKAGE = "linkage"
 
@@ -73,6 +75,7 @@ def evidence_faults(
     if not _plain_notes(evidence.get("notes")):
         yield "`notes` are not sentences"
     yield from _parameters_fault(evidence, method)
+    yield from _reading_faults(evidence)
     if spends:
         yield from payment_faults(manifest, evidence, complete=complete)
 
@@ -99,6 +102,38 @@ def _parameters_fault(evidence: Mapping[str, object], method: Method) -> Iterato
     whole = effective_parameters(method.parameters, values, method.parameters)
     if not same_values(evidence.get("parameters"), whole):
         yield "`parameters` are not those of its plan"
+
+
+def _reading_faults(evidence: Mapping[str, object]) -> Iterator[str]:
+    """The reading that the plan asks for is the one that is said to have been used."""
+    source, plan = evidence.get("source"), evidence.get("plan")
+    reading = source.get("reading") if isinstance(source, Mapping) else None
+    if not isinstance(plan, Mapping) or not isinstance(reading, Mapping):
+        return  # said elsewhere
+    try:
+        spec = Plan.from_plain(plan, "the plan").source
+    except InputError:
+        return  # said elsewhere
+    text = reading.get("format") == "csv"
+    asked: dict[str, object] = {"missing": list(spec.missing)}
+    if text:
+        given = {key: getattr(spec, key) for key in _TEXT_READING}
+        asked |= {key: value for key, value in given.items() if value is not None}
+    for key, value in asked.items():
+        if key in reading and not same_values(reading[key], value):
+            yield f"`plan, source, {key}` is not how the source was read"
+    if text and spec.encoding and not _same_encoding(spec.encoding, str(reading.get("encoding"))):
+        yield "`plan, source, encoding` is not how the source was read"
+
+
+def _same_encoding(asked: str, used: str) -> bool:
+    """Whether a named encoding is the one that was used; a mark tells the order of its bytes."""
+    try:
+        first, second = (codecs.lookup(name).name for name in (asked, used))
+    except LookupError:
+        return False
+    first = first.removesuffix("-sig")
+    return first == second or (first in ("utf-16", "utf-32") and second.startswith(f"{first}-"))
 
 
 def as_recorded() -> ClaimCheck:

@@ -193,7 +193,7 @@ class SettingsPane(QScrollArea):
             made = CubeForm(parameters, mnemonics=letters)
             made.categoriesWanted.connect(self.categoriesWanted)
             return made
-        if isinstance(method, PrivateMethod):
+        if any(parameter.key == "nodes" for parameter in parameters):
             return GraphForm(parameters, mnemonics=letters)
         return ParameterForm(parameters, method.live, mnemonics=letters)
 
