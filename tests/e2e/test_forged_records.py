@@ -1,0 +1,108 @@
+"""Evidence that says otherwise than it was: how the source was read, and which notes there were."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.engine.methods import default_registry
+from tests.helpers import releases as town
+from tests.helpers.forging import canonical, manifest_of, report_again, seal_again
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A text with a line of nothing, which reading it notes; its encoding is named in the plan."""
+    plan = town.write_source(tmp_path_factory.mktemp("source"))
+    file = plan.parent / town.SOURCE
+    lines = file.read_text("utf-8").splitlines()
+    file.write_text("\n".join([*lines[:50], "", *lines[50:]]) + "\n", "utf-8")
+    text = plan.read_text("utf-8")
+    plan.write_text(text.replace("[source]\n", '[source]\nencoding = "UTF8"\n'), "utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def genuine(context: AppContext, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    plan = source.parent / "zq-plan.toml"
+    return town.release(plan, tmp_path_factory.mktemp("out") / "release", context).out
+
+
+def forged(genuine: Path, folder: Path, forge: Callable[[dict[str, Any]], None]) -> Path:
+    """A copy with other evidence, in which the report and the seal agree with it."""
+    copy = Path(shutil.copytree(genuine, folder / "release"))
+    evidence = json.loads((copy / "internal/evidence.json").read_text("utf-8"))
+    forge(evidence)
+    (copy / "internal/evidence.json").write_bytes(canonical(evidence))
+    report_again(copy, default_registry())
+    seal_again(copy, manifest_of(copy))
+    return copy
+
+
+def failures(release: Path, source: Path | None = None) -> list[str]:
+    found = verify_release(release, default_registry(), CancelToken(), silent, source)
+    return [failure.reason for failure in found.failures]
+
+
+def test_the_genuine_release_verifies(genuine: Path, source: Path) -> None:
+    assert failures(genuine) == []
+    assert failures(genuine, source) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("delimiter", ";"),
+        ("encoding", "cp1252"),
+        ("encoding", "no-such-encoding"),
+        ("decimal", ","),
+        ("quote", "'"),
+        ("escape", "\\"),
+        ("header", False),
+        ("skip", 3),
+        ("missing", ["", "none"]),
+    ],
+)
+def test_a_plan_that_asks_for_another_reading_than_was_used_is_found(
+    genuine: Path, tmp_path: Path, key: str, value: object
+) -> None:
+    def forge(evidence: dict[str, Any]) -> None:
+        evidence["plan"]["source"][key] = value
+
+    assert any(key in reason for reason in failures(forged(genuine, tmp_path, forge)))
+
+
+def test_a_note_that_was_taken_out_is_found_where_the_source_gives_it_again(
+    genuine: Path, source: Path, tmp_path: Path
+) -> None:
+    evidence = json.loads((genuine / "internal/evidence.json").read_text("utf-8"))
+    read = [f"{source.name}: {note}" for note in evidence["source"]["reading"]["notes"]]
+    assert read
+    assert set(read) <= set(evidence["notes"])
+
+    def forge(said: dict[str, Any]) -> None:
+        said["notes"] = [note for note in said["notes"] if note != read[0]]
+
+    copy = forged(genuine, tmp_path, forge)
+    assert any("`notes` lack" in reason for reason in failures(copy, source))
+
+
+def test_the_report_says_what_of_it_was_only_recorded(genuine: Path) -> None:
+    page = (genuine / "internal/report.html").read_text("utf-8")
+    notes, made = page.index("Defaults and warnings"), page.index(">Environment<")
+    assert "As the program recorded them." in page[notes : notes + 300]
+    assert "nobody can check them again" in page[made - 300 : made]
