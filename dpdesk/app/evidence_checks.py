@@ -120,7 +120,7 @@ def _reading_faults(evidence: Mapping[str, object]) -> Iterator[str]:
         given = {key: getattr(spec, key) for key in _TEXT_READING}
         asked |= {key: value for key, value in given.items() if value is not None}
     for key, value in asked.items():
-        if key in reading and not same_values(reading[key], value):
+        if not same_values(reading.get(key, [""] if key == "missing" else None), value):
             yield f"`plan, source, {key}` is not how the source was read"
     if text and spec.encoding and not _same_encoding(spec.encoding, str(reading.get("encoding"))):
         yield "`plan, source, encoding` is not how the source was read"
@@ -192,6 +192,13 @@ def note_faults(evidence: Mapping[str, object], notes: Iterable[Note]) -> list[s
     there = recorded if isinstance(recorded, list) else []
     missing = [note.sentence for note in notes if note.sentence not in there]
     return [f"`notes` do not say what the source gives ({missing[0][:80]}…)"] if missing else []
+
+
+def reading_notes(evidence: Mapping[str, object], data: DataStore) -> list[Note]:
+    """The notes on how the source was read, with the name that it had."""
+    source = evidence.get("source")
+    name = source.get("name") if isinstance(source, Mapping) else data.name
+    return [Note("source.reading", f"{name}: {each}") for each in data.reading.notes]
 
 
 def builder_faults(

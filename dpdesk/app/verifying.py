@@ -14,7 +14,9 @@ from dpdesk.app.evidence_checks import (
     evidence_faults,
     figures_check,
     needs_source,
+    note_faults,
     outcome_faults,
+    reading_notes,
     source_faults,
 )
 from dpdesk.app.labelling import label_faults
@@ -395,6 +397,7 @@ class _Checker:
         if not complete:
             return figures_check(faults, other_texts(manifest))
         faults += checks_fault(evidence, checks)
+        faults += note_faults(evidence, reading_notes(evidence, data))
         outcome = described(method, given, self._token, self._report)
         return figures_check([*faults, *outcome_faults(evidence, outcome, given)])
 
