@@ -19,6 +19,7 @@ from dpdesk.core.source_spec import missing_advice
 from dpdesk.io.failures import storage_error
 from dpdesk.io.head import HeadRecord, head_records
 from dpdesk.io.looks import MISSING_CODES, datum, looks_like_code
+from dpdesk.io.source import text_of
 from dpdesk.io.titles import holds_data, table_start, titles_note
 
 HEAD_BYTES = 1 << 20
@@ -415,9 +416,11 @@ def encoding_of(data: bytes, named: str | None, name: str) -> tuple[str, int, bo
 def _head_text(
     path: Path, data: bytes, complete: bool, encoding: str, mark: int
 ) -> tuple[str, bool]:
-    """The head as text, grown until it holds a whole record (or 64 MiB)."""
+    """The head as text, grown until it holds a whole record (or 64 MiB); no Ctrl-Z at its end."""
     size = HEAD_BYTES
     while True:
+        if complete:
+            data = text_of(path, 0, encoding).of_head(data)
         decoder = codecs.getincrementaldecoder(encoding)("replace")
         text = decoder.decode(data[mark:], complete)
         enough = complete or _has_lines(text[: 1 << 22], 3)

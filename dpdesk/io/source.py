@@ -12,6 +12,8 @@ from dpdesk.io.failures import storage_error
 
 CHUNK = 1 << 20
 _EVERY = 16
+_DOS_TAIL = 1 << 12
+"""Bytes at the end that are looked through for Ctrl-Z; blocks of DOS and CP/M are smaller."""
 
 
 @dataclass(frozen=True)
@@ -81,21 +83,22 @@ def file_sha256(path: Path, token: CancelToken, report: Report, step: str) -> st
 
 
 def text_of(path: Path, start: int, encoding: str) -> Stretch:
-    """The text of a file from byte ``start`` on, without a final Ctrl-Z (0x1A).
+    """The text of a file from byte ``start`` on, without Ctrl-Z (0x1A) at its end.
 
-    Old DOS programs close a text with that byte; it is no value. A ``stop`` of the stretch says
-    that there was one.
+    Old DOS programs close a text with that byte, whether its last line has ended or not, and fill
+    its last block with it; it is no value. A ``stop`` of the stretch says that there was one.
     """
-    if encoding.startswith(("utf-16", "utf-32")):
+    if b"\x1a".decode(encoding, "replace") != "\x1a":
         return Stretch(path, start)
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
-            file.seek(max(0, size - 4))
+            file.seek(max(start, size - _DOS_TAIL))
             tail = file.read()
     except OSError as problem:
         raise storage_error(problem, path, "read") from problem
     kept = tail.rstrip(b"\r\n")
-    if kept.endswith(b"\x1a") and (len(kept) == 1 or kept[-2:-1] in (b"\n", b"\r")):
-        return Stretch(path, start, size - len(tail) + len(kept) - 1)
+    text = kept.rstrip(b"\x1a")
+    if len(text) < len(kept):
+        return Stretch(path, start, size - len(tail) + len(text))
     return Stretch(path, start)

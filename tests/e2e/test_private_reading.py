@@ -190,6 +190,8 @@ def test_a_value_of_another_type_than_declared_is_refused_where_nothing_is_rando
         "SELECT * FROM data WHERE age > (SELECT avg(CAST(age AS DOUBLE)) FROM data)",
         "SELECT * FROM data QUALIFY row_number() OVER (ORDER BY age) < 9",
         "SELECT * FROM data WHERE length(repeat(person, 9)) > 2",
+        "SELECT * FROM data WHERE replace(person, 'z', person) <> ''",
+        "SELECT * FROM data WHERE regexp_replace(person, 'z', person, 'g') <> ''",
         "SELECT sex FROM data",
         "SELECT * FROM data UNION ALL SELECT * FROM data",
         "SELECT * FROM data, data",

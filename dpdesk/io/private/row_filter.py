@@ -6,9 +6,10 @@ are counted. A condition that cannot be computed for a row leaves that row out, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import SourceSpec
@@ -24,6 +25,8 @@ _MARKER = "row number of dpdesk"
 _KEPT = "kept_rows"
 _GROWING = frozenset(("repeat", "lpad", "rpad"))
 """Functions with which one value could fill the memory."""
+_REPLACING = frozenset(("replace", "regexp_replace"))
+"""Functions that do so when what they put in is itself made from a value."""
 _HINT = "Write a condition on the row's own columns, such as SELECT * FROM data WHERE sex = 'm'."
 _TABLE = "Name the `table` as well; the query then runs over its rows."
 
@@ -46,9 +49,17 @@ def read_filter(spec: SourceSpec, where: str) -> QueryTree | None:
             _HINT,
         )
     for node in walk(tree.statement["node"]):
-        if node.get("class") == "FUNCTION" and str(node["function_name"]).lower() in _GROWING:
+        if node.get("class") == "FUNCTION" and _grows(node):
             raise refused(where, "with this function one value could fill the memory", _HINT)
     return tree
+
+
+def _grows(call: Mapping[str, Any]) -> bool:
+    """Whether a function makes a text whose size is more than a multiple of a value's own."""
+    name, given = str(call["function_name"]).lower(), call["arguments"]
+    if name in _REPLACING:
+        return any(part["expression"]["class"] != "CONSTANT" for part in given[2:3])
+    return name in _GROWING
 
 
 def filtered(

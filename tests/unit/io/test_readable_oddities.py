@@ -150,6 +150,22 @@ def test_a_last_line_that_breaks_off_is_left_out_and_told(
     store.close()
 
 
+@pytest.mark.parametrize("end", ["\x1a", "\n\x1a", "\x1a\n", "\r\n" + "\x1a" * 100, "\x1a" * 127])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp850", "gbk"])
+def test_what_closes_a_text_of_dos_is_no_part_of_its_last_value(
+    folder: Path, workspace: Workspace, end: str, encoding: str
+) -> None:
+    _, rows, reading = read(folder, workspace, f"id,pay\nann,1200\nbob,250000{end}", encoding)
+    assert rows == [("ann", "1200"), ("bob", "250000")]
+    assert any("0x1A" in note for note in reading.notes)
+
+
+def test_a_byte_that_is_no_ctrl_z_in_its_encoding_stays(folder: Path, workspace: Workspace) -> None:
+    text = "\ufeffid;pay\nann;1200\nbob;1\u1a0a"
+    _, rows, _ = read(folder, workspace, text, "utf-16-be")
+    assert rows[1] == ("bob", "1\u1a0a")
+
+
 def test_notes_below_the_table_are_left_out_and_told(folder: Path, workspace: Workspace) -> None:
     text = TABLE + '\nSource: the register\n"Note: incomes, before tax"\n'
     (folder / "t.csv").write_text(text)
