@@ -271,7 +271,7 @@ def _nothing_below(name: str, lines: int) -> InputError:
     return InputError(
         "source.option",
         f"{name}: found nothing below the first {lines:,} lines, which `skip` leaves out.",
-        hint="Write a smaller number under [source].",
+        hint="Write a smaller number as `skip` under [source].",
         details={"key": "skip", "line": 1},
     )
 

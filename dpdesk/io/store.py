@@ -24,7 +24,7 @@ from dpdesk.core.source_options import queries_rows
 from dpdesk.io.coding import DATA, Column, code_columns
 from dpdesk.io.csvload import Loaded, load_csv
 from dpdesk.io.database import connect, query
-from dpdesk.io.declared import check_types
+from dpdesk.io.declared import note_types
 from dpdesk.io.emptyrows import without_empty_rows
 from dpdesk.io.failures import private_error
 from dpdesk.io.missing import note_empty
@@ -116,8 +116,8 @@ class DataStore:
             columns = code_columns(con, loaded.names, loaded.rows, path, token, report)
             told: tuple[str, ...] = ()
             if not private:
-                check_types(con, columns, spec, loaded.reading.decimal, path, token)
-                told = note_empty(con, columns, spec.missing, path, token)
+                told = note_types(con, columns, spec, loaded.reading.decimal, path, token)
+                told += note_empty(con, columns, spec.missing, path, token)
         except BaseException:
             con.close()
             shutil.rmtree(spill, ignore_errors=True)

@@ -15,7 +15,17 @@ from dpdesk.core.charts import Axis
 from dpdesk.ui.theme import ThemeManager
 
 HOSTILE = "<b>age</b><img src='file:///etc/hostname'><a href='x'>"
-RICH = ("setHtml", "RichText", "MarkdownText", "setMarkdown", "QTextBrowser", "QTextEdit", "<b>")
+RICH = (
+    "setHtml",
+    "RichText",
+    "MarkdownText",
+    "setMarkdown",
+    "QTextBrowser",
+    "QTextEdit",
+    "<b>",
+    "<i>",
+    "<br>",
+)
 
 
 def test_labels_boxes_and_tooltips_show_markup_as_it_is_written(

@@ -52,6 +52,9 @@ def _phrases(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     """
     no_names = translate("PlanSpeech", "choose “none” for “Column names”")
     names = translate("PlanSpeech", "choose “in the first line” for “Column names”")
+    lines = translate("PlanSpeech", "type {n} under “Lines above the table”")
+    fewer = translate("PlanSpeech", "type a smaller number under “Lines above the table”")
+    remedy = translate("PlanSpeech", "with {setting} (“Change how it is read”) every line has")
     no_quotes = translate("PlanSpeech", "choose “none” for “Quotes”")
     delimiter = translate("PlanSpeech", "choose the right “Delimiter”")
     any_delimiter = translate("PlanSpeech", "type a “Delimiter” that no value holds")
@@ -64,8 +67,12 @@ def _phrases(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     found = {
         rf"set `header = false`{_UNDER}": no_names,
         rf"set `header = true`{_UNDER}": names,
+        rf"write `skip = (\d+)`{_UNDER}": lines.format(n=r"\1"),
+        r"or `skip = 0` if": translate("PlanSpeech", "or 0 if"),
+        rf"write a smaller number as `skip`{_UNDER}": fewer,
+        rf"with `([^`]*)`{_UNDER} every line has": remedy.format(setting=r"“\1”"),
         r'set `quote = ""`': no_quotes,
-        rf"name the (?:right )?`delimiter`{_UNDER}": delimiter,
+        rf"name (?:the|its) (?:right )?`delimiter`{_UNDER}": delimiter,
         r"name a `delimiter` that no value holds": any_delimiter,
         rf"name the `encoding`{_UNDER} that the whole file has": whole,
         rf"name (?:the right|its) `encoding`{_UNDER}": encoding,
@@ -76,6 +83,7 @@ def _phrases(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         r"if they are missing, write `missing = \[.*\]` under \[source\]": empty,
         r"write `missing = \[.*\]` under \[source\]": missing,
         r"`quote` and `delimiter` are": translate("PlanSpeech", "“Quotes” and “Delimiter” are"),
+        r" under \[source\]": "",
     }
     return tuple(
         pair

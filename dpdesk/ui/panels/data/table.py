@@ -99,7 +99,7 @@ class TablePage(QWidget):
     def _build_legend(self) -> QLabel:
         legend = QLabel(
             self.tr(
-                "Values stand as in the file. <i>Grey italics</i>: missing. Bars over a column: "
+                "Values stand as in the file. Grey italics: missing. Bars over a column: "
                 "how its values are spread; hatched: missing. Ctrl+C copies the chosen cells."
             )
         )
