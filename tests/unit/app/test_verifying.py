@@ -65,7 +65,7 @@ def test_a_method_that_stumbles_over_a_release_fails_it(
 def test_a_method_that_this_version_lacks_fails_the_release(made: Path) -> None:
     report = verify_release(made, Registry(), CancelToken(), silent)
     assert not report.ok
-    assert "unknown method `k-anonymity`" in report.failures[0].reason
+    assert any("unknown method `k-anonymity`" in failure.reason for failure in report.failures)
 
 
 def test_a_cancel_is_a_cancel_and_no_failure(made: Path, context: AppContext) -> None:

@@ -490,8 +490,15 @@ def test_what_a_method_does_not_say_fails_until_a_person_decides() -> None:
     assert silent.item("known-method").status is Status.FAIL
     assert silent.item("epsilon").status is Status.FAIL
     assert "does not say what it spends" in silent.item("epsilon").evidence
-    whole = Capabilities(Content.ROWS, Protection.CLASSES, Spending.NOTHING, RowOrder.SORTED)
-    for left_out in ("content", "protection", "spending", "order"):
+    whole = Capabilities(
+        Content.ROWS,
+        Protection.CLASSES,
+        Spending.NOTHING,
+        RowOrder.SORTED,
+        exports=frozenset(),
+        uses=frozenset(),
+    )
+    for left_out in ("content", "protection", "spending", "order", "exports", "uses"):
         found = checklist(facts.facts(table(), said, about=replace(whole, **{left_out: None})))
         assert found.item("known-method").status is Status.FAIL
     with pytest.raises(KeyError):
