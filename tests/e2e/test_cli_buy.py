@@ -259,8 +259,11 @@ def test_pieces_of_a_plan_too_large_for_one_release_count_the_same_rows(
     domains = {name: ["a", "b", "c"] for name in names}
     keys = {"dimensions": names, "domains": domains, "levels": {}, "epsilon": 1}
     plan = write_plan(tmp_path / "wide.csv", **keys)
-    plan.write_text(re.sub(r"\nage = .*", "", plan.read_text("utf-8")), "utf-8")
-    assert run("run", plan, "--out", tmp_path / "whole")[0] == 2
+    types = ", ".join(f'{name} = "text"' for name in names)
+    text = re.sub(r"\nage = .*", "", plan.read_text("utf-8"))
+    plan.write_text(re.sub(r"\ntypes = .*", f"\ntypes = {{ {types} }}", text), "utf-8")
+    code, _, sentence = run("run", plan, "--out", tmp_path / "whole")
+    assert (code, "names 30" in sentence) == (2, True), sentence
     first, second = tmp_path / "first", tmp_path / "second"
     paid = ("--epsilon", "1000000", "--out")
     assert run("buy", plan, "--by", "d7,d8", *paid, first)[0] == 0

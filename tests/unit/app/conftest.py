@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.core.capabilities import Capabilities, Content, RowOrder, Spending
 from dpdesk.core.guarantee import Guarantee
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.parameters import IntegerParameter, ParameterValue
@@ -40,6 +41,9 @@ class Plain(MicrodataMethod):
     """A method that releases everything as it is: all that the use-cases need to know of one."""
 
     id = "plain"
+    capabilities = Capabilities(
+        Content.ROWS, None, Spending.NOTHING, RowOrder.SORTED, None, frozenset(), frozenset()
+    )
     version = "1"
     title = "Plain"
     summary = "Nothing is changed."
