@@ -30,7 +30,7 @@ from dpdesk.app.restating import (
     setting_checks,
 )
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
-from dpdesk.core.capabilities import RowOrder
+from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.parameters import parse_parameters
@@ -111,7 +111,11 @@ def verify_release(
     if source is not None and not source.is_file():
         raise InputError("source.missing", f"{source}: there is no such file.")
     report(StepStarted("Check hashes and seal", 1, 2))
-    found = check_files(path, registry.about, token, reviewed=reviewed)
+
+    def known(method: str) -> Capabilities:
+        return registry.get(method, "the manifest").capabilities
+
+    found = check_files(path, known, token, reviewed=reviewed)
     report(StepStarted(_CLAIMS, 2, 2))
     checker = _Checker(found, registry, token, report)
     claims = checker.claims(source, workspace)

@@ -23,10 +23,12 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.release import Failure, ReleaseFacts
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, read_canonical
 from dpdesk.io.release_folder import (
+    ABOUT,
     EVIDENCE,
     FORMAT,
     INTERNAL,
     MANIFEST,
+    MICRODATA,
     PRINTED,
     PUBLIC,
     REVIEW,
@@ -104,8 +106,9 @@ def check_files(
 ) -> ReleaseFiles:
     """Check names, kinds, hashes, seal and commitment of a release folder.
 
-    ``known`` tells what a method says of itself, by its id: with it, which files there may be. With
-    ``reviewed`` there may be a review, which its own signatures cover and others check.
+    ``known`` tells what a method says of itself, by its id: with it, which files there may be;
+    it may raise InputError for an id that is not known. With ``reviewed`` there may be a review,
+    which its own signatures cover and others check.
 
     Raises InputError ``release.missing`` when there is no such folder, and Cancelled.
     """
@@ -154,14 +157,19 @@ def _check_public(
     found: ReleaseFiles, known: Callable[[str], Capabilities], token: CancelToken
 ) -> None:
     manifest = _read_object(found, found.public / MANIFEST)
-    listed: dict[str, object] = {}
-    if manifest is not None:
-        found.manifest = _check_manifest(found, manifest)
-        files = manifest.get("files")
-        listed = dict(files) if isinstance(files, Mapping) else {}
-    about = known(str((manifest or {}).get("method")))
+    if manifest is None:
+        _names(found, found.public, files={MANIFEST, MICRODATA, ABOUT})
+        return
+    found.manifest = _check_manifest(found, manifest)
+    files = manifest.get("files")
+    listed = dict(files) if isinstance(files, Mapping) else {}
+    try:
+        about = known(str(manifest.get("method")))
+    except InputError as error:
+        found.fail(found.public / MANIFEST, error.sentence)
+        return
     folder = about.folder
-    if manifest is not None and about.unready:
+    if about.unready:
         for words in about.unready:
             found.fail(found.public / MANIFEST, f"the method does not say {words}")
         return
@@ -173,11 +181,10 @@ def _check_public(
         _names(found, found.public / folder, files=names)
     for name in sorted(listed):
         _check_listed(found, name, listed[name], fixed | tables, token)
-    if manifest is not None:
-        for name in sorted(fixed - set(listed)):
-            found.fail(found.public / MANIFEST, f"does not list {name}")
-        if folder and not tables:
-            found.fail(found.public / MANIFEST, f"lists no table in {folder}")
+    for name in sorted(fixed - set(listed)):
+        found.fail(found.public / MANIFEST, f"does not list {name}")
+    if folder and not tables:
+        found.fail(found.public / MANIFEST, f"lists no table in {folder}")
 
 
 def _is_table(name: str, folder: str) -> bool:
