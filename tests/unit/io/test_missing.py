@@ -107,7 +107,7 @@ def test_a_list_without_the_empty_text_is_told_to_make_empty_fields_values(
             assert 'write `missing = ["", "98"]` under [source].' in note
             for quiet in ((), ("",), ("", "98")):
                 assert _notes(tmp_path / name, quiet, workspace) == []
-    people[["id"]].to_parquet(tmp_path / "c.parquet", index=False)
+    people[["id", "full"]].to_parquet(tmp_path / "c.parquet", index=False)
     (note,) = _notes(tmp_path / "c.parquet", ("\u202e\t", 'x"\\'), workspace)
     assert "(2 in column `id`)" in note
     written = note.partition("write `")[2].partition("` under")[0]

@@ -46,7 +46,7 @@ def opened_store(
     with pytest.MonkeyPatch.context() as patch:
         if not coded:
             patch.setattr(coding, "MOST_CODED_COLUMNS", 0)
-        spec = SourceSpec("source.csv", header=True, delimiter=",")
+        spec = SourceSpec("source.csv", empty_rows="keep", header=True, delimiter=",")
         return DataStore.open(spec, workspace.folder, workspace, TOKEN, silent)
 
 
