@@ -55,4 +55,4 @@ def test_values_that_are_too_frequent_and_other_methods_are_refused(
     assert "at most" in capsys.readouterr().err
     other = write_source(folder / "other")
     assert main(["compare", str(other)]) == 1
-    assert "expected `l-diverted`" in capsys.readouterr().err
+    assert "does not say that it can be compared" in capsys.readouterr().err

@@ -49,7 +49,7 @@ def opened(columns: list[list[str]], folder: Path, workspace: Workspace) -> Data
         writer = csv.writer(target)
         writer.writerow([f"column {number}" for number in range(len(columns))])
         writer.writerows(zip(*columns, strict=True))
-    spec = SourceSpec(path.name, missing=("", "NA"), delimiter=",")
+    spec = SourceSpec(path.name, empty_rows="keep", missing=("", "NA"), delimiter=",")
     return DataStore.open(spec, folder, workspace, CancelToken(), quiet)
 
 

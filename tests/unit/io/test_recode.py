@@ -83,7 +83,7 @@ def test_written_microdata_equal_the_reference(
     with pytest.MonkeyPatch.context() as patch:
         if not coded:
             patch.setattr(coding, "MOST_CODED_COLUMNS", 0)
-        spec = SourceSpec("source.csv", header=True, delimiter=",")
+        spec = SourceSpec("source.csv", empty_rows="keep", header=True, delimiter=",")
         store = DataStore.open(spec, folder, workspace, CancelToken(), silent)
     assert store.page(0, len(rows)) == tuple(rows)
     written = store.write_recoded(recoding, target, CancelToken(), silent)
