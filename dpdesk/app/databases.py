@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import quote
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.recording import mention
@@ -68,16 +68,16 @@ class Address:
 
     @classmethod
     def of(cls, url: str) -> Address:
-        """The parts of an address as a plan has it."""
-        parts = urlsplit(url)
-        query = {key: values[0] for key, values in parse_qs(parts.query).items()}
-        return cls(
-            unquote(parts.hostname or "") or query.get("host", ""),
-            str(parts.port or "") or query.get("port", ""),
-            unquote(parts.path.strip("/")),
-            unquote(parts.username or ""),
-            query.get("service", ""),
-        )
+        """The parts of an address as a plan has it; nothing of one that cannot be read."""
+        from dpdesk.io.formats.databases.hosts import given_parameters
+
+        try:
+            given = given_parameters(url)
+        except InputError:
+            return cls()
+        keys = ("port", "dbname", "user", "service")
+        place = given.get("hostaddr") or given.get("host", "")
+        return cls(place, *(str(given.get(key, "")) for key in keys))
 
 
 def keep_password(url: str, password: str) -> None:
@@ -126,11 +126,13 @@ def forget_host(context: AppContext, host: str, report: Report) -> str:
 def confirm_typed(context: AppContext, url: str, report: Report) -> None:
     """Confirm the servers of an address that a person typed, in order to connect to it.
 
+    Those on this computer are confirmed as well.
+
     Raises InputError ``database.address``, StorageError.
     """
-    from dpdesk.io.formats.databases.hosts import unconfirmed
+    from dpdesk.io.formats.databases.hosts import unconfirmed_places
 
-    for host in unconfirmed(url):
+    for host in unconfirmed_places(url):
         confirm_host(context, host, report)
 
 
@@ -143,13 +145,14 @@ def offered_tables(
     ``database.unconfirmed``, ``database.tls``, StorageError ``database.password`` and
     ``database.unreachable``, Cancelled at once.
     """
-    from dpdesk.io.formats.databases.hosts import refuse_unconfirmed
+    from dpdesk.io.formats.databases.hosts import confirmed, refuse_unconfirmed
     from dpdesk.io.formats.databases.passwords import password_of
     from dpdesk.io.formats.process import read_in_process
 
-    refuse_unconfirmed(url)
+    places = confirmed()
+    refuse_unconfirmed(url, places)
     known = password or password_of(url)
-    request = ReadRequest(url, "", "postgresql", password=known, listing=True)
+    request = ReadRequest(url, "", "postgresql", password=known, confirmed=places, listing=True)
     return read_in_process(request, "the database", token, lambda made: None).tables
 
 

@@ -79,7 +79,7 @@ def _recipe(context: AppContext, path: Path, token: CancelToken, report: Report)
     try:
         data = open_data(context, plan.source, base, token, report)
     except (InputError, StorageError):
-        return Recipe.of_plan(plan, base, path.name)
+        return Recipe.of_plan(plan, base, path.name, token)
     try:
         known = profile(data, token, report)
     finally:

@@ -81,11 +81,11 @@ def _open_folder(path: Path) -> OpenedPath:
     )
 
 
-def preview(source: SourceSpec, base: Path) -> SourcePreview:
-    """The head of a data file as it would be read; fast, reads only the head."""
+def preview(source: SourceSpec, base: Path, token: CancelToken | None = None) -> SourcePreview:
+    """The head of a data file as it would be read; fast, reads only the head. Raises Cancelled."""
     from dpdesk.io.preview import preview_source
 
-    return preview_source(source, base)
+    return preview_source(source, base, token)
 
 
 def open_data(

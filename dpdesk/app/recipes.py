@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from dpdesk.core.column_names import Spelling, check_one_each, spelling, with_names
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plain import freeze_table
 from dpdesk.core.plan import Plan, SourceSpec
 from dpdesk.core.schema import ColumnType, DataProfile, ValueCount
@@ -80,12 +81,12 @@ class Recipe:
     missing_shares: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
-    def of_plan(cls, plan: Plan, base: Path, name: str) -> Recipe:
+    def of_plan(cls, plan: Plan, base: Path, name: str, token: CancelToken | None = None) -> Recipe:
         """A plan as a recipe; its own source, where it still is, tells columns and reading."""
         from dpdesk.io.preview import preview_source
 
         work = WorkState.from_plan(plan, base)
-        preview = preview_source(plan.source, base)
+        preview = preview_source(plan.source, base, token)
         if preview.problem is not None:
             return cls(name, work)
         columns = MappingProxyType(dict.fromkeys(preview.columns))

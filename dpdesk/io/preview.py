@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from dpdesk.core.errors import DpdeskError
+from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_options import queries_rows
@@ -24,13 +24,13 @@ _LEFT_OUT = (
 )
 
 
-def preview_source(spec: SourceSpec, base: Path) -> SourcePreview:
-    """How ``spec`` would be read, from the head of the file alone; never raises a DpdeskError.
+def preview_source(spec: SourceSpec, base: Path, token: CancelToken | None = None) -> SourcePreview:
+    """How ``spec`` would be read, from the head of the file alone; raises nothing but Cancelled.
 
     What stands in the way is the preview's ``problem``. A fault further down in the file shows
     only when it is loaded. A query of the source is run over the first rows alone.
     """
-    found = _without_empty_rows(_read(spec, base), spec)
+    found = _without_empty_rows(_read(spec, base, token or CancelToken()), spec)
     if found.problem is not None or not queries_rows(spec):
         return found
     try:
@@ -68,7 +68,7 @@ def _without_empty_rows(found: SourcePreview, spec: SourceSpec) -> SourcePreview
     return replace(found, rows=rows, reading=replace(found.reading, notes=notes))
 
 
-def _read(spec: SourceSpec, base: Path) -> SourcePreview:
+def _read(spec: SourceSpec, base: Path, token: CancelToken) -> SourcePreview:
     try:
         path = resolve_source(spec, base)
         file_format = format_of(spec, path)
@@ -77,8 +77,10 @@ def _read(spec: SourceSpec, base: Path) -> SourcePreview:
         if file_format != "csv":
             from dpdesk.io.formats.loading import preview_foreign
 
-            return preview_foreign(path, base, spec)
+            return preview_foreign(path, base, spec, token)
         dialect = _readable(path, sniff(path, spec))
+    except Cancelled:
+        raise
     except DpdeskError as problem:
         unread = Reading(format_of(spec, Path(spec.path)), missing=spec.missing)
         return SourcePreview(unread, (), (), problem)

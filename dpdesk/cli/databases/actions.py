@@ -13,7 +13,10 @@ from dpdesk.core.jobs import CancelToken, Report
 def confirm(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Confirm a server."""
     host = databases.confirm_host(context, options.host, report)
-    text = f"Confirmed: {host}. Plans on this computer may read from it, over TLS.\n"
+    text = (
+        f"Confirmed: {host}. Plans on this computer may read from it, and it may get your "
+        "password; another computer gets it over TLS alone.\n"
+    )
     return Outcome(text, {"confirmed": host}, kept=True)
 
 

@@ -22,6 +22,7 @@ def add_databases(databases: Parser) -> None:
     )
     for name, does in _ACTIONS:
         parser = add_action(actions.add_parser, name, does, f"actions.{name}")
-        parser.add_argument("host", metavar="HOST[:PORT]", help="the server (port 5432)")
+        what = "the server, or the folder of its socket (port 5432)"
+        parser.add_argument("host", metavar="HOST[:PORT]", help=what)
         add_json(parser)
     add_json(add_action(actions.add_parser, "list", "list the servers", "actions.show"))

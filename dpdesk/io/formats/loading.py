@@ -16,7 +16,7 @@ from dpdesk.core.source_options import queries_rows
 from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import parquet_source, query
 from dpdesk.io.failures import disagreement
-from dpdesk.io.formats.databases.hosts import refuse_unconfirmed
+from dpdesk.io.formats.databases.hosts import confirmed, refuse_unconfirmed
 from dpdesk.io.formats.databases.passwords import password_of
 from dpdesk.io.formats.numbers import texts_sql
 from dpdesk.io.formats.process import read_in_process
@@ -71,10 +71,10 @@ def load_foreign(
     return Loaded(names, done.rows, reading, digest or done.sha256, book)
 
 
-def preview_foreign(path: Path, base: Path, spec: SourceSpec) -> SourcePreview:
+def preview_foreign(path: Path, base: Path, spec: SourceSpec, token: CancelToken) -> SourcePreview:
     """The first rows; raises what :func:`load_foreign` raises. No value touches the disk."""
     request = replace(request_for(spec, path, base, Path()), target="", limit=PREVIEW_ROWS)
-    done = read_in_process(request, path.name, CancelToken(), lambda made: None)
+    done = read_in_process(request, path.name, token, lambda made: None)
     names = tuple(variable.name for variable in done.variables)
     return SourcePreview(reading_of(spec, path, done), names, done.head)
 
@@ -85,8 +85,9 @@ def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadR
     def below(name: str | None) -> str | None:
         return None if name is None else str(Path(base, expanded(name)).absolute())
 
+    known = confirmed() if spec.is_url else frozenset()
     if spec.is_url:
-        refuse_unconfirmed(spec.path)
+        refuse_unconfirmed(spec.path, known)
     return ReadRequest(
         path=spec.path if spec.is_url else str(path),
         target=str(target),
@@ -100,6 +101,7 @@ def request_for(spec: SourceSpec, path: Path, base: Path, target: Path) -> ReadR
         skip=spec.skip,
         columns=spec.columns,
         password=password_of(spec.path) if spec.is_url else None,
+        confirmed=known,
     )
 
 

@@ -22,9 +22,10 @@ class ReadRequest:
     With ``limit`` only the first rows are read, and given back as texts instead; with ``listing``
     no row, but the tables of the database are told, with ``faults`` the first text of a Parquet
     file that is none (the rows of such a file are never written). ``password`` is one that a person
-    typed. With ``private`` no row decides how, or whether, another one is read: values that cannot
-    be read become :data:`~dpdesk.io.private.values.UNREADABLE`; ``wanted`` names the columns that
-    are asked for. The other fields are those of the plan's source.
+    typed, ``confirmed`` are the places of databases that one confirmed. With ``private`` no row
+    decides how, or whether, another one is read: values that cannot be read become
+    :data:`~dpdesk.io.private.values.UNREADABLE`; ``wanted`` names the columns that are asked for.
+    The other fields are those of the plan's source.
     """
 
     path: str
@@ -40,6 +41,7 @@ class ReadRequest:
     skip: int | None = None
     columns: tuple[FixedColumn, ...] = ()
     password: str | None = field(default=None, repr=False)
+    confirmed: frozenset[str] = frozenset()
     listing: bool = False
     faults: bool = False
     private: bool = False

@@ -32,8 +32,8 @@ class ConnectionForm(QFrame):
                 self.tr(
                     "The password is kept in memory until the program ends, and written nowhere, "
                     "not into plans either. Left empty, it comes from PGPASSWORD or ~/.pgpass. "
-                    "Connecting confirms the server for plans on this computer; to another "
-                    "computer nothing is sent without TLS."
+                    "Connecting confirms the server for plans on this computer, which may send "
+                    "your password there; to another computer nothing is sent without TLS."
                 )
             )
         )

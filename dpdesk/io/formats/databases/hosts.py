@@ -1,9 +1,24 @@
 """Which servers a password may go to, and how.
 
-A plan is a file that may come from anyone, and its address names the host that is connected to. So
-nothing is sent to a host on another computer that a person has not confirmed here, and nothing
-leaves this computer without TLS. Hosts that the user's own environment names (PGHOST, a service
-file) need no confirmation.
+A plan is a file that may come from anyone, and its address names the place that is connected to. So
+nothing is sent to another computer that a person has not confirmed here, and nothing leaves this
+computer without TLS. Places that the user's own environment names (PGHOST, a service file) need no
+confirmation. Which place an address means in this environment is computed as libpq does it:
+``hostaddr`` goes before ``host``, what the address sets before what a service file sets, and that
+before the environment.
+
+On this computer any user may listen on a port, or make a socket in a folder for all. A place here
+that a plan names and no one confirmed may sign the user in without a password (`trust`, `peer`), or
+by SCRAM, and by nothing else:
+
+- never by the password as it is, which is what the listener wants;
+- never by MD5: the answer depends on nothing but the password and four bytes that the listener
+  chooses, so it can be looked up in a table made beforehand, and what is found signs in for ever;
+- not by GSSAPI, SSPI or OAuth, whose tickets can be passed on, and whose forms libpq adds to.
+
+SCRAM sends an answer to numbers of both sides that serves once. It does not show that the listener
+is the server: one that passes on all messages can use this one session, and a weak password can be
+tried against the answer. Only the confirmation of the place excludes that.
 """
 
 from __future__ import annotations
@@ -11,8 +26,11 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
-from collections.abc import Iterator, Mapping
+import socket
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +46,24 @@ _ALLOWED = frozenset(
     | {"sslmode", "sslrootcert", "connect_timeout", "application_name"}
 )
 """What an address in a plan may set. Others could name files of passwords or of session keys."""
+_PLACE = ("host", "hostaddr", "port")
+"""The parts of an address that say where it leads."""
 _WITH_TLS = ("require", "verify-ca", "verify-full")
 _VERIFIED = "verify-full"
+_LEAST_LIBPQ = 160_000
+"""The first version that knows `require_auth`."""
+_OAUTH_LIBPQ = 180_000
+_PROOFS = ("none", "scram-sha-256")
+"""How a place on this computer that was not confirmed may sign the user in."""
+_NO_PASSWORD = (*_PROOFS, "md5", "gss", "sspi")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a connection leads: ``name`` is ``host:port``, or ``/folder:port`` of a socket."""
+
+    name: str
+    local: bool
 
 
 class HostList:
@@ -73,42 +107,54 @@ def use_home(home: Path | None) -> None:
     _home[:] = [] if home is None else [home]
 
 
-def unconfirmed(address: str) -> tuple[str, ...]:
-    """Hosts on other computers that an address names and that were not confirmed, as host:port.
+def confirmed() -> frozenset[str]:
+    """The places that were confirmed here. Raises StorageError ``database-hosts.damaged``."""
+    return HostList(_home[0]).load() if _home else frozenset()
 
-    Raises InputError ``database.address``, StorageError ``database-hosts.damaged``.
+
+def unconfirmed_places(address: str) -> tuple[str, ...]:
+    """Places that an address names and that were not confirmed: ``host:port``, ``/folder:port``.
+
+    Those on this computer are among them. Raises InputError ``database.address``, StorageError
+    ``database-hosts.damaged``.
     """
-    named = _remote(_given(address))
-    if not named:
-        return ()
-    known = HostList(_home[0]).load() if _home else frozenset()
-    return tuple(host for host in named if host not in known)
+    known, named = confirmed(), named_places(address)
+    return tuple(place.name for place in named if place.name not in known)
 
 
-def refuse_unconfirmed(address: str) -> None:
-    """Raise InputError ``database.unconfirmed`` for an address with a host not confirmed here.
+def refuse_unconfirmed(address: str, known: Collection[str]) -> None:
+    """Raise InputError ``database.unconfirmed`` for a place elsewhere that is not among ``known``.
 
-    Raises what :func:`unconfirmed` raises.
+    Raises InputError ``database.address``.
     """
-    for host in unconfirmed(address):
-        raise InputError(
-            "database.unconfirmed",
-            f"The plan reads from the database server {host}, which has not been confirmed on this "
-            "computer. Nothing was sent there.",
-            hint=f"If you trust it, run `dpdesk databases confirm {host}`, or connect to it once "
-            "under File, Open a database.",
-            details={"host": host},
-        )
+    for place in named_places(address):
+        if not place.local and place.name not in known:
+            raise InputError(
+                "database.unconfirmed",
+                f"The plan reads from the database server {place.name}, which has not been "
+                "confirmed on this computer. Nothing was sent there.",
+                hint=f"If you trust it, run `dpdesk databases confirm {place.name}`, or connect to "
+                "it once under File, Open a database.",
+                details={"host": place.name},
+            )
 
 
 def parse_host(text: str) -> str:
-    """A host as it is kept, ``host:port``, from what a person types. Raises InputError."""
-    name, colon, port = text.strip().rpartition(":")
-    if not colon or port.endswith("]") or (":" in name and not name.startswith("[")):
-        name, port = text.strip(), PORT
-    name = name.strip("[]").lower()
+    """A place as it is kept, from what a person types: ``host:port`` or ``/folder:port``.
+
+    Raises InputError ``database.host``.
+    """
+    typed = text.strip()
+    name, colon, port = typed.rpartition(":")
+    socketed = typed.startswith(_SOCKETS)
+    bare = ":" in name and not name.startswith("[")  # an address of IPv6
+    if not port.isdecimal() if socketed else not colon or port.endswith("]") or bare:
+        name, port = typed, PORT
+    if not socketed:
+        name = name.strip("[]").lower()
     known_port = port.isdecimal() and int(port) in range(1, 65_536)
-    if not name or not known_port or set("/@, ") & set(name):
+    odd = set("," if socketed else ", /@") & set(name)
+    if not name or not known_port or odd or not name.isprintable():
         raise InputError(
             "database.host",
             f"Found `{text[:100]}`, expected the name of a server, such as db.example.org:5432.",
@@ -116,21 +162,41 @@ def parse_host(text: str) -> str:
     return _shown(name, port)
 
 
-def hosts_of(address: str) -> tuple[str, ...]:
-    """The hosts on other computers that an address names. Raises InputError."""
-    return _remote(_given(address))
+def named_places(address: str) -> tuple[Place, ...]:
+    """The places that an address names; none where it leaves them to the user's own settings.
 
-
-def safe_parameters(address: str) -> dict[str, Any]:
-    """What must be added to an address so that no credential leaves this computer without TLS.
-
-    For a host on another computer TLS is demanded and, unless its certificate is verified, a
-    password is never sent as it is. Raises InputError ``database.address`` or ``database.tls``.
+    Raises InputError ``database.address``.
     """
-    given = _given(address)
+    given = given_parameters(address)
+    return _places({**_defaults(given), **given}) if _names_a_place(given) else ()
+
+
+def safe_parameters(address: str, known: Collection[str] = ()) -> dict[str, Any]:
+    """What must be added to an address so that no credential goes where it must not.
+
+    ``known`` are the places that were confirmed. For a place on another computer TLS is demanded
+    and, unless its certificate is verified by an authority that the user trusts, a password is
+    never sent as it is; a place here that the address names must be confirmed for it.
+
+    Raises InputError ``database.address``, ``database.unconfirmed`` or ``database.tls``.
+    """
+    refuse_unconfirmed(address, known)
+    given = given_parameters(address)
     effective = {**_defaults(given), **given}
-    if not _remote(effective):
-        return {}
+    asked = str(effective.get("require_auth", ""))
+    places = _places(effective)
+    found: dict[str, Any] = {}
+    if not all(place.local for place in places):
+        found["sslmode"] = mode = _tls_mode(given, effective)
+        # An authority that the plan brings along says nothing of the server.
+        if mode != _VERIFIED or given.get("sslrootcert", "system") != "system":
+            found["require_auth"] = _narrowed(asked, _without_password())
+    if _names_a_place(given) and any(place.name not in known for place in places if place.local):
+        found |= {"require_auth": _narrowed(asked, _PROOFS), "gssdelegation": "0"}
+    return found
+
+
+def _tls_mode(given: Mapping[str, Any], effective: Mapping[str, Any]) -> str:
     mode = str(effective.get("sslmode", ""))
     chosen = "sslmode" in given or "PGSSLMODE" in os.environ
     if chosen and mode not in _WITH_TLS:
@@ -141,12 +207,27 @@ def safe_parameters(address: str) -> dict[str, Any]:
             hint="Write sslmode=verify-full with the certificate of the server's authority as "
             "sslrootcert.",
         )
-    if mode not in _WITH_TLS:
-        mode = _WITH_TLS[0]
-    return {"sslmode": mode} | ({} if mode == _VERIFIED else {"require_auth": "!password"})
+    return mode if mode in _WITH_TLS else _WITH_TLS[0]
 
 
-def _given(address: str) -> dict[str, Any]:
+def _without_password() -> tuple[str, ...]:
+    from psycopg import pq
+
+    return _NO_PASSWORD + (("oauth",) if pq.version() >= _OAUTH_LIBPQ else ())
+
+
+def _narrowed(asked: str, allowed: tuple[str, ...]) -> str:
+    """The methods of ``allowed`` that the user's own `require_auth` lets through as well."""
+    items = [item.strip() for item in asked.split(",") if item.strip()]
+    if items and items[0].startswith("!"):
+        left = [method for method in allowed if f"!{method}" not in items]
+    else:
+        left = [method for method in allowed if not items or method in items]
+    return ",".join(left) or "scram-sha-256"
+
+
+def given_parameters(address: str) -> dict[str, Any]:
+    """What an address sets, as libpq reads it. Raises InputError ``database.address``."""
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
@@ -160,7 +241,30 @@ def _given(address: str) -> dict[str, Any]:
             "database.address",
             f"The address sets `{key}`, expected none but {', '.join(sorted(_ALLOWED))}.",
         )
+    _check_given(found)
     return found
+
+
+def _check_given(given: Mapping[str, Any]) -> None:
+    from psycopg import pq
+
+    reason = ""
+    if pq.version() < _LEAST_LIBPQ:
+        reason = f"libpq {pq.version()} is too old, expected 16 or later"
+    elif not all(str(value).isprintable() for value in given.values()):
+        reason = "it holds a character that cannot be printed"
+    elif given.get("service") and _names_a_place(given):
+        reason = "it names a service and a host, address or port, expected one of them"
+    elif (
+        given.get("sslrootcert", "system") != "system" and not Path(given["sslrootcert"]).is_file()
+    ):
+        reason = f"there is no file {given['sslrootcert']} for `sslrootcert`"
+    if reason:
+        raise InputError("database.address", f"The address cannot be read: {reason}.")
+
+
+def _names_a_place(given: Mapping[str, Any]) -> bool:
+    return not given.keys().isdisjoint(_PLACE)
 
 
 def _defaults(given: Mapping[str, Any]) -> dict[str, str]:
@@ -187,29 +291,54 @@ def _service(name: object) -> Iterator[None]:
             os.environ["PGSERVICE"] = before
 
 
-def _remote(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+def _places(parameters: Mapping[str, Any]) -> tuple[Place, ...]:
+    """Every place that libpq may try with these parameters."""
     hosts = str(parameters.get("host") or "").split(",")
-    places = str(parameters.get("hostaddr") or "").split(",")
+    addresses = str(parameters.get("hostaddr") or "").split(",")
     ports = str(parameters.get("port") or PORT).split(",")
     found = []
-    for j in range(max(len(hosts), len(places))):
-        place = places[j] if j < len(places) and places[j] else ""
-        host = place or (hosts[j] if j < len(hosts) else "")
-        port = ports[j] if j < len(ports) and ports[j] else (ports[0] or PORT)
-        if not is_local(host):
-            found.append(_shown(host.lower(), port))
-    return tuple(found)
+    for j in range(max(len(hosts), len(addresses))):
+        address = addresses[j] if j < len(addresses) else ""
+        host = address or (hosts[j] if j < len(hosts) else "") or _usual_host()
+        port = (ports[0] if len(ports) == 1 else ports[j] if j < len(ports) else "").strip()
+        name = host if host.startswith(_SOCKETS) else host.lower()
+        found.append(Place(_shown(name, port or PORT), is_local(host)))
+    return tuple(dict.fromkeys(found))
+
+
+_SOCKETS = ("/", "@")
+"""What the path of a socket, or the name of one without a file, begins with."""
+
+
+@cache
+def _usual_host() -> str:
+    """Where libpq looks for a server when nothing names one: the folder that it was built with."""
+    from psycopg import pq
+
+    tried = pq.PGconn.connect_start(b"host='' hostaddr='' port=1")
+    try:
+        return tried.host.decode("utf-8", "replace")
+    finally:
+        tried.finish()
 
 
 def is_local(host: str) -> bool:
-    """Whether a host is this computer: a socket, ``localhost``, or an address of the loopback."""
-    if not host or host.startswith(("/", "@")) or host.lower() in ("localhost", "localhost."):
+    """Whether a host is this computer: a socket, ``localhost``, or an address of the loopback.
+
+    What looks like an address but is none for libpq (``[127.0.0.1]``, ``127.1``) is a name that is
+    looked up in the network, and so elsewhere.
+    """
+    if host.startswith(_SOCKETS):
         return True
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
+        if host.lower() != "localhost":
+            return ipaddress.ip_address(host).is_loopback
+        meant = {found[4][0] for found in socket.getaddrinfo(host, None)}
+        return all(ipaddress.ip_address(address).is_loopback for address in meant)
+    except (OSError, ValueError):
         return False
 
 
 def _shown(name: str, port: str) -> str:
-    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+    socketed = name.startswith(_SOCKETS)
+    return f"[{name}]:{port}" if ":" in name and not socketed else f"{name}:{port}"

@@ -6,13 +6,20 @@ User and password come from where every client of PostgreSQL finds them (PGUSER,
 
 from __future__ import annotations
 
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
-from dpdesk.io.formats.databases.hosts import safe_parameters
+from dpdesk.io.formats.databases.hosts import given_parameters, named_places, safe_parameters
 from dpdesk.io.formats.request import OfferedTable, ReadRequest
 
+CONNECTING = 10
+"""Seconds after which a place is given up where no connection is made."""
+ANSWERING = 30.0
+"""Seconds after which a server is given up that does not take the settings."""
 _SETTINGS = (
     "SET default_transaction_read_only = on",
     "SET client_encoding = 'UTF8'",
@@ -37,39 +44,103 @@ _ABOUT_PASSWORD = ("password authentication failed", "no password supplied")
 
 
 def server_name(address: str) -> str:
-    """What errors call a server: its host and its database, never its user."""
-    parts = urlsplit(address)
-    service = parse_qs(parts.query).get("service")
-    if service and not parts.hostname:
-        return f"service {service[0]}"
-    return f"{parts.hostname or 'this computer'}, database {parts.path.strip('/')}"
+    """What errors call a server: its host and its database, never its user.
+
+    Raises InputError ``database.address``.
+    """
+    given = given_parameters(address)
+    if given.get("service"):
+        return f"service {given['service']}"
+    host = given.get("hostaddr") or given.get("host") or ""
+    where = "this computer" if not host or host.startswith(("/", "@")) else host
+    return f"{where}, database {given.get('dbname', '')}"
 
 
 def connect(request: ReadRequest) -> Any:
-    """A connection that can only read.
+    """A connection that can only read; a server that does not answer is given up.
 
     Raises StorageError ``database.password`` or ``database.unreachable``, InputError
-    ``source.query``, ``database.address``, ``database.tls``.
+    ``source.query``, ``database.address``, ``database.unconfirmed``, ``database.tls``.
     """
     import psycopg
 
     name = server_name(request.path)
-    more = safe_parameters(request.path)
+    more = safe_parameters(request.path, request.confirmed)
     if request.password is not None:
         more["password"] = request.password
     try:
         con = psycopg.connect(
-            request.path, connect_timeout=10, application_name="dpdesk", autocommit=True, **more
+            request.path,
+            connect_timeout=CONNECTING,
+            application_name="dpdesk",
+            autocommit=True,
+            **more,
         )
     except (psycopg.Error, ValueError) as error:
-        raise told(name, error) from error
+        raise _not_signed_in(name, request, error) from error
     try:
-        for setting in _SETTINGS:
-            con.execute(setting)
+        with _hung_up_after(ANSWERING, con):
+            for setting in _SETTINGS:
+                con.execute(setting)
     except psycopg.Error as error:
         con.close()
         raise told(name, error) from error
     return con
+
+
+@contextmanager
+def _hung_up_after(seconds: float, con: Any) -> Iterator[None]:
+    """End a connection whose server does not answer in time; what waits for it then fails."""
+
+    def hang_up() -> None:
+        with suppress(OSError):
+            line = socket.socket(fileno=con.fileno())
+            try:
+                line.shutdown(socket.SHUT_RDWR)
+            finally:
+                line.detach()
+
+    timer = threading.Timer(seconds, hang_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+def _not_signed_in(name: str, request: ReadRequest, error: Exception) -> DpdeskError:
+    """What a server asked for and did not get, or what else went wrong on connecting."""
+    text = str(error)
+    if "authentication method requirement" not in text:
+        return told(name, error)
+    cleartext = "cleartext password" in text
+    places = [one for one in named_places(request.path) if one.name not in request.confirmed]
+    if not places:
+        return InputError(
+            "database.tls",
+            f"The server ({name}) asked for a cleartext password, which goes to no server whose "
+            "certificate was not verified. The password was not sent."
+            if cleartext
+            else f"The server ({name}) asked for a way of signing in that is not allowed here. "
+            "Nothing secret was sent.",
+            hint="Let the address say sslmode=verify-full, with an authority that this computer "
+            "trusts, or have the server ask for SCRAM.",
+        )
+    listed = ", ".join(place.name for place in places)
+    command = "; ".join(f"dpdesk databases confirm {place.name}" for place in places)
+    return InputError(
+        "database.unconfirmed",
+        f"The server at {listed} on this computer asked for a cleartext password, which goes to "
+        "no server that was not confirmed. The password was not sent."
+        if cleartext
+        else f"The server at {listed} on this computer asked for a way of signing in that only "
+        "confirmed servers get. Nothing secret was sent.",
+        hint=f"If you trust it, confirm it with `{command}`, or connect to it once under File, "
+        "Open a database.",
+        details={"host": places[0].name},
+    )
 
 
 def tables_of(request: ReadRequest) -> tuple[OfferedTable, ...]:

@@ -54,7 +54,7 @@ class Preview:
 
     def __call__(self, token: CancelToken, report: Report) -> Previewed:
         """The head."""
-        return Previewed(self.source, opening.preview(self.source, self.base))
+        return Previewed(self.source, opening.preview(self.source, self.base, token))
 
 
 @dataclass(frozen=True)

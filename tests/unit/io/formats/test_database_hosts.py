@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from dpdesk.app import databases, inspecting
+from dpdesk.app import databases, inspecting, opening
 from dpdesk.app.context import AppContext
-from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.errors import Cancelled, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
-from dpdesk.io.formats.databases import hosts
+from dpdesk.io.formats.databases import hosts, server
 from dpdesk.io.formats.databases.server import connect
 from dpdesk.io.formats.request import ReadRequest
 
@@ -23,14 +27,26 @@ SECRET = "zq secret in the environment"
 
 
 class Rogue:
-    """A server that answers each connection with ``answer`` and keeps all that it is sent."""
+    """A server that gives each connection the answers in turn and keeps all that it is sent.
 
-    def __init__(self, *answers: bytes) -> None:
+    It hangs up on what comes after the last answer, or falls ``silent``, and ends with
+    :meth:`close`, whatever a client that stays connected does.
+    """
+
+    def __init__(self, *answers: bytes, folder: Path | None = None, silent: bool = False) -> None:
+        self._silent = silent
         self.heard = b""
         self.connections = 0
         self._answers = answers
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self._socket.getsockname()[1]
+        self.on_heard: Callable[[], object] = lambda: None
+        self._open: list[socket.socket] = []
+        if folder is None:
+            self._socket = socket.create_server(("127.0.0.1", 0))
+            self.port = self._socket.getsockname()[1]
+        else:
+            self._socket, self.port = socket.socket(socket.AF_UNIX), 5432
+            self._socket.bind(str(folder / f".s.PGSQL.{self.port}"))
+            self._socket.listen()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -41,32 +57,43 @@ class Rogue:
             except OSError:
                 return
             self.connections += 1
-            with connection:
+            self._open.append(connection)
+            with connection, suppress(OSError):
                 for answer in self._answers:
                     heard = connection.recv(4096)
                     self.heard += heard
                     if not heard:
                         break
                     connection.sendall(answer)
-                self.heard += connection.recv(4096)
+                while heard := connection.recv(4096):
+                    self.heard += heard
+                    self.on_heard()
+                    if not self._silent:
+                        break
 
     def close(self) -> None:
-        """Stop, once the connection that is served has ended."""
-        self._socket.shutdown(socket.SHUT_RDWR)
+        """Stop listening, hang up, and wait until all that was sent has been heard."""
+        for one in (self._socket, *self._open):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RD)
+        self._thread.join()
         self._socket.close()
-        self._thread.join(30)
 
 
 NO_TLS = b"N"
 CLEAR_PASSWORD = b"R\0\0\0\x08\0\0\0\x03"
+MD5 = b"R\0\0\0\x0c\0\0\0\x05salt"
+GSS = b"R\0\0\0\x08\0\0\0\x07"
+SSPI = b"R\0\0\0\x08\0\0\0\x09"
+OAUTH = b"R\0\0\0\x15\0\0\0\x0aOAUTHBEARER\0\0"
+SIGNED_IN = b"R\0\0\0\x08\0\0\0\0" + b"K\0\0\0\x0c\0\0\0\x01\0\0\0\x01" + b"Z\0\0\0\x05I"
 
 
 @pytest.fixture
 def rogue() -> Iterator[Rogue]:
     server = Rogue(NO_TLS, CLEAR_PASSWORD)
     yield server
-    with suppress(OSError):
-        server.close()
+    server.close()
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +136,9 @@ def test_nothing_is_sent_to_a_server_that_a_plan_names_and_no_one_confirmed(
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("more", ["", "?sslmode=require"])
 def test_a_confirmed_server_without_tls_gets_no_password(rogue: Rogue, more: str) -> None:
-    request = ReadRequest(f"postgresql://u@127.0.0.1:{rogue.port}/d{more}", "", "postgresql")
+    known = frozenset({f"127.0.0.1:{rogue.port}"})
+    address = f"postgresql://u@127.0.0.1:{rogue.port}/d{more}"
+    request = ReadRequest(address, "", "postgresql", confirmed=known)
     with pytest.raises(StorageError) as caught:
         connect(request)
     assert caught.value.code == "database.unreachable"
@@ -124,19 +153,21 @@ def test_an_address_that_goes_without_tls_is_refused(
     rogue: Rogue, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = f"postgresql://u@127.0.0.1:{rogue.port}/d"
+    known = frozenset({f"127.0.0.1:{rogue.port}"})
     with pytest.raises(InputError, match=f"sslmode={mode}"):
-        connect(ReadRequest(f"{address}?sslmode={mode}", "", "postgresql"))
+        connect(ReadRequest(f"{address}?sslmode={mode}", "", "postgresql", confirmed=known))
     monkeypatch.setenv("PGSSLMODE", mode)
     with pytest.raises(InputError, match=f"sslmode={mode}"):
-        connect(ReadRequest(address, "", "postgresql"))
+        connect(ReadRequest(address, "", "postgresql", confirmed=known))
     assert rogue.connections == 0
 
 
-def test_on_this_computer_a_password_may_go_without_tls(rogue: Rogue) -> None:
+def test_a_confirmed_place_on_this_computer_may_get_the_password_without_tls(rogue: Rogue) -> None:
     """So that the attack of the other tests is one that works."""
-    request = ReadRequest(f"postgresql://u@127.0.0.1:{rogue.port}/d", "", "postgresql")
+    known = frozenset({f"127.0.0.1:{rogue.port}"})
+    address = f"postgresql://u@127.0.0.1:{rogue.port}/d"
     with pytest.raises(StorageError):
-        connect(request)
+        connect(ReadRequest(address, "", "postgresql", confirmed=known))
     rogue.close()
     assert SECRET.encode() in rogue.heard
 
@@ -157,11 +188,203 @@ def test_on_this_computer_a_password_may_go_without_tls(rogue: Rogue) -> None:
         ("postgresql://[2001:db8::1]:9/d", ("[2001:db8::1]:9",)),
         ("postgresql://a.example.org:1,b.example.org:2/d", ("a.example.org:1", "b.example.org:2")),
         ("postgresql://localhost.example.org/d", ("localhost.example.org:5432",)),
+        ("postgresql://localhost./d", ("localhost.:5432",)),
+        ("postgresql:///d?host=[127.0.0.1]", ("[127.0.0.1]:5432",)),
+        ("postgresql://127.1/d", ("127.1:5432",)),
+        ("postgresql://0.0.0.0/d", ("0.0.0.0:5432",)),
+        ("postgresql:///d?host=%20127.0.0.1", (" 127.0.0.1:5432",)),
+        ("postgresql://%65vil.example.org/d", ("evil.example.org:5432",)),
+        ("postgresql:///d?h%6fst=db.example.org", ("db.example.org:5432",)),
+        ("postgresql://localhost/d?host=db.example.org", ("db.example.org:5432",)),
+        ("postgresql://db.example.org/d?host=localhost", ()),
+        ("postgresql://localhost/d?hostaddr=127.0.0.1,192.0.2.7", ("192.0.2.7:5432",)),
+        ("postgresql:///host%3Ddb.example.org", ()),
+        ("postgresql://localhost,db.example.org:1,/d", ("db.example.org:1",)),
     ],
 )
-def test_hosts_of_an_address(address: str, remote: tuple[str, ...]) -> None:
-    assert hosts.hosts_of(address) == remote
-    assert hosts.unconfirmed(address) == remote
+def test_places_of_an_address_on_other_computers(address: str, remote: tuple[str, ...]) -> None:
+    found = tuple(place.name for place in hosts.named_places(address) if not place.local)
+    assert found == remote
+    with suppress(InputError):
+        hosts.refuse_unconfirmed(address, ())
+        assert remote == ()
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("postgresql:///d", ()),
+        ("postgresql:///d?service=census", ()),
+        ("postgresql://localhost/d", ("localhost:5432",)),
+        ("postgresql://LOCALHOST:5433/d", ("localhost:5433",)),
+        ("postgresql://[::1]/d", ("[::1]:5432",)),
+        ("postgresql:///d?host=/tmp/A%20b", ("/tmp/A b:5432",)),
+        ("postgresql://%2Ftmp%2Fx:7/d", ("/tmp/x:7",)),
+        ("postgresql:///d?host=@hidden", ("@hidden:5432",)),
+        ("postgresql://a.example.org/d?hostaddr=127.0.0.1", ("127.0.0.1:5432",)),
+        ("postgresql://localhost:1,localhost:2/d", ("localhost:1", "localhost:2")),
+        ("postgresql:///d?host=localhost,::1&port=,9", ("localhost:5432", "[::1]:9")),
+    ],
+)
+def test_places_of_an_address_on_this_computer(address: str, local: tuple[str, ...]) -> None:
+    assert hosts.unconfirmed_places(address) == local
+    assert all(place.local for place in hosts.named_places(address))
+
+
+def test_a_port_alone_names_the_place_where_the_library_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its folder of sockets, as it tells itself when no server is there."""
+    with pytest.raises(psycopg.OperationalError) as caught:
+        psycopg.connect("postgresql:///d?port=1")
+    (place,) = hosts.named_places("postgresql:///d?port=1")
+    assert place.local
+    folder, port = place.name.rsplit(":", 1)
+    assert f"{folder}/.s.PGSQL.{port}" in str(caught.value)
+    monkeypatch.setenv("PGHOST", "db.example.org")
+    assert hosts.unconfirmed_places("postgresql:///d?port=1") == ("db.example.org:1",)
+    assert hosts.unconfirmed_places("postgresql:///d") == ()
+    monkeypatch.setenv("PGHOSTADDR", "192.0.2.7")
+    assert hosts.unconfirmed_places("postgresql://localhost/d") == ("192.0.2.7:5432",)
+
+
+def test_an_address_of_a_service_cannot_move_it(tmp_path: Path) -> None:
+    (tmp_path / "services.conf").write_text("[census]\nhost=db.example.org\n")
+    for more in ("host=localhost", "hostaddr=127.0.0.1", "port=99", "host="):
+        with pytest.raises(InputError, match="names a service and a host"):
+            hosts.safe_parameters(f"postgresql:///d?service=census&{more}")
+
+
+@pytest.mark.parametrize("answer", [CLEAR_PASSWORD, MD5, GSS, SSPI, OAUTH])
+def test_a_place_here_that_a_plan_names_gets_nothing_that_could_be_used(answer: bytes) -> None:
+    rogue = Rogue(NO_TLS, answer)
+    try:
+        with pytest.raises(InputError) as caught:
+            connect(ReadRequest(f"postgresql://u@127.0.0.1:{rogue.port}/d", "", "postgresql"))
+    finally:
+        rogue.close()
+    assert caught.value.code == "database.unconfirmed"
+    assert f"The server at 127.0.0.1:{rogue.port} on this computer asked" in caught.value.sentence
+    assert ("cleartext" in caught.value.sentence) == (answer == CLEAR_PASSWORD)
+    assert f"`dpdesk databases confirm 127.0.0.1:{rogue.port}`" in caught.value.hint
+    assert b"u\0" in rogue.heard
+    _, _, after = rogue.heard.partition(b"database\0d\0\0")
+    assert after == b""
+
+
+def test_a_socket_in_a_folder_that_a_plan_names_gets_no_password(tmp_path: Path) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="dpdesk-s-", dir="/tmp"))  # sockets need short paths
+    rogue = Rogue(CLEAR_PASSWORD, folder=folder)
+    try:
+        with pytest.raises(InputError) as caught:
+            connect(ReadRequest(f"postgresql://u@/d?host={folder}", "", "postgresql"))
+        assert f"The server at {folder}:5432 on this computer" in caught.value.sentence
+    finally:
+        rogue.close()
+        shutil.rmtree(folder)
+    assert SECRET.encode() not in rogue.heard
+
+
+def test_a_place_of_the_user_s_own_gets_the_password(
+    rogue: Rogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGHOST", "127.0.0.1")
+    monkeypatch.setenv("PGPORT", str(rogue.port))
+    with pytest.raises(StorageError):
+        connect(ReadRequest("postgresql://u@/d", "", "postgresql"))
+    rogue.close()
+    assert SECRET.encode() in rogue.heard
+
+
+def test_the_reading_process_is_told_what_was_confirmed(context: AppContext, rogue: Rogue) -> None:
+    address = f"postgresql://u@127.0.0.1:{rogue.port}/d"
+    for look in (
+        lambda: inspect(context, address),
+        lambda: databases.offered_tables(address, "", CancelToken(), silent),
+        lambda: databases.offered_tables(address, SECRET, CancelToken(), silent),
+    ):
+        with pytest.raises(InputError) as caught:
+            look()
+        assert caught.value.code == "database.unconfirmed"
+    problem = opening.preview(SourceSpec(address, table="people"), Path()).problem
+    assert problem is not None
+    assert problem.code == "database.unconfirmed"
+    databases.confirm_host(context, f"127.0.0.1:{rogue.port}", silent)
+    with pytest.raises(StorageError):
+        inspect(context, address)
+    rogue.close()
+    assert SECRET.encode() in rogue.heard
+
+
+def test_a_stronger_wish_of_the_user_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wanted(asked: str, address: str = "postgresql://localhost/d") -> str:
+        monkeypatch.setenv("PGREQUIREAUTH", asked)
+        return str(hosts.safe_parameters(address, ("db.example.org:5432",))["require_auth"])
+
+    assert wanted("") == "none,scram-sha-256"
+    assert wanted("!none") == "scram-sha-256"
+    assert wanted("scram-sha-256,password") == "scram-sha-256"
+    assert wanted("password") == "scram-sha-256"
+    there = "postgresql://db.example.org/d"
+    assert wanted("scram-sha-256,password,md5", there) == "scram-sha-256,md5"
+    assert "password" not in wanted("!md5", there).split(",")
+    assert "md5" not in wanted("!md5", there)
+
+
+@pytest.mark.parametrize("answers", [(NO_TLS,), (NO_TLS, SIGNED_IN)])
+def test_a_server_that_falls_silent_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, answers: tuple[bytes, ...]
+) -> None:
+    monkeypatch.setattr(server, "CONNECTING", 2)
+    monkeypatch.setattr(server, "ANSWERING", 0.2)
+    rogue = Rogue(*answers, silent=True)
+    try:
+        with pytest.raises(StorageError) as caught:
+            connect(ReadRequest(f"postgresql://u@127.0.0.1:{rogue.port}/d", "", "postgresql"))
+    finally:
+        rogue.close()
+    assert caught.value.code == "database.unreachable"
+
+
+def test_waiting_for_a_silent_server_can_be_stopped(context: AppContext) -> None:
+    rogue = Rogue(NO_TLS, SIGNED_IN, silent=True)
+    address, token = f"postgresql://u@127.0.0.1:{rogue.port}/d", CancelToken()
+    source = SourceSpec(address, table="people")
+    rogue.on_heard = lambda: token.cancel() if b"default_transaction" in rogue.heard else None
+    try:
+        with pytest.raises(Cancelled):
+            opening.preview(source, Path(), token)
+    finally:
+        rogue.close()
+
+
+def test_names_that_hide_what_they_are_and_authorities_of_a_plan(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be printed"):
+        hosts.named_places("postgresql://db.example.org%0A127.0.0.1/d")
+    os.mkfifo(tmp_path / "root.crt")
+    there, known = "postgresql://db.example.org/d?sslmode=verify-full", ("db.example.org:5432",)
+    with pytest.raises(InputError, match="there is no file"):
+        hosts.safe_parameters(f"{there}&sslrootcert={tmp_path}/root.crt", known)
+    (tmp_path / "own.crt").write_text("")
+    of_plan = hosts.safe_parameters(f"{there}&sslrootcert={tmp_path}/own.crt", known)
+    assert "password" not in of_plan["require_auth"].split(",")
+    assert hosts.safe_parameters(f"{there}&sslrootcert=system", known) == {"sslmode": "verify-full"}
+    with pytest.raises(InputError, match="has not been confirmed"):
+        hosts.safe_parameters(there)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("postgresql:///d?host=db.example.org", "db.example.org, database d"),
+        ("postgresql://a.example.org/d?hostaddr=192.0.2.7", "192.0.2.7, database d"),
+        ("postgresql://good@evil.example.org/d", "evil.example.org, database d"),
+        ("postgresql:///d?host=/tmp", "this computer, database d"),
+        ("postgresql:///d?service=census", "service census"),
+    ],
+)
+def test_errors_name_the_server_that_is_connected_to(address: str, said: str) -> None:
+    assert server.server_name(address) == said
 
 
 @pytest.mark.parametrize(
@@ -170,7 +393,7 @@ def test_hosts_of_an_address(address: str, remote: tuple[str, ...]) -> None:
 )
 def test_settings_that_could_give_secrets_away_are_refused(setting: str) -> None:
     with pytest.raises(InputError) as caught:
-        hosts.safe_parameters(f"postgresql://db.example.org/d?{setting}")
+        hosts.safe_parameters(f"postgresql:///d?{setting}")
     assert caught.value.code == "database.address"
 
 
@@ -178,30 +401,44 @@ def test_tls_is_demanded_of_services_and_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "services.conf").write_text("[census]\nhost=db.example.org\n")
-    wanted = {"sslmode": "require", "require_auth": "!password"}
+    wanted = {"sslmode": "require", "require_auth": ",".join(hosts._without_password())}
     assert hosts.safe_parameters("postgresql:///d?service=census") == wanted
-    assert hosts.unconfirmed("postgresql:///d?service=census") == ()
+    assert hosts.unconfirmed_places("postgresql:///d?service=census") == ()
     monkeypatch.setenv("PGHOST", "db.example.org")
     assert hosts.safe_parameters("postgresql:///d") == wanted
-    verified = hosts.safe_parameters("postgresql://db.example.org/d?sslmode=verify-full")
+    address = "postgresql://db.example.org/d?sslmode=verify-full"
+    verified = hosts.safe_parameters(address, {"db.example.org:5432"})
     assert verified == {"sslmode": "verify-full"}
-    assert hosts.safe_parameters("postgresql://localhost/d") == {}
+    monkeypatch.delenv("PGHOST")
+    assert hosts.safe_parameters("postgresql://localhost/d", {"localhost:5432"}) == {}
 
 
 def test_servers_are_confirmed_and_forgotten(context: AppContext) -> None:
     address = "postgresql://DB.example.org/d"
     assert databases.confirm_host(context, "db.Example.org", silent) == "db.example.org:5432"
-    assert hosts.unconfirmed(address) == ()
-    assert hosts.unconfirmed(address.replace(".org", ".org:99")) == ("db.example.org:99",)
+    assert hosts.unconfirmed_places(address) == ()
+    assert hosts.unconfirmed_places(address.replace(".org", ".org:99")) == ("db.example.org:99",)
     assert databases.forget_host(context, "db.example.org:5432", silent) == "db.example.org:5432"
-    assert hosts.unconfirmed(address) == ("db.example.org:5432",)
+    assert hosts.unconfirmed_places(address) == ("db.example.org:5432",)
     with pytest.raises(InputError, match="is not a confirmed database server"):
         databases.forget_host(context, "db.example.org", silent)
     databases.confirm_typed(context, address, silent)
-    assert databases.confirmed_hosts(context) == ("db.example.org:5432",)
+    databases.confirm_typed(context, "postgresql:///d?host=/run/a:b", silent)
+    databases.confirm_host(context, " [::1] ", silent)
+    databases.confirm_host(context, "/run/Postgres", silent)
+    assert databases.confirmed_hosts(context) == (
+        "/run/Postgres:5432",
+        "/run/a:b:5432",
+        "[::1]:5432",
+        "db.example.org:5432",
+    )
+    for name in databases.confirmed_hosts(context):
+        assert databases.forget_host(context, name, silent) == name
 
 
-@pytest.mark.parametrize("text", ["", "a/b", "a b", "user@host", "host:0", "host:x"])
+@pytest.mark.parametrize(
+    "text", ["", "a/b", "a b", "user@host", "host:0", "host:x", "a,b", "/a,/b", "/a\nb", "a\u202eb"]
+)
 def test_what_is_not_a_server_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         hosts.parse_host(text)
@@ -210,4 +447,4 @@ def test_what_is_not_a_server_is_refused(text: str) -> None:
 def test_a_damaged_list_confirms_nothing(context: AppContext) -> None:
     (context.home / hosts.FILE).write_text("[]")
     with pytest.raises(StorageError, match="cannot be read"):
-        hosts.unconfirmed("postgresql://db.example.org/d")
+        hosts.unconfirmed_places("postgresql://db.example.org/d")
