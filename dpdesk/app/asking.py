@@ -65,7 +65,7 @@ def drawn_columns(release: OpenRelease) -> tuple[str, ...]:
 
 def holds_evidence(release: OpenRelease) -> bool:
     """Whether the truth can be had with the source: the internal part is at hand too."""
-    return release.compared and (release.about.folder / "internal").is_dir()
+    return release.truth is not None and (release.about.folder / "internal").is_dir()
 
 
 def true_answer(
@@ -81,18 +81,17 @@ def true_answer(
     Raises RefusedError ``ask.no-evidence`` without the internal part, ``ask.other-source`` for a
     file that the release was not made of; InputError, StorageError, Cancelled.
     """
-    from dpdesk.engine.querying import ComparedMethod
     from dpdesk.io.release_check import read_release
 
     report(StepStarted("Check the source", 1, 2))
     facts = read_release(release.about.folder)
     if facts.internal is None:
         raise RefusedError("ask.no-evidence", "The release has no internal part at hand.")
-    if not isinstance(release.method, ComparedMethod) or not release.compared:
+    method = release.truth
+    if method is None:
         raise RefusedError(
             "ask.no-truth", "The method does not say how the truth is found in the source."
         )
-    method = release.method
     _check_source(source, facts, token)
     report(StepStarted("Count in the source", 2, 2))
     with told(release.about.folder):

@@ -28,9 +28,7 @@ from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.shapes import as_table
-from dpdesk.engine.method import MicrodataMethod
-from dpdesk.engine.private.method import PrivateMethod
-from dpdesk.engine.randomised_method import RandomisedMethod
+from dpdesk.engine.kinds import draws_of, noise_of, recoding_of
 from dpdesk.io.canonical import parse_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.four_ti_two import NAMES, VARIABLE, FourTiTwo
@@ -59,16 +57,17 @@ def _rows(question: RowsQuestion) -> tuple[ClaimCheck, ...]:
     token, method, given = CancelToken(), question.method, question.given
     manifest = as_table(parse_canonical((question.public / MANIFEST).read_bytes()))
     published = PublishedCsv(question.public / MICRODATA, token)
-    if isinstance(method, MicrodataMethod):
-        return method.verify_with_source(manifest, published, given, token)
-    if not isinstance(method, RandomisedMethod) or question.difference is None:
+    recoding, draws = recoding_of(method), draws_of(method)
+    if recoding is not None:
+        return recoding.verify_with_source(manifest, published, given, token)
+    if draws is None or question.difference is None:
         raise TypeError("a method releases rows that were compared with its source")
-    return method.verify_with_source(manifest, published, given, question.difference, token)
+    return draws.verify_with_source(manifest, published, given, question.difference, token)
 
 
 def _tables(question: TablesQuestion) -> tuple[ClaimCheck, ...]:
-    token, method = CancelToken(), question.method
-    if not isinstance(method, PrivateMethod):
+    token, method = CancelToken(), noise_of(question.method)
+    if method is None:
         raise TypeError("a method releases tables")
     if os.environ.get(VARIABLE) or any(map(shutil.which, NAMES)):
         use_tool(answer, FourTiTwo(_workspace(question.home)))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.engine.kinds import truth_of
 
 __all__ = ["Comparison", "compare_plan", "compare_work", "true_answer_of_work"]
 
@@ -72,13 +72,11 @@ def _compared(prepared: PreparedRun, token: CancelToken, report: Report) -> tupl
 
 
 def _checked_method(prepared: PreparedRun) -> ComparedMethod:
-    from dpdesk.engine.querying import ComparedMethod
-
-    method = prepared.method
-    if not method.capabilities.allows(Use.COMPARED) or not isinstance(method, ComparedMethod):
+    method = truth_of(prepared.method)
+    if method is None:
         raise RefusedError(
             "compare.method",
-            f"{prepared.plan_name}: the method `{method.id}` does not say that it can be "
+            f"{prepared.plan_name}: the method `{prepared.method.id}` does not say that it can be "
             "compared with other ways on queries.",
         )
     return method

@@ -22,8 +22,8 @@ from dpdesk.core.language import speaking
 from dpdesk.core.parameters import ParameterValue, effective_parameters
 from dpdesk.core.published import ClaimCheck
 from dpdesk.core.schema import Role
+from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.method import Method
-from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.release_folder import FORMAT
 
@@ -133,7 +133,7 @@ def review_page(
     said = parse_canonical(canonical_json(manifest))
     recorded = parse_canonical(canonical_json(evidence))
     with speaking(language, spoken_names(said)):
-        if isinstance(method, PrivateMethod):
+        if noise_of(method) is not None:
             from dpdesk.report import cubes, graphs
 
             content = cubes.CubeReport(said, recorded, method, book)

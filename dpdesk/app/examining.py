@@ -20,6 +20,7 @@ from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_options import given_keys
+from dpdesk.engine.kinds import noise_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -147,11 +148,9 @@ def _outcome(
     from dpdesk.app.microdata import described
     from dpdesk.app.planning import prepare
     from dpdesk.app.private.preparing import prepare_private
-    from dpdesk.engine.private.method import PrivateMethod
 
     plan, at_hand, base = work.to_plan(), work.hand_made(), work.base
-    method = context.registry.get(plan.protection.method, name)
-    if isinstance(method, PrivateMethod):
+    if noise_of(context.registry.ready(plan.protection.method, name)) is not None:
         return prepare_private(
             context, plan, base, name, token, report, opened.data, at_hand
         ).design

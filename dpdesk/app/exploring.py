@@ -19,6 +19,7 @@ from dpdesk.core.parameters import ParameterValue, parse_parameters
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import DataProfile, Role
 from dpdesk.core.source_spec import SourceSpec
+from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.method import (
     Detail,
     DetailedExploration,
@@ -30,7 +31,7 @@ from dpdesk.engine.method import (
     MethodOutcome,
     PatientExploration,
 )
-from dpdesk.engine.private.method import BudgetAdvice, Design, PrivateMethod
+from dpdesk.engine.private.method import BudgetAdvice, Design
 from dpdesk.engine.randomised_method import Judged
 from dpdesk.project.candidates import Candidate
 from dpdesk.project.work import WorkState
@@ -209,7 +210,7 @@ def is_private(context: AppContext, work: WorkState) -> bool:
     """Whether the method of the work draws noise, so that trying it on the data would cost."""
     if not work.method:
         return False
-    return isinstance(context.registry.get(work.method, THE_WORK), PrivateMethod)
+    return noise_of(context.registry.ready(work.method, THE_WORK)) is not None
 
 
 def pinned_for(
@@ -219,7 +220,7 @@ def pinned_for(
 
     None where the method has no such need, or the work names it all. ``profile`` is of ``data``.
     """
-    if not isinstance(method, PrivateMethod) or work.source is None:
+    if method is None or noise_of(method) is None or work.source is None:
         return None
     if is_pinned(work.source, data.columns):
         return None

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.published import ClaimCheck, RowDifference
-from dpdesk.engine.method import MethodInput, MethodOutcome, MicrodataMethod
-from dpdesk.engine.randomised_method import Judged, RandomisedMethod
+from dpdesk.engine.kinds import RowsMethod, draws_of, recoding_of
+from dpdesk.engine.method import MethodInput, MethodOutcome
+from dpdesk.engine.randomised_method import Judged
 
 if TYPE_CHECKING:
     from dpdesk.app.planning import PreparedRun
     from dpdesk.io.pseudonyms import Replacement
     from dpdesk.io.published import PublishedCsv
     from dpdesk.io.store import DataStore
-
-RowsMethod = MicrodataMethod | RandomisedMethod
-"""A method that releases rows."""
 
 
 def described(
@@ -33,9 +31,12 @@ def described(
 
     Raises what the method raises: InputError, RefusedError, Cancelled.
     """
-    if isinstance(method, RandomisedMethod):
-        return method.judge(given, token, report)
-    return method.run(given, token, report)
+    recoding, draws = recoding_of(method), draws_of(method)
+    if recoding is not None:
+        return recoding.run(given, token, report)
+    if draws is None:
+        raise TypeError("the method releases no rows")
+    return draws.judge(given, token, report)
 
 
 def write_rows(
@@ -54,15 +55,15 @@ def write_rows(
     Drawn rows are wiped from memory when they are written. Raises RefusedError, StorageError,
     Cancelled.
     """
-    data, method = prepared.data, prepared.method
+    data, draws = prepared.data, draws_of(prepared.method)
     if isinstance(outcome, MethodOutcome):
         recoding = outcome.recoding
         return data.write_recoded(recoding, path, token, report, replaced), recoding.rows_out
-    if not isinstance(method, RandomisedMethod):
+    if draws is None:
         raise TypeError("only a randomised method judges")
     from dpdesk.engine.noise.randomness import SystemRandomness
 
-    rows = method.draw(prepared.given, outcome, data, SystemRandomness(), token, report)
+    rows = draws.draw(prepared.given, outcome, data, SystemRandomness(), token, report)
     lap("draw")
     try:
         return data.write_rewritten(rows, path, token, report), rows.rows_out
@@ -86,12 +87,13 @@ def settled_checks(
     token: CancelToken,
 ) -> tuple[ClaimCheck, ...]:
     """All checks of a table, those that need the source settled with it."""
-    if isinstance(method, MicrodataMethod):
-        return method.verify_with_source(manifest, published, given, token)
+    recoding, draws = recoding_of(method), draws_of(method)
+    if recoding is not None:
+        return recoding.verify_with_source(manifest, published, given, token)
     difference = row_difference(method, manifest, published, given, data, token)
-    if difference is None:
+    if draws is None or difference is None:
         raise TypeError("drawn rows are compared with their source")
-    return method.verify_with_source(manifest, published, given, difference, token)
+    return draws.verify_with_source(manifest, published, given, difference, token)
 
 
 def row_difference(
@@ -106,13 +108,14 @@ def row_difference(
 
     None where no values are drawn: then the table is made again.
     """
-    if not isinstance(method, RandomisedMethod):
+    draws = draws_of(method)
+    if draws is None:
         return None
     from dpdesk.io.prints import apart, fresh_print_key, published_prints
 
-    drawn = method.drawn_columns(manifest)
+    drawn = draws.drawn_columns(manifest)
     names = [name for name in published.columns if name in data.columns and name not in drawn]
-    recoding = method.recoded(manifest, given, token)
+    recoding = draws.recoded(manifest, given, token)
     mapping = recoding.mapping if recoding is not None else {}
     key = fresh_print_key()
     there = data.row_prints(names, mapping, key, token)
@@ -129,6 +132,9 @@ def evidence_fault(
     token: CancelToken,
 ) -> str | None:
     """Why figures in the evidence cannot belong to manifest and table, or None when they can."""
-    if isinstance(method, RandomisedMethod):
-        return method.evidence_fault(manifest, evidence, published, token)
-    return method.evidence_fault(manifest, evidence)
+    recoding, draws = recoding_of(method), draws_of(method)
+    if recoding is not None:
+        return recoding.evidence_fault(manifest, evidence)
+    if draws is None:
+        raise TypeError("the method releases no rows")
+    return draws.evidence_fault(manifest, evidence, published, token)

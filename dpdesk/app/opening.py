@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from dpdesk.io.reading import SourcePreview
     from dpdesk.io.store import DataStore
 
-_PLAN_ENDINGS = (".toml", ".json")
+PLAN_ENDINGS = (".toml", ".json")
+"""Endings of plan files; any other file is taken for data."""
 
 
 class Opened(Enum):
@@ -51,7 +52,7 @@ def open_path(path: Path) -> OpenedPath:
         raise StorageError(
             "open.missing", f"{path}: there is no such file, expected a plan or a data file."
         )
-    if path.suffix.lower() in _PLAN_ENDINGS:
+    if path.suffix.lower() in PLAN_ENDINGS:
         from dpdesk.io.planfile import read_plan
 
         return OpenedPath(Opened.PLAN, path, WorkState.from_plan(read_plan(path), path.parent))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.app.ranged import missing_apart
 from dpdesk.core.closing import Closing
 from dpdesk.core.column_names import same_forms, shown_form, spelling
-from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import (
@@ -22,8 +22,8 @@ from dpdesk.core.parameters import (
 from dpdesk.core.plain import quoted, show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import Method, MethodInput, MicrodataMethod
-from dpdesk.engine.randomised_method import RandomisedMethod
+from dpdesk.engine.kinds import RowsMethod, rows_of
+from dpdesk.engine.method import Method, MethodInput
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -44,7 +44,7 @@ class PreparedRun(Closing):
     plan: Plan
     plan_name: str
     base: Path
-    method: MicrodataMethod | RandomisedMethod
+    method: RowsMethod
     given: MethodInput
     data: DataStore
     notes: tuple[str, ...] = ()
@@ -76,9 +76,10 @@ def prepare(
     Raises InputError for whatever the plan gets wrong (unknown method, key, column; a value out of
     range; a bad hierarchy) and StorageError for files that cannot be read.
     """
-    method, parameters = check_protection(context, plan, where)
-    if not isinstance(method, MicrodataMethod | RandomisedMethod):
-        raise _no_trial(method.id, where)
+    chosen, parameters = check_protection(context, plan, where)
+    method = rows_of(chosen)
+    if method is None:
+        raise _no_trial(chosen.id, where)
     notes = _Notes(report)
     _note_budget(plan, notes)
     note_without_effect(plan, method, parameters, notes.add)
@@ -132,15 +133,7 @@ def check_protection(
     what nothing can be released without.
     """
     place = f"{where}, [protection]"
-    method = context.registry.get(plan.protection.method, place)
-    if method.capabilities.unready:
-        words = "; nor ".join(method.capabilities.unready)
-        raise RefusedError(
-            "plan.silent-method",
-            f"{place}: the method `{method.id}` does not say {words}, so nothing can be released "
-            "with it.",
-            hint="Use a method that says so, or ask those who made this one.",
-        )
+    method = context.registry.ready(plan.protection.method, place)
     for key in plan.protection.parameters:
         if key in method.later:
             raise InputError(

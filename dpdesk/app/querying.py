@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.capabilities import Use
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.query import Answer, Askable, Query
-from dpdesk.engine.querying import QueryableMethod
+from dpdesk.engine.kinds import answers_of, truth_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.released import ReleasedContent
+    from dpdesk.engine.querying import ComparedMethod, QueryableMethod
 
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError)
 
@@ -35,13 +35,14 @@ class AskedRelease:
 class OpenRelease:
     """A release whose files were found intact, ready for questions; it reaches no source.
 
-    ``compared``: with the source at hand, its answers can be compared with the truth.
+    ``truth`` finds the true answers in the source; None where its method does not say that they
+    can be compared.
     """
 
     about: AskedRelease
     content: ReleasedContent
     method: QueryableMethod
-    compared: bool = False
+    truth: ComparedMethod | None = None
 
     def ask(self, query: Query, token: CancelToken, report: Report) -> Answer:
         """The answer; InputError ``query.*``, RefusedError ``query.refused``, Cancelled."""
@@ -64,14 +65,15 @@ def open_release(
     report(StepStarted("Answer from the release", 2, 2))
     name = str(content.manifest["method"])
     method = context.registry.get(name, str(folder))
-    if not method.capabilities.allows(Use.ASKED) or not isinstance(method, QueryableMethod):
+    answers = answers_of(method)
+    if answers is None:
         raise RefusedError(
             "query.no-answers", f"{folder}: releases of the method `{name}` answer no queries."
         )
     with told(folder):
-        askable = method.askable(content, token)
+        askable = answers.askable(content, token)
     about = AskedRelease(folder, str(content.manifest["title"]), name, askable)
-    return OpenRelease(about, content, method, method.capabilities.allows(Use.COMPARED))
+    return OpenRelease(about, content, answers, truth_of(method))
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from dpdesk.core.errors import StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.labels import NO_BOOK
 from dpdesk.core.published import CheckStatus, ClaimCheck
+from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.method import Method
-from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.release_folder import INTERNAL, PRINTED, REPORT
 
@@ -67,7 +67,7 @@ def made_again(
     from jinja2 import TemplateError
 
     try:
-        private = isinstance(method, PrivateMethod)
+        private = noise_of(method) is not None
         book = read_dimension_labels(public, manifest) if private else NO_BOOK
         return review_page(manifest, evidence, method, language, book)
     except (TemplateError, UnreadableJsonError, OSError, *_UNREADABLE):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import PreparedRun, prepare
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.engine.kinds import noise_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -54,10 +55,8 @@ def run_plan(
 
 
 def _is_private(context: AppContext, plan: Plan, where: str) -> bool:
-    from dpdesk.engine.private.method import PrivateMethod
-
-    method = context.registry.get(plan.protection.method, f"{where}, [protection]")
-    return isinstance(method, PrivateMethod)
+    method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
+    return noise_of(method) is not None
 
 
 def _run_private(

@@ -23,7 +23,6 @@ from dpdesk.engine.method import (
     MethodInput,
     MethodOutcome,
 )
-from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.io.reading import Reading, SourcePreview
 from dpdesk.io.store import DataStore
 from dpdesk.project.audit import AuditNote
@@ -100,7 +99,6 @@ __all__ = [
     "OpenedPath",
     "Outlook",
     "PreparedRun",
-    "PrivateMethod",
     "ProjectFile",
     "ProjectUpdate",
     "ReadOnly",

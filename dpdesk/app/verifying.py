@@ -20,7 +20,7 @@ from dpdesk.app.evidence_checks import (
     source_faults,
 )
 from dpdesk.app.labelling import label_faults
-from dpdesk.app.microdata import RowsMethod, described, evidence_fault, settled_checks
+from dpdesk.app.microdata import described, evidence_fault, settled_checks
 from dpdesk.app.reports import report_checks
 from dpdesk.app.restating import (
     about_check,
@@ -37,7 +37,8 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import Plan
 from dpdesk.core.published import MADE_AGAIN, CheckStatus, ClaimCheck
 from dpdesk.core.release import Failure, ReleaseFacts, VerifyReport
-from dpdesk.engine.method import Method, MethodInput, MicrodataMethod
+from dpdesk.engine.kinds import RowsMethod, draws_of, noise_of, recoding_of, rows_of
+from dpdesk.engine.method import Method, MethodInput
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.randomised_method import RandomisedMethod
 from dpdesk.engine.registry import Registry
@@ -154,10 +155,11 @@ class _Checker:
             return ()
         same = source is not None and self._is_source(source)
         checks: tuple[ClaimCheck, ...]
-        if isinstance(method, PrivateMethod):
-            checks = self._private(method, manifest, source if same else None, workspace)
-        elif isinstance(method, MicrodataMethod | RandomisedMethod):
-            checks = self._rows(method, manifest, source if same else None, workspace)
+        noise, rows = noise_of(method), rows_of(method)
+        if noise is not None:
+            checks = self._private(noise, manifest, source if same else None, workspace)
+        elif rows is not None:
+            checks = self._rows(rows, manifest, source if same else None, workspace)
         else:
             self._fail(MANIFEST, "the method does not say what it releases")
             return ()
@@ -235,7 +237,7 @@ class _Checker:
             return []
         try:
             complete = same_texts(manifest)
-            spends = isinstance(method, PrivateMethod)
+            spends = noise_of(method) is not None
             for fault in evidence_faults(
                 manifest, evidence, method, spends=spends, complete=complete
             ):
@@ -370,10 +372,12 @@ class _Checker:
                 if _failed(checks):
                     return checks
                 self._figures = self._figures_again(method, manifest, given, data, checks)
-                if not isinstance(method, MicrodataMethod):
-                    self._compare_evidence(method, manifest, given)
+                again, draws = recoding_of(method), draws_of(method)
+                if draws is not None:
+                    self._compare_evidence(draws, manifest, given)
+                if again is None:
                     return checks
-                recoding = method.claimed_recoding(manifest, given, self._token)
+                recoding = again.claimed_recoding(manifest, given, self._token)
                 if recoding is None:
                     return checks
                 return (*checks, self._made_again(recoding, data, workspace))

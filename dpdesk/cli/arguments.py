@@ -179,7 +179,7 @@ def _add_verify_and_export(commands: _Commands) -> None:
         "compare",
         "compare ways to release sensitive columns of a plan on its own data (internal)",
     )
-    compare.add_argument("plan", metavar="PLAN", type=Path, help="a plan file, l-diverted")
+    compare.add_argument("plan", metavar="PLAN", type=Path, help="the plan of such a release")
     add_json(compare)
     add_buy(_add(commands, "buy", "one more noisy table of a cube: what it brings, and buying it"))
     export = _add(commands, "export", "write the public part of a release in another format")

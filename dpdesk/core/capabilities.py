@@ -72,6 +72,11 @@ class Capabilities:
         return self.uses is not None and use in self.uses
 
     @property
+    def spends(self) -> bool | None:
+        """Whether releases take something from a privacy budget; None where it is not said."""
+        return None if self.spending is None else self.spending is not Spending.NOTHING
+
+    @property
     def unready(self) -> tuple[str, ...]:
         """What the method does not say and nothing can be released without, in words."""
         stated = {"what it releases": self.content, "what it spends": self.spending}

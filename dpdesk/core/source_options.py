@@ -15,6 +15,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.plan_keys import one_of
 from dpdesk.core.source_spec import SourceSpec
 
+TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".tab", ".dat", ".data")
+"""Usual endings of delimited text, which is read whatever its ending is."""
 PARQUET_ENDINGS = (".parquet", ".pq")
 FOREIGN_FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -34,6 +36,8 @@ FOREIGN_FORMATS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Endings of the formats that a process of their own reads, and how the program calls these."""
+ENDINGS = (*TEXT_ENDINGS, *PARQUET_ENDINGS, *FOREIGN_FORMATS)
+"""Endings of all files that hold a table."""
 _METADATA_ENDING = ".rda"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpdesk.core.capabilities import UNKNOWN, Capabilities, Content, Protection, Spending, Use
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.parameters import nearest
 from dpdesk.engine.method import Method
 from dpdesk.engine.private.method import PrivateMethod
@@ -60,6 +60,22 @@ class Registry:
             hint=f"Did you mean `{near}`?" if near else "",
             details={"key": "method"},
         )
+
+    def ready(self, method_id: str, where: str) -> Method:
+        """The method with this id, where it says all that a release needs.
+
+        Raises what :meth:`get` raises, and RefusedError ``plan.silent-method``.
+        """
+        method = self.get(method_id, where)
+        if method.capabilities.unready:
+            words = "; nor ".join(method.capabilities.unready)
+            raise RefusedError(
+                "plan.silent-method",
+                f"{where}: the method `{method.id}` does not say {words}, so nothing can be "
+                "released with it.",
+                hint="Use a method that says so, or ask those who made this one.",
+            )
+        return method
 
 
 def _contradiction(method: Method) -> str:

@@ -13,8 +13,8 @@ from dpdesk.core.published import CheckStatus, ClaimCheck
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_float, as_list, as_table
+from dpdesk.engine.kinds import draws_of
 from dpdesk.engine.method import Method
-from dpdesk.engine.randomised_method import RandomisedMethod
 from dpdesk.report.about import pseudonym_words, settings
 from dpdesk.report.pages import figure, render, visible
 from dpdesk.report.words import (
@@ -128,8 +128,8 @@ def render_review(content: ReviewContent) -> bytes:
         "environment": plain_lines(as_table(evidence["environment"])),
         "timings": plain_lines(as_table(evidence["timings"])),
     }
-    drawn = isinstance(method, RandomisedMethod)
-    return render("report_diverted.html" if drawn else "report.html", values)
+    page = "report.html" if draws_of(method) is None else "report_diverted.html"
+    return render(page, values)
 
 
 def recoded_as_json(
@@ -197,7 +197,8 @@ def _roles(content: ReviewContent) -> tuple[RoleLine, ...]:
     manifest, method, roles = content.manifest, content.method, as_table(content.evidence["roles"])
     node = as_table(manifest["result"]).get("node")
     levels = node if isinstance(node, Mapping) else {}
-    drawn = method.drawn_columns(manifest) if isinstance(method, RandomisedMethod) else frozenset()
+    draws = draws_of(method)
+    drawn = frozenset() if draws is None else draws.drawn_columns(manifest)
     lines = []
     for name in map(str, as_list(as_table(content.evidence["source"])["columns"])):
         role = Role(roles[name])

@@ -37,7 +37,7 @@ from dpdesk.ui.side_windows import SideWindows
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.wanted import Wish
 from dpdesk.ui.words.budget import status_words
-from dpdesk.ui.words.endings import DATA_ENDINGS
+from dpdesk.ui.words.endings import OPENED_ENDINGS
 from dpdesk.ui.words.protection import planned_words, released_words
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 from dpdesk.ui.workbench.states import history_steps
@@ -186,11 +186,12 @@ class Desk(QObject):
     @Slot()
     def ask_open(self) -> None:
         """Ask for a data file, a plan or a project, and open it."""
-        endings = f"{DATA_ENDINGS} *.toml *.json *.dpdesk"
         path = self._asker.open_file(
             self.tr("Open a data file, a plan or a project"),
             self._settings.current.last_folder,
-            self.tr("Data, plans and projects ({endings});;All files (*)").format(endings=endings),
+            self.tr("Data, plans and projects ({endings});;All files (*)").format(
+                endings=OPENED_ENDINGS
+            ),
         )
         if path is not None:
             self.open_text(str(path))

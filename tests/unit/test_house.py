@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import dpdesk
+from dpdesk.engine.method import Method
+from dpdesk.engine.methods import default_registry
 
 ROOT = Path(__file__).parents[2]
 WINDOW_LIBRARIES = ("PySide6", "shiboken6", "pyqtgraph")
@@ -126,6 +128,75 @@ def test_no_function_is_longer_than_60_lines() -> None:
                 if lines > 60:
                     long.append(f"{path.relative_to(ROOT)}: {node.name}: {lines}")
     assert long == []
+
+
+OUTSIDE_THE_ENGINE = ("app", "cli", "project", "report", "ui")
+
+
+def classes_of_methods() -> frozenset[str]:
+    """What the engine calls kinds of methods, and the methods themselves."""
+    found = {"QueryableMethod", "ComparedMethod", "RowsMethod"}
+    below: list[type[object]] = [Method]
+    while below:
+        each = below.pop()
+        if each.__module__.startswith("dpdesk."):
+            found.add(each.__name__)
+        below += each.__subclasses__()
+    return frozenset(found)
+
+
+def annotations_in(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes that only say of which type something is."""
+    for node in ast.walk(tree):
+        parts = [getattr(node, name, None) for name in ("annotation", "returns")]
+        for part in parts:
+            if isinstance(part, ast.AST):
+                yield from ast.walk(part)
+
+
+def questions_about_methods(tree: ast.AST) -> list[tuple[int, str]]:
+    """Where code asks which method it has, or of which class: line, and what it names."""
+    classes, ids = classes_of_methods(), [method.id for method in default_registry()]
+    harmless = {id(node) for node in annotations_in(tree)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
+            harmless.add(id(getattr(node.body[0], "value", None)))  # what it says of itself
+    found = []
+    for node in ast.walk(tree):
+        named = getattr(node, "id", None) or getattr(node, "attr", None)
+        text = getattr(node, "value", None)
+        if id(node) in harmless:
+            continue
+        if isinstance(node, ast.Name | ast.Attribute) and named in classes:
+            found.append((node.lineno, str(named)))
+        if isinstance(node, ast.Constant) and isinstance(text, str):
+            found += [(node.lineno, each) for each in ids if each in text]
+    return found
+
+
+@pytest.mark.parametrize("layer", OUTSIDE_THE_ENGINE)
+def test_nothing_outside_the_engine_asks_which_method_it_has(layer: str) -> None:
+    for path in sorted((ROOT / "dpdesk" / layer).rglob("*.py")):
+        found = questions_about_methods(ast.parse(path.read_text("utf-8")))
+        assert not found, f"{path.relative_to(ROOT)}: ask its capabilities instead of {found}"
+
+
+@pytest.mark.parametrize(
+    ("code", "asks"),
+    [
+        ("if isinstance(method, PrivateMethod): pass", True),
+        ("if isinstance(method, (engine.RandomisedMethod, int)): pass", True),
+        ("drawn = type(method) is LDiverted", True),
+        ("match method:\n    case MicrodataMethod(): pass", True),
+        ("if method.id == 'dp-graph': pass", True),
+        ("TITLES = {'k-anonymity': 'rows'}", True),
+        ("def f(method: PrivateMethod) -> Method | None:\n    'Of dp-cube.'", False),
+        ("from dpdesk.engine.method import Method\nfound: list[Method] = []", False),
+        ("if noise_of(method) is not None: pass", False),
+    ],
+)
+def test_questions_about_methods_are_found(code: str, asks: bool) -> None:
+    assert bool(questions_about_methods(ast.parse(code))) is asks
 
 
 def test_the_version_is_the_same_everywhere() -> None:

@@ -23,6 +23,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Plan
+from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
 
 if TYPE_CHECKING:
@@ -87,8 +88,10 @@ def prepare_private(
         sentences.append(sentence)
         report(Note(code, sentence))
 
-    method, parameters = check_protection(context, plan, where)
-    assert isinstance(method, PrivateMethod)
+    chosen, parameters = check_protection(context, plan, where)
+    method = noise_of(chosen)
+    if method is None:
+        raise TypeError("the method draws no noise")
     note_without_effect(plan, method, parameters, note)
     ready = read_files(plan, base, {**hierarchies, **recorded}, token, note)
     store = data

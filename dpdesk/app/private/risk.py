@@ -14,7 +14,7 @@ from dpdesk.app.planning import check_protection
 from dpdesk.app.risk_report import RiskReport
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.engine.private.method import PrivateMethod
+from dpdesk.engine.kinds import noise_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -28,7 +28,7 @@ def is_private_plan(context: AppContext, plan_path: Path) -> bool:
     from dpdesk.io.planfile import read_plan
 
     method, _ = check_protection(context, read_plan(plan_path), plan_path.name)
-    return isinstance(method, PrivateMethod)
+    return noise_of(method) is not None
 
 
 def design_risk(

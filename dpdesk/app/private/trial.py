@@ -17,7 +17,7 @@ from dpdesk.app.recording import enter
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.engine.private.method import PrivateMethod
+from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.private.trial import OutsideFound, OutsideRows, too_many
 
 if TYPE_CHECKING:
@@ -93,11 +93,12 @@ def _try(
 ) -> Trial:
     from dpdesk.engine.private.trial import find_outside
 
-    method = context.registry.get(plan.protection.method, f"{where}, [protection]")
-    if not isinstance(method, PrivateMethod):
+    method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
+    if noise_of(method) is None:
         raise InputError(
             "trial.method",
-            f"{where}: the method {method.id} spends no budget, so there is nothing to try before.",
+            f"{where}: the method `{method.id}` spends no budget, so there is nothing to try "
+            "before.",
             hint="Run it: it says itself how many rows it leaves out.",
         )
     limit = outside_limit(context)

@@ -12,6 +12,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.engine.kinds import noise_of
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def trying_input(
     Raises InputError for hierarchy files that cannot be read and for columns that are not there.
     """
     plan = work.to_plan()
-    method = context.registry.get(plan.protection.method, _WHERE)
-    if not isinstance(method, PrivateMethod):
+    method = noise_of(context.registry.ready(plan.protection.method, _WHERE))
+    if method is None:
         raise TypeError("not a private method")
     by_hand = work.hand_made()
 
@@ -70,8 +71,8 @@ def outlook(context: AppContext, data: DataStore, work: WorkState) -> Outlook:
     Raises InputError for settings that are not complete, ``plan.invalid``, ``budget.amount``;
     StorageError ``ledger.*``.
     """
-    method = context.registry.get(work.method, _WHERE)
-    if not isinstance(method, PrivateMethod):
+    method = noise_of(context.registry.ready(work.method, _WHERE))
+    if method is None:
         raise TypeError("not a private method")
     roles = {name: work.released_as(name) for name in data.columns}
     charge = method.price(roles, parse_parameters(method.parameters, work.parameters, _WHERE))

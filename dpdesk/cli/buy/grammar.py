@@ -25,7 +25,7 @@ def add_buy(buy: Parser) -> None:
     """Fill the parser of ``dpdesk buy``."""
     buy.epilog = _EXAMPLES
     buy.set_defaults(handler="actions.buy")
-    buy.add_argument("plan", metavar="PLAN", type=Path, help="the plan of the cube, method dp-cube")
+    buy.add_argument("plan", metavar="PLAN", type=Path, help="the plan of the cube")
     table = buy.add_mutually_exclusive_group(required=True)
     table.add_argument(
         "--by",

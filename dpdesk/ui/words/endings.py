@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-DATA_ENDINGS = (
-    "*.csv *.tsv *.txt *.parquet *.xlsx *.sav *.zsav *.dta *.sas7bdat *.xpt *.sqlite *.db *.duckdb "
-    "*.asc *.rda"
-)
+from collections.abc import Iterable
+
+from dpdesk.app.opening import PLAN_ENDINGS
+from dpdesk.core.source_options import ENDINGS
+from dpdesk.ui.projects import ENDING
+
+
+def _patterns(endings: Iterable[str]) -> str:
+    return " ".join(f"*{ending}" for ending in endings)
+
+
+DATA_ENDINGS = _patterns(ENDINGS)
 """What a table of people can be kept in."""
+
+OPENED_ENDINGS = _patterns((*ENDINGS, *PLAN_ENDINGS, ENDING))
+"""All that can be opened: data, plans and projects."""

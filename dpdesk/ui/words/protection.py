@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.app.types import Method, PrivateMethod, ReleaseFacts, WorkState
+from dpdesk.app.types import Method, ReleaseFacts, WorkState
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import number_text
 
@@ -23,7 +23,7 @@ def released_words(facts: ReleaseFacts | None) -> str:
 
 def planned_words(method: Method | None, work: WorkState) -> str:
     """The privacy loss of a work whose method draws noise; empty for other methods."""
-    if not isinstance(method, PrivateMethod):
+    if method is None or not method.capabilities.spends:
         return ""
     return _first(work.parameters, _BUDGETS) or translate("Protection", "ε not chosen")
 

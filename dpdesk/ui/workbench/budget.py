@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from dpdesk.app.private import trying
 from dpdesk.app.private.trial import Trial
-from dpdesk.app.types import AppContext, DataStore, Outlook, PrivateMethod, WorkState
+from dpdesk.app.types import AppContext, DataStore, Outlook, WorkState
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.ui.jobs import JobDone, JobFailed
 from dpdesk.ui.workbench.changes import Aspect, Changes
@@ -96,7 +96,7 @@ class BudgetWatch(QObject):
     def look(self) -> None:
         """Ask the ledger."""
         bench, channel = self._bench, self._bench.hub.latest(_CHANNEL)
-        if bench.data is None or not isinstance(bench.method, PrivateMethod):
+        if bench.data is None or not bench.spends:
             channel.cancel()
             self._show(None, "")
             return

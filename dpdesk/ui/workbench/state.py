@@ -16,7 +16,6 @@ from dpdesk.app.types import (
     Explored,
     History,
     Method,
-    PrivateMethod,
     ReleaseFacts,
     VerifyReport,
     WorkState,
@@ -107,7 +106,7 @@ class WorkbenchState(QObject):
     @property
     def spends(self) -> bool:
         """Whether the chosen method adds noise from a budget, whatever columns are tagged as."""
-        return isinstance(self.method, PrivateMethod)
+        return self.method is not None and bool(self.method.capabilities.spends)
 
     @property
     def explored(self) -> Explored | None:

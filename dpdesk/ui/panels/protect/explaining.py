@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.app.types import Method, PrivateMethod
+from dpdesk.app.types import Method
 from dpdesk.ui.words.spoken import said
 
 translate = QCoreApplication.translate
@@ -13,7 +13,7 @@ translate = QCoreApplication.translate
 def explanation(method: Method | None) -> str:
     """The promise of the method, then how to work here."""
     promise = () if method is None else (said(method.promise),)
-    if isinstance(method, PrivateMethod):
+    if method is not None and method.capabilities.spends:
         return "\n\n".join((*promise, *_private()))
     return "\n\n".join((*promise, *_searched()))
 

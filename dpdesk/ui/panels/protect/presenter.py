@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.app.types import Candidate, Method, PrivateMethod, WorkState
+from dpdesk.app.types import Candidate, Method, WorkState
 from dpdesk.core.charts import Figure
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.parameters import (
@@ -29,7 +29,7 @@ LONGEST_NAME = 60
 
 def form_parameters(method: Method) -> tuple[Parameter, ...]:
     """The parameters that the form shows; levels are picked in a chart where there is one."""
-    if isinstance(method, PrivateMethod):
+    if method.capabilities.spends:
         return method.parameters
     return tuple(one for one in method.parameters if not isinstance(one, LevelsParameter))
 
@@ -67,12 +67,12 @@ def nearest_value(method: Method, key: str, value: float) -> object:
 
 def moves(method: Method, key: str) -> bool:
     """Whether a line in a chart may move this parameter."""
-    return key in (*method.live, *(BUDGET_KEYS if isinstance(method, PrivateMethod) else ()))
+    return key in (*method.live, *(BUDGET_KEYS if method.capabilities.spends else ()))
 
 
 def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, object]]:
     """Parameters of the work that were picked in a chart, by key."""
-    if method is None or isinstance(method, PrivateMethod):
+    if method is None or method.capabilities.spends:
         return {}
     keys = [one.key for one in method.parameters if isinstance(one, LevelsParameter)]
     values = {key: work.parameters.get(key) for key in keys}
@@ -92,7 +92,7 @@ BUDGET_KEYS = ("epsilon", "rho")
 
 def reached_words(method: Method | None) -> str:
     """What the navigation says of settings that work."""
-    if isinstance(method, PrivateMethod):
+    if method is not None and method.capabilities.spends:
         return translate("Protect", "planned")
     return translate("Protect", "reached")
 
@@ -102,7 +102,7 @@ def still_open(method: Method | None, work: WorkState) -> str:
 
     A missing budget is no hindrance: plans are drawn for a supposed one.
     """
-    if not isinstance(method, PrivateMethod):
+    if method is None or not method.capabilities.spends:
         return ""
     given = work.parameters
     if any(parameter.key == "ends" for parameter in method.parameters):

@@ -14,7 +14,6 @@ from dpdesk.app.types import (
     AppContext,
     DataStore,
     Explored,
-    PrivateMethod,
     SetBudget,
     SetParameters,
     WorkState,
@@ -172,7 +171,7 @@ class PrivateSide(QObject):
     def _on_work(self, changes: Changes) -> None:
         """Look up the levels of hierarchies when these, or the data, are others."""
         bench = self._bench
-        if not changes & _HIERARCHIES or not isinstance(bench.method, PrivateMethod):
+        if not changes & _HIERARCHIES or not bench.spends:
             return
         now = (bench.work.base, dict(bench.work.hierarchies))
         if bench.data is None or now == self._known_levels:

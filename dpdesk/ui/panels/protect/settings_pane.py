@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
 from dpdesk.app.private.levels import LevelChoice
-from dpdesk.app.types import Method, PrivateMethod, WorkState
+from dpdesk.app.types import Method, WorkState
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.around import Around
@@ -104,8 +104,9 @@ class SettingsPane(QScrollArea):
         self.goals.show_method(method.id if method is not None else next(iter(self.goals.ids), ""))
         form = self._form
         self.accuracy.setVisible(isinstance(form, CubeForm))
-        self.budget.setVisible(isinstance(method, PrivateMethod))
-        self.trial.setVisible(isinstance(method, PrivateMethod))
+        spends = method is not None and bool(method.capabilities.spends)
+        self.budget.setVisible(spends)
+        self.trial.setVisible(spends)
         self.budget.show_budget(work.budget)
         if isinstance(form, CubeForm):
             form.show_around(Around(columns, dict(work.roles), frozenset(work.hierarchies)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from dpdesk.app.types import PrivateMethod, SetLanguage, SetTitle, WorkState
+from dpdesk.app.types import SetLanguage, SetTitle, WorkState
 from dpdesk.core.home import expanded
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
@@ -108,7 +108,7 @@ class Preparing(QObject):
     @property
     def _paid(self) -> bool:
         """Whether nothing stands against spending what the release costs."""
-        if not isinstance(self._bench.method, PrivateMethod):
+        if not self._bench.spends:
             return True
         outlook = self._bench.budget.outlook
         return outlook is not None and not outlook.refusal
