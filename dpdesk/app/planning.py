@@ -104,7 +104,8 @@ def prepare(
         if data is None:
             store.close()
         raise
-    given = MethodInput(store, roles, ordered, parameters, where, plan.linkages(store.columns))
+    linked, made = plan.linkages(store.columns), plan.made_hierarchies()
+    given = MethodInput(store, roles, ordered, parameters, where, linked, made)
     return PreparedRun(
         *(plan, where, base, method, given, store, tuple(notes.sentences)),
         owns_data=data is None,

@@ -470,8 +470,8 @@ class _Checker:
         data = DataStore.open(spec, source.parent, workspace, self._token, self._report)
         hierarchies = {name: recorded[name] for name in data.columns if name in recorded}
         roles = method.effective_roles(plan.column_roles(data.columns), parameters)
-        linked = plan.linkages(data.columns)
-        return MethodInput(data, roles, hierarchies, parameters, linkages=linked), data
+        linked, made = plan.linkages(data.columns), plan.made_hierarchies()
+        return MethodInput(data, roles, hierarchies, parameters, where, linked, made), data
 
     def _fail(self, name: str, reason: str) -> None:
         self._found.fail(self._found.public / name, reason)

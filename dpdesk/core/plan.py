@@ -49,6 +49,10 @@ class HierarchyBuilder:
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", freeze_table(self.options))
 
+    def __reduce__(self) -> tuple[type[HierarchyBuilder], tuple[str, object]]:
+        """Frozen tables cannot be handed to another process; thawed ones can."""
+        return HierarchyBuilder, (self.kind, thaw(self.options, exact=True))
+
 
 HierarchySpec: TypeAlias = "HierarchyFile | HierarchyBuilder"
 
@@ -153,6 +157,17 @@ class Plan:
         """What the pseudonyms join, by column in this order."""
         found = self.pseudonyms
         return {name: found[name].linkage for name in columns if name in found}
+
+    def made_hierarchies(self) -> dict[str, HierarchyBuilder | None]:
+        """The hierarchies of quasi-identifiers that are made from the values of the data.
+
+        By which builder, or None for the value itself, then ``*``; those of files are left out.
+        """
+        return {
+            name: spec.hierarchy
+            for name, spec in self.attributes.items()
+            if spec.role is Role.QUASI_IDENTIFIER and not isinstance(spec.hierarchy, HierarchyFile)
+        }
 
     def as_plain(self, *, exact: bool = False) -> dict[str, object]:
         """The plan as nested plain values of JSON types; the inverse of :meth:`from_plain`.

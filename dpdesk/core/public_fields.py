@@ -26,7 +26,6 @@ class Tells(Enum):
     NOTHING = "nothing"
     COUNT = "how many they are"
     CHOICE = "what a choice made over all rows tells"
-    LEVELS = "what levels made from all values tell"
     AUTHOR = "what the author of the plan wrote"
 
 

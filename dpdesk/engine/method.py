@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from dpdesk.core.capabilities import UNKNOWN, Capabilities
 from dpdesk.core.charts import Chart, ChartTable, Figure
@@ -21,6 +21,9 @@ from dpdesk.core.published import ClaimCheck, PublishedTable
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
 
+if TYPE_CHECKING:
+    from dpdesk.core.plan import HierarchyBuilder
+
 
 @dataclass(frozen=True)
 class MethodInput:
@@ -28,7 +31,8 @@ class MethodInput:
 
     ``roles`` holds every column of the source, in source order; ``where`` is how messages call the
     plan, for instance its file name. ``linkages`` says what the pseudonyms of the columns with
-    that role join.
+    that role join. ``made`` are the hierarchies that the plan leaves to be made from values: by
+    which builder, or None for the value itself, then ``*``.
     """
 
     source: FrequencySource
@@ -37,6 +41,7 @@ class MethodInput:
     parameters: Mapping[str, ParameterValue]
     where: str = "the plan"
     linkages: Mapping[str, Linkage] = field(default_factory=dict)
+    made: Mapping[str, HierarchyBuilder | None] = field(default_factory=dict)
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """The columns with this role, in source order."""

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
-
-import numpy as np
 
 from dpdesk.core.charts import Chart, Figure
 from dpdesk.core.errors import RefusedError
 from dpdesk.engine.anonymity.charts import loss_chart, risk_chart, suppression_chart
 from dpdesk.engine.anonymity.grouping import CountedTable, GeneralisedTable, generalise
 from dpdesk.engine.anonymity.metrics import NodeStatistics
+from dpdesk.engine.anonymity.released import ReleasedFigures, released_figures
 from dpdesk.engine.anonymity.risk import RiskSummary, summarise_risk
 from dpdesk.engine.anonymity.utility import (
     AttributeUtility,
     GroupSuppression,
-    LeafRows,
     attribute_utilities,
     suppression_by_group,
 )
+from dpdesk.engine.hierarchies.remaking import Remake
+
+_NONE_MADE: Mapping[str, Remake] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Assessment:
     after: RiskSummary
     attributes: tuple[AttributeUtility, ...]
     groups: tuple[GroupSuppression, ...]
-    released_loss: Fraction
+    released: ReleasedFigures
 
     @property
     def suppressed_share(self) -> float:
@@ -49,9 +49,10 @@ class Assessment:
     def metrics(self) -> Mapping[str, int | float | None]:
         """The search's measures of the node under the names of evidence files.
 
-        The loss is that of :func:`released_loss`.
+        Loss and precision are those that a release may tell.
         """
-        return self.statistics.metrics() | {"loss": float(self.released_loss)}
+        told = {"loss": float(self.released.loss), "precision": float(self.released.precision)}
+        return self.statistics.metrics() | told
 
     @property
     def public_metrics(self) -> Mapping[str, int | float | None]:
@@ -206,8 +207,14 @@ class Assessment:
         }
 
 
-def assess(counted: CountedTable, statistics: NodeStatistics) -> Assessment:
+def assess(
+    counted: CountedTable,
+    statistics: NodeStatistics,
+    remakes: Mapping[str, Remake] = _NONE_MADE,
+) -> Assessment:
     """Judge the node of ``statistics`` on a table.
+
+    ``remakes`` hold what makes the hierarchies that were made from values of the data.
 
     Raises RefusedError ``k-anonymity.self-check`` when the independent count of the classes
     disagrees with ``statistics``: then one of the two is wrong, and nothing may be released.
@@ -242,32 +249,8 @@ def assess(counted: CountedTable, statistics: NodeStatistics) -> Assessment:
         after=summarise_risk(kept, k),
         attributes=attribute_utilities(classes, before, after),
         groups=suppression_by_group(classes, before, after),
-        released_loss=released_loss(classes, statistics, after),
+        released=released_figures(classes, statistics, before, after, remakes),
     )
-
-
-def released_loss(
-    classes: GeneralisedTable, statistics: NodeStatistics, after: LeafRows
-) -> Fraction:
-    """The mean loss of a cell as a release may tell it, ``after`` being its rows per leaf.
-
-    A missing value that a hierarchy lacks is a leaf of its own. One that only suppressed rows have
-    does not count among the leaves: their number would tell that such rows were there.
-    """
-    table, losses = classes.table, list(statistics.attribute_loss)
-    for position, added in enumerate(table.added):
-        unseen = [code for code in added if not after[position][code]]
-        if not unseen or statistics.rows == 0:
-            continue
-        hierarchy, level = table.hierarchies[position], classes.levels[position]
-        above = hierarchy.ancestors(level)
-        counted = np.ones(len(above), dtype=np.int64)
-        counted[unseen] = 0
-        covered = np.bincount(above, weights=counted)[above].astype(np.int64)
-        rows, whole = after[position].astype(np.int64), int(counted.sum()) - 1
-        lost = Fraction(int((rows * (covered - 1)).sum()), whole) if whole > 0 else Fraction(0)
-        losses[position] = (lost + statistics.suppressed) / statistics.rows
-    return sum(losses, Fraction(0)) / len(losses)
 
 
 def _number(value: int | float | None) -> float:

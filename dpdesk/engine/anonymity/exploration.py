@@ -35,13 +35,14 @@ from dpdesk.engine.anonymity.known_nodes import (
 )
 from dpdesk.engine.anonymity.lattice import Node
 from dpdesk.engine.anonymity.metrics import evaluate_node
-from dpdesk.engine.anonymity.notes import node_notes
+from dpdesk.engine.anonymity.notes import levels_note, node_notes
 from dpdesk.engine.anonymity.risk import summarise_risk
 from dpdesk.engine.anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.anonymity.statistics import EvaluatedNodes
 from dpdesk.engine.anonymity.steps_chart import steps_chart
 from dpdesk.engine.anonymity.telling import notes_at
 from dpdesk.engine.hierarchies.alignment import AlignedTable
+from dpdesk.engine.hierarchies.remaking import remakes
 from dpdesk.engine.method import Detail, ExplorationView, MethodInput
 from dpdesk.engine.telling import Telling
 
@@ -64,6 +65,7 @@ class KAnonymityExploration:
         self._nodes = nodes
         self._roles = dict(given.roles)
         self._linkages = dict(given.linkages)
+        self._remakes = remakes(given.made)
         self._source = given.source.name
         self._where = given.where
         self._pool: PooledNodes | None = None
@@ -134,7 +136,11 @@ class KAnonymityExploration:
         levels = tuple(int(level) for level in nodes.levels[choice.chosen])
         return self._assessments.get(
             (levels, settings.k),
-            lambda: assess(self._counted, evaluate_node(self._nodes.problem, levels, settings.k)),
+            lambda: assess(
+                self._counted,
+                evaluate_node(self._nodes.problem, levels, settings.k),
+                self._remakes,
+            ),
         )
 
     def pick(self, point: int) -> Mapping[str, object]:
@@ -171,6 +177,7 @@ class KAnonymityExploration:
             ),
             notes=(
                 *node_notes(self._table.attributes, self._table.hierarchies, levels),
+                *levels_note(found.released.telling),
                 *notes_at(self._told, dict(zip(self._table.attributes, levels, strict=True))),
             ),
         )

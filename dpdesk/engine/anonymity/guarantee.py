@@ -19,9 +19,9 @@ RELEASED_ROLES = (*UNCHANGED_ROLES, Role.PSEUDONYM)
 SEARCH_LIMITS = (
     "Knowledge of the search: someone who knows how the levels were chosen may conclude something "
     "about the rows that made a generalisation necessary (minimality attack).",
-    "Published figures and labels: levels that were made from the data tell of the range, length "
-    "or number of its values, suppressed rows included; someone who knows nearly all rows can test "
-    "guesses about the others.",
+    "Published labels: levels that were made from the data may show a range, a length or a form "
+    "that only values of suppressed rows have; someone who knows nearly all rows can test guesses "
+    "about the others.",
 )
 """What levels that a search chose, over all rows, tell of the rows."""
 

@@ -189,12 +189,14 @@ class KAnonymity(MicrodataMethod):
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`MicrodataMethod.verify_with_source`."""
         from dpdesk.engine.anonymity.guarantee import k_guarantee
+        from dpdesk.engine.hierarchies.remaking import remakes
         from dpdesk.verifiers.anonymity.source_verification import verify_against_source
         from dpdesk.verifiers.claim_words import in_words
 
         source, roles = given.source, given.roles
         checks = verify_against_source(
-            manifest, published, source, roles, given.hierarchies, k_guarantee, token
+            *(manifest, published, source, roles, given.hierarchies, k_guarantee, token),
+            remakes(given.made),
         )
         return in_words(checks, manifest)
 
@@ -330,10 +332,12 @@ def _outcome(
     from dpdesk.engine.anonymity.assessment import assess
     from dpdesk.engine.anonymity.grouping import CountedTable
     from dpdesk.engine.anonymity.guarantee import k_guarantee
+    from dpdesk.engine.anonymity.notes import levels_note
+    from dpdesk.engine.hierarchies.remaking import remakes
 
     if found.node is None or found.statistics is None:
         raise _infeasible(problem, found)
-    judged = assess(CountedTable(problem.table), found.statistics)
+    judged = assess(CountedTable(problem.table), found.statistics, remakes(given.made))
     token.check()
     recoding = _recoding(given, judged)
     after = judged.after
@@ -353,10 +357,12 @@ def _outcome(
             "rows_suppressed_allowed": problem.allowed,
             "entropy": judged.metrics["entropy"],
         },
-        risk=judged.risk_json(problem.table.attributes),
+        risk=judged.risk_json(problem.table.attributes)
+        | {"levels_tell": list(judged.released.telling)},
         utility=judged.utility_json(),
         charts=_charts(problem, judged, found, walked),
         figures=judged.figures(),
+        notes=levels_note(judged.released.telling),
     )
 
 

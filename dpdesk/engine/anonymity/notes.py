@@ -10,6 +10,7 @@ from dpdesk.engine.anonymity.guarantee import name_list
 
 REMOVED = "hierarchy.removed"
 COARSE = "hierarchy.coarse"
+TOLD = "hierarchy.suppressed-values"
 
 
 def node_notes(
@@ -48,3 +49,20 @@ def node_notes(
             )
         )
     return tuple(found)
+
+
+def levels_note(names: Sequence[str]) -> tuple[Note, ...]:
+    """A warning that released levels follow from values of suppressed rows as well.
+
+    ``names`` are the attributes whose released labels, or number of levels, the plan would make
+    otherwise of the released rows alone.
+    """
+    return tuple(Note(TOLD, _level_words(name)) for name in names)
+
+
+def _level_words(name: str) -> str:
+    return (
+        f"The released values of `{name}`, or its level, tell of values that only suppressed rows "
+        "have: made from the released rows alone, its levels would be others; write out in the "
+        "plan what makes them, or use a hierarchy from a file."
+    )

@@ -18,7 +18,10 @@ NODE = PublicField(
     Tells.CHOICE,
     "The levels that were chosen, by a search over all rows or by hand. A reader who knows nearly "
     "all rows may conclude that others would have been chosen if a suppressed row had been "
-    "different (minimality attack); the guarantee says so.",
+    "different (minimality attack); the guarantee says so, and how much that is in small tables is "
+    "counted above. Levels by hand tell nothing. Labels of levels that are made from the data may "
+    "show a range, a length or a form that only a suppressed row has: where the plan would make "
+    "others of the released rows alone, a warning and the checklist name the column.",
 )
 ROLES: tuple[PublicField, ...] = fields_of(
     Tells.NOTHING,
@@ -68,20 +71,20 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     ),
     PublicField(
         "result.metrics.loss",
-        Tells.LEVELS,
+        Tells.COUNT,
         "Every suppressed cell counts 1, whatever it held, so this is a function of the released "
-        "rows, of `result.rows_suppressed`, and of how many values each level covers. A missing "
-        "value without a leaf counts as one only where a released row has it. Where a hierarchy "
-        "was made from the data, how many values there are follows from all rows, and the "
-        "guarantee says so.",
+        "rows, of `result.rows_suppressed`, and of how many values each level covers. Where the "
+        "plan leaves levels to be made from the data, only values that it has without the "
+        "suppressed rows count; a missing value without a leaf counts as one only where a released "
+        "row has it.",
     ),
     PublicField(
         "result.metrics.precision",
-        Tells.LEVELS,
+        Tells.COUNT,
         "Every suppressed cell counts as at the top, whatever it held, so this is a function of "
-        "the levels, of the heights of the hierarchies and of `result.rows_suppressed`. Where a "
-        "hierarchy was made from the data, its height follows from the values of all rows, and the "
-        "guarantee says so.",
+        "the levels, of the heights of the hierarchies and of `result.rows_suppressed`. Where the "
+        "plan leaves levels to be made from the data, the height is that of what it makes of the "
+        "released rows alone.",
     ),
     PublicField(
         "result.metrics.entropy",

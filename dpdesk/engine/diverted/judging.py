@@ -68,15 +68,20 @@ def described(
         drawn=frozenset(diverted),
         recoding=first.recoding if first is not None else None,
         internal=_internal(settings, first, found),
-        risk={"beliefs": beliefs(found)} | told.as_json(),
+        risk={"beliefs": beliefs(found)} | told.as_json() | _levels_tell(first),
         utility=first.outcome.utility if first is not None else {},
         charts=(
             *(frequency_chart(each) for each in found),
             *(reliability_chart(each.attribute, each.counts, settings.l) for each in found),
         ),
         figures=headline_figures(settings, found, removed, lost),
-        notes=(*told.notes(settings.l), *notes),
+        notes=(*(first.outcome.notes if first else ()), *told.notes(settings.l), *notes),
     )
+
+
+def _levels_tell(first: Generalised | None) -> dict[str, object]:
+    """Columns whose levels follow from values of suppressed rows as well."""
+    return {} if first is None else {"levels_tell": first.outcome.risk["levels_tell"]}
 
 
 def _internal(

@@ -87,7 +87,12 @@ def _public_fields(case: Case) -> Answer:
     if check is not None and check.status is CheckStatus.CONFIRMED:
         text = "Every field of the public part is one that the program lists with what it can tell "
         text += "about people who are not in the release."
-        return Answer(Status.PASS, text, Basis.FILES)
+        names = _levels_tell(case)
+        if not names:
+            return Answer(Status.PASS, text, Basis.FILES)
+        text = f"The levels of {listed(names)} follow from values of suppressed rows as well: made "
+        text += "from the released rows alone, they would be others."
+        return Answer(Status.REVIEW, text, Basis.EVIDENCE, _WRITE_OUT)
     if check is None or check.status is not CheckStatus.NOT_CHECKABLE:
         text = "It was not found that every public field is a listed one."
         return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
@@ -98,6 +103,18 @@ def _public_fields(case: Case) -> Answer:
         return Answer(Status.REVIEW, f"{text}; no row was suppressed.", Basis.FILES, advice)
     text += ", so that values of suppressed rows can be computed back."
     return Answer(Status.FAIL, text, Basis.FILES, advice)
+
+
+_WRITE_OUT = (
+    "Write out in the plan what makes the levels (widths, steps, a form), or use a hierarchy from "
+    "a file."
+)
+
+
+def _levels_tell(case: Case) -> list[str]:
+    """Columns whose released labels tell of values that only suppressed rows have."""
+    found = case.facts.release.internal_section("risk").get("levels_tell")
+    return [str(name) for name in found] if isinstance(found, list) else []
 
 
 def _policy(case: Case) -> Answer:

@@ -7,9 +7,10 @@ sorting, and the figures follow their definitions one by one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,20 @@ from dpdesk.verifiers.anonymity.verification import (
 
 _CONFIRMED = CheckStatus.CONFIRMED
 _FAILED = CheckStatus.FAILED
+_EARLIER = "as an earlier version counts it: with values that only suppressed rows have"
+
+
+Remake = Callable[[Sequence[str], Collection[str]], Hierarchy | None]
+"""The hierarchy that the plan makes of some values, some of which mean a missing one."""
+
+_NONE_MADE: Mapping[str, Remake] = {}
+
+
+class _Told(NamedTuple):
+    """Which leaves of a hierarchy count in a public figure, and how many steps it has."""
+
+    leaves: frozenset[str]
+    height: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +63,7 @@ class _Generalised:
     kept: NDArray[np.bool_]  # (tuples,)
     sizes: NDArray[np.int64]  # sizes of the kept classes
     leaves: tuple[frozenset[str], ...]  # of the plan's hierarchies
+    told: tuple[_Told, ...]  # what a release may tell of each
 
     @property
     def rows(self) -> int:
@@ -66,11 +82,13 @@ def verify_against_source(
     hierarchies: Mapping[str, Hierarchy],
     worded: Worded,
     token: CancelToken,
+    remade: Mapping[str, Remake] = _NONE_MADE,
 ) -> tuple[ClaimCheck, ...]:
     """All checks of :func:`~.verification.verify_public`, settled with the source where possible.
 
     The table must be what comes out when the source's values are replaced by their generalisations
-    at the claimed levels and the classes below the claimed k are left out.
+    at the claimed levels and the classes below the claimed k are left out. ``remade`` hold, for
+    hierarchies that the plan leaves to be made from values, what makes them of the released ones.
     """
     public = verify_public(manifest, published, worded, token)
     claimed = claim_of(manifest, published)
@@ -82,7 +100,7 @@ def verify_against_source(
     if any(check.status is _FAILED for check in checks):
         return merged(public, checks)
     try:
-        found = _generalise(claimed, result, source, hierarchies, token)
+        found = _generalise(claimed, result, source, hierarchies, remade, token)
     except InputError as error:
         node = ClaimCheck("node", _FAILED, error.sentence, MANIFEST)
         return merged(public, [*checks, node])
@@ -136,6 +154,7 @@ def _generalise(
     result: Mapping[str, object],
     source: FrequencySource,
     hierarchies: Mapping[str, Hierarchy],
+    remade: Mapping[str, Remake],
     token: CancelToken,
 ) -> _Generalised:
     node = result.get("node")
@@ -156,7 +175,42 @@ def _generalise(
         levels.append(level)
     kept, sizes = _classes(labels, table.counts, claimed.k)
     leaves = tuple(frozenset(hierarchies[name].labels[0]) for name in table.attributes)
-    return _Generalised(table, tuple(used), tuple(levels), labels, kept, sizes, leaves)
+    told = tuple(
+        _told(table, place, used[place], leaves[place], kept, remade.get(name))
+        for place, name in enumerate(table.attributes)
+    )
+    return _Generalised(table, tuple(used), tuple(levels), labels, kept, sizes, leaves, told)
+
+
+def _told(
+    table: FrequencyTable,
+    position: int,
+    hierarchy: Hierarchy,
+    leaves: frozenset[str],
+    kept: NDArray[np.bool_],
+    remake: Remake | None,
+) -> _Told:
+    """Without values that only suppressed rows have, where these made the hierarchy.
+
+    Where the plan makes none of the released values alone, these count, up to the first level at
+    which they are one group.
+    """
+    domain = table.domains[position]
+    held = {domain[code] for code in np.unique(table.codes[kept, position]).tolist()}
+    if remake is None:
+        return _Told(leaves | held, hierarchy.height)
+    occurring = {domain[code] for code in np.unique(table.codes[:, position]).tolist()}
+    if not held or held == occurring:
+        return _Told(frozenset(hierarchy.labels[0]), hierarchy.height)
+    missing = {domain[code] for code in table.missing[position]} if table.missing else set()
+    shown = [value for value in domain if value in held]
+    alone = remake(shown, [value for value in shown if value in missing])
+    if alone is not None:
+        alone = alone.with_untouched_leaves([value for value in shown if value in missing])
+        return _Told(frozenset(alone.labels[0]), alone.height)
+    rows = [row for row in hierarchy.rows() if row[0] in held]
+    height = next(level for level in range(len(rows[0])) if len({r[level] for r in rows}) == 1)
+    return _Told(frozenset(held), height)
 
 
 def _extended(
@@ -267,24 +321,37 @@ def _number_checks(
 def _metric_checks(
     found: _Generalised, result: Mapping[str, object], token: CancelToken
 ) -> list[ClaimCheck]:
+    """Figures as they are told today, or as an earlier version told them."""
     claimed = result.get("metrics")
     if not isinstance(claimed, Mapping):
         return []
-    attributes = range(len(found.levels))
-    earlier = "entropy" in claimed
     token.check()
     discernibility = int((found.sizes * found.sizes).sum()) + found.suppressed * found.rows
-    values: dict[str, float] = {
-        "discernibility": discernibility,
-        "loss": _mean([_loss(found, position, earlier) for position in attributes]),
-        "precision": 1 - _mean([_steps(found, position) for position in attributes]),
-        "entropy": math.fsum(_entropy(found, position) for position in attributes),
-    }
-    return [
-        _settled(f"metrics, {key}", claimed.get(key), value)
-        for key, value in values.items()
-        if key != "entropy" or earlier
-    ]
+    checks = [_settled("metrics, discernibility", claimed.get("discernibility"), discernibility)]
+    forms = [found, *(replace(found, told=told) for told in _told_earlier(found))]
+    for key, measure in (("loss", _loss), ("precision", _precision)):
+        claim, value = f"metrics, {key}", claimed.get(key)
+        tried = [_settled(claim, value, measure(form)) for form in forms]
+        right = [check for check in tried if check.status is not _FAILED]
+        settled = right[0] if right else tried[0]
+        if right and settled is not tried[0]:
+            settled = replace(settled, found=f"{settled.found}, {_EARLIER}")
+        checks.append(settled)
+    if "entropy" in claimed:
+        entropy = math.fsum(_entropy(found, place) for place in range(len(found.levels)))
+        checks.append(_settled("metrics, entropy", claimed["entropy"], entropy))
+    return checks
+
+
+def _told_earlier(found: _Generalised) -> list[tuple[_Told, ...]]:
+    """What earlier versions told: values of suppressed rows, the earliest missing ones as well."""
+    whole, listed = [], []
+    for position, hierarchy in enumerate(found.hierarchies):
+        domain = found.table.domains[position]
+        held = {domain[code] for code in np.unique(found.table.codes[found.kept, position])}
+        listed.append(_Told(found.leaves[position] | held, hierarchy.height))
+        whole.append(_Told(frozenset(hierarchy.labels[0]), hierarchy.height))
+    return [tuple(listed), tuple(whole)]
 
 
 def _settled(claim: str, claimed: object, found: float) -> ClaimCheck:
@@ -298,20 +365,20 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _loss(found: _Generalised, position: int, earlier: bool) -> float:
+def _loss(found: _Generalised) -> float:
     """Mean over the cells of (leaves covered - 1)/(leaves - 1); suppressed cells count 1.
 
-    Missing values without a leaf are leaves only where a released row has them; in releases of
-    earlier versions wherever any row has them.
+    The leaves are those that a release may tell.
     """
+    return _mean([_column_loss(found, position) for position in range(len(found.levels))])
+
+
+def _column_loss(found: _Generalised, position: int) -> float:
     hierarchy, level = found.hierarchies[position], found.levels[position]
     above = np.arange(len(hierarchy.labels[0]), dtype=np.int64)
     for step in range(level):
         above = hierarchy.parents[step][above].astype(np.int64)
-    domain = found.table.domains[position]
-    held = {domain[code] for code in np.unique(found.table.codes[found.kept, position])}
-    plain = found.leaves[position]
-    counts = [earlier or text in plain or text in held for text in hierarchy.labels[0]]
+    counts = [text in found.told[position].leaves for text in hierarchy.labels[0]]
     leaves = sum(counts)
     weights = np.array(counts, dtype=np.float64)
     covered = np.bincount(above, weights, len(hierarchy.labels[level])).astype(np.int64)
@@ -321,11 +388,13 @@ def _loss(found: _Generalised, position: int, earlier: bool) -> float:
     return (share + found.suppressed) / found.rows
 
 
-def _steps(found: _Generalised, position: int) -> float:
-    """Mean over the cells of level/height; suppressed cells are at the top."""
-    height = found.hierarchies[position].height
-    share = found.levels[position] / height if height else 0.0
-    return ((found.rows - found.suppressed) * share + found.suppressed) / found.rows
+def _precision(found: _Generalised) -> float:
+    """1 - the mean over the cells of level/height; suppressed cells are at the top."""
+    steps = []
+    for level, told in zip(found.levels, found.told, strict=True):
+        share = min(level, told.height) / told.height if told.height else 0.0
+        steps.append(((found.rows - found.suppressed) * share + found.suppressed) / found.rows)
+    return 1 - _mean(steps)
 
 
 def _entropy(found: _Generalised, position: int) -> float:
