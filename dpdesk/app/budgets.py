@@ -19,6 +19,7 @@ from dpdesk.app.ledgers import limit_facts
 from dpdesk.app.recording import enter
 from dpdesk.app.witnessing import (
     LIMITED,
+    PEOPLE,
     check_not_lost,
     debits_elsewhere,
     elsewhere_note,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         LedgerCheck,
         LedgerEntry,
         LimitRecord,
+        PeopleRecord,
         Spending,
     )
 
@@ -54,7 +56,9 @@ class AccountPicture:
     """One account: what it spent, its limit and what is left of it, its debits (oldest first).
 
     ``history`` are all limits that it has had, oldest first; ``elsewhere`` are debits on the same
-    people or files that other ledgers hold and this one does not count.
+    people or files that other ledgers hold and this one does not count; ``people`` says which other
+    names mean the same people or different ones. Sums, limit and debits are those of all names that
+    mean the same people.
     """
 
     key: AccountKey
@@ -65,6 +69,7 @@ class AccountPicture:
     debits: tuple[DebitRecord, ...]
     history: tuple[LimitRecord, ...] = ()
     elsewhere: tuple[DebitElsewhere, ...] = ()
+    people: tuple[PeopleRecord, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,12 +136,18 @@ def _picture(
     from dpdesk.project.ledger import add_up, figures, left_of
 
     debits = tuple(book.members(key))
-    spending, limit = add_up(record.request for record in debits), book.limit(key)
+    spending, limit = add_up(record.request for record in debits), book.binding(key)
     found = figures(debits, delta, token.check)
     sources = {key.source, *(record.request.source for record in debits)} - {""}
     elsewhere = debits_elsewhere(context, book.ledger, key.population, sources)
-    left, history = left_of(limit, spending), book.history(key)
-    return AccountPicture(key, spending, limit, left, found, debits, history, elsewhere)
+    left, people = left_of(limit, spending), book.people.about(key.population)
+    history = sorted(
+        (record for one in (key, *book.kin(key)) for record in book.history(one)),
+        key=lambda record: record.n,
+    )
+    return AccountPicture(
+        key, spending, limit, left, found, debits, tuple(history), elsewhere, people
+    )
 
 
 def find_account(book: Book, name: str, path: Path) -> AccountKey:
@@ -205,6 +216,40 @@ def set_limit(
 
 
 _MILLIONTH = Fraction(1, 1_000_000)
+
+
+def declare_people(
+    context: AppContext,
+    path: Path,
+    one: str,
+    other: str,
+    same: bool,
+    reason: str,
+    token: CancelToken | None = None,
+) -> None:
+    """Say that two names of populations mean the same people, or different ones, and why.
+
+    The debits of the same people count together from then on. It is entered in the ledger's own
+    chain and in the audit log. Raises as :func:`look_at_ledger`; InputError ``ledger.reason``,
+    ``ledger.people``, ``ledger.no-population`` where the ledger knows neither name; StorageError.
+    """
+    from dpdesk.project.ledger import AccountKey, Ledger, Witness
+
+    one, other = " ".join(one.split()), " ".join(other.split())
+    if not path.exists():
+        check_not_lost(context, path)
+    witness = Witness.here()
+    with closing(Ledger.open(path, create=False, token=token, witness=witness)) as ledger:
+        ledger.require(known_entries(context, ledger.identity))
+        ledger.check_people(one, other, same, reason)
+        if not any(
+            key.folded in (AccountKey(one).folded, AccountKey(other).folded)
+            for key in ledger.book.accounts()
+        ):
+            find_account(ledger.book, one, path)
+        facts = {"one": one, "other": other, "same": same, "reason": reason}
+        enter(context, PEOPLE, path, facts)
+        ledger.declare_people(one, other, same, reason)
 
 
 def check_ledger(context: AppContext, path: Path) -> LedgerCheck:

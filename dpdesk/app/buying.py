@@ -117,7 +117,9 @@ def make_offer(
     report: Report,
     reader: SumReader | None = None,
 ) -> Offer:
-    """What a table would bring and cost; nothing is spent, and no data are looked at.
+    """What a table would bring and cost; nothing is spent.
+
+    Of the data only that is looked at whether they are ones on which something was spent before.
 
     ``reader`` are the releases where they were opened before: then no file of them is read again.
 
@@ -127,11 +129,11 @@ def make_offer(
     """
     if reader is None:
         with _prepared(context, shop, wish, releases, token, report) as (prepared, known):
-            return _offer(context, prepared, known)
+            return _offer(context, prepared, known, token)
     known = _as_combined(reader, releases)
     plan = _plan_for(context, shop.plan, wish, (), shop.where)
     with shop.prepare(context, plan, token, report) as prepared:
-        return _offer(context, prepared, known)
+        return _offer(context, prepared, known, token)
 
 
 def _as_combined(reader: SumReader, releases: Sequence[Path]) -> CombinedReleases:
@@ -167,7 +169,7 @@ def buy(
     check_out(out)
     ready = _prepared(context, shop, wish, releases, token, report, spending=True)
     with ready as (prepared, known):
-        offer = _offer(context, prepared, known)
+        offer = _offer(context, prepared, known, token)
         return offer, write_private_release(context, prepared, out, token, report)
 
 
@@ -306,7 +308,12 @@ def _offered(prepared: PreparedDesign) -> ReleasedCube:
     return ReleasedCube.from_manifest(manifest)
 
 
-def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedReleases | None) -> Offer:
+def _offer(
+    context: AppContext,
+    prepared: PreparedDesign,
+    known: CombinedReleases | None,
+    token: CancelToken,
+) -> Offer:
     from dpdesk.app.ledgers import open_ledger
     from dpdesk.engine.cubes.lattice import cells
     from dpdesk.engine.cubes.olap.purchase import compare, fits
@@ -315,7 +322,7 @@ def _offer(context: AppContext, prepared: PreparedDesign, known: CombinedRelease
     if known is not None:
         fits(offered, known)
     desk = open_ledger(context, prepared.base, prepared.plan.budget)
-    seen = desk.preview(debit_request(desk, prepared))
+    seen = desk.preview(debit_request(desk, prepared, token))
     table = offered.published[-1]
     names = offered.names(table)
     return Offer(

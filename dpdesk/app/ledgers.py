@@ -115,8 +115,11 @@ class LedgerDesk:
         unit: ProtectedUnit = ProtectedUnit(),  # noqa: B008 - frozen
         draws: Iterable[Draws] = (),
         title: str = "",
+        content: tuple[str, ...] = (),
     ) -> DebitRequest:
         """A request for this plan's population; ``columns`` are the names of the source's columns.
+
+        ``content`` are the prints of those that are measured (:meth:`DataStore.content`).
 
         List every draw of noise in ``draws`` (equal ones together): the tight figures come from
         them. Raises ValueError when the draws cost more than ``cost``.
@@ -131,6 +134,7 @@ class LedgerDesk:
             draws=tuple(draws),
             population=self.population,
             title=title,
+            content=content,
         )
 
     def preview(self, request: DebitRequest) -> Preview:

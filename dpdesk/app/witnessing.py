@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dpdesk.project.ledger import AuditEnd, DebitRecord, LedgerEntry
 
 DEBITED, BEGUN, LIMITED = "debited", "began a ledger", "set a budget limit"
-RESTORED = "restored a ledger"
+RESTORED, PEOPLE = "restored a ledger", "declared who people are"
 _SHOWN = 5
 
 

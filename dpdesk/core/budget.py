@@ -333,6 +333,8 @@ class DebitRequest:
     the cost is known. ``source`` is the SHA-256 of the source file, ``columns`` the
     :func:`columns_fingerprint` of its columns. ``population`` is the plan's, empty when it names
     none. ``purpose`` says in a few words what the noise is for, ``title`` is the plan's.
+    ``content`` are prints of the columns that are measured, the same in every format and order of
+    rows; none where they were not made.
     """
 
     cost: Budget
@@ -344,6 +346,7 @@ class DebitRequest:
     draws: tuple[Draws, ...] = ()
     population: str = ""
     title: str = ""
+    content: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.draws:

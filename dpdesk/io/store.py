@@ -68,6 +68,7 @@ class DataStore:
         self._open: DuckDBPyConnection | None = con
         self._columns = {column.name: _with_missing(column, loaded) for column in columns}
         self._spill = spill
+        self._prints: dict[str, str] = {}
         self.path = path
         self.name = path.name
         self.rows = loaded.rows
@@ -289,6 +290,16 @@ class DataStore:
 
         columns = [self._column(name) for name in names]
         return source_prints(self._con, columns, self.rows, mapping, key, self.path, token)
+
+    def content(self, names: Sequence[str], token: CancelToken) -> tuple[str, ...]:
+        """Prints by which these columns are known again in another format; see ``contents``."""
+        from dpdesk.io.contents import content_print
+
+        for name in names:
+            if name not in self._prints:
+                found = content_print(self._con, self._column(name), self.path, token)
+                self._prints[name] = found
+        return tuple(self._prints[name] for name in names) if self.rows else ()
 
     def close(self) -> None:
         """Give memory and spill files back; again does nothing."""

@@ -231,3 +231,47 @@ def test_the_limit_of_one_plan_binds_others_and_a_restored_home_spends_nothing(
     assert run(free, "three")[0] == 1
     evidence = json.loads((tmp_path / "two/internal/evidence.json").read_text("utf-8"))
     assert evidence["budget"]["head"]["ledger"] == found["id"]
+
+
+def test_the_same_people_under_another_name_spend_nothing_until_it_is_said_who_they_are(
+    tmp_path: Path, private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(plan: Path, out: str) -> tuple[int, str]:
+        code = main(["run", str(plan), "--out", str(tmp_path / out)])
+        return code, capsys.readouterr().err
+
+    rows = people(60)
+    first = write_plan(write_register(tmp_path, rows), "first.toml", "limit = 1.5")
+    assert run(first, "one")[0] == 0
+    # The same rows in another order and with other line ends: another file with the same data.
+    copied = write_register(tmp_path, list(reversed(rows)), "sorted.csv")
+    copied.write_bytes(copied.read_bytes().replace(b"\n", b"\r\n"))
+    other = write_plan(copied, "other.toml")
+    other.write_text(other.read_text("utf-8").replace('"register"', '"tax payers"'), "utf-8")
+    for given in (first, other):
+        plan = given.with_name("again.toml")
+        text = given.read_text("utf-8").replace('population = "register"', 'population = "towns"')
+        plan.write_text(text.replace("limit = 1.5", ""), "utf-8")
+        code, error = run(plan, "two")
+        assert code == 1
+        assert "the same data were debited to “register”" in error.splitlines()[-1]
+    assert run(other, "two")[0] == 1
+    assert not (tmp_path / "two").exists()
+    people_are = ["people", "--population", "Register", "--other", "tax payers"]
+    code, _, error = said(capsys, *people_are, "--same", "--reason", " ")
+    assert code == 2
+    assert "needs a reason" in error
+    found = told(capsys, *people_are, "--same", "--reason", "one and the same register")
+    assert found["same"] is True
+    code, error = run(other, "two")
+    assert code == 1
+    assert "spent ε = 1, asked ε = 1, limit ε = 1.5 (set by an earlier plan)" in error
+    with AuditLog.open_home(private_home) as log:
+        (entry,) = log.entries_of("declared who people are")
+        assert entry.facts["reason"] == "one and the same register"
+    code, out, _ = said(capsys, "show")
+    assert "“Register”: the same people as “tax payers”" in out
+    told(capsys, *people_are, "--different", "--reason", "two towns, by chance alike")
+    assert run(other, "two")[0] == 0
+    spent = [account["spent"]["epsilon"] for account in told(capsys, "show")["accounts"]]
+    assert spent == [1, 1]

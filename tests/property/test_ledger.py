@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from dpdesk.core.budget import Budget, Neighbours, PureEpsilon, ZeroConcentrated
-from dpdesk.core.errors import RefusedError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.project.ledger import AccountKey, Ledger, Outcome
 from tests.helpers.debits import ask, open_here
 from tests.reference.ledger import SlowDebit, SlowLedger, sum_epsilon, sum_rho
 
 SOURCES = ("a" * 64, "b" * 64, "c" * 64)
-NAMES = ("", "North", "north", "South")
+PEOPLE = ("North", "South", "West")
+NAMES = ("", "North", "north", "South", "West")
 amounts = st.sampled_from([Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(1)])
 
 
@@ -84,6 +85,18 @@ class LedgerMachine(RuleBasedStateMachine):
         self.ledger.set_limit(AccountKey(name), PureEpsilon(limit), "a reason")
         self.slow.limits[name.lower()] = "ε", limit
 
+    @rule(
+        two=st.lists(st.sampled_from(PEOPLE), min_size=2, max_size=2, unique=True),
+        same=st.booleans(),
+    )
+    def declare(self, two: list[str], same: bool) -> None:
+        try:
+            self.ledger.declare_people(*two, same, "a reason")
+        except InputError:
+            assert not self.slow.declare(*two, same)
+        else:
+            assert self.slow.declare(*two, same)
+
     @rule(data=st.data(), outcome=st.sampled_from([Outcome.RELEASED, Outcome.FAILED]))
     def settle(self, data: st.DataObject, outcome: Outcome) -> None:
         waiting = [row for row, known in self.rows.items() if known is Outcome.UNKNOWN]
@@ -100,7 +113,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @invariant()
     def sums_are_the_same(self) -> None:
         book = self.ledger.book
-        for name in ("North", "SOUTH"):
+        for name in ("North", "SOUTH", "west"):
             members, spent = self.slow.account(name), book.spending(AccountKey(name))
             assert spent.pure == sum_epsilon(members)
             assert spent.all_rho == sum_rho(members)

@@ -23,16 +23,50 @@ class SlowLedger:
     debits: list[SlowDebit] = field(default_factory=list)
     limits: dict[str, tuple[str, Fraction]] = field(default_factory=dict)
     """ε or ρ by name of a population in lower case, or by source for those without a name."""
+    declared: dict[frozenset[str], bool] = field(default_factory=dict)
+    """By two names in lower case, whether they mean the same people."""
+
+    def names(self, population: str) -> set[str]:
+        """All names of the same people: grown by one declaration after the other."""
+        found = {population.lower()}
+        for _ in self.declared:
+            for two, same in self.declared.items():
+                if same and two & found:
+                    found |= two
+        return found
+
+    def declare(self, one: str, other: str, same: bool) -> bool:
+        """Whether it could be said without contradicting what holds; then it is."""
+        before = dict(self.declared)
+        self.declared[frozenset((one.lower(), other.lower()))] = same
+        for two, alike in self.declared.items():
+            if not alike and two <= self.names(next(iter(two))):
+                self.declared = before
+                return False
+        return True
+
+    def doubtful(self, debit: SlowDebit) -> bool:
+        """Whether the file was debited to others of whom nothing was declared."""
+        ours = self.names(debit.population)
+        for one in self.debits:
+            theirs = self.names(one.population)
+            if debit.population and one.population and one.source == debit.source:
+                apart = any(
+                    two & ours and two & theirs and not same for two, same in self.declared.items()
+                )
+                if ours != theirs and not apart:
+                    return True
+        return False
 
     def account(self, population: str, more: SlowDebit | None = None) -> list[SlowDebit]:
         """Debits of a population: named so, or nameless on a file that was named so."""
         every = [*self.debits, more] if more is not None else self.debits
-        files = {one.source for one in every if one.population.lower() == population.lower()}
+        names = self.names(population)
+        files = {one.source for one in every if one.population.lower() in names}
         return [
             one
             for one in every
-            if one.population.lower() == population.lower()
-            or (not one.population and one.source in files)
+            if one.population.lower() in names or (not one.population and one.source in files)
         ]
 
     def nameless(self, source: str, more: SlowDebit | None = None) -> list[SlowDebit]:
@@ -42,8 +76,11 @@ class SlowLedger:
     def may(self, debit: SlowDebit, limit: Fraction | None) -> bool:
         """Whether every limit of every account holds after the debit."""
         accounts: list[tuple[str, list[SlowDebit]]]
+        if self.doubtful(debit):
+            return False
         if debit.population:
-            accounts = [(debit.population.lower(), self.account(debit.population, debit))]
+            own = self.account(debit.population, debit)
+            accounts = [(name, own) for name in self.names(debit.population)]
             if debit.source in self.limits:
                 accounts.append((debit.source, self.nameless(debit.source, debit)))
         else:
@@ -52,6 +89,7 @@ class SlowLedger:
                 for one in self.debits
                 if one.population and one.source == debit.source
             }
+            names = {each for name in names for each in self.names(name)}
             accounts = [(debit.source, self.nameless(debit.source, debit))]
             accounts += [(name, self.account(name, debit)) for name in names]
         for name, members in accounts:

@@ -90,6 +90,28 @@ def test_a_limit_is_set_here_and_raised_with_a_reason_only(
     assert "expected a number" in form._error.text()
 
 
+def test_that_two_names_mean_the_same_people_is_declared_here(
+    window: LedgerWindow, desk: LedgerDesk, qtbot: QtBot
+) -> None:
+    spend(desk, 2)
+    shown(window, desk, qtbot)
+    form = window.people
+    assert form.one.text() == "residents"
+    form.other.setText("townsfolk")
+    form.declare.click()
+    qtbot.waitUntil(lambda: "needs a reason" in window.band.text)
+    form.reason.setText("both are the register")
+    with qtbot.waitSignal(window.entered):
+        form.declare.click()
+    qtbot.waitUntil(lambda: "are the same people: both are the register" in form._known.text())
+    others = open_ledger(desk.context, desk.context.home, {"population": "Townsfolk"})
+    request = others.request(PureEpsilon(Fraction(2)), SOURCE, ["age"], "cube")
+    refusal = others.preview(request).refusal
+    assert refusal is not None
+    assert "spent ε = 0.5, asked ε = 2, limit ε = 2" in refusal.sentence
+    assert findings(window) == []
+
+
 def test_lost_entries_are_entered_again_here(
     window: LedgerWindow, desk: LedgerDesk, qtbot: QtBot
 ) -> None:

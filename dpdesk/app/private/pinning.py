@@ -67,7 +67,7 @@ def used_columns(
 
     plan = plan.spelled_as(columns, "The plan")
     roles = plan.column_roles(columns)
-    said = set(_texts(plan.protection.parameters))
+    said = set(texts_in(plan.protection.parameters))
     return tuple(
         name
         for name in columns
@@ -75,17 +75,17 @@ def used_columns(
     )
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts_in(value: object) -> Iterator[str]:
     """All texts in a plain value, keys of tables as well."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield str(key)
-            yield from _texts(item)
+            yield from texts_in(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _texts(item)
+            yield from texts_in(item)
 
 
 def pinned_source(spec: SourceSpec, reading: Reading, profile: DataProfile) -> SourceSpec:

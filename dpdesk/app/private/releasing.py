@@ -23,6 +23,7 @@ from dpdesk.app.ledgers import LedgerDesk, open_ledger
 from dpdesk.app.manifests import new_manifest, refuse_unlisted
 from dpdesk.app.private.labelling import asks_labels, dimension_labels
 from dpdesk.app.private.pages import public_page
+from dpdesk.app.private.pinning import used_columns
 from dpdesk.app.private.preparing import PreparedDesign, hierarchies_of
 from dpdesk.app.releasing import Clock, read_back, write_report
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
@@ -80,7 +81,7 @@ def write_private_release(
         key = fresh_key()
         manifest = _manifest(prepared, key)  # what must not be public is refused before it is paid
         warm_checker()
-        with desk.spending(debit_request(desk, prepared), report, token) as spent:
+        with desk.spending(debit_request(desk, prepared, token), report, token) as spent:
             work = _Work(prepared, build, context.workspace, token, report, printer)
             tables = work.measured(spent.debit)
             work.write_public(tables, manifest)
@@ -104,9 +105,10 @@ def _manifest(prepared: PreparedDesign, key: str) -> dict[str, object]:
     return new_manifest(plan, method, parameters, design.guarantee, design.result, committed)
 
 
-def debit_request(desk: LedgerDesk, prepared: PreparedDesign) -> DebitRequest:
+def debit_request(desk: LedgerDesk, prepared: PreparedDesign, token: CancelToken) -> DebitRequest:
     """What a design has to pay, for the ledger."""
     charge, data = prepared.design.charge, prepared.data
+    measured = used_columns(prepared.plan, data.columns)
     return desk.request(
         charge.cost,
         data.sha256,
@@ -116,6 +118,7 @@ def debit_request(desk: LedgerDesk, prepared: PreparedDesign) -> DebitRequest:
         unit=charge.unit,
         draws=charge.draws,
         title=prepared.plan.title,
+        content=data.content(measured, token),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.ledgers import open_ledger
 from dpdesk.app.planning import ranges_apart
+from dpdesk.app.private.pinning import texts_in
 from dpdesk.app.private.preparing import OUTSIDE, budget_notes, given_columns, read_files
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report
@@ -65,7 +66,7 @@ def trying_input(
     return method, given
 
 
-def outlook(context: AppContext, data: DataStore, work: WorkState) -> Outlook:
+def outlook(context: AppContext, data: DataStore, work: WorkState, token: CancelToken) -> Outlook:
     """What the ledger of the work says of a release of it; nothing is debited, no file is made.
 
     Raises InputError for settings that are not complete, ``plan.invalid``, ``budget.amount``;
@@ -76,7 +77,7 @@ def outlook(context: AppContext, data: DataStore, work: WorkState) -> Outlook:
         raise TypeError("not a private method")
     roles = {name: work.released_as(name) for name in data.columns}
     charge = method.price(roles, parse_parameters(method.parameters, work.parameters, _WHERE))
-    desk = open_ledger(context, work.base, work.budget)
+    desk, said = open_ledger(context, work.base, work.budget), set(texts_in(work.parameters))
     request = desk.request(
         charge.cost,
         data.sha256,
@@ -85,6 +86,7 @@ def outlook(context: AppContext, data: DataStore, work: WorkState) -> Outlook:
         neighbours=charge.neighbours,
         unit=charge.unit,
         title=work.title,
+        content=data.content([name for name in data.columns if name in said], token),
     )
     found = desk.preview(request)
     refusal = found.refusal

@@ -1,8 +1,9 @@
-"""``dpdesk ledger show``, ``limit``, ``check``, ``export``, ``begin`` and ``restore``."""
+"""``dpdesk ledger``: show, limit, people, check, export, begin, restore."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ from dpdesk.core.jobs import CancelToken, Report
 
 if TYPE_CHECKING:
     from dpdesk.app.budgets import AccountPicture, LedgerPicture
-    from dpdesk.project.ledger import DebitRecord, LimitRecord
+    from dpdesk.project.ledger import DebitRecord, LimitRecord, PeopleRecord
 
 _SHOWN = 30
 _DIGITS = 12
@@ -76,6 +77,16 @@ def limit(context: AppContext, options: Namespace, token: CancelToken, report: R
         "left": None if account.left is None else budget_plain(account.left),
     }
     return Outcome("\n".join(lines) + "\n", plain, kept=True)
+
+
+def people(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
+    """Declare whether two names mean the same people."""
+    path = _path(context, options)
+    one, other, same = options.population, options.other, bool(options.same)
+    budgets.declare_people(context, path, one, other, same, options.reason, token)
+    now = "the same people: their debits count together" if same else "different people"
+    plain = {"ledger": str(path), "population": one, "other": other, "same": same}
+    return Outcome(f"“{one}” and “{other}” are {now} from now on.\n", plain, kept=True)
 
 
 def check(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
@@ -174,6 +185,7 @@ def _account_lines(account: AccountPicture) -> list[str]:
         f"{key[0].upper()}{key[1:]}",
         f"  spent   {spending} ({spending.count:,} debits; for {unit_words(spending)})",
         f"  limit   {_limit_words(account)}",
+        *(f"  people  {_people_words(record)}" for record in account.people),
     ]
     if spending.count:
         at = f"at δ = {amount_text(figures.delta)}"
@@ -189,6 +201,12 @@ def _account_lines(account: AccountPicture) -> list[str]:
     if len(account.debits) > _SHOWN:
         lines.append(f"  … and {len(account.debits) - _SHOWN:,} before (--json tells all)")
     return lines
+
+
+def _people_words(record: PeopleRecord) -> str:
+    said = record.content
+    how = "the same people as" if said.same else "not the people of"
+    return f"“{one_line(said.one, 60)}”: {how} “{one_line(said.other, 60)}” (entry {record.n:,})"
 
 
 def _limit_words(account: AccountPicture) -> str:
@@ -263,7 +281,12 @@ def _account_json(account: AccountPicture) -> dict[str, object]:
         "advanced_epsilon": figures.advanced,
         "tight_epsilon": figures.tight,
         "debits": [_debit_json(record) for record in account.debits],
+        "people": [_people_json(record) for record in account.people],
     }
+
+
+def _people_json(record: PeopleRecord) -> dict[str, object]:
+    return {"entry": record.n, "time": record.time, "who": record.who, **asdict(record.content)}
 
 
 def _limit_json(record: LimitRecord) -> dict[str, object]:

@@ -19,6 +19,7 @@ def add_ledger(ledger: Parser) -> None:
     add = actions.add_parser
     _add_show(add)
     _add_limit(add)
+    _add_people(add)
     _add(add, "check", "check that no entry was changed or removed")
     export = _add(add, "export", "write all entries to a file")
     export.add_argument(
@@ -58,6 +59,16 @@ def _add_show(add: AddParser) -> None:
         default=DELTA,
         help=f"the δ at which ε is told beside the sums (default: {DELTA})",
     )
+
+
+def _add_people(add: AddParser) -> None:
+    people = _add(add, "people", "declare that two names mean the same people, or different ones")
+    people.add_argument("--population", metavar="P", required=True, help="a name in the ledger")
+    people.add_argument("--other", metavar="Q", required=True, help="the other name")
+    how = people.add_mutually_exclusive_group(required=True)
+    how.add_argument("--same", action="store_true", help="the same people: debits count together")
+    how.add_argument("--different", action="store_true", help="different people, counted apart")
+    people.add_argument("--reason", metavar="TEXT", required=True, help="how it is known")
 
 
 def _add_limit(add: AddParser) -> None:

@@ -12,6 +12,7 @@ from dpdesk.project.ledger.figures import Figures, figures
 from dpdesk.project.ledger.file import FILE, stamp_of
 from dpdesk.project.ledger.judging import SHOWN_DELTA, Preview, left_of, preview, unit_words
 from dpdesk.project.ledger.ledger import Ledger, LedgerCheck, LedgerFault, check_file
+from dpdesk.project.ledger.people import PeopleRecord
 from dpdesk.project.ledger.records import AccountKey, AuditEnd, LedgerEntry, Outcome
 from dpdesk.project.ledger.witness import SeenLedger, Witness, read_entry
 
@@ -29,6 +30,7 @@ __all__ = [
     "LedgerFault",
     "LimitRecord",
     "Outcome",
+    "PeopleRecord",
     "Preview",
     "SeenLedger",
     "Spending",

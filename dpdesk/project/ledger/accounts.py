@@ -2,8 +2,8 @@
 
 A population's account holds every debit that names it, and those without a population whose source
 has the content of one of its versions: leaving the name out does not begin a fresh budget. The
-account of a source without a name holds every debit on that very file, named or not: neither does
-thinking of a name.
+account of a source without a name holds every debit on these data, named or not: neither does
+thinking of a name. Names that were declared to mean the same people have one account together.
 
 Debits of one account may protect different units (one row, a person with up to 3 rows) and
 different neighbours. They are summed for the widest unit among them, by group privacy (a unit of m
@@ -15,6 +15,7 @@ debit protects the replacement of a unit, for replacement (one removal and one a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +29,7 @@ from dpdesk.core.budget import (
     ZeroConcentrated,
 )
 from dpdesk.engine.accounting.joint import group_delta, joint_epsilon
+from dpdesk.project.ledger.people import People, PeopleRecord, Versions, alike
 from dpdesk.project.ledger.records import (
     AccountKey,
     Begun,
@@ -35,8 +37,10 @@ from dpdesk.project.ledger.records import (
     LedgerEntry,
     LimitSet,
     Outcome,
+    PeopleDeclared,
     Restored,
     Settled,
+    fold,
 )
 
 _ZERO = Fraction(0)
@@ -222,6 +226,7 @@ class Book:
     limits: dict[tuple[str, str], tuple[LimitRecord, ...]] = field(default_factory=dict)
     hashes: set[str] = field(default_factory=set, repr=False)
     again: dict[int, int] = field(default_factory=dict)
+    people: People = field(default_factory=People)
 
     def copy(self) -> Book:
         """The same accounts, to which entries may be added apart."""
@@ -231,6 +236,7 @@ class Book:
             dict(self.limits),
             set(self.hashes),
             dict(self.again),
+            self.people.copy(),
         )
 
     def take(self, entry: LedgerEntry) -> None:
@@ -248,6 +254,8 @@ class Book:
             self._limit(entry, content)
         elif isinstance(content, Restored):
             self._restore(entry.n, content.entry)
+        elif isinstance(content, PeopleDeclared):
+            self.people.take(PeopleRecord(entry.n, entry.time, entry.who, content))
         else:
             self._settle(content)
         self.hashes.add(entry.hash)
@@ -257,7 +265,11 @@ class Book:
         self.limits[content.key.folded] = (*self.history(content.key), record)
 
     def _restore(self, n: int, entry: LedgerEntry) -> None:
-        """A lost entry: its debit counts, its limit where that is not the larger one."""
+        """A lost entry: its debit counts, its limit where that is not the larger one.
+
+        That people are the same ones comes back where nothing contradicts it; that they are others
+        must be declared again.
+        """
         content = entry.content
         if entry.hash in self.hashes:
             return
@@ -273,6 +285,9 @@ class Book:
                 self.debits[record.n] = replace(record, settled=content)
         elif isinstance(content, Restored):
             self._restore(n, content.entry)
+        elif isinstance(content, PeopleDeclared) and content.same:
+            with suppress(ValueError):
+                self.people.take(PeopleRecord(n, entry.time, entry.who, content))
         self.hashes.add(entry.hash)
 
     def _settle(self, content: Settled) -> None:
@@ -294,38 +309,68 @@ class Book:
     def members(self, key: AccountKey, more: DebitRequest | None = None) -> list[DebitRecord]:
         """The debits of an account, oldest first.
 
-        ``more`` is a debit that may follow; when it is the account's own, its source is one of the
-        population's versions too.
+        ``more`` is a debit that may follow; when it is the account's own, its data are a version of
+        the population's too.
         """
-        own = {n for n, one in self.debits.items() if one.key.folded == key.folded}
-        if not key.population:
-            own = {n for n, one in self.debits.items() if one.request.source == key.source}
-        else:
-            versions = {self.debits[n].request.source for n in own}
-            if more is not None and AccountKey.of(more).folded == key.folded:
-                versions.add(more.source)
-            own |= {
-                n
-                for n, one in self.debits.items()
-                if not one.request.population and one.request.source in versions
-            }
+        own = {n for n, one in self.debits.items() if self.belongs(one.request, key)}
+        requests = [self.debits[n].request for n in own]
+        if more is not None and self.belongs(more, key):
+            requests.append(more)
+        versions = Versions.of(requests)
+        own |= {
+            n
+            for n, one in self.debits.items()
+            if not (key.population and one.request.population) and versions.hold(one.request)
+        }
         return [self.debits[n] for n in sorted(own)]
+
+    def belongs(self, request: DebitRequest, key: AccountKey) -> bool:
+        """Whether a request names the people of an account, or is on its very file."""
+        if key.population:
+            return fold(request.population) in self.people.same(key.population)
+        return request.source == key.source
+
+    def kin(self, key: AccountKey) -> tuple[AccountKey, ...]:
+        """The accounts of the same people under other names, those that were only declared too."""
+        if not key.population:
+            return ()
+        others = self.people.same(key.population) - {key.folded[0]}
+        known = {one.folded[0]: one for one in self.accounts()}
+        for record in self.people.about(key.population):
+            for name in (record.content.one, record.content.other):
+                known.setdefault(fold(name), AccountKey(name))
+        return tuple(known[name] for name in sorted(others))
+
+    def in_doubt(self, request: DebitRequest) -> tuple[AccountKey, bool] | None:
+        """People of whom it is not declared whether they are those of a request; None without.
+
+        With whether the same data were debited to them; else the names are alike.
+        """
+        name = request.population
+        others = [one for one in self.accounts() if one.population] if name else []
+        open_ones = [one for one in others if not self.people.settled(name, one.population)]
+        own = Versions.of([request])
+        named = [one for one in self.debits.values() if own.hold(one.request)]
+        for key in open_ones:
+            if any(one.key.folded == key.folded for one in named):
+                return key, True
+        return next(((key, False) for key in open_ones if alike(name, key.population)), None)
 
     def concerned(self, request: DebitRequest) -> tuple[AccountKey, ...]:
         """The accounts that a debit would be counted in: its own first.
 
         A limit that was set for a file without a name binds those who name its population later.
         """
-        own = AccountKey.of(request)
+        own, data = AccountKey.of(request), Versions.of([request])
+        on_the_data = [one.key for one in self.debits.values() if data.hold(one.request)]
         if request.population:
-            file = AccountKey(source=request.source)
-            return (own,) if self.limit(file) is None else (own, file)
-        others = {
-            one.key.folded: one.key
-            for one in self.debits.values()
-            if one.request.population and one.request.source == request.source
-        }
-        return (own, *others.values())
+            files = {one: None for one in on_the_data if one.source}
+            files |= {AccountKey(source=request.source): None}
+            limited = [one for one in files if self.limit(one) is not None]
+            return (own, *self.kin(own), *limited)
+        others = {one.folded: one for one in on_the_data if one.folded != own.folded}
+        named = [other for one in others.values() for other in self.kin(one)]
+        return (own, *{one.folded: one for one in (*others.values(), *named)}.values())
 
     def history(self, key: AccountKey) -> tuple[LimitRecord, ...]:
         """Every limit that an account has had, oldest first."""
@@ -335,6 +380,18 @@ class Book:
         """The limit of an account; None without one."""
         found = self.history(key)
         return found[-1].content.limit if found else None
+
+    def binding(self, key: AccountKey) -> Budget | None:
+        """The limit that binds an account: the smallest one of its people, its own before others.
+
+        Where their kinds differ both bind, and this is the account's own or the first.
+        """
+        shown: Budget | None = None
+        for one in (key, *self.kin(key)):
+            limit = self.limit(one)
+            if limit is not None and (shown is None or stricter(limit, shown)):
+                shown = limit
+        return shown
 
     def spending(self, key: AccountKey, more: DebitRequest | None = None) -> Spending:
         """What an account has spent, ``more`` included when given."""

@@ -22,8 +22,9 @@ from dpdesk.project.sql import HEADER, connect, refuse_changed, writing
 
 FILE = "ledger.sqlite"
 APPLICATION = 0x44504C47  # "DPLG"
-VERSION, RESTORED_VERSION = 1, 2
-"""The layout of a ledger, and of one that holds entries which were lost and entered again."""
+VERSION, RESTORED_VERSION, PEOPLE_VERSION = 1, 2, 3
+"""The layout of a ledger; of one that holds entries which were lost and entered again; of one that
+says which names mean the same people."""
 _MOMENT = 0.1  # how long SQLite waits for others before we look whether to stop
 T = TypeVar("T")
 
@@ -125,8 +126,8 @@ def connected(path: Path, made: bool) -> tuple[sqlite3.Connection, Path, bool, b
 
 def _check_marks(connection: sqlite3.Connection, path: Path, *, may_begin: bool) -> None:
     application, version = _marks(connection)
-    if application == APPLICATION and version > RESTORED_VERSION:
-        raise problems.newer(path, version, RESTORED_VERSION)
+    if application == APPLICATION and version > PEOPLE_VERSION:
+        raise problems.newer(path, version, PEOPLE_VERSION)
     if application == APPLICATION and version >= VERSION:
         return
     if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
@@ -144,6 +145,12 @@ def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
         for name in ("application_id", "user_version")
     )
     return application, version
+
+
+def raise_version(connection: sqlite3.Connection, version: int) -> None:
+    """Mark the layout as one that versions which do not know it must not read."""
+    if _marks(connection)[1] < version:
+        connection.execute(f"PRAGMA user_version = {version}")
 
 
 def _begin(connection: sqlite3.Connection) -> None:

@@ -26,6 +26,7 @@ from dpdesk.project.ledger.accounts import (
     group_size,
     stricter,
 )
+from dpdesk.project.ledger.people import Versions, undeclared
 from dpdesk.project.ledger.records import AccountKey
 
 SHOWN_DELTA = Fraction(1, 1_000_000)
@@ -88,7 +89,11 @@ def preview(book: Book, request: DebitRequest, limit: Fraction | None, where: st
     """What the ledger will say after ``request``; ``where`` is its file, ``limit`` the plan's."""
     accounts = [_Account.of(book, key, request) for key in book.concerned(request)]
     own = accounts[0]
-    limits = _limits(book, own.key, request, limit)
+    limits = [
+        found
+        for key in (own.key, *book.kin(own.key))
+        for found in _limits(book, key, request, limit)
+    ]
     strictest = _strictest([one for one, _ in limits])
     return Preview(
         own.key,
@@ -137,6 +142,9 @@ def _refusal(
     limit: Fraction | None,
     where: str,
 ) -> RefusedError | None:
+    doubt = book.in_doubt(request)
+    if doubt is not None:
+        return undeclared(request.population, doubt[0].population, doubt[1], where)
     for account in accounts:
         for one, whose in _limits(book, account.key, request, limit):
             fits = account.after.fits(one)
@@ -270,8 +278,10 @@ def _incomparable(
 
 def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
     key, before = own.key, own.before
-    elsewhere = [one for one in book.debits.values() if one.key.folded != key.folded]
-    same_file = [one for one in elsewhere if one.request.source == request.source]
+    ours = {one.folded for one in (key, *book.kin(key))}
+    elsewhere = [one for one in book.debits.values() if one.key.folded not in ours]
+    data = Versions.of([request])
+    same_file = [one for one in elsewhere if data.hold(one.request)]
     alike = [
         one for one in elsewhere if one.request.columns == request.columns and one not in same_file
     ]
@@ -280,8 +290,8 @@ def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
         if others:
             yield Note(
                 "ledger.two-names",
-                f"The same file was debited to {_names(others)} too: {_sum(others)}. If both "
-                "mean the same people, use one name; their costs add up.",
+                f"The same data were debited to {_names(others)} too: {_sum(others)}, which does "
+                "not count here, since they were declared to be different people.",
             )
         uncounted = [] if before else alike
     else:
@@ -289,7 +299,7 @@ def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
         if same_file:
             yield Note(
                 "ledger.counted-twice",
-                f"This file was debited to {_names(same_file)} before, so this debit is counted "
+                f"These data were debited to {_names(same_file)} before, so this debit is counted "
                 "there as well.",
             )
     if uncounted:

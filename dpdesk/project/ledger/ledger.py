@@ -27,15 +27,19 @@ from dpdesk.project.file.places import network_share
 from dpdesk.project.ledger import problems
 from dpdesk.project.ledger.accounts import Book, raises
 from dpdesk.project.ledger.file import (
+    PEOPLE_VERSION,
     RESTORED_VERSION,
     SCHEMA,
+    VERSION,
     committing,
     connected,
     failures,
     make_file,
     patiently,
+    raise_version,
 )
 from dpdesk.project.ledger.judging import Preview, adopted, preview, refusal
+from dpdesk.project.ledger.people import check_people
 from dpdesk.project.ledger.records import (
     FIRST,
     AccountKey,
@@ -47,8 +51,10 @@ from dpdesk.project.ledger.records import (
     LedgerEntry,
     LimitSet,
     Outcome,
+    PeopleDeclared,
     Restored,
     Settled,
+    one_line,
     request_for_ledger,
 )
 from dpdesk.project.ledger.witness import Witness
@@ -57,6 +63,7 @@ from dpdesk.project.sql import changed_object, kind_of, reading
 
 NOTHING_KNOWN: Mapping[int, str] = MappingProxyType({})
 _FIELDS = "n, time, who, kind, body, previous, hash"
+_VERSIONS = {Kind.RESTORED: RESTORED_VERSION, Kind.PEOPLE: PEOPLE_VERSION}
 
 
 @dataclass(frozen=True)
@@ -237,6 +244,21 @@ class Ledger(Closing):
         if raises(before, limit) and not reason.strip():
             raise problems.no_reason(self.path, str(key), str(before))
 
+    def declare_people(self, one: str, other: str, same: bool, reason: str) -> None:
+        """Say that two names of populations mean the same people, or other ones, from now on.
+
+        The debits of the same people count together, and every limit of theirs binds all. Raises
+        InputError ``ledger.reason`` without a reason, ``ledger.people`` where the two are one name
+        or an earlier declaration says otherwise; StorageError.
+        """
+        with self._adding():
+            self.check_people(one, other, same, reason)
+            self._add(PeopleDeclared(one_line(one), one_line(other), same, reason))
+
+    def check_people(self, one: str, other: str, same: bool, reason: str) -> None:
+        """Raise InputError where :meth:`declare_people` would."""
+        check_people(self._book.people, one, other, same, reason, self.path)
+
     def require(self, known: Mapping[int, str]) -> None:
         """Raise StorageError ``ledger.restored`` when an entry that is known is not there."""
         witnessed = self._witnessed()  # before the file: the ledger is the first to know
@@ -262,7 +284,6 @@ class Ledger(Closing):
                 if (entry.n, entry.previous) == (self._last[0] + 1, self._last[1]):
                     self._insert(entry)
                 else:
-                    self._connection.execute(f"PRAGMA user_version = {RESTORED_VERSION}")
                     self._add(Restored(entry))
         self._tell()
         return missing
@@ -352,6 +373,7 @@ class Ledger(Closing):
         return entry
 
     def _insert(self, entry: LedgerEntry) -> None:
+        raise_version(self._connection, _version(entry))
         self._connection.execute(
             "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",
             (entry.n, entry.time, entry.who, entry.kind, entry.body, entry.previous, entry.hash),
@@ -379,6 +401,13 @@ class Ledger(Closing):
         reason = _end_fault(self._connection, self._last[0])
         if reason:
             raise problems.broken(self.path, self._last[0] + 1, reason)
+
+
+def _version(entry: LedgerEntry) -> int:
+    """The layout that an entry needs."""
+    content = entry.content
+    inner = _version(content.entry) if isinstance(content, Restored) else VERSION
+    return max(inner, _VERSIONS.get(Kind(entry.kind), VERSION))
 
 
 def _lost(book: Book, known: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:

@@ -40,6 +40,7 @@ class Kind(StrEnum):
     SETTLED = "settled"
     LIMIT = "limit"
     RESTORED = "restored"
+    PEOPLE = "people"
 
 
 class Outcome(StrEnum):
@@ -151,13 +152,24 @@ class Restored:
     entry: LedgerEntry
 
 
-Body: TypeAlias = Begun | Debited | Settled | LimitSet | Restored
+@dataclass(frozen=True)
+class PeopleDeclared:
+    """Whether two names of populations mean the same people, from now on, and why."""
+
+    one: str
+    other: str
+    same: bool
+    reason: str
+
+
+Body: TypeAlias = Begun | Debited | Settled | LimitSet | Restored | PeopleDeclared
 _KINDS = {
     Begun: Kind.BEGUN,
     Debited: Kind.DEBIT,
     Settled: Kind.SETTLED,
     LimitSet: Kind.LIMIT,
     Restored: Kind.RESTORED,
+    PeopleDeclared: Kind.PEOPLE,
 }
 
 
@@ -207,8 +219,8 @@ class LedgerEntry:
 
 def request_for_ledger(request: DebitRequest) -> DebitRequest:
     """The request with its texts as the ledger stores them."""
-    if not _HASH.fullmatch(request.source) or not _HASH.fullmatch(request.columns):
-        raise ValueError("source and columns are named by their SHA-256")
+    if not all(_HASH.fullmatch(one) for one in (request.source, request.columns, *request.content)):
+        raise ValueError("source, columns and contents are named by their SHA-256")
     return replace(
         request,
         purpose=one_line(request.purpose),
@@ -237,6 +249,8 @@ def _plain(body: Body) -> dict[str, object]:
         }
     if isinstance(body, Restored):
         return {"entry": body.entry.as_plain()}
+    if isinstance(body, PeopleDeclared):
+        return {**asdict(body), "reason": one_line(body.reason)}
     return _debit_plain(body)
 
 
@@ -255,6 +269,7 @@ def _debit_plain(body: Debited) -> dict[str, object]:
         "title": request.title,
         "dpdesk": body.dpdesk,
         **({} if body.audit is None else {"audit": asdict(body.audit)}),
+        **({"content": list(request.content)} if request.content else {}),
     }
 
 
@@ -263,9 +278,9 @@ def _begun(plain: dict[str, object]) -> Begun:
 
 
 def _debited(plain: dict[str, object]) -> Debited:
-    rows, draws = plain["rows_per_unit"], plain["draws"]
-    if type(rows) is not int or not isinstance(draws, list):
-        raise TypeError("rows or draws")
+    rows, draws, content = plain["rows_per_unit"], plain["draws"], plain.get("content", [])
+    if type(rows) is not int or not isinstance(draws, list) or not isinstance(content, list):
+        raise TypeError("rows, draws or content")
     request = DebitRequest(
         cost=budget_from(plain["cost"]),
         source=_text(plain["source"]),
@@ -276,6 +291,7 @@ def _debited(plain: dict[str, object]) -> Debited:
         draws=tuple(Draws.from_plain(one) for one in draws),
         population=_text(plain["population"]),
         title=_text(plain["title"]),
+        content=tuple(map(_text, content)),
     )
     audit = plain.get("audit")
     end = None
@@ -308,6 +324,13 @@ def _restored(plain: dict[str, object]) -> Restored:
     return Restored(entry)
 
 
+def _people(plain: dict[str, object]) -> PeopleDeclared:
+    if not isinstance(plain["same"], bool):
+        raise TypeError("same")
+    one, other, reason = (_text(plain[name]) for name in ("one", "other", "reason"))
+    return PeopleDeclared(one, other, plain["same"], reason)
+
+
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("text")
@@ -320,4 +343,5 @@ _READERS: Mapping[Kind, Callable[[dict[str, object]], Body]] = {
     Kind.SETTLED: _settled,
     Kind.LIMIT: _limit_set,
     Kind.RESTORED: _restored,
+    Kind.PEOPLE: _people,
 }

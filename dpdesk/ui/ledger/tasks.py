@@ -66,6 +66,25 @@ class SetLimit:
 
 
 @dataclass(frozen=True)
+class DeclarePeople:
+    """Declare whether two names mean the same people."""
+
+    context: AppContext
+    path: Path
+    one: str
+    other: str
+    same: bool
+    reason: str
+
+    def __call__(self, token: CancelToken, report: Report) -> bool:
+        """What was declared."""
+        budgets.declare_people(
+            self.context, self.path, self.one, self.other, self.same, self.reason, token
+        )
+        return self.same
+
+
+@dataclass(frozen=True)
 class RestoreLedger:
     """Enter again what an old copy has lost."""
 

@@ -17,6 +17,7 @@ from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobDone, JobFailed, JobHub
 from dpdesk.ui.ledger import tasks, words
 from dpdesk.ui.ledger.limit_form import LimitForm
+from dpdesk.ui.ledger.people_form import PeopleForm
 from dpdesk.ui.people.parts import Lines, button, labelled, note
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, column
@@ -29,7 +30,7 @@ RESTORED = "ledger.restored"
 class LedgerWindow(QWidget):
     """Accounts with what is spent and left, their debits, limits and curves.
 
-    ``entered()`` when a limit was set or lost entries were entered again.
+    ``entered()`` when something was entered: a limit, who people are, lost entries.
     """
 
     entered = Signal()
@@ -88,6 +89,9 @@ class LedgerWindow(QWidget):
         self.form = LimitForm()
         self.form.wanted.connect(self._on_limit)
         layout.addWidget(self.form)
+        self.people = PeopleForm()
+        self.people.wanted.connect(self._on_people)
+        layout.addWidget(self.people)
         layout.addStretch(1)
 
     def _build_restoring(self) -> QWidget:
@@ -198,6 +202,7 @@ class LedgerWindow(QWidget):
         if account is not None:
             key = account.key
             self.form.people.setText(key.population or key.source[:12])
+            self.people.show_known(key.population, words.people_lines(account))
 
     def _on_drawn(self, outcome: JobDone) -> None:
         if isinstance(outcome.value, ScatterChart):
@@ -219,6 +224,20 @@ class LedgerWindow(QWidget):
             done=self._on_set,
             failed=self._on_failed,
         )
+
+    @Slot(str, str, bool, str)
+    def _on_people(self, one: str, other: str, same: bool, reason: str) -> None:
+        self._hub.mutate(
+            self.tr("Declaring who people are"),
+            tasks.DeclarePeople(self._context, self._path, one, other, same, reason),
+            done=self._on_declared,
+            failed=self._on_failed,
+        )
+
+    def _on_declared(self, _outcome: JobDone) -> None:
+        self.people.clear_typed()
+        self.refresh()
+        self.entered.emit()
 
     def _on_set(self, outcome: JobDone) -> None:
         if isinstance(outcome.value, LedgerPicture):

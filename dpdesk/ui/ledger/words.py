@@ -94,6 +94,18 @@ def limit_rows(account: AccountPicture) -> list[tuple[Cell, ...]]:
     ]
 
 
+def people_lines(account: AccountPicture) -> list[str]:
+    """What was declared about the names of these people, a line each."""
+    same = translate("Ledger", "“{one}” and “{other}” are the same people: {reason}")
+    apart = translate("Ledger", "“{one}” and “{other}” are different people: {reason}")
+    return [
+        (same if found.same else apart).format(
+            one=found.one, other=found.other, reason=found.reason
+        )
+        for found in (record.content for record in account.people)
+    ]
+
+
 def outcome_word(outcome: str) -> str:
     """What became of a debit, which is spent in every case."""
     return {

@@ -44,7 +44,7 @@ class LookAhead:
 
     def __call__(self, token: CancelToken, report: Report) -> Outlook:
         """What it says."""
-        return trying.outlook(self.context, self.data, self.work)
+        return trying.outlook(self.context, self.data, self.work, token)
 
 
 class BudgetWatch(QObject):

@@ -277,7 +277,7 @@ def test_other_databases_and_newer_ledgers_are_left_alone(tmp_path: Path) -> Non
     assert code_of(other) == "ledger.not-a-ledger"
     with closing(sqlite3.connect(newer)) as connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute("PRAGMA user_version = 4")
         connection.execute("CREATE TABLE entries (x)")
         connection.commit()
     assert code_of(newer) == "ledger.newer"

@@ -125,6 +125,7 @@ def test_a_limit_of_a_file_without_a_name_binds_those_who_name_its_people_later(
             with pytest.raises(RefusedError, match=r"spent ε = 0\.5, asked ε = 5, limit ε = 2"):
                 ledger.debit(ask("5", population=name))
         ledger.debit(ask("1", population="residents"))
+        ledger.declare_people("inhabitants", "residents", same=False, reason="a mix-up")
         with pytest.raises(RefusedError, match=r"spent ε = 1\.5, asked ε = 1, limit ε = 2"):
             ledger.debit(ask("1", population="inhabitants"), Fraction(9))
         ledger.debit(ask("1", population="residents", source=OTHER))
