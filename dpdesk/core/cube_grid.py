@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.query import Answer, AnswerRow
+from dpdesk.core.query import COVERING_95, Answer, AnswerRow
 
 Floats = NDArray[np.float64]
 NOT_ESTIMABLE = "not estimable: too few persons for an average"
@@ -15,7 +15,7 @@ NOT_ESTIMABLE = "not estimable: too few persons for an average"
 
 @dataclass(frozen=True, eq=False)
 class CubeGrid:
-    """Values over some axes, each with its standard error and the ± that holds in 95 of 100 cases.
+    """Values over some axes, each with its standard error and ± (see :attr:`Answer.interval`).
 
     ``labels`` holds those of each axis, None for the sum over all of them (the last one, where
     there is one). The arrays have one dimension for each axis; NaN where nothing can be said.
@@ -30,6 +30,7 @@ class CubeGrid:
     tables: tuple[str, ...] = ()
     sentence: str = ""
     warnings: tuple[str, ...] = ()
+    interval: str = COVERING_95
 
     @property
     def cells(self) -> int:
@@ -39,7 +40,8 @@ class CubeGrid:
     def answer(self) -> Answer:
         """The same as rows, the last axis fastest."""
         rows = tuple(self._row(place) for place in np.ndindex(self.values.shape))
-        return Answer(self.axes, self.measure, rows, self.sentence, self.tables, self.warnings)
+        given = (self.sentence, self.tables, self.warnings, self.interval)
+        return Answer(self.axes, self.measure, rows, *given)
 
     def _row(self, place: tuple[int, ...]) -> AnswerRow:
         labels = tuple(self.labels[axis][i] for axis, i in enumerate(place))

@@ -263,6 +263,10 @@ def check_values(condition: Chosen, column: str, labels: Sequence[str]) -> None:
             )
 
 
+COVERING_95 = "95 %"
+"""The interval of an answer that holds the truth in 95 of 100 cases or more."""
+
+
 @dataclass(frozen=True)
 class AnswerRow:
     """One number of an answer; ``labels`` go with the columns, None for the sum over all.
@@ -283,7 +287,8 @@ class AnswerRow:
 class Answer:
     """The answer to a query from a release alone.
 
-    ``interval`` says what ``low`` and ``high`` mean (``"95 %"``, or ``"certain"`` for bounds);
+    ``interval`` says what ``low`` and ``high`` mean (``"95 %"``, ``"certain"`` for bounds, or
+    what a chance of 95 % depends on that may not be so);
     ``tables`` are the files that it came from; ``sentence`` says it, with what it assumes.
     ``condition`` is the largest condition number of a matrix behind an estimate: how much the
     release's randomness is spread by it; None where there is none.
@@ -295,7 +300,7 @@ class Answer:
     sentence: str
     tables: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    interval: str = "95 %"
+    interval: str = COVERING_95
     estimator: str = ""
     condition: float | None = None
 

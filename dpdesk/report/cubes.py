@@ -13,7 +13,7 @@ from dpdesk.core.language import voice
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
 from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.widths import half_width
+from dpdesk.engine.private.widths import half_width, rounding_of_cell
 from dpdesk.report.about import settings
 from dpdesk.report.exact import exact_words, played_attack
 from dpdesk.report.pages import figure, render
@@ -103,10 +103,10 @@ def internal_values(content: CubeReport) -> dict[str, object]:
 
 def _common(manifest: Mapping[str, object], method: Method, book: Codebook) -> dict[str, object]:
     result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
-    lines = tuple(_cuboid_line(as_table(item), parameters) for item in as_list(result["cuboids"]))
+    lines = tuple(_cuboid_line(as_table(item), manifest) for item in as_list(result["cuboids"]))
     return {
         **public_values(manifest, method, voice().text("Protected tables")),
-        "figures": _figures(result, parameters),
+        "figures": _figures(manifest),
         "cuboids": lines[:_MOST_LISTED],
         "more": max(0, len(lines) - _MOST_LISTED),
         "domains": [_labelled(as_table(item), book) for item in as_list(result["domains"])],
@@ -138,13 +138,14 @@ def _labelled(item: Mapping[str, object], book: Codebook) -> dict[str, object]:
     return {"dimension": shown, "categories": [variable.shown(text) for text in categories]}
 
 
-def _figures(result: Mapping[str, object], parameters: Mapping[str, object]) -> tuple[Line, ...]:
+def _figures(manifest: Mapping[str, object]) -> tuple[Line, ...]:
+    result, parameters = as_table(manifest["result"]), as_table(manifest["parameters"])
     cuboids = [as_table(item) for item in as_list(result["cuboids"])]
     largest: dict[str, float] = {}
     for item in cuboids:
         measure = str(item.get("measure", ""))
         if not measure.startswith(_AVERAGE):  # theirs depends on the number of persons
-            width = table_width(item, parameters)
+            width = table_width(item, manifest)
             largest[measure] = max(width, largest.get(measure, 0.0))
     rho = "rho" in parameters
     budget = as_float(parameters["rho" if rho else "epsilon"])
@@ -175,6 +176,7 @@ def loss_line(symbol: str, budget: float) -> Line:
 _ERROR_HELP = (
     m("In at least 95 % of the cells of the least exact table."),
     m("Of least squares; the rule that was used errs more."),
+    m("Before negative values were removed, which moves them."),
 )
 
 
@@ -186,15 +188,27 @@ def _error_line(measure: str, width: float, parameters: Mapping[str, object]) ->
         if measure
         else say.text("Largest error")
     )
-    errs_more = parameters.get("consistency") in ("l1", "linf")
-    return Line(label, f"± {_shown(width)} {unit}", say.text(_ERROR_HELP[errs_more]))
+    which = 1 if parameters.get("consistency") in ("l1", "linf") else 0
+    which = 2 if parameters.get("nonnegative") is True else which
+    return Line(label, f"± {_shown(width)} {unit}", say.text(_ERROR_HELP[which]))
 
 
-def table_width(item: Mapping[str, object], parameters: Mapping[str, object]) -> float:
-    """± in 95 % of the cells of a table, from its line in a manifest and the parameters there."""
+def table_width(item: Mapping[str, object], manifest: Mapping[str, object]) -> float:
+    """± in 95 % of the cells of a table, from its line in a manifest and what else stands there.
+
+    Where numbers were made whole it holds for the whole numbers; see
+    :func:`~dpdesk.engine.cubes.widths.released_width`.
+    """
+    parameters = as_table(manifest["parameters"])
     noise = Noise.GAUSSIAN if "rho" in parameters else Noise.LAPLACE
     step = _step(str(item.get("measure", "")), parameters.get("measure"))
-    return half_width(noise, as_float(item["variance"]), step)
+    variance = as_float(item["variance"])
+    if parameters.get("integral") is True and variance > 0:
+        domains = [as_table(one) for one in as_list(as_table(manifest["result"])["domains"])]
+        inside = [one["dimension"] in as_list(item["dimensions"]) for one in domains]
+        shape = [len(as_list(one["categories"])) for one in domains]
+        variance += rounding_of_cell(inside, shape) * step**2
+    return half_width(noise, variance, step)
 
 
 def unit_words(measure: str, plain: object) -> str:
@@ -227,12 +241,13 @@ def _step(measure: str, plain: object) -> float:
     return 1.0
 
 
-def _cuboid_line(item: Mapping[str, object], parameters: Mapping[str, object]) -> CuboidLine:
+def _cuboid_line(item: Mapping[str, object], manifest: Mapping[str, object]) -> CuboidLine:
+    parameters = as_table(manifest["parameters"])
     names = table_name(as_list(item["dimensions"]))
     measure = str(item.get("measure", ""))
     deviation, width = (
         _shown(sqrt(as_float(item["variance"]))),
-        _shown(table_width(item, parameters)),
+        _shown(table_width(item, manifest)),
     )
     unit = voice().say(unit_words(measure, parameters.get("measure")))
     return CuboidLine(

@@ -1,4 +1,4 @@
-"""How often the ± of answers from released cubes holds the truth, over many draws of noise."""
+"""How often the ± of released cubes, and of answers from them, holds the truth, over many draws."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.query import Chosen, Grouping, Query
+from dpdesk.core.shapes import as_table
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.olap.answering import read_grid
@@ -18,6 +19,7 @@ from dpdesk.engine.cubes.olap.combined import reader_of
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import bounds_in_steps
+from dpdesk.report.cubes import table_width
 from tests.helpers.released_cubes import MemoryRelease, design, released
 
 DOMAINS = {
@@ -29,6 +31,7 @@ SHAPE = tuple(len(labels) for labels in DOMAINS.values())
 AXES = tuple(DOMAINS)
 AVERAGE = {"average": "pay", "lower": 0, "upper": 4}
 SUM = {"sum": "pay", "lower": -3, "upper": 5}
+POSITIVE = {"sum": "pay", "lower": 0, "upper": 4}
 
 CASES: dict[str, tuple[dict[str, Any], ...]] = {
     "count": ({"epsilon": 1},),
@@ -37,6 +40,9 @@ CASES: dict[str, tuple[dict[str, Any], ...]] = {
     "count, not consistent": ({"epsilon": 2, "planner": "all", "consistency": "none"},),
     "count, whole": ({"epsilon": 4, "planner": "all", "integral": True},),
     "count, whole, narrow noise": ({"epsilon": 12, "planner": "all", "integral": True},),
+    "count, whole, Gaussian": ({"rho": 2, "planner": "all", "integral": True},),
+    "count, whole, optimal": ({"epsilon": 2, "planner": "optimal", "integral": True},),
+    "sum, whole": ({"epsilon": 3, "measure": POSITIVE, "planner": "all", "integral": True},),
     "count beside exact tables": ({"epsilon": 2, "exact": [["sex"], ["region"]]},),
     "sum": ({"epsilon": 1, "measure": SUM},),
     "sum, Gaussian, replace": ({"rho": 1, "measure": SUM, "neighbours": "replace"},),
@@ -50,6 +56,14 @@ CASES: dict[str, tuple[dict[str, Any], ...]] = {
     ),
 }
 """The plans of one release, or of several that are read together."""
+
+MOVED: dict[str, tuple[dict[str, Any], ...]] = {
+    "no negative numbers": ({"epsilon": 1, "nonnegative": True},),
+    "no negative numbers, base": ({"epsilon": 1, "nonnegative": True, "planner": "base"},),
+    "no negative numbers, whole": ({"epsilon": 1, "nonnegative": True, "integral": True},),
+}
+"""Plans of releases whose ± is not said to hold for what they show."""
+STATED = "as the release states"
 
 QUERIES = {
     "every cell": Query(tuple(Grouping(name) for name in DOMAINS), margins=True),
@@ -76,6 +90,13 @@ class Truth:
         near = generator.random(SHAPE) < 0.7
         pay = np.where(near, persons * high, persons * low)
         return cls(persons, pay)
+
+    @classmethod
+    def sparse(cls, high: int, seed: int = 5) -> Truth:
+        """About one cell in twelve has people, all with the highest pay."""
+        generator = np.random.default_rng(seed)
+        persons = np.where(generator.random(SHAPE) < 0.08, generator.integers(3, 12, SHAPE), 0)
+        return cls(persons, persons * high)
 
     def measured(self, channel: Channel) -> np.ndarray:
         """What a channel measures of the base cells, in grid steps."""
@@ -148,12 +169,41 @@ def truth_of(query: Query, measure: str, truth: Truth) -> np.ndarray:
     return pay if measure.startswith("sum") else pay / persons
 
 
-def coverage(case: str, draws: int, seed: int = 1) -> dict[tuple[str, str], np.ndarray]:
-    """By query and measure how often the ± held each number's truth, of the draws that told it."""
+def stated(release: MemoryRelease, truth: Truth) -> Iterator[tuple[str, np.ndarray]]:
+    """By table and measure whether the ± of its page holds each cell's truth; NaN where untold."""
+    items = as_table(release.manifest["result"])["cuboids"]
+    assert isinstance(items, list)
+    for item in items:
+        measure = str(item.get("measure", ""))
+        if measure.startswith("centred"):
+            continue
+        values = release.tables[item["file"]].values
+        away = tuple(axis for axis, name in enumerate(AXES) if name not in item["dimensions"])
+        persons, pay = truth.persons.sum(axis=away), truth.pay.sum(axis=away)
+        width: Any = table_width(item, release.manifest)
+        plain = as_table(release.manifest["parameters"])["measure"] == "count"
+        wanted = persons if measure == "count" or (plain and not measure) else pay
+        if measure.startswith("average"):
+            same = [each for each in items if each["dimensions"] == item["dimensions"]]
+            file = next(each["file"] for each in same if each["measure"] == "count")
+            counts = np.asarray(release.tables[file].values, dtype=float)
+            width = np.where(counts >= 1, width / np.maximum(counts, 1), np.nan)
+            wanted = pay / persons
+        held = np.abs(values - wanted) <= width + 1e-6
+        yield str(item["file"]), np.where(np.isnan(width), np.nan, held)
+
+
+def coverage(
+    case: str, draws: int, seed: int = 1, truth: Truth | None = None
+) -> dict[tuple[str, str], np.ndarray]:
+    """By query and measure how often the ± held each number's truth, of the draws that told it.
+
+    So do the ± that the release itself states, by table.
+    """
     generator = np.random.default_rng(seed)
-    plans = CASES[case]
+    plans = (CASES | MOVED)[case]
     low, high = (-3, 5) if plans[0].get("measure") == SUM else (0, 4)
-    truth = Truth.of(low, high)
+    truth = truth or Truth.of(low, high)
     designs = [design(DOMAINS, **keys) for keys in plans]
     held: dict[tuple[str, str], list[np.ndarray]] = {}
     for _ in range(draws):
@@ -163,6 +213,9 @@ def coverage(case: str, draws: int, seed: int = 1) -> dict[tuple[str, str], np.n
             for made, keys in zip(designs, plans, strict=True)
         ]  # fmt: skip
         cubes = [(ReleasedCube.from_manifest(each.manifest), each) for each in contents]
+        for content in contents:
+            for table, inside in stated(content, truth):
+                held.setdefault((STATED, table), []).append(inside)
         reader = reader_of(cubes)
         for name, query in QUERIES.items():
             for measure in cubes[0][0].measures:

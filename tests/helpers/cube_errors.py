@@ -201,7 +201,7 @@ class Study:
         parameters["rho" if self.design.plan.noise is Noise.GAUSSIAN else "epsilon"] = 1
         return np.concatenate(
             [
-                np.full(table.truth.size, table_width(table.entry, parameters))
+                np.full(table.truth.size, table_width(table.entry, {"parameters": parameters}))
                 for table in self.tables
             ]
         )

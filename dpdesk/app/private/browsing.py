@@ -35,12 +35,12 @@ class TableName:
 
 @dataclass(frozen=True)
 class TablePreview:
-    """The first cells of a table, as released; ``width`` is ± in 95 % of its cells, or more.
+    """The first cells of a table, as released; ``width`` is the stated ±.
 
     ``cells`` is how many there are in all, ``unit`` what values are counted in. Of an average the
     width is that of a cell with one person, and each cell has its own (``per_cell``). ``exact``
     says that ``all`` cells, ``some`` or none (empty) are without noise. ``notes`` say what was done
-    to the values besides.
+    to the values besides, so that the width does not hold (``holds``) for what is shown.
     """
 
     name: TableName
@@ -50,6 +50,7 @@ class TablePreview:
     per_cell: bool = False
     exact: str = ""
     notes: tuple[str, ...] = ()
+    holds: bool = True
     table: ChartTable = field(repr=False, default=ChartTable((), ()))
 
 
@@ -95,19 +96,19 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
         raise InputError("release.table", f"{file}: the release lists no such table.")
     found = _read(facts, item, token)
     parameters = facts.section("parameters")
-    width = table_width(item, parameters)
+    width = table_width(item, facts.manifest)
     unit = unit_words(str(item.get("measure", "")), parameters.get("measure"))
     unit = EDGES if "table" in item else unit
     people = _people(facts, item, token) if unit.endswith(PER_PERSON) else None
     unit = unit.removesuffix(PER_PERSON)
     values = found.values.reshape(-1)
-    exact = _exact_labels(item)
+    exact, notes = _exact_labels(item), _notes(parameters)
     rows: list[tuple[Cell, ...]] = []
     for place in range(min(len(values), MOST_CELLS)):
         labels = _labels(found.domain, place)
         error = 0.0 if labels in exact else _width(width, people, place)
         rows.append((*labels, _exact(values[place]), error))
-    head = (*found.domain.dimensions, "value", "± in 95 %")
+    head = (*found.domain.dimensions, "value", "±" if notes else "± in 95 %")
     return TablePreview(
         _name(item),
         width,
@@ -115,7 +116,8 @@ def preview_table(facts: ReleaseFacts, file: str, token: CancelToken) -> TablePr
         unit,
         people is not None,
         ALL if item.get("exact") is True else SOME if exact else "",
-        _notes(parameters),
+        notes,
+        not notes,
         ChartTable(head, tuple(rows)),
     )
 
@@ -161,11 +163,14 @@ def _notes(parameters: Mapping[str, object]) -> tuple[str, ...]:
     notes = []
     if parameters.get("nonnegative") is True:
         notes.append(
-            "Negative values were removed: cells with few persons are too large on average, and "
-            "the ± is that before this step."
+            "Negative values were removed: cells with few persons, and sums of many such cells, "
+            "are too large on average; the ± is that before this step and holds less often."
         )
-    if parameters.get("integral") is True:
-        notes.append("Values were made whole afterwards, which the ± does not count.")
+    if parameters.get("consistency") in ("l1", "linf"):
+        notes.append(
+            "The tables were made to agree by a rule whose errors are larger than those of least "
+            "squares, for which the ± is stated: it holds less often."
+        )
     return tuple(notes)
 
 

@@ -26,10 +26,10 @@ from dpdesk.core.charts import (
 from dpdesk.engine.cubes.channels import Channel
 from dpdesk.engine.cubes.errors import Errors, MeasureErrors
 from dpdesk.engine.cubes.lattice import Floats, cells, members
-from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.cubes.settings import Covered, CubeSettings
+from dpdesk.engine.cubes.widths import released_widths
 from dpdesk.engine.private.charts import change_figure, loss_figure, odds_bars
 from dpdesk.engine.private.guarantee_words import epsilon_of
-from dpdesk.engine.private.widths import half_width
 
 TABLES = "cube-tables"
 
@@ -53,14 +53,14 @@ def design_figures(
     settings: CubeSettings, channel: Channel, errors: Errors, measures: Sequence[MeasureErrors]
 ) -> tuple[Figure, ...]:
     """Headline numbers of a design."""
-    step, unit = float(channel.unit), unit_of(channel)
+    widths, unit = _widths(settings, channel, errors), unit_of(channel)
     sources = len(channel.plan.sources)
     return (
         loss_figure(settings),
         Figure(
             "largest_error",
             "Largest error, ±",
-            half_width(settings.noise, max(errors.variances), step),
+            max(widths),
             unit=unit,
             better="lower",
             help=f"Of the least exact table, {in_cells(settings)}.",
@@ -70,7 +70,7 @@ def design_figures(
         Figure(
             "median_error",
             "Typical error, ±",
-            half_width(settings.noise, float(np.median(errors.variances)), step),
+            float(np.median(widths)),
             unit=unit,
             better="lower",
             help="The same for the table in the middle.",
@@ -137,10 +137,17 @@ def unit_of(channel: Channel) -> str:
 
 
 def in_cells(settings: CubeSettings) -> str:
-    """How often a ± holds: l1 and linf err more than the least squares that it is stated for."""
-    if settings.consistency in ("l1", "linf"):
+    """How often a ± holds, or for which numbers: see :attr:`CubeSettings.covered`."""
+    if settings.covered is Covered.LEAST_SQUARES:
         return f"by least squares, and more by `{settings.consistency}`"
+    if settings.covered is Covered.WITH_NEGATIVES:
+        return "in 95 % of its cells before negative numbers are removed"
     return "in 95 % of its cells"
+
+
+def _widths(settings: CubeSettings, channel: Channel, errors: Errors) -> tuple[float, ...]:
+    """The ± of the published tables of a channel."""
+    return released_widths(settings, channel.plan.shape, errors.variances, float(channel.unit))
 
 
 def name_of(settings: CubeSettings, mask: int) -> str:
@@ -158,9 +165,9 @@ def tables_chart(
     own = {source.cuboid for source in channel.plan.sources}
     masks = np.array(settings.published)
     deviations = np.sqrt(np.array(errors.variances))
-    worst, noisy = int(np.argmax(deviations)), deviations > 0
-    unit, step = unit_of(channel), float(channel.unit)
-    widths = [half_width(settings.noise, value, step) for value in errors.variances]
+    noisy = deviations > 0
+    unit, widths = unit_of(channel), _widths(settings, channel, errors)
+    worst = int(np.argmax(widths))
     least = _number(min((width for width in widths if width > 0), default=0.0))
     most = f"{_number(widths[worst])} {unit} {in_cells(settings)}"
     answer = f"Largest in {name_of(settings, int(masks[worst]))}: ± {most}; smallest ± {least}."
@@ -184,7 +191,7 @@ def _tables_twin(
 ) -> ChartTable:
     """Each published table with its error, in every measure."""
     own = {source.cuboid for source in channel.plan.sources}
-    unit, step = unit_of(channel), float(channel.unit)
+    unit, widths = unit_of(channel), _widths(settings, channel, errors)
     each = several(measures)
     return table_from(
         [
@@ -197,7 +204,7 @@ def _tables_twin(
                 cells(mask, channel.plan.shape),
                 _noise_of(mask, own, channel),
                 round(float(np.sqrt(variance)), 3),
-                round(half_width(settings.noise, variance, step), 3),
+                round(widths[place], 3),
                 *(round(one.widths[place], 3) for one in each),
             ]
             for place, (mask, variance) in enumerate(
@@ -250,10 +257,8 @@ def sizes_chart(settings: CubeSettings, channel: Channel, errors: Errors) -> Bar
     """The largest and the typical error by number of dimensions."""
     unit = unit_of(channel)
     by_size: dict[int, list[float]] = {}
-    for mask, variance in zip(settings.published, errors.variances, strict=True):
-        by_size.setdefault(mask.bit_count(), []).append(
-            half_width(settings.noise, variance, float(channel.unit))
-        )
+    for mask, width in zip(settings.published, _widths(settings, channel, errors), strict=True):
+        by_size.setdefault(mask.bit_count(), []).append(width)
     order = sorted(by_size)
     largest = [max(by_size[size]) for size in order]
     typical = [float(np.median(by_size[size])) for size in order]

@@ -419,15 +419,15 @@ def _notes(
     notes += _target_notes(settings, errors)
     if settings.nonnegative:
         sentence = (
-            "Without negative numbers, cells with few persons come out too large on average; the "
-            "errors stated are those before that step."
+            "Without negative numbers, cells with few persons come out too large on average, and "
+            "so do sums of many such cells; the errors stated are those before that step, and how "
+            "often their ± holds after it depends on the data."
         )
         notes.append(Note("cube.biased", sentence))
     if settings.integral:
         sentence = (
-            "The errors stated are those before numbers are made whole; a cell that is the sum of "
-            "many finer ones that do not lie side by side errs by more then, which answers to "
-            "questions take into account."
+            "Making numbers whole adds to the error of a cell that is the sum of many finer ones "
+            "that do not lie side by side; every ± takes this into account."
         )
         notes.append(Note("cube.whole", sentence))
     if cluster is None:

@@ -14,6 +14,7 @@ from dpdesk.engine.cubes.consistency.blocks import cells_below
 from dpdesk.engine.cubes.consistency.pinned import pinned_variances
 from dpdesk.engine.cubes.lattice import cell_variances, cells, information, magnification
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.cubes.widths import rounded
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.measures import Measure
 from dpdesk.engine.private.widths import half_width, step_of_average
@@ -27,8 +28,9 @@ class Errors:
     """Errors of one channel in squared units of its measure.
 
     ``before`` is the paper's figure: the largest noise(C, L_pre) = min over sources of
-    2 * scale^2 * mag (Gaussian: sigma^2 * mag). ``variances`` are exact, of one cell as released,
-    by published cuboid in order; where single cells are exact, of the least exact one.
+    2 * scale^2 * mag (Gaussian: sigma^2 * mag). ``variances`` are exact, of one cell once tables
+    agree and before it is made whole, by published cuboid in order; where single cells are exact,
+    of the least exact one.
     """
 
     before: float
@@ -100,20 +102,24 @@ def measure_errors(
     settings: CubeSettings, channels: Sequence[Channel], errors: Sequence[Errors]
 ) -> tuple[MeasureErrors, ...]:
     """The errors of every measure that is published, in the order of the plan."""
-    found = dict(zip((channel.measure for channel in channels), errors, strict=True))
+    shape = channels[0].plan.shape
+    found = {
+        channel.measure: rounded(settings, shape, each.variances, float(channel.unit))
+        for channel, each in zip(channels, errors, strict=True)
+    }
     made = []
     for measure in settings.measures:
         unit = f"units of {measure.column}" if measure.column else "people"
         variances, step = found.get(measure), float(measure.step)
         if measure.kind == AVERAGE:
             half = float(measure.upper - measure.lower) / 2
-            sums, counts = found[centred(measure)].variances, found[Measure(COUNT)].variances
+            sums, counts = found[centred(measure)], found[Measure(COUNT)]
             both = tuple(of + half**2 * n for of, n in zip(sums, counts, strict=True))
             coarse = step_of_average(float(measure.lower), float(measure.upper), step)
             widths = tuple(half_width(settings.noise, value, coarse) for value in both)
             made.append(MeasureErrors(measure.name, f"{unit} / n", widths, per_person=True))
         elif variances is not None:
-            widths = tuple(half_width(settings.noise, v, step) for v in variances.variances)
+            widths = tuple(half_width(settings.noise, v, step) for v in variances)
             made.append(MeasureErrors(measure.name, unit, widths))
     return tuple(made)
 

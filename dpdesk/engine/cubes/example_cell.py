@@ -16,7 +16,7 @@ from dpdesk.engine.cubes.charts import name_of, unit_of
 from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.lattice import Floats
 from dpdesk.engine.cubes.optimal.curves import noise_quantiles
-from dpdesk.engine.private.widths import half_width
+from dpdesk.engine.cubes.widths import released_width
 
 DOTS = 50
 _COLUMNS = 14
@@ -34,7 +34,7 @@ def example_cell(design: CubeDesign, place: int, size: float) -> ScatterChart:
     mask, variance = settings.published[place], design.errors[number].variances[place]
     unit, step = unit_of(channel), float(channel.unit)
     values = size + sqrt(variance) * _quantiles(design, mask)
-    width = half_width(settings.noise, variance, step)
+    width = released_width(settings, design.plan.shape, mask, variance, step)
     across, along = _stacked(values)
     cell = f"a cell of {name_of(settings, mask)} that truly holds {_number(size)} {unit}"
     return ScatterChart(

@@ -22,9 +22,9 @@ from dpdesk.engine.cubes.errors import Errors
 from dpdesk.engine.cubes.lattice import Floats, cell_variances, information, magnification
 from dpdesk.engine.cubes.parameters import GAUSSIAN
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.cubes.widths import released_widths, widths_of_lattice
 from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.private.method import PrivateInput
-from dpdesk.engine.private.widths import half_width, half_widths
 
 LATTICE = "cube-lattice"
 QUESTION = "Which tables are published, and how exact is each?"
@@ -49,7 +49,7 @@ def lattice_of_design(design: CubeDesign, *, supposed: bool = False) -> LatticeC
     shares: dict[int, float] = {}
     for source in design.plan.sources:
         shares[source.cuboid] = shares.get(source.cuboid, 0.0) + float(source.share)
-    widths = half_widths(settings.noise, variances, float(channel.unit))
+    widths = widths_of_lattice(settings, design.plan.shape, variances, float(channel.unit))
     budget = f"{'ε' if settings.noise is Noise.LAPLACE else 'ρ'} = {float(settings.budget):g}"
     chart = LatticeChart(
         id=LATTICE,
@@ -172,8 +172,10 @@ def _weighted(settings: CubeSettings) -> bool:
 def _answer(design: CubeDesign, *, supposed: bool) -> str:
     settings = design.settings
     exact = _exact(settings, settings.published)
-    pairs = zip(settings.published, design.errors[0].variances, strict=True)
-    noisy = {mask: variance for mask, variance in pairs if mask not in exact}
+    shape, step = design.plan.shape, float(design.channels[0].unit)
+    widths = released_widths(settings, shape, design.errors[0].variances, step)
+    pairs = zip(settings.published, widths, strict=True)
+    noisy = {mask: width for mask, width in pairs if mask not in exact}
     count, every = len(settings.published), 1 << len(settings.dimensions)
     which = f"All {_tables(every)}" if count == every else f"{_tables(count)} of {every:,}"
     which += " published"
@@ -194,17 +196,13 @@ def _answer(design: CubeDesign, *, supposed: bool) -> str:
     return f"{said} No {sign} is chosen yet: for any other, multiply by {law}."
 
 
-def _span(design: CubeDesign, variances: Collection[float]) -> str:
+def _span(design: CubeDesign, widths: Collection[float]) -> str:
     """The least and the largest ± in words."""
-    channel = design.channels[0]
     low, high = (
-        format_figure(
-            float(f"{half_width(design.settings.noise, value, float(channel.unit)):.3g}"), "number"
-        )
-        for value in (min(variances), max(variances))
+        format_figure(float(f"{value:.3g}"), "number") for value in (min(widths), max(widths))
     )
     span = f"± {high}" if low == high else f"± {low} to ± {high}"
-    return f"{span} {unit_of(channel)}"
+    return f"{span} {unit_of(design.channels[0])}"
 
 
 def _exact(settings: CubeSettings, cuboids: Iterable[int]) -> frozenset[int]:

@@ -20,8 +20,8 @@ from dpdesk.engine.cubes.errors import pins_left_out, released_variances
 from dpdesk.engine.cubes.lattice import Floats
 from dpdesk.engine.cubes.plans import CubePlan
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.cubes.widths import released_widths
 from dpdesk.engine.private.kinds import Noise
-from dpdesk.engine.private.widths import half_width
 
 NAMES = {
     "bmax": "BMax",
@@ -90,11 +90,8 @@ def widths_at(settings: CubeSettings, plan: CubePlan, budget: Fraction) -> Width
     """
     channel = make_channels(replace(settings, budget=budget), plan)[0]
     variances = released_variances(settings, channel, pinned=not pins_left_out(settings))
-    step = float(channel.unit)
-    largest, middle = max(variances), float(np.median(variances))
-    return Widths(
-        half_width(settings.noise, largest, step), half_width(settings.noise, middle, step)
-    )
+    widths = released_widths(settings, channel.plan.shape, variances, float(channel.unit))
+    return Widths(max(widths), float(np.median(widths)))
 
 
 def error_curve(

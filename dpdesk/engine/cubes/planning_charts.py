@@ -18,8 +18,8 @@ from dpdesk.engine.cubes.design import CubeDesign
 from dpdesk.engine.cubes.errors import pins_left_out, released_variances
 from dpdesk.engine.cubes.lattice import cells, magnification
 from dpdesk.engine.cubes.settings import CubeSettings
+from dpdesk.engine.cubes.widths import released_width, released_widths
 from dpdesk.engine.method import Detail, DetailPart
-from dpdesk.engine.private.widths import half_width
 
 _DOUBLINGS, _HALVINGS = 24, 11
 
@@ -67,8 +67,8 @@ def _width(design: CubeDesign, place: int, budget: Fraction) -> float:
     settings = replace(design.settings, budget=budget)
     channel = make_channels(settings, design.plan)[0]
     variances = released_variances(settings, channel, pinned=not pins_left_out(settings))
-    variance = max(variances) if place < 0 else variances[place]
-    return half_width(settings.noise, variance, float(channel.unit))
+    widths = released_widths(settings, channel.plan.shape, variances, float(channel.unit))
+    return max(widths) if place < 0 else widths[place]
 
 
 def table_detail(design: CubeDesign, mask: int) -> Detail | None:
@@ -79,8 +79,8 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
     place, unit = settings.published.index(mask), unit_of(design.channels[0])
     variance = design.errors[0].variances[place]
     deviation = sqrt(variance)
-    width = half_width(settings.noise, variance, float(design.channels[0].unit))
     name, shape = name_of(settings, mask), design.plan.shape
+    width = released_width(settings, shape, mask, variance, float(design.channels[0].unit))
     own = [source for source in design.plan.sources if source.cuboid == mask]
     share = sum((source.share for source in own), Fraction(0))
     said = "It has noise of its own" if own else "It is computed from other tables"

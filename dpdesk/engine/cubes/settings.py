@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
 
 from dpdesk.core.cube_parameters import ALL, AVERAGE, COUNT, MAX_DIMENSIONS, SUM
@@ -29,6 +30,14 @@ from dpdesk.engine.private.settings import (
 )
 
 _GREATEST = Fraction(10) ** 30
+
+
+class Covered(Enum):
+    """Which numbers a stated ± holds for: those released, or those of a step before."""
+
+    RELEASED = "released"
+    WITH_NEGATIVES = "before negative numbers are removed"
+    LEAST_SQUARES = "made to agree by least squares"
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,14 @@ class CubeSettings(PrivateSettings):
     labels: bool = False
     counted_by: tuple[str, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def covered(self) -> Covered:
+        """Which numbers the stated ± holds for in 95 of 100 cases or more."""
+        if self.nonnegative:
+            return Covered.WITH_NEGATIVES
+        linear = self.consistency in ("l1", "linf")
+        return Covered.LEAST_SQUARES if linear else Covered.RELEASED
 
     @property
     def extra(self) -> tuple[str, ...]:

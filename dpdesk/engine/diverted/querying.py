@@ -19,7 +19,15 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import Choice
 from dpdesk.core.plain import quoted
-from dpdesk.core.query import Answer, AnswerRow, Askable, AskableColumn, Match, Query
+from dpdesk.core.query import (
+    COVERING_95,
+    Answer,
+    AnswerRow,
+    Askable,
+    AskableColumn,
+    Match,
+    Query,
+)
 from dpdesk.core.released import CountedRows, ReleasedContent
 from dpdesk.engine.anonymity.querying import (
     PARTLY,
@@ -58,6 +66,7 @@ ESTIMATORS = (
     ),
 )
 _MOST_CELLS = 1 << 20
+_INDEPENDENT_95 = "95 % if the conditions do not depend on the other values"
 _BY_INTERVAL = "go by the interval"
 
 Bools = NDArray[np.bool_]
@@ -114,7 +123,7 @@ def answer_diverted(query: Query, content: ReleasedContent, token: CancelToken) 
         _sentence(drawn, mechanism, question.condition),
         (MICRODATA,),
         tuple(_warnings(drawn, mechanism, estimator, rows)),
-        interval="95 %" if drawn else "certain",
+        interval=_interval(estimator) if drawn else "certain",
         estimator=estimator.value if drawn else "",
         condition=question.condition,
     )
@@ -273,6 +282,12 @@ def _sentence(drawn: Sequence[str], mechanism: Mechanism, condition: float | Non
     if condition is not None:
         said += f" Condition number of the matrix: {condition:,.3g}."
     return said
+
+
+def _interval(estimator: Estimator) -> str:
+    """What the ends of the intervals mean; the paper's way gives none."""
+    two_states = estimator in (Estimator.EM, Estimator.CLOSED_FORM)
+    return _INDEPENDENT_95 if two_states else COVERING_95
 
 
 def _warnings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
@@ -40,6 +41,29 @@ def step_of_average(lower: float, upper: float, step: float) -> float:
     count; the ± of the average is the half width of E_s - a E_n by the released count.
     """
     return step + (upper - lower) / 2
+
+
+def rounding_of_cell(inside: Sequence[bool], shape: Sequence[int]) -> float:
+    """What making numbers whole adds to the variance of a cell of a table, in squared steps.
+
+    ``inside`` says of each dimension whether the table has it. See :func:`rounding_of_runs`: from
+    the last dimension on, a cell is one run until the first dimension that it has; each category of
+    those before it that it sums up begins another.
+    """
+    runs, going_on = 1, True
+    for own, count in zip(reversed(inside), reversed(shape), strict=True):
+        if not own and not going_on:
+            runs *= count
+        going_on = going_on and not own
+    return rounding_of_runs(runs)
+
+
+def rounding_of_runs(runs: int) -> float:
+    """The variance, in squared steps, that rounding running sums adds to so many runs of cells.
+
+    The sum of a run changes by the difference of two roundings, at either end of it, of 1/12 each.
+    """
+    return runs / 6
 
 
 def half_widths(noise: Noise, variances: Floats, step: float) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.asking import AnswerChartWords, AskState, drawn_rows, label_words
-from dpdesk.core.query import Answer, AnswerRow, Chosen, Condition
+from dpdesk.core.query import COVERING_95, Answer, AnswerRow, Chosen, Condition
 from dpdesk.ui.asking.tasks import Answered
 from dpdesk.ui.words.numbers import figure_words, grouped, marked
 from dpdesk.ui.words.spoken import said
@@ -56,9 +56,9 @@ def answer_words(found: Answered) -> str:
     if not known:
         return _tr("Not estimable: {reason}").format(reason=_reason(rows[0]))
     if len(rows) == 1 and not found.answer.columns:
-        return _number_words(known[0], "")
+        return _number_words(known[0], "", found.answer)
     most = max(known, key=lambda row: row.value or 0.0)
-    said = _tr("Most rows: ") + _number_words(most, label_words(most.labels))
+    said = _tr("Most rows: ") + _number_words(most, label_words(most.labels), found.answer)
     drawn, missing = len(drawn_rows(found.answer)), len(rows) - len(known)
     if drawn < len(known):
         text = _tr(" The picture has {drawn} of {all} numbers, the table has all.")
@@ -74,7 +74,7 @@ def _reason(row: AnswerRow) -> str:
     return said(row.note.removeprefix("not estimable: "))
 
 
-def _number_words(row: AnswerRow, name: str) -> str:
+def _number_words(row: AnswerRow, name: str, answer: Answer) -> str:
     head = f"{name}, " if name else ""
     value = figure_words(row.value or 0.0, "count")
     if row.standard_error is None and row.low is None:
@@ -83,6 +83,10 @@ def _number_words(row: AnswerRow, name: str) -> str:
     if row.low == row.high or row.low is None or row.high is None:
         return _tr("{head}{value} rows, exactly.").format(head=head, value=value)
     text = _tr("{head}about {value}, between {low} and {high} in 95 of 100 cases.")
+    if answer.interval != COVERING_95:
+        text = _tr(
+            "{head}about {value}; the interval is {low} to {high}, if what it assumes holds."
+        )
     return text.format(
         head=head,
         value=value,

@@ -9,6 +9,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.core.pivot import MOST_BARS, Pivot, drawn, label_text
+from dpdesk.core.query import COVERING_95
 from dpdesk.ui.words.numbers import grouped, marked
 
 _FINE, _COARSE = 10.0, 100.0
@@ -88,11 +89,15 @@ def answer_words(pivot: Pivot, share: float) -> str:
 
 def assumption_words(pivot: Pivot) -> str:
     """What the numbers assume."""
+    tables = ", ".join(pivot.grid.tables)
+    if pivot.grid.interval != COVERING_95:
+        text = _tr("How often the ± holds is not known: see below. Read from {tables}.")
+        return text.format(tables=tables)
     text = _tr(
         "The ± holds the error of the noise in 95 of 100 cases or more; it says nothing of errors "
         "that the data themselves have. Read from {tables}."
     )
-    return text.format(tables=", ".join(pivot.grid.tables))
+    return text.format(tables=tables)
 
 
 def cell_words(pivot: Pivot, row: int, column: int) -> str:
@@ -105,6 +110,8 @@ def cell_words(pivot: Pivot, row: int, column: int) -> str:
         return _tr("{name}: {value}, exactly.").format(name=name, value=value_text(value, half))
     share = share_text(half, value)
     text = _tr("{name}: {value} {half}{share}, so between {low} and {high} in 95 of 100 cases.")
+    if pivot.grid.interval != COVERING_95:
+        text = _tr("{name}: {value} {half}{share}; how often the ± holds is not known.")
     return text.format(
         name=name,
         value=value_text(value, half),
@@ -123,9 +130,10 @@ def cell_name(pivot: Pivot, row: int, column: int) -> str:
 def chart_answer(pivot: Pivot) -> str:
     """The answer above the bars, and what of the table is drawn."""
     total, half = float(pivot.values[-1, -1]), float(pivot.half_widths[-1, -1])
-    said = _tr("In all {total} {half}; the whiskers show the ± (95 %).").format(
-        total=value_text(total, half), half=half_text(half)
-    )
+    text = _tr("In all {total} {half}; the whiskers show the ± (95 %).")
+    if pivot.grid.interval != COVERING_95:
+        text = _tr("In all {total} {half}; the whiskers show the ±.")
+    said = text.format(total=value_text(total, half), half=half_text(half))
     rows, columns = drawn(pivot)
     if pivot.column_axes and len(columns) == 1:
         axes = " × ".join(pivot.column_axes)

@@ -11,7 +11,7 @@ from dpdesk.core.cube_grid import CubeGrid
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plain import quoted
-from dpdesk.core.query import Query
+from dpdesk.core.query import COVERING_95, Query
 from dpdesk.core.released import ReleasedContent
 from dpdesk.engine.cubes.channels import middle
 from dpdesk.engine.cubes.olap.cube import ReleasedCube, centred_name
@@ -24,12 +24,22 @@ from dpdesk.engine.cubes.olap.grids import (
     check_size,
 )
 from dpdesk.engine.cubes.olap.selection import AxisGroups, askable_cube, select
+from dpdesk.engine.cubes.settings import Covered
 from dpdesk.engine.private.measures import Measure
 from dpdesk.engine.private.widths import step_of_average
 
 Floats = NDArray[np.float64]
 _FEW = 2.0
-_LINEAR = ("l1", "linf")
+_INTERVALS = {
+    Covered.RELEASED: COVERING_95,
+    Covered.WITH_NEGATIVES: "95 % before negative numbers were removed",
+    Covered.LEAST_SQUARES: "95 % if made to agree by least squares",
+}
+_COVERING = {
+    Covered.RELEASED: "the ± holds the error of the noise in 95 of 100 cases or more.",
+    Covered.WITH_NEGATIVES: "the ± is that of the numbers before negative ones were taken out.",
+    Covered.LEAST_SQUARES: "the ± is that of tables made to agree by least squares.",
+}
 
 
 def cube_grid(
@@ -117,6 +127,7 @@ def _grid(
         found.files,
         _sentence(reader, query, name),
         tuple(_warnings(cube, query, name, found)),
+        _INTERVALS[cube.settings.covered],
     )
 
 
@@ -125,10 +136,9 @@ def _sentence(reader: SumReader, query: Query, name: str) -> str:
     said = f"The {name}" + (f" by {by}" if by else "")
     where = " and ".join(condition.words() for condition in query.where)
     said += f" where {where}" if where else ""
-    said += (
-        ", from the release alone: the ± holds the error of the noise in 95 of 100 cases or more. "
+    return (
+        f"{said}, from the release alone: {_COVERING[reader.cube.settings.covered]} {reader.words}"
     )
-    return said + reader.words
 
 
 def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Iterator[str]:
@@ -137,12 +147,13 @@ def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Itera
         yield "The ± of averages is a bound: near the middle of the range it is larger than needed."
         if np.isnan(found.values).any():
             yield "Where fewer than one person is counted, an average cannot be estimated."
-    if settings.nonnegative:
+    if settings.covered is Covered.WITH_NEGATIVES:
         yield (
-            "Negative numbers were taken out, so cells with few persons come out too large on "
-            "average; the ± is that before this step."
+            "Negative numbers were taken out, so cells with few persons, and sums of many such "
+            "cells, come out too large on average; the ± is that before this step and holds less "
+            "often."
         )
-    if settings.consistency in _LINEAR:
+    if settings.covered is Covered.LEAST_SQUARES:
         yield (
             f"The tables were made to agree by `{settings.consistency}`, whose errors are larger "
             "than the ± of least squares given here."

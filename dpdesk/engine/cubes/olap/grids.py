@@ -24,11 +24,11 @@ from dpdesk.engine.cubes.lattice import cells, members
 from dpdesk.engine.cubes.olap.cube import ReleasedCube, Vector
 from dpdesk.engine.cubes.olap.selection import AxisGroups
 from dpdesk.engine.cubes.olap.variances import covariances, explained, sum_variances
+from dpdesk.engine.private.widths import rounding_of_runs
 
 Floats = NDArray[np.float64]
 MOST_NUMBERS = 1_000_000
 MOST_PINS = 60
-_ONE_ROUNDING = 1 / 12
 _ROUNDING = 1e-9
 
 
@@ -128,7 +128,7 @@ def _rounded(cube: ReleasedCube, groups: Sequence[AxisGroups]) -> Floats:
         runs = np.where(going_on, np.multiply.outer(alone, np.ones_like(runs)),
                         np.multiply.outer(sizes, runs))  # fmt: skip
         going_on = np.logical_and.outer(inside.all(axis=1), going_on)
-    return np.asarray(runs * 2 * _ONE_ROUNDING)
+    return np.asarray(runs * rounding_of_runs(1))
 
 
 def check_size(groups: Sequence[AxisGroups], most: int) -> None:

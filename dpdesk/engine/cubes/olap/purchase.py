@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpdesk.engine.cubes.lattice import mask_of, members
+from dpdesk.engine.cubes.lattice import Floats, mask_of, members
 from dpdesk.engine.cubes.olap.combined import CombinedReleases, below, combine
 from dpdesk.engine.cubes.olap.cube import ReleasedCube
 from dpdesk.engine.cubes.olap.variances import sum_variances
+from dpdesk.engine.private.kinds import Noise
 
 NOT_OF_ONE_TABLE = frozenset(
     (
@@ -120,17 +121,27 @@ def _compared(
                 there = mask_of(wanted)
                 told[each] = sum(part.information(name, there) for part in known.parts)
 
-    def accuracy(information: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Accuracy:
+    def accuracy(information: Floats, cube: ReleasedCube) -> Accuracy:
         with np.errstate(divide="ignore"):
             unknown = 1 / information
         sizes = [np.array([1.0 if mask >> i & 1 else size]) for i, size in enumerate(offered.shape)]
         found = np.asarray(sum_variances(unknown, offered.shape, sizes).item())
-        return Accuracy(float(found), float(offered.half_widths(found, vector.step)))
+        return Accuracy(float(found), float(cube.half_widths(found, vector.step)))
 
-    now = accuracy(told)
+    if known is None:
+        return Comparison(name, None, accuracy(own, offered), accuracy(own, offered))
+    now, both = accuracy(told, known.cube), _wider(offered, known.cube)
     return Comparison(
-        name, now if np.isfinite(now.variance) else None, accuracy(own), accuracy(own + told)
+        name,
+        now if np.isfinite(now.variance) else None,
+        accuracy(own, offered),
+        accuracy(own + told, both),
     )
+
+
+def _wider(offered: ReleasedCube, known: ReleasedCube) -> ReleasedCube:
+    """The cube whose kind of noise the ± of both together goes by: as when they are read."""
+    return known if known.settings.noise is Noise.LAPLACE else offered
 
 
 def fits(offered: ReleasedCube, known: CombinedReleases) -> None:

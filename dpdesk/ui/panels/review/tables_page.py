@@ -91,6 +91,8 @@ class TablesPage(QWidget):
                 "{cells}; those with ± 0 are exact, without noise. Each other is within ± {width} "
                 "{unit} of the truth in 95 of 100 cases."
             )
+        if not preview.holds:
+            return self.tr("{cells}; each is stated with ± {width} {unit}, which holds less often:")
         return self.tr("{cells}; each is within ± {width} {unit} of the truth in 95 of 100 cases.")
 
     def _counted(self, cells: int) -> str:
