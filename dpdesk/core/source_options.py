@@ -57,7 +57,8 @@ class SourceFormat:
 
 _TYPED = ("missing", "types")
 _ENCODED = ("encoding", *_TYPED)
-_TEXT = ("encoding", "delimiter", "decimal", "quote", "header", *_TYPED)
+_MARKS = ("encoding", "delimiter", "decimal", "quote", "header")
+_TEXT = (*_MARKS, *_TYPED)
 _EVERY = (*_TYPED, "date_order", "empty_rows", "query")
 _DATABASES = ("sqlite", "duckdb", "postgresql")
 _DATABASE = (*_EVERY, "table")
@@ -65,7 +66,7 @@ FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
     {
         "csv": SourceFormat(
             "delimited text",
-            (*_EVERY, "delimiter", "encoding", "decimal", "quote", "escape", "header", "skip"),
+            (*_EVERY, *_MARKS, "escape", "skip", "allow"),
             _TEXT,
         ),
         "parquet": SourceFormat("Parquet", _EVERY, _TYPED),

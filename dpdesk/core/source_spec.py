@@ -16,9 +16,12 @@ _TEXT_KEYS = (
     *("delimiter", "encoding", "decimal", "quote", "escape", "date_order", "empty_rows"),
     *("table", "query", "metadata", "catalog"),
 )
-_KEYS = ("path", *_TEXT_KEYS, "header", "skip", "columns", "widths", "missing", "types")
+_KEYS = ("path", *_TEXT_KEYS, "header", "skip", "columns", "widths", "missing", "types", "allow")
 SKIP, KEEP = EMPTY_ROWS = ("skip", "keep")
 """What ``empty_rows`` may say of rows without any value."""
+UNEVEN, REPEATED, NULS = ALLOWED = ("uneven-lines", "repeated-names", "nul")
+"""What ``allow`` may list: lines of fewer or more fields than the first, columns of one name, and
+NUL characters."""
 MOST_SKIPPED = 1_000_000
 NUMBER, TEXT, DATE = "number", "text", "date"
 TYPES = (NUMBER, TEXT, DATE)
@@ -62,6 +65,7 @@ class SourceSpec:
     ``columns`` describes the lines of a fixed-width text, ``metadata`` an ARGUS file that does so,
     ``catalog`` a SAS file of value labels.
 
+    ``allow`` lists what is read all the same, of `ALLOWED`, and would be refused otherwise.
     ``types`` declares columns (by name: ``"number"``, ``"text"`` or ``"date"``) and ``date_order``
     how dates are written (``"ymd"``, ``"dmy"``, ``"mdy"``); ``missing_named`` says that the plan
     names the default of ``missing``.
@@ -85,6 +89,7 @@ class SourceSpec:
     types: tuple[tuple[str, str], ...] = ()
     date_order: str | None = None
     missing_named: bool = False
+    allow: tuple[str, ...] = ()
 
     @property
     def is_url(self) -> bool:
@@ -134,6 +139,8 @@ class SourceSpec:
             plain["missing"] = list(self.missing)
         if self.types:
             plain["types"] = dict(self.types)
+        if self.allow:
+            plain["allow"] = list(self.allow)
         return plain
 
 
@@ -166,8 +173,16 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
         missing_named="missing" in raw and tuple(missing) == ("",),
         columns=_columns(raw, place),
         types=_types(raw, place),
+        allow=_allowed(raw, place),
         **optional,
     )
+
+
+def _allowed(raw: Mapping[str, object], place: str) -> tuple[str, ...]:
+    given = raw.get("allow", [])
+    if not isinstance(given, list | tuple) or not all(item in ALLOWED for item in given):
+        raise invalid("allow", given, f"a list of some of {one_of(ALLOWED)}", place)
+    return tuple(key for key in ALLOWED if key in given)
 
 
 def missing_advice(codes: Sequence[str]) -> str:

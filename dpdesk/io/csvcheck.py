@@ -7,21 +7,29 @@ the whole text finds has the last word; where two readings remain and differ, th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.source_spec import NULS, UNEVEN
 from dpdesk.io import faults
 from dpdesk.io.csvload import CHECK, write_file
-from dpdesk.io.legacy import guess_legacy, high_words
-from dpdesk.io.remedies import Again, remedy
+from dpdesk.io.legacy import guess_legacy, high_words, is_utf8
+from dpdesk.io.remedies import Again, Remedy, remedy
 from dpdesk.io.scan import ENCODING, NONE, SHORT, ScanResult, scan
 from dpdesk.io.sniff import BACKSLASH, Dialect, with_encoding, with_escape
 from dpdesk.io.source import Stretch, byte_chunks, text_of
 from dpdesk.io.transcode import decoded
 from dpdesk.io.workspace import Workspace
+
+_LOST = "\ufffd".encode()
+"""What stands in the place of a NUL, as for other letters that were lost."""
+_MOST_WIDENED, _MOST_TIMES = 1000, 4
+"""So many fields, or times those of the first line, an uneven line may have."""
+_ONE_BYTE = ("cp1252", "iso8859-15", "iso8859-1")
+"""Encodings to name for a text that no other reads; the last one reads every byte."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +65,17 @@ def check_text(
     text = text_of(path, dialect.start, dialect.encoding)
     ctrl_z = text.stop is not None
     chunks = byte_chunks(text, token, report, CHECK, digest)
-    if dialect.encoding != "utf-8":
+    if dialect.encoding != "utf-8" or NULS in dialect.allow:
         copy = workspace.new_path(".txt")
         temporary.append(copy)
-        write_file(decoded(chunks, dialect.encoding, path.name, dialect.first_line), copy)
+        try:
+            write_file(_in_utf8(chunks, path, dialect), copy)
+        except InputError as problem:
+            raise _with_encoding_named(path, dialect, problem, token, report) from None
         text = Stretch(copy)
         chunks = byte_chunks(text, token, report, CHECK)
     result = scan_as(chunks, dialect)
+    result = _widened(result, dialect, lambda: byte_chunks(text, token, report, CHECK))
     if result.fault == ENCODING and dialect.guessed:
         dialect = _legacy(path, dialect, result, token, report)
         return check_text(path, dialect, workspace, token, report, temporary)
@@ -71,6 +83,56 @@ def check_text(
         for _ in chunks:
             pass
     return Checked(dialect, result, text, digest.hexdigest(), ctrl_z)
+
+
+def _in_utf8(chunks: Iterator[bytes], path: Path, dialect: Dialect) -> Iterator[bytes]:
+    """The text in UTF-8, without the NUL characters that a plan allows."""
+    if dialect.encoding != "utf-8":
+        chunks = decoded(chunks, dialect.encoding, path.name, dialect.first_line)
+    if NULS in dialect.allow:
+        chunks = (chunk.replace(b"\0", _LOST) for chunk in chunks)
+    return chunks
+
+
+def _with_encoding_named(
+    path: Path,
+    dialect: Dialect,
+    problem: InputError,
+    token: CancelToken,
+    report: Report,
+    likely: str = "cp1252",
+) -> InputError:
+    """The same refusal with an encoding that reads all of the text as its hint."""
+    for name in dict.fromkeys((likely, *_ONE_BYTE)):
+        tried = replace(dialect, encoding=name, guessed=False)
+        text = text_of(path, dialect.start, name)
+        try:
+            chunks = _in_utf8(byte_chunks(text, token, report, CHECK), path, tried)
+            found = scan_as(chunks, tried)
+        except InputError:
+            continue
+        if found.fault == NONE and found.records > 1:
+            return faults.with_remedy(problem, Remedy((("encoding", name),), found.fields))
+    return problem
+
+
+def _widened(
+    result: ScanResult, dialect: Dialect, chunks: Callable[[], Iterator[bytes]]
+) -> ScanResult:
+    """The scan of an uneven text once more, with the number of fields of its longest record."""
+    if not result.long_records or result.fault != NONE:
+        return result
+    if result.widest > max(_MOST_WIDENED, _MOST_TIMES * result.fields):
+        even = replace(dialect, allow=())
+        return scan_as(chunks(), even)
+    wide = scan_as(chunks(), dialect, result.widest)
+    return replace(
+        wide,
+        short_records=result.short_records,
+        short_line=result.short_line,
+        long_records=result.long_records,
+        long_line=result.long_line,
+    )
 
 
 def scan_as(chunks: Iterator[bytes], dialect: Dialect, width: int = 0) -> ScanResult:
@@ -83,6 +145,7 @@ def scan_as(chunks: Iterator[bytes], dialect: Dialect, width: int = 0) -> ScanRe
         dialect.header,
         dialect.escape,
         width,
+        UNEVEN in dialect.allow,
     )
 
 
@@ -94,8 +157,23 @@ def faultless(path: Path, checked: Checked, token: CancelToken, report: Report) 
     """
 
     def again(dialect: Dialect, text: Stretch = checked.text, width: int = 0) -> ScanResult:
-        return scan_as(byte_chunks(text, token, report, CHECK), dialect, width)
+        def chunks() -> Iterator[bytes]:
+            if (dialect.encoding, NULS in dialect.allow) == written:
+                return byte_chunks(text, token, report, CHECK)
+            whole = text_of(path, dialect.start, dialect.encoding)
+            return _in_utf8(byte_chunks(whole, token, report, CHECK), path, dialect)
 
+        try:
+            found = scan_as(chunks(), dialect, width)
+            if found.fault == ENCODING and dialect.guessed:
+                rest = Stretch(path, dialect.start)
+                guess = guess_legacy(high_words(byte_chunks(rest, token, report, CHECK)))
+                return again(replace(dialect, encoding=guess.encoding, guessed=False))
+            return found if width else _widened(found, dialect, chunks)
+        except InputError:
+            return replace(checked.result, fault=ENCODING)
+
+    written = (checked.dialect.encoding, NULS in checked.dialect.allow)
     checked = _with_settled_escape(path, checked, again)
     dialect, result = checked.dialect, checked.result
     named = named_width(dialect)
@@ -169,9 +247,12 @@ def _legacy(
 ) -> Dialect:
     """The dialect in the likeliest 8-bit encoding; InputError for a mixture of encodings."""
     rest = Stretch(path, dialect.start)
-    guess = guess_legacy(high_words(byte_chunks(rest, token, report, CHECK)))
+    words = list(high_words(byte_chunks(rest, token, report, CHECK)))
+    guess = guess_legacy(words)
     if result.multibyte > 0 or guess.utf8_words > 0:
-        raise faults.mixed_encodings(path.name, dialect, result)
+        mixed = faults.mixed_encodings(path.name, dialect, result)
+        guess = guess_legacy(word for word in words if not is_utf8(word))
+        raise _with_encoding_named(path, dialect, mixed, token, report, guess.encoding)
     note = (
         f"Line {result.line} is not UTF-8; the file was read as {guess.encoding}, a guess "
         f"(`{guess.example}`); name the `encoding` if letters look wrong."

@@ -8,15 +8,17 @@ folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_spec import REPEATED
 from dpdesk.io import faults
 from dpdesk.io.database import file_literal, literal, query
 from dpdesk.io.failures import disagreement, misplaced, private_error
@@ -134,14 +136,34 @@ def column_names(
     width = len(dialect.head[0].fields) if width is None else width
     if not dialect.header:
         return tuple(f"column_{j + 1}" for j in range(width)), ()
-    given = dialect.head[0].fields[:width]
-    names = tuple(text if text else f"column_{j + 1}" for j, text in enumerate(given))
+    fields = dialect.head[0].fields[:width]
+    given = (*fields, *("" for _ in range(width - len(fields))))
+    line = dialect.head[0].line
+    names = distinct_names(given, name, line, dialect.allow)
+    return names, _name_notes(given, names, line)
+
+
+def distinct_names(
+    given: Sequence[str], source: str, line: int, allow: Sequence[str]
+) -> tuple[str, ...]:
+    """Names of columns from the fields of a header; InputError ``csv.duplicate-names``.
+
+    A column without a name is called after its place. Where ``allow`` lists repeated names, each
+    but the first gets a number that makes it one of its own.
+    """
+    names: list[str] = []
+    taken = set(given)
     seen: dict[str, int] = {}
-    for j, text in enumerate(names):
+    for j, field in enumerate(given):
+        text = field or f"column_{j + 1}"
         if text in seen:
-            raise faults.duplicate_name(name, dialect.head[0].line, text, seen[text], j)
+            if REPEATED not in allow:
+                raise faults.duplicate_name(source, line, text, (seen[text], j), allow)
+            numbered = (f"{text}_{number}" for number in count(2))
+            text = next(one for one in numbered if one not in taken and one not in seen)
         seen[text] = j
-    return names, _name_notes(given, names, dialect.head[0].line)
+        names.append(text)
+    return tuple(names)
 
 
 def _name_notes(given: tuple[str, ...], names: tuple[str, ...], line: int) -> tuple[str, ...]:
@@ -149,6 +171,12 @@ def _name_notes(given: tuple[str, ...], names: tuple[str, ...], line: int) -> tu
     nameless = [names[j] for j, text in enumerate(given) if not text]
     if nameless:
         notes.append(f"Line {line} leaves columns without a name: {_listed(nameless)}.")
+    repeated = [new for old, new in zip(given, names, strict=True) if old and old != new]
+    if repeated:
+        notes.append(
+            f"Line {line} repeats names of columns; each but the first got a number: "
+            f"{_listed(repeated)}."
+        )
     if any(text != text.strip() for text in given):
         padded = [f"`{text}`" for text in given if text != text.strip()]
         notes.append(f"Column names keep the blanks around them: {_listed(padded)}.")
@@ -174,6 +202,8 @@ def _needs_plain_form(checked: Checked) -> bool:
         or result.blank_lines
         or result.stray_quotes
         or result.extra_records
+        or result.short_records
+        or result.long_records
         or result.loose
         or dialect.escape
         or result.fields == 1
@@ -281,7 +311,8 @@ def _without_empty_tail(
     token: CancelToken,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Leave out last columns that have neither name nor value (lines that end in a delimiter)."""
-    given = dialect.head[0].fields if dialect.header else names
+    fields = dialect.head[0].fields if dialect.header else names
+    given = (*fields, *("" for _ in range(len(names) - len(fields))))
     kept = len(names)
     with query(con, token, path) as cursor:
         while kept > 1 and not given[kept - 1]:
@@ -325,6 +356,7 @@ def _notes(checked: Checked) -> tuple[str, ...]:
             f"Surplus empty fields at the end of {_counted(result.extra_records, 'line', 'lines')} "
             f"were left out, the first on line {result.extra_line}."
         )
+    notes += _uneven_notes(result)
     if result.loose:
         notes.append(
             f"{_counted(result.loose, 'quote mark', 'quote marks')} inside quoted values not "
@@ -335,6 +367,21 @@ def _notes(checked: Checked) -> tuple[str, ...]:
     if checked.ctrl_z:
         notes.append("The byte 0x1A (end of file of old programs) at the end was left out.")
     return tuple(notes)
+
+
+def _uneven_notes(result: ScanResult) -> list[str]:
+    notes: list[str] = []
+    if result.short_records:
+        notes.append(
+            f"{_counted(result.short_records, 'line has', 'lines have')} fewer fields than the "
+            f"table; those missing at the end are empty, the first on line {result.short_line}."
+        )
+    if result.long_records:
+        notes.append(
+            f"{_counted(result.long_records, 'line has', 'lines have')} more fields than the first "
+            f"line; they are columns of their own, the first on line {result.long_line}."
+        )
+    return notes
 
 
 def _left_out_note(checked: Checked) -> str:

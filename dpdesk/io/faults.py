@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.source_spec import ALLOWED, REPEATED
 from dpdesk.io.sniff import Dialect, shown_delimiter
 
 if TYPE_CHECKING:
@@ -28,15 +31,25 @@ def fault_error(
         scan.UNTERMINATED: _unterminated,
     }
     error = builders[result.fault](name, dialect, result)
-    if remedy is None:
-        return error
-    return InputError(
-        error.code,
-        error.sentence,
-        hint=f"With `{remedy.line}` under [source] every line has {remedy.fields:,} fields; write "
-        "that if the rows are right then.",
-        details=dict(error.details) | {"set": (remedy.key, remedy.value), "skip": None},
-    )
+    skipping = error.code == "csv.preamble" and not (remedy and remedy.even)
+    return error if remedy is None or skipping else with_remedy(error, remedy)
+
+
+def with_remedy(error: InputError, remedy: Remedy) -> InputError:
+    """The same error with the options that read the text as its hint."""
+    first, *more = remedy.lines
+    table = f"the text is a table of {remedy.fields:,} columns; write that if the rows are right"
+    if more:
+        hint = f"With `{first}` and `{more[0]}` under [source] {table} then."
+    elif remedy.even:
+        hint = (
+            f"With `{first}` under [source] every line has {remedy.fields:,} fields; write "
+            "that if the rows are right then."
+        )
+    else:
+        hint = f"With `{first}` under [source] {table} then."
+    details = dict(error.details) | {"set": remedy.options, "skip": None}
+    return InputError(error.code, error.sentence, hint=hint, details=details)
 
 
 def _column(dialect: Dialect, field: int) -> str:
@@ -171,14 +184,18 @@ def no_rows(name: str, line: int) -> InputError:
     )
 
 
-def duplicate_name(name: str, line: int, column: str, first: int, second: int) -> InputError:
-    """Two columns of one name."""
+def duplicate_name(
+    name: str, line: int, column: str, places: tuple[int, int], allowed: Sequence[str] = ()
+) -> InputError:
+    """Two columns of one name; ``allowed`` is what the plan allows."""
+    allow = [key for key in ALLOWED if key == REPEATED or key in allowed]
+    first, second = places
     return InputError(
         "csv.duplicate-names",
         f"{name}, line {line}: the columns {first + 1} and {second + 1} are both named "
         f"`{_short(column)}`, expected a name of its own for each.",
-        hint="Rename one of them in the file.",
-        details={"line": line, "column": column},
+        hint=f"With `allow = {json.dumps(allow)}` under [source] the later one gets a number.",
+        details={"line": line, "column": column, "set": (("allow", tuple(allow)),)},
     )
 
 

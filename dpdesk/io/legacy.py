@@ -44,14 +44,15 @@ def guess_legacy(words: Iterable[bytes]) -> LegacyGuess:
     it; ties go to the commoner encoding (cp1252 first).
     """
     sample = list(words)
-    utf8 = sum(_is_utf8(word) for word in sample)
+    utf8 = sum(is_utf8(word) for word in sample)
     scores = {encoding: sum(_score(w, encoding) for w in sample) for encoding in CANDIDATES}
     best = max(CANDIDATES, key=lambda encoding: scores[encoding])
     example = sample[0].decode(best, "replace")[:40] if sample else ""
     return LegacyGuess(best, example, utf8)
 
 
-def _is_utf8(word: bytes) -> bool:
+def is_utf8(word: bytes) -> bool:
+    """Whether these bytes are a text in UTF-8."""
     try:
         word.decode("utf-8")
     except UnicodeDecodeError:

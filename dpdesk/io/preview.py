@@ -9,13 +9,13 @@ from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_options import queries_rows
-from dpdesk.core.source_spec import KEEP
+from dpdesk.core.source_spec import KEEP, UNEVEN
 from dpdesk.io.csvload import RAW, Loaded, column_names
 from dpdesk.io.database import in_memory
 from dpdesk.io.emptyrows import is_empty
 from dpdesk.io.legacy import guess_legacy, high_words
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
-from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding
+from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding, without_nul
 from dpdesk.io.source import Stretch, text_of
 
 _LEFT_OUT = (
@@ -90,9 +90,10 @@ def _read(spec: SourceSpec, base: Path, token: CancelToken) -> SourcePreview:
 def _text(path: Path, spec: SourceSpec, dialect: Dialect) -> SourcePreview:
     problem: DpdeskError | None = None
     notes: tuple[str, ...] = ()
-    columns = tuple(f"column_{j + 1}" for j in range(_width(dialect)))
+    width = _width(dialect)
+    columns = tuple(f"column_{j + 1}" for j in range(width))
     try:
-        columns, notes = column_names(dialect, path.name)
+        columns, notes = column_names(dialect, path.name, width)
         problem = _head_fault(path, dialect)
     except DpdeskError as found:
         problem = found
@@ -111,12 +112,20 @@ def _text(path: Path, spec: SourceSpec, dialect: Dialect) -> SourcePreview:
         notes=(*dialect.notes, *notes),
         missing_candidates=dialect.missing_codes,
     )
-    rows = tuple(record.fields for record in body[:PREVIEW_ROWS])
+    rows = tuple(_filled_up(record.fields, dialect, width) for record in body[:PREVIEW_ROWS])
     return SourcePreview(reading, columns, rows, problem)
 
 
 def _width(dialect: Dialect) -> int:
-    return len(dialect.head[0].fields) if dialect.head else 0
+    widths = [len(record.fields) for record in dialect.head]
+    return max(widths, default=0) if UNEVEN in dialect.allow else sum(widths[:1])
+
+
+def _filled_up(fields: tuple[str, ...], dialect: Dialect, width: int) -> tuple[str, ...]:
+    """The fields of a line of an uneven text, up to the number of columns."""
+    return (
+        (*fields, *("" for _ in range(width - len(fields)))) if UNEVEN in dialect.allow else fields
+    )
 
 
 def _readable(path: Path, dialect: Dialect) -> Dialect:
@@ -150,15 +159,17 @@ def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:
     from dpdesk.io.scan import NONE, SHORT, UNTERMINATED, ScanResult
 
     def again(other: Dialect, width: int = 0) -> ScanResult:
-        return scan_as(iter([text]), other, width)
+        raw = without_nul(part.of_head(data).decode(other.encoding, "replace"), other.allow)
+        text = raw.encode("utf-8")
+        if not complete:
+            text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]
+        found = scan_as(iter([text]), other, width)
+        return scan_as(iter([text]), other, found.widest) if found.long_records else found
 
     data, complete = read_head(path)
     part = Stretch(path, dialect.start)
     if complete:
         part = text_of(path, dialect.start, dialect.encoding)
-    text = part.of_head(data).decode(dialect.encoding, "replace").encode("utf-8")
-    if not complete:
-        text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]
     result = again(dialect)
     named = named_width(dialect)
     if result.fault == SHORT and 1 < named <= result.found < result.fields:

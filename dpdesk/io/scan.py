@@ -32,8 +32,9 @@ NONE, SHORT, LONG, NUL, ENCODING, AFTER_QUOTE, UNTERMINATED = 0, 1, 2, 3, 4, 5, 
     UTF8_LINE, FIRST_LINE, DATA_LINE, HELD, HEADERS, WEIGHT,
     PENDING, BEFORE, PROTECTED, LOOSE, LOOSE_LINE, LOOSE_FIELD, TAIL, TAIL_START, TAIL_WIDEST,
     TAIL_KIND, TAIL_LINE, TAIL_FIELD, TAIL_FOUND, LOOSE_AT,
-) = range(52)  # fmt: skip
-SLOTS = 52
+    UNEVEN, SHORT_RECORDS, SHORT_LINE, LONG_RECORDS, LONG_LINE, WIDEST,
+) = range(58)  # fmt: skip
+SLOTS = 58
 WEIGHTS = 65_521
 """Row i (from 0) has the weight i mod this number, plus 1: small enough that no sum overflows."""
 
@@ -64,16 +65,20 @@ def byte_classes(delimiter: str, quote: str, escape: str = "") -> Bytes:
     return classes
 
 
-def new_state(first_line: int = 1, header: bool = False, width: int = 0) -> State:
+def new_state(
+    first_line: int = 1, header: bool = False, width: int = 0, uneven: bool = False
+) -> State:
     """The state before the first byte; with a header the first record is no row.
 
-    ``width`` is the number of fields; 0: that of the first record.
+    ``width`` is the number of fields; 0: that of the first record. ``uneven`` says that records
+    may have another number.
     """
     state = np.zeros(SLOTS, dtype=np.int64)
     state[LINE] = state[RECORD_LINE] = first_line
     state[HEADERS] = 1 if header else 0
     state[WEIGHT] = 1
     state[EXPECTED] = width
+    state[UNEVEN] = 1 if uneven else 0
     state[BEFORE] = state[LOOSE_AT] = -2
     return state
 
@@ -103,6 +108,20 @@ def _too_short(state: State, kind: int, fields: int) -> None:
         state[TAIL_START] = state[RECORD_START]
     state[TAIL] += 1
     state[TAIL_WIDEST] = max(state[TAIL_WIDEST], fields)
+
+
+@kernel
+def _count_uneven(state: State, fields: int) -> None:
+    """A record of too few or too many fields in a text in which there may be such."""
+    if fields < state[EXPECTED]:
+        if state[SHORT_RECORDS] == 0:
+            state[SHORT_LINE] = state[RECORD_LINE]
+        state[SHORT_RECORDS] += 1
+    else:
+        if state[LONG_RECORDS] == 0:
+            state[LONG_LINE] = state[RECORD_LINE]
+        state[LONG_RECORDS] += 1
+        state[WIDEST] = max(state[WIDEST], fields)
 
 
 @kernel
@@ -136,10 +155,14 @@ def _end_record(state: State, weighed: State, offset: int) -> bool:
         if state[RECORDS] == 0:
             state[EXPECTED] = max(state[EXPECTED], fields if state[EXPECTED] == 0 else 0)
             state[FIRST_LINE] = state[RECORD_LINE]
-        if fields > state[EXPECTED] and state[EXTRA_CONTENT] != 0:
+        surplus = fields > state[EXPECTED] and state[EXTRA_CONTENT] != 0
+        if state[UNEVEN] != 0 and (surplus or fields < state[EXPECTED]):
+            _count_uneven(state, fields)
+            _count_record(state, weighed, fields)
+        elif surplus:
             _fault(state, LONG, state[RECORD_LINE], state[EXPECTED], fields)
             return False
-        if fields < state[EXPECTED]:
+        elif fields < state[EXPECTED]:
             _too_short(state, SHORT, fields)
         elif state[TAIL] > 0:
             state[FAULT] = state[TAIL_KIND]
@@ -383,6 +406,7 @@ def finish(state: State, weighed: State) -> None:
         return
     if state[PENDING] != 0:
         state[HELD] += 1
+        state[CONTENT] = 1
     ended = state[BEFORE] in (0x0A, 0x0D)
     if state[UTF8_LEFT] > 0:
         _fault(state, ENCODING, state[LINE], state[FIELD], 0)
@@ -409,7 +433,8 @@ class ScanResult:
     value where there is no escape; ``loose`` quotes inside quoted values that are not doubled.
     ``longest`` is the length in bytes of the longest record. ``sizes`` are the bytes of all
     values of each column, ``weighted`` the same with the weight of each row (see ``WEIGHTS``),
-    modulo 2^64; the header counts in neither.
+    modulo 2^64; the header counts in neither. ``short_records`` and ``long_records`` have fewer or
+    more fields than the first, ``widest`` the most, in a text in which there may be such.
     """
 
     records: int
@@ -443,6 +468,11 @@ class ScanResult:
     sizes: tuple[int, ...] = field(default=(), kw_only=True)
     weighted: tuple[int, ...] = field(default=(), kw_only=True)
     tail_notes: bool = field(default=False, kw_only=True)
+    short_records: int = field(default=0, kw_only=True)
+    short_line: int = field(default=0, kw_only=True)
+    long_records: int = field(default=0, kw_only=True)
+    long_line: int = field(default=0, kw_only=True)
+    widest: int = field(default=0, kw_only=True)
 
     @property
     def newline(self) -> str:
@@ -472,7 +502,16 @@ def result_of(state: State, weighed: State) -> ScanResult:
     sums = weighed[:, : int(state[EXPECTED])]
     sizes, weighted = sums[0].tolist(), sums[1].view(np.uint64).tolist()
     counted = ScanResult(*(int(state[slot]) for slot in slots))
-    return replace(counted, sizes=tuple(sizes), weighted=tuple(weighted))
+    return replace(
+        counted,
+        sizes=tuple(sizes),
+        weighted=tuple(weighted),
+        short_records=int(state[SHORT_RECORDS]),
+        short_line=int(state[SHORT_LINE]),
+        long_records=int(state[LONG_RECORDS]),
+        long_line=int(state[LONG_LINE]),
+        widest=int(state[WIDEST]),
+    )
 
 
 def scan(
@@ -483,14 +522,16 @@ def scan(
     header: bool = False,
     escape: str = "",
     width: int = 0,
+    uneven: bool = False,
 ) -> ScanResult:
     """Scan a text that comes in chunks, up to its end or its first fault.
 
     Lines of another number of fields at the end are no fault when they may be a line that breaks
-    off or notes below the table; see ``tail`` of the result.
+    off or notes below the table; see ``tail`` of the result. With ``uneven`` lines of another
+    number of fields are no fault anywhere.
     """
     classes = byte_classes(delimiter, quote, escape)
-    state = new_state(first_line, header, width)
+    state = new_state(first_line, header, width, uneven)
     weighed = np.zeros((2, 1), dtype=np.int64)
     for chunk in chunks:
         weighed = _with_room(weighed, state, len(chunk))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_spec import missing_advice
+from dpdesk.core.source_spec import NULS, missing_advice
 from dpdesk.io.failures import storage_error
 from dpdesk.io.head import HeadRecord, head_records
 from dpdesk.io.looks import MISSING_CODES, datum, looks_like_code
@@ -74,8 +74,8 @@ class Dialect:
 
     ``start`` is the number of bytes before the text proper (a byte order mark, a ``sep=`` line and
     ``skip`` lines of titles), ``first_line`` the physical line that follows them; ``escape`` is
-    settled when the plan names it; ``guessed`` says that the encoding was
-    neither named nor marked. ``head`` are the first records, a header among them.
+    settled when the plan names it, ``allow`` is what the plan allows; ``guessed`` says that the
+    encoding was neither named nor marked. ``head`` are the first records, a header among them.
     """
 
     encoding: str
@@ -93,6 +93,7 @@ class Dialect:
     skip: int = 0
     escape: str = ""
     settled: bool = False
+    allow: tuple[str, ...] = ()
 
 
 def shown_delimiter(delimiter: str) -> str:
@@ -136,6 +137,9 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
     notes: list[str] = []
     if "\ufffd" in text and encoding == "utf-8" and not _broken(data, complete):
         notes.append("Some letters were lost before (they are stored as the sign \ufffd).")
+    if NULS in spec.allow:
+        notes.append("NUL characters are read as the sign \ufffd, as letters that were lost.")
+    text = without_nul(text, spec.allow)
     text, separator = _separator_line(text, name, notes)
     given = _Given(spec, separator, complete, name, path)
     first_line = 2 if separator else 1
@@ -160,7 +164,7 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
     return Dialect(
         encoding, guessed, marks.delimiter, marks.quote, header, decimal, missing, head, start,
         first_line, mark > 0, tuple(dict.fromkeys(notes)), skip, marks.escape,
-        spec.escape is not None,
+        spec.escape is not None, spec.allow,
     )  # fmt: skip
 
 
@@ -298,6 +302,11 @@ def _bytes_of_lines(path: Path, mark: int, lines: int, encoding: str) -> int:
     raise _nothing_below(path.name, lines)
 
 
+def without_nul(text: str, allow: Sequence[str]) -> str:
+    """A text with the sign for a lost letter in the place of each NUL, if these are allowed."""
+    return text.replace("\0", "\ufffd") if NULS in allow else text
+
+
 def with_escape(path: Path, dialect: Dialect, escape: str, note: str) -> Dialect:
     """The same dialect with another escape, which the scan made necessary."""
     return with_encoding(path, replace(dialect, escape=escape), dialect.encoding, note)
@@ -307,6 +316,7 @@ def with_encoding(path: Path, dialect: Dialect, encoding: str, note: str) -> Dia
     """The same dialect in another encoding, which the scan made necessary."""
     data, complete = read_head(path)
     text, complete = _head_text(path, data, complete, encoding, dialect.start)
+    text = without_nul(text, dialect.allow)
     records = head_records(
         text,
         dialect.delimiter,
@@ -390,6 +400,8 @@ def encoding_of(data: bytes, named: str | None, name: str) -> tuple[str, int, bo
             codec = "utf-8"
         if mark is not None and codec in (mark[1], mark[1][:6]):
             return mark[1], len(mark[0]), False
+        if mark is not None and not _follows(mark, data):
+            return _in_bytes(codec), len(mark[0]), False
         if mark is not None and not codec.startswith("utf-"):
             raise InputError(
                 "encoding.mark",
@@ -399,18 +411,29 @@ def encoding_of(data: bytes, named: str | None, name: str) -> tuple[str, int, bo
                 "mark.",
                 details={"line": 1, "encoding": mark[1]},
             )
-        return {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(codec, codec), 0, False
+        return _in_bytes(codec), 0, False
     if mark is None:
         return "utf-8", 0, True
-    if mark[1] != "utf-8" and len(data) > len(mark[0]) and b"\0" not in data[len(mark[0]) :]:
+    if not _follows(mark, data):
         raise InputError(
             "encoding.mark",
             f"{name}, line 1: the file starts with the mark of {mark[1].upper()}, but what follows "
             "is not written in it.",
             hint="Save the file again as UTF-8, or name its `encoding` under [source].",
-            details={"line": 1, "encoding": mark[1]},
+            details={"line": 1, "encoding": mark[1], "set": (("encoding", "utf-8"),)},
         )
     return mark[1], len(mark[0]), False
+
+
+def _follows(mark: tuple[bytes, str], data: bytes) -> bool:
+    """Whether what stands behind a byte order mark may be written in the encoding of the mark."""
+    rest = data[len(mark[0]) :]
+    return mark[1] == "utf-8" or not rest or b"\0" in rest
+
+
+def _in_bytes(codec: str) -> str:
+    """A codec of a known order of bytes."""
+    return {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(codec, codec)
 
 
 def _head_text(

@@ -21,6 +21,8 @@ _START, _PLAIN, _QUOTED, _QUOTE_SEEN = range(4)
 _MODE, _FIELD, _RECORD, _AFTER_CR, _CONSUMED, _PENDING, _MARK = range(7)
 _QUOTE_BYTE, _COMMA_BYTE, _LF_BYTE = 0x22, 0x2C, 0x0A
 _NO_BLANK_LINE, _UNFINISHED = -1, -2
+_ROOM = 16
+"""More bytes than one byte of a text can become, the end of a record aside."""
 
 
 def decoded(
@@ -117,6 +119,9 @@ def _end_field(state: State, out: Bytes, n: int, width: int, skip: int, is_recor
     state[_FIELD] += 1
     if is_record:
         if emit:
+            for _ in range(state[_FIELD], width):
+                out[n], out[n + 1], out[n + 2] = _COMMA_BYTE, _QUOTE_BYTE, _QUOTE_BYTE
+                n += 3
             out[n] = _LF_BYTE
             n += 1
         state[_FIELD] = 0
@@ -183,12 +188,15 @@ def _rewrite_chunk(
 ) -> int:
     """Write the records of a chunk in plain form; the number of bytes written.
 
-    Plain form: every field quoted, comma, LF, no blank lines, no fields beyond ``width``, the
-    first ``skip`` records left out. Bytes from ``state[_CONSUMED]`` on must be given again.
+    Plain form: every field quoted, comma, LF, no blank lines, ``width`` fields (those beyond are
+    left out, those that are missing empty), the
+    first ``skip`` records left out. It stops where ``out`` could be too small for one more record
+    end. Bytes from ``state[_CONSUMED]`` on must be given again.
     """
     n = 0
     i = 0
-    while i < len(data):
+    most = len(out) - 3 * width - _ROOM
+    while i < len(data) and n <= most:
         kind = classes[data[i]]
         if state[_AFTER_CR] != 0 and kind == _LF:
             state[_AFTER_CR] = 0
@@ -220,11 +228,15 @@ def rewritten(
     rest = b""
     for chunk, last in _with_end(chunks):
         text = rest + chunk
-        data = np.frombuffer(text, dtype=np.uint8)
-        out = np.empty(3 * len(data) + 16, dtype=np.uint8)
-        size = _rewrite_chunk(data, classes, state, out, width, skip, last)
-        rest = text[int(state[_CONSUMED]) :]
-        yield memoryview(out.data)[:size]
+        done = -1
+        while done:
+            data = np.frombuffer(text, dtype=np.uint8)
+            out = np.empty(3 * len(data) + 3 * width + 2 * _ROOM, dtype=np.uint8)
+            size = _rewrite_chunk(data, classes, state, out, width, skip, last)
+            done = int(state[_CONSUMED])
+            text = text[done:]
+            yield memoryview(out.data)[:size]
+        rest = text
     if state[_MODE] != _START or state[_FIELD] > 0:
         left = bytes([int(state[_MARK])]) * int(state[_PENDING]) if state[_FIELD] < width else b""
         yield memoryview(left + _tail(int(state[_MODE]), int(state[_FIELD]), width))
@@ -234,4 +246,4 @@ def _tail(mode: int, field: int, width: int) -> bytes:
     """What closes a last record that has no line end."""
     if field >= width:
         return b"\n"
-    return b'""\n' if mode == _START else b'"\n'
+    return (b'""' if mode == _START else b'"') + b',""' * (width - field - 1) + b"\n"

@@ -15,9 +15,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_spec import KEEP
-from dpdesk.io import faults
-from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
+from dpdesk.core.source_spec import KEEP, REPEATED
+from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded, distinct_names
 from dpdesk.io.database import literal, query
 from dpdesk.io.declared import unknown_type
 from dpdesk.io.private.lines import (
@@ -63,6 +62,7 @@ def load_private(
     nothing for what stands in a row.
     """
     report(StepStarted(CHECK, 1, STEPS))
+    _refuse_leave(spec, path.name)
     file_format = format_of(spec, path)
     if file_format == "csv":
         return _load_text(con, path, spec, token, report)
@@ -73,6 +73,19 @@ def load_private(
     from dpdesk.io.private.foreign import load_typed
 
     return load_typed(con, path, base, spec, workspace, token, report)
+
+
+def _refuse_leave(spec: SourceSpec, source: str) -> None:
+    """Refuse what ``allow`` lists of rows, since each line is read by itself here."""
+    for kind in spec.allow:
+        if kind != REPEATED:
+            raise InputError(
+                "source.option",
+                f"{source}: `allow` lists `{kind}`, which does not apply to a private method.",
+                hint="Remove it; a line that cannot be read counts as one row whose values are all "
+                "unreadable.",
+                details={"key": "allow"},
+            )
 
 
 def wanted_columns(spec: SourceSpec, names: Sequence[str], source: str) -> Wanted:
@@ -200,7 +213,7 @@ def _head(
             hint='Name the right `quote` under [source], or none: `quote = ""`.',
             details={"line": lines.number},
         )
-    return _names(fields, dict(spec.types), lines.number, name), len(fields)
+    return _names(fields, dict(spec.types), lines.number, name, spec.allow), len(fields)
 
 
 def _decoded(head: bytes, spec: SourceSpec, line: int, name: str) -> str:
@@ -216,18 +229,13 @@ def _decoded(head: bytes, spec: SourceSpec, line: int, name: str) -> str:
 
 
 def _names(
-    fields: tuple[str, ...], types: dict[str, str], line: int, source: str
+    fields: tuple[str, ...], types: dict[str, str], line: int, source: str, allow: Sequence[str]
 ) -> tuple[str, ...]:
     """The names of the columns, without last ones that have no name and are not declared."""
     names = [text or f"column_{j + 1}" for j, text in enumerate(fields)]
     while len(names) > 1 and not fields[len(names) - 1] and names[-1] not in types:
         names.pop()
-    seen: dict[str, int] = {}
-    for j, text in enumerate(names):
-        if text in seen:
-            raise faults.duplicate_name(source, line, text, seen[text], j)
-        seen[text] = j
-    return tuple(names)
+    return distinct_names(fields[: len(names)], source, line, allow)
 
 
 def book_of(wanted: Wanted, book: Codebook) -> Codebook:

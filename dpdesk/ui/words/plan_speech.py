@@ -55,6 +55,10 @@ def _phrases(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     lines = translate("PlanSpeech", "type {n} under “Lines above the table”")
     fewer = translate("PlanSpeech", "type a smaller number under “Lines above the table”")
     remedy = translate("PlanSpeech", "with {setting} (“Change how it is read”) every line has")
+    table = translate("PlanSpeech", "with {setting} (“Change how it is read”) the text is")
+    tables = translate(
+        "PlanSpeech", "with {setting} and {other} (“Change how it is read”) the text is"
+    )
     no_quotes = translate("PlanSpeech", "choose “none” for “Quotes”")
     delimiter = translate("PlanSpeech", "choose the right “Delimiter”")
     any_delimiter = translate("PlanSpeech", "type a “Delimiter” that no value holds")
@@ -70,7 +74,16 @@ def _phrases(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         rf"write `skip = (\d+)`{_UNDER}": lines.format(n=r"\1"),
         r"or `skip = 0` if": translate("PlanSpeech", "or 0 if"),
         rf"write a smaller number as `skip`{_UNDER}": fewer,
+        rf"with `allow = [^`]*`{_UNDER} the later one gets a number": translate(
+            "PlanSpeech",
+            "with “Number repeated column names” (“Change how it is read”) the later one gets a "
+            "number",
+        ),
         rf"with `([^`]*)`{_UNDER} every line has": remedy.format(setting=r"“\1”"),
+        rf"with `([^`]*)`{_UNDER} the text is": table.format(setting=r"“\1”"),
+        rf"with `([^`]*)` and `([^`]*)`{_UNDER} the text is": tables.format(
+            setting=r"“\1”", other=r"“\2”"
+        ),
         r'set `quote = ""`': no_quotes,
         rf"name (?:the|its) (?:right )?`delimiter`{_UNDER}": delimiter,
         r"name a `delimiter` that no value holds": any_delimiter,

@@ -31,6 +31,7 @@ VALUES = {
     "skip": 2,
     "escape": "\\",
     "empty_rows": "keep",
+    "allow": ("uneven-lines",),
     "missing": ("", "?"),
     "table": "people",
     "query": "SELECT * FROM data",

@@ -218,7 +218,7 @@ def test_a_refusal_names_the_option_that_reads_the_text(
 ) -> None:
     options = {"delimiter": ","} if key == "delimiter" else {}
     error = refused(folder, workspace, text, **options)
-    assert error.details["set"] == (key, value)
+    assert error.details["set"] == ((key, value),)
     assert f'`{key} = "{value}"`' in (error.hint or "")
     assert preview_source(SourceSpec("t.csv", **options), folder).problem is not None
     assert read(folder, workspace, text, **{key: value})[1][0] == first

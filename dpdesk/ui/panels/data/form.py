@@ -14,16 +14,19 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
+    QWidget,
 )
 
 from dpdesk.app.types import Reading
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_options import applies, asks_database, source_format, without_ignored
-from dpdesk.core.source_spec import KEEP, MOST_SKIPPED
+from dpdesk.core.source_spec import KEEP, MOST_SKIPPED, NULS, REPEATED, UNEVEN
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.data.presenter import (
     DELIMITERS,
     ENCODINGS,
+    Setting,
+    allowed_words,
     codes_text,
     decimal_words,
     delimiter_words,
@@ -37,6 +40,7 @@ from dpdesk.ui.panels.data.presenter import (
 )
 from dpdesk.ui.panels.data.rows_card import RowsCard
 from dpdesk.ui.theme import SPACE, set_look
+from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.flow import FlowBox
 from dpdesk.ui.widgets.wheel import leave_wheel
 
@@ -53,7 +57,7 @@ class ReadingForm(QFrame):
         set_look(self, "card")
         self._source = self._known = SourceSpec("")
         self._filling = False
-        self._remedy: tuple[str, str] | None = None
+        self._remedy: tuple[Setting, ...] = ()
         layout = QFormLayout(self)
         layout.setContentsMargins(SPACE.l, SPACE.l, SPACE.l, SPACE.l)
         layout.setVerticalSpacing(SPACE.s)
@@ -76,6 +80,7 @@ class ReadingForm(QFrame):
             "header": self.header,
             "skip": self.skip,
             "empty_rows": self.empty_rows,
+            "allow": self._allow_box,
         }
 
     def _build_table(self) -> None:
@@ -150,10 +155,32 @@ class ReadingForm(QFrame):
             [(str(count), str(count)) for count in range(4)],
             editable=True,
         )
+        self._build_allowed()
         self.remedy = QPushButton()
         self.remedy.clicked.connect(self._on_remedy)
         self.remedy.hide()
         self._layout.addRow(self.remedy)
+
+    def _build_allowed(self) -> None:
+        """What is read all the same, and refused otherwise."""
+        self._allow_box = QWidget()
+        inner = column(self._allow_box, gap=SPACE.xs)
+        tips = {
+            UNEVEN: self.tr(
+                "Fields missing at the end of a line are empty, and surplus ones are columns of "
+                "their own; check the rows"
+            ),
+            REPEATED: self.tr("Each column but the first of one name gets a number behind it"),
+            NULS: self.tr("Each NUL character stands as the sign of a letter that was lost"),
+        }
+        self.allowed: dict[str, QCheckBox] = {}
+        for kind, tip in tips.items():
+            box = QCheckBox(allowed_words(kind))
+            box.setToolTip(tip)
+            box.toggled.connect(self._on_edited)
+            inner.addWidget(box)
+            self.allowed[kind] = box
+        self._layout.addRow(self._allow_box)
 
     def _combo(
         self,
@@ -228,6 +255,8 @@ class ReadingForm(QFrame):
         ):
             self._select(box, value)
         self.remedy.hide()
+        for kind, tick in self.allowed.items():
+            tick.setChecked(kind in source.allow)
         self.empty_rows.setChecked(source.empty_rows == KEEP)
         self.empty_missing.setChecked("" in source.missing)
         self.codes.setText(codes_text(source.missing))
@@ -258,6 +287,7 @@ class ReadingForm(QFrame):
             header=header if isinstance(header, bool) else None,
             skip=_count(_value(self.skip)),
             empty_rows=self._said_of_empty_rows(),
+            allow=tuple(kind for kind, box in self.allowed.items() if box.isChecked()),
             missing=(*empty, *parse_codes(self.codes.text())),
             table=self.table.text().strip() or None,
             query=self.rows.query(),
@@ -299,26 +329,32 @@ class ReadingForm(QFrame):
     def offer_remedy(self, problem: JobFailed) -> None:
         """Offer the option that would read a file with a problem; none hides the button."""
         self._remedy = remedy_of(problem)
-        self.remedy.setVisible(self._remedy is not None)
-        if self._remedy is not None:
-            words = remedy_words(*self._remedy)
+        self.remedy.setVisible(bool(self._remedy))
+        if self._remedy:
+            words = remedy_words(self._remedy)
             self.remedy.setText(words.replace("&", "&&"))
             self.remedy.setToolTip(self.tr("Try this setting; nothing is changed in the file"))
             self.remedy.setAccessibleName(words)
 
     @Slot()
     def _on_remedy(self) -> None:
-        if self._remedy is None:
-            return
-        key, value = self._remedy
         boxes = {
             "skip": self.skip,
             "escape": self.escape,
             "quote": self.quote,
             "delimiter": self.delimiter,
+            "encoding": self.encoding,
         }
-        self._select(boxes[key], value)
-        boxes[key].setFocus(Qt.FocusReason.OtherFocusReason)
+        self._filling = True
+        for key, value in self._remedy:
+            if key == "allow":
+                for kind in value:
+                    self.allowed[kind].setChecked(True)
+                    self.allowed[kind].setFocus(Qt.FocusReason.OtherFocusReason)
+            else:
+                self._select(boxes[key], value)
+                boxes[key].setFocus(Qt.FocusReason.OtherFocusReason)
+        self._filling = False
         self.remedy.hide()
         self._on_edited()
 

@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile, DataProfile, Reading
 from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable, table_from
+from dpdesk.core.source_spec import NULS, REPEATED, UNEVEN
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.words.columns import short_share, type_words
 from dpdesk.ui.words.counts import columns_words, rows_words, short_name
@@ -97,18 +98,37 @@ def escape_words(escape: str) -> str:
     return words.get(escape, escape)
 
 
-def remedy_of(problem: JobFailed) -> tuple[str, str] | None:
-    """The option of the form, and its value, with which a problem says the file can be read."""
-    skip, other = problem.details.get("skip"), problem.details.get("set")
+Setting = tuple[str, str | tuple[str, ...]]
+
+
+def remedy_of(problem: JobFailed) -> tuple[Setting, ...]:
+    """The options of the form, and their values, with which a problem says the file can be read."""
+    skip, others = problem.details.get("skip"), problem.details.get("set")
     if isinstance(skip, int):
-        return "skip", str(skip)
-    if isinstance(other, tuple) and len(other) == 2:
-        return str(other[0]), str(other[1])
-    return None
+        return (("skip", str(skip)),)
+    return others if isinstance(others, tuple) else ()
 
 
-def remedy_words(key: str, value: str) -> str:
-    """What a button says that sets an option."""
+def remedy_words(options: Sequence[Setting]) -> str:
+    """What a button says that sets options."""
+    return ", ".join(_option_words(key, value) for key, value in options)
+
+
+def allowed_words(kind: str) -> str:
+    """What is read all the same, in words."""
+    words = {
+        UNEVEN: translate("DataPanel", "Read lines of fewer or more fields"),
+        REPEATED: translate("DataPanel", "Number repeated column names"),
+        NULS: translate("DataPanel", "Read NUL characters as \ufffd"),
+    }
+    return words[kind]
+
+
+def _option_words(key: str, value: str | tuple[str, ...]) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(allowed_words, value))
+    if key == "encoding":
+        return translate("DataPanel", "Encoding: {what}").format(what=encoding_words(value))
     if key == "skip":
         return translate("DataPanel", "Lines above the table: {count}").format(count=value)
     if key == "escape":
